@@ -50,7 +50,7 @@ from deskcheck.notebook import (
     read_notebook,
     replay,
 )
-from deskcheck.notebook.kernel.kernel import CellLimits, Kernel
+from deskcheck.notebook.kernel.kernel import CellLimits, Kernel, Surroundings
 from deskcheck.notebook.kernel.record import notebook_files, record_notebooks
 from deskcheck.notebook.state.capture import Capture
 from deskcheck.notebook.trajectory.file import SUFFIX, read_trajectory
@@ -127,7 +127,7 @@ def by_us(path: Path, folder: Path, scratch: Path, confinement: Confinement) -> 
         limits=LIMITS,
         confinement=confinement,
         state=StateLimits(),
-        folder=folder,
+        around=Surroundings(folder),
     )
     total = time.perf_counter() - began
     steps = list(found.executions)

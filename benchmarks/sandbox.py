@@ -42,7 +42,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from benchmarks._page import machine, published, table
 from deskcheck.recording import Outcome, Program
-from deskcheck.sandbox import Confinement, Limits, Sandbox
+from deskcheck.sandbox import Confinement, Limits, Sandbox, Tracing
 from deskcheck.sandbox.linux import cgroup
 
 WORKERS = 2
@@ -264,7 +264,7 @@ def recorded(level: Confinement) -> Iterator[Way]:
 
         def one(source: str) -> bool:
             blocks: list[bytes] = []
-            run_result = sandbox.run_one(Program(id="p", code=source), sink=blocks.append)
+            run_result = sandbox.run_one(Program(id="p", code=source), tracing=Tracing(blocks.append))
             assert blocks
             return run_result.outcome is Outcome.RETURNED
 

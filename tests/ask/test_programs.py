@@ -23,6 +23,7 @@ from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring.sandbox import SandboxJudge
 from deskcheck.ask.scoring.score import AnswerScore, Reading, score_answer
 from deskcheck.ask.scoring.selfcheck import self_check
+from deskcheck.ask.settings import ScoreSettings
 from deskcheck.corpus.readers.coding import Case, CodingTask
 from deskcheck.recording import InputError
 from deskcheck.sandbox import Confinement, Limits, Sandbox
@@ -394,7 +395,7 @@ def test_asked_scored_and_reported(tasks: Path, tmp_path: Path) -> None:
             lines.append(json.dumps({"id": id_, "completion": said(text), "model": "m"}))
     answers.write_text("\n".join(lines))
     scores, _ = score_in_shards(
-        questions, [answers], tmp_path / "scores", runner=LocalPool(2), size=2, samples=True
+        questions, [answers], tmp_path / "scores", ScoreSettings(samples=True), runner=LocalPool(2), size=2
     )
     (score,) = scores.scores
     assert (score.question, score.n, score.score, score.attempts["pass@2"].value) == ("program", 2, 0.75, 1.0)

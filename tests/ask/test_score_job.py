@@ -25,6 +25,7 @@ from deskcheck.ask.results.offline_scores import NOT_ANSWERED
 from deskcheck.ask.results.results import Result
 from deskcheck.ask.results.tables import utf8
 from deskcheck.ask.scoring import sandbox as answers_run
+from deskcheck.ask.settings import ScoreSettings
 from deskcheck.cli import app
 from deskcheck.recording import InputError, Mode, Program, Recording
 from deskcheck.sandbox.confinement import Confinement
@@ -71,9 +72,19 @@ def write(path: Path, rows: Iterable[Any]) -> Path:
 
 
 def scored(
-    questions: Path, answers: list[Path], out: Path, *, size: int = 3, workers: int = 1, **more: Any
+    questions: Path,
+    answers: list[Path],
+    out: Path,
+    *,
+    size: int = 3,
+    workers: int = 1,
+    replace: bool = False,
+    **settings: Any,
 ) -> tuple[list[dict[str, Any]], OfflineScores, JobSummary]:
-    found, done = score_in_shards(questions, answers, out, runner=LocalPool(workers), size=size, **more)
+    chosen = ScoreSettings(**settings)
+    found, done = score_in_shards(
+        questions, answers, out, chosen, runner=LocalPool(workers), size=size, replace=replace
+    )
     return rows_of(out), found, done
 
 
@@ -238,7 +249,7 @@ def test_no_completion_is_too_hostile(questions: Path, tmp_path: Path) -> None:
     given = [(sample, text) for sample in first.values() for text in [*HOSTILE, said(sample.answer)]]
     path = write(tmp_path / "a.jsonl", [{"id": sample.id, "completion": text} for sample, text in given])
     rows, scores, done = scored(
-        questions, [path], tmp_path / "out", size=40, samples=True, confinement=Confinement.TRUSTED
+        questions, [path], tmp_path / "out", size=40, samples=True, sandbox=Confinement.TRUSTED
     )
     assert scores.statuses == {"scored": len(given)}
     assert not done.tried_again

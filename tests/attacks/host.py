@@ -198,7 +198,8 @@ class Ours:
         limits = Limits(
             cpu_s=CPU_S, wall_s=WALL_S, memory_bytes=MEMORY_BYTES, processes=PROCESSES, output_bytes=1 << 20
         )
-        self.sandbox = Sandbox(level, workers=WORKERS, limits=limits, _landlock_abi=landlock_abi)
+        self.sandbox = Sandbox(level, workers=WORKERS, limits=limits)
+        self.sandbox._landlock_abi = landlock_abi
         self.sandbox.__enter__()
 
     def run(self, cases: Sequence[Case]) -> list[Verdict]:

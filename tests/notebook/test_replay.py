@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from deskcheck.cli import app
+from deskcheck.notebook.kernel.kernel import Surroundings
 from deskcheck.notebook.kernel.replayer import replay
 from deskcheck.notebook.settings import ReplayLimits
 from deskcheck.notebook.state.capture import StateLimits
@@ -112,7 +113,7 @@ def test_the_folder_around_a_notebook(tmp_path: Path) -> None:
         "open('new.txt', 'w').write('x')\nopen('../data.txt', 'w').write('y')",
     )
     given = parse_notebook(notebook(*sources), name=str(tmp_path / "in" / "sub" / "n.ipynb"))
-    found = replay(given, tmp_path / "n.trajectory.parquet", folder=tmp_path / "in")
+    found = replay(given, tmp_path / "n.trajectory.parquet", around=Surroundings(tmp_path / "in"))
     assert [e.status for e in found.executions] == ["ok", "ok"]
     assert next(found.executions).text() == "17\n"
     assert (tmp_path / "in" / "data.txt").read_text() == "17"

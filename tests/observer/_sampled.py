@@ -28,10 +28,8 @@ class Sample:
         self.observer = _calls.Observer(
             _calls.Project(request["root"], request["packages"], ["test*.py"]),
             self.keep,
-            most=request["most"],
-            budget=request["budget"],
+            _calls.Drawing(request["most"], request["budget"], request["seed"]),
             limits=TraceLimits(events=request["events"], objects=1000, items=200),
-            seed=request["seed"],
         )
 
     def keep(self, kind: str, facts: dict[str, Any], blocks: list[bytes]) -> None:

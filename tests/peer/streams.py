@@ -11,7 +11,7 @@ from deskcheck.recording.block import MAGIC
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode, Program
 from deskcheck.recording.rules import Checker
-from deskcheck.sandbox import Checked, Sandbox
+from deskcheck.sandbox import Checked, Sandbox, Tracing
 from deskcheck.sandbox.decoder import Decoder, end_of_command, suite_message
 from deskcheck.sandbox.inside.channel import Forged, sender
 
@@ -46,13 +46,13 @@ def recorded() -> dict[str, list[Stream]]:
             sandbox.run_one(program)
             take("plain")
             for tracer in (None, "reference"):
-                sandbox.run_one(program, sink=lambda block: None, tracer=tracer)
+                sandbox.run_one(program, tracing=Tracing(lambda block: None, tracer=tracer))
                 found["traced"].append(heard[:12] + heard[12:][-1:])
                 heard.clear()
         call = Program(
             id="c", code="def f(n):\n    return [n] * n\n", mode=Mode.CALL, entry="f", arguments="(3,)"
         )
-        sandbox.run_one(call, sink=lambda block: None)
+        sandbox.run_one(call, tracing=Tracing(lambda block: None))
         take("traced")
         sandbox.check_one(Checked(Program(id="a", code=call.code), "assert f(2) == [2, 2]", ("f",)))
         take("answers")

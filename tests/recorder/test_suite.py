@@ -25,7 +25,7 @@ from deskcheck.recorder.settings import SuiteSettings
 from deskcheck.recorder.suite import SuiteSummary, _Recorder, find_suite, record_suite
 from deskcheck.recording import InputError, Kind, Outcome, Recording, RecordingError, SandboxError, render
 from deskcheck.recording.reader import Recordings
-from deskcheck.sandbox.observed.suite import ObservedTests, observe
+from deskcheck.sandbox.observed.suite import ObservedTests, Observing, observe
 from deskcheck.tracer.limits import TraceLimits
 from tests.command import PROCESS, deskcheck
 from tests.conftest import unmeasured
@@ -443,10 +443,7 @@ def test_the_tests_come_out_as_without_us(shop: Path, tmp_path: Path) -> None:
     expected = plain(shop)
     with observe(
         find_suite(f"pytest:{shop}"),
-        most=20,
-        budget=1000,
-        trace_limits=TraceLimits(events=1000),
-        wall_s=600,
+        Observing(most=20, budget=1000, trace_limits=TraceLimits(events=1000), wall_s=600),
         hash_seed=0,
         kept=tmp_path / "run",
     ) as observed:
@@ -753,9 +750,8 @@ def test_a_second_interrupt_leaves_nothing_unchecked_for_ever(
 def test_an_interpreter_that_cannot_be_started_is_our_error(tmp_path: Path) -> None:
     """Here: as its folder is gone."""
     suite = ObservedTests(arguments=("tests",), root=tmp_path / "gone")
-    look = observe(
-        suite, most=1, budget=1, trace_limits=TraceLimits(), wall_s=600, hash_seed=0, kept=tmp_path / "run"
-    )
+    how = Observing(most=1, budget=1, trace_limits=TraceLimits(), wall_s=600)
+    look = observe(suite, how, hash_seed=0, kept=tmp_path / "run")
     with pytest.raises(SandboxError, match=r"cannot start .* in .*gone: No such file"), look:
         pass
 

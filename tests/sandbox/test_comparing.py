@@ -13,7 +13,7 @@ from deskcheck.recording import compare, comparing
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import RunResult
-from deskcheck.sandbox import Sandbox
+from deskcheck.sandbox import Sandbox, Tracing
 
 FORGED = """
 import functools, json, sys, tempfile
@@ -71,7 +71,9 @@ def runs(ordered: bool, count: int = 60) -> tuple[Run, Run]:
     for seed in (0, 1):
         blocks: list[bytes] = []
         with Sandbox("trusted", workers=1, hash_seed=seed) as sandbox:
-            run_result = sandbox.run_one(Program(id="p", code=PROGRAM % (ordered, count)), sink=blocks.append)
+            run_result = sandbox.run_one(
+                Program(id="p", code=PROGRAM % (ordered, count)), tracing=Tracing(blocks.append)
+            )
         assert run_result.outcome is Outcome.RETURNED, run_result
         found.append((run_result, functools.partial(iter, blocks)))
     return found[0], found[1]

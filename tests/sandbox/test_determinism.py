@@ -13,7 +13,7 @@ from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.reader import Recordings
-from deskcheck.sandbox import Determinism, Limits, Sandbox
+from deskcheck.sandbox import Determinism, Limits, Provided, Sandbox, Tracing
 
 START = 1_709_210_096.25
 """2024-02-29 12:34:56.25 UTC."""
@@ -112,7 +112,7 @@ def test_random_numbers_follow_from_the_seed(sandbox: Sandbox) -> None:
 def test_numpy_follows_the_seed(modules: tuple[str, ...]) -> None:
     """The old and the new generators of numpy draw the same in two runs, whoever imported it."""
     code = "import numpy as np\nprint(np.random.rand(), np.random.default_rng().random(), np.random.RandomState().rand())"
-    with Sandbox(workers=1, modules=modules, limits=LIMITS) as sandbox:
+    with Sandbox(workers=1, provided=Provided(modules=modules), limits=LIMITS) as sandbox:
         one, again, other = (printed(sandbox, code, Determinism(random_seed=seed)) for seed in (1, 1, 2))
     assert one == again
     assert not set(one.split()) & set(other.split())
@@ -141,7 +141,7 @@ def test_threads_that_take_turns_only_where_they_wait() -> None:
     for _ in range(3):
         blocks: list[bytes] = []
         with Sandbox(workers=1, limits=LIMITS, determinism=Determinism(turns=True)) as sandbox:
-            run_result = sandbox.run_one(Program(id="p", code=THREADS), sink=blocks.append)
+            run_result = sandbox.run_one(Program(id="p", code=THREADS), tracing=Tracing(blocks.append))
         assert run_result.stdout == "6000\n"
         assert blocks
 

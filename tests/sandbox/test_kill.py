@@ -90,7 +90,9 @@ def test_servers_are_killed(level: str, kills: int, nothing_left: None) -> None:
 
     thread = threading.Thread(target=kill)
     # More tries than kills: what is killed again and again is no failure of the program's.
-    with Sandbox(level=level, workers=2, tries=60) as sandbox:
+    sandbox = Sandbox(level=level, workers=2)
+    sandbox.tries = 60
+    with sandbox:
         thread.start()
         try:
             results = list(sandbox.run(programs()))

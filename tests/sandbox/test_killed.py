@@ -9,7 +9,7 @@ from deskcheck.recording import Row, block
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import RunResult
-from deskcheck.sandbox import Limits, run
+from deskcheck.sandbox import Limits, Tracing, run
 from tests.tracer import agree
 
 pytestmark = pytest.mark.skipif(
@@ -36,7 +36,7 @@ LIMITS = Limits(cpu_s=10, wall_s=30, memory_bytes=1 << 30)
 def traced(code: str, limits: Limits = LIMITS) -> tuple[list[Row], RunResult]:
     """The events of a run, every block of which can be read, and how it ended."""
     blocks: list[bytes] = []
-    run_result = run(Program(id="p", code=code), limits=limits, sink=blocks.append)
+    run_result = run(Program(id="p", code=code), limits=limits, tracing=Tracing(blocks.append))
     return [row for one in blocks for row in block.rows(one)], run_result
 
 

@@ -12,7 +12,7 @@ import pytest
 from deskcheck.errors import SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
-from deskcheck.sandbox import Limits, Sandbox, probe
+from deskcheck.sandbox import BareInterpreter, Limits, Provided, Sandbox, probe
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.layers import missing
 from tests.circumstances import ROOT, as_bare_root, as_container, as_nobody, let_all_read
@@ -113,13 +113,17 @@ def test_an_interpreter_that_is_closed_to_others_is_refused_with_its_folder(tmp_
 
 def test_standard_is_refused_where_landlock_leaves_truncate_to_all() -> None:
     """The error says what is there, what is needed, and why."""
+    sandbox = Sandbox("standard", workers=1)
+    sandbox._landlock_abi = 2
     with pytest.raises(SandboxError, match=r"ABI 2 here, and 3 is needed \(Linux 6\.2\).*empty every file"):
-        Sandbox("standard", workers=1, _landlock_abi=2).__enter__()
+        sandbox.__enter__()
 
 
 @pytest.mark.parametrize(("level", "abi"), [("strict", 1), ("strict", 5), ("standard", 3), ("standard", 5)])
 def test_older_versions_of_landlock_do(level: str, abi: int) -> None:
-    with Sandbox(level, workers=1, _landlock_abi=abi) as sandbox:
+    sandbox = Sandbox(level, workers=1)
+    sandbox._landlock_abi = abi
+    with sandbox:
         run_result = sandbox.run_one(Program(id="p", code="print(1)"))
     assert (run_result.outcome, run_result.stdout) == (Outcome.RETURNED, "1\n"), run_result
 
@@ -187,7 +191,8 @@ def test_foreign_modules_are_imported_confined(level: str, tmp_path: Path) -> No
     )
     if os.geteuid() != 0 and level == "standard":
         code = code.replace("os.chmod('.', 0)\n", "")
-    with Sandbox(level, workers=1, modules=("hostile",), python=str(place / "bin" / "python")) as sandbox:
+    interpreter, hostile = BareInterpreter(str(place / "bin" / "python")), Provided(modules=("hostile",))
+    with Sandbox(level, workers=1, environment=interpreter, provided=hostile) as sandbox:
         endings = [sandbox.run_one(Program(id=str(n), code=code)) for n in range(3)]
         lasting = sandbox.run_one(Program(id="c", code="while True: pass"), limits=Limits(cpu_s=0.5))
         after = sandbox.run_one(Program(id="d", code="import os; print(os.listdir())"))

@@ -18,7 +18,7 @@ from deskcheck.recorder.programs import record_programs
 from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording import Outcome, Program
 from deskcheck.recording.reader import Recordings
-from deskcheck.sandbox import Checked, Confinement, Limits, Sandbox
+from deskcheck.sandbox import Checked, Confinement, Limits, Sandbox, Tracing
 from deskcheck.sandbox.decoder import Decoder
 from deskcheck.sandbox.inside.channel import PART_BYTES, Forged, Receiver, TooLong, sender
 from tests.command import deskcheck
@@ -62,7 +62,7 @@ def test_every_way_to_run_a_program(sandbox: Sandbox, form: str) -> None:
     endings = [
         next(iter(sandbox.run([program]))).run_result,
         sandbox.run_one(program),
-        sandbox.run_one(program, sink=lambda block: None),
+        sandbox.run_one(program, tracing=Tracing(lambda block: None)),
         sandbox.check_one(Checked(program, "assert f() == 1", ("f",))),
     ]
     for run_result in endings[:-1]:
@@ -149,7 +149,10 @@ def test_a_list_in_a_list_in_a_list(sandbox: Sandbox) -> None:
     """An honest program whose data are deeper than any reader can follow: shown, and cut."""
     blocks: list[bytes] = []
     code = "x = None\nfor i in range(600):\n    x = [x]\n"
-    assert sandbox.run_one(Program(id="p", code=code), sink=blocks.append).outcome is Outcome.RETURNED
+    assert (
+        sandbox.run_one(Program(id="p", code=code), tracing=Tracing(blocks.append)).outcome
+        is Outcome.RETURNED
+    )
     from deskcheck.recording.block import rows
     from deskcheck.recording.trace import Trace, fingerprint
 
@@ -233,13 +236,13 @@ def test_a_message_in_parts() -> None:
 GROWS = """
 import sys
 from deskcheck.recording import Program
-from deskcheck.sandbox import Limits, Sandbox
+from deskcheck.sandbox import Limits, Sandbox, Tracing
 way, code = sys.argv[1:]
 def filled(name):
     with open("/proc/self/status") as file:
         return next(int(line.split()[1]) >> 10 for line in file if line.startswith(name))
 with Sandbox("standard", workers=1, limits=Limits(cpu_s=4, wall_s=20)) as sandbox:
-    sandbox.run_one(Program(id="warm", code="x = 1"), sink=len)
+    sandbox.run_one(Program(id="warm", code="x = 1"), tracing=Tracing(len))
     before = filled("VmRSS")
     with open("/proc/self/clear_refs", "w") as file:
         file.write("5")
@@ -247,7 +250,7 @@ with Sandbox("standard", workers=1, limits=Limits(cpu_s=4, wall_s=20)) as sandbo
         with sandbox.session() as session:
             outcome = session.run(code, record=True).outcome
     else:
-        outcome = sandbox.run_one(Program(id="p", code=code), sink=len if way == "traced" else None).outcome
+        outcome = sandbox.run_one(Program(id="p", code=code), tracing=Tracing(len) if way == "traced" else None).outcome
     print(outcome, filled("VmHWM") - before)
 """
 LONG = {

@@ -16,7 +16,7 @@ from deskcheck.recording import block
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode, Program
 from deskcheck.recording.recording import RunResult
-from deskcheck.sandbox import Confinement, Limits, run
+from deskcheck.sandbox import Confinement, Limits, Tracing, run
 
 LIMITS = Limits(cpu_s=1, wall_s=60, memory_bytes=1 << 30, output_bytes=100_000)
 """CPU time decides, also where many others want the processor."""
@@ -170,7 +170,7 @@ def running(name: str) -> list[int]:
 def test_a_killed_program_keeps_its_events() -> None:
     """What was recorded before the process was killed has been received."""
     blocks: list[bytes] = []
-    run_result = module("import os\na = 1\nb = 2\nos.kill(os.getpid(), 9)\n", sink=blocks.append)
+    run_result = module("import os\na = 1\nb = 2\nos.kill(os.getpid(), 9)\n", tracing=Tracing(blocks.append))
     assert run_result.outcome is Outcome.KILLED
     assert run_result.cut == "ended"
     assert [row.line for each in blocks for row in block.rows(each)] == [1, 1, 2, 3, 4]

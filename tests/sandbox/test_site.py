@@ -10,7 +10,7 @@ import pytest
 
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
-from deskcheck.sandbox import Limits, Sandbox
+from deskcheck.sandbox import BareInterpreter, Limits, Provided, Sandbox
 from tests.circumstances import let_all_read
 
 HOSTILE = """
@@ -79,7 +79,9 @@ def test_it_runs_confined_before_each_program(
     (hostile,) = place.glob("python/lib/python*/site-packages/hostile.py")
     hostile.write_text(HOSTILE % {"canary": str(canary), "secret": str(secret), "victim": os.getpid()})
     code = "import hostile, json, os\nprint(json.dumps([hostile.found, os.getuid(), os.getpid()]))\n"
-    with Sandbox(level, workers=1, python=python_of(place), modules=modules) as sandbox:
+    with Sandbox(
+        level, workers=1, environment=BareInterpreter(python_of(place)), provided=Provided(modules=modules)
+    ) as sandbox:
         endings = [sandbox.run_one(Program(id=str(n), code=code)) for n in range(2)]
     for run_result in endings:
         assert run_result.outcome is Outcome.RETURNED, run_result
@@ -103,7 +105,7 @@ def test_a_program_sees_what_it_sees_anywhere(level: str, place: Path) -> None:
     )
     expected = json.loads(plain.stdout)
     assert [Path(told).name for told in expected[3]] == ["site-packages", "b", "sitecustomize"]
-    with Sandbox(level, workers=1, python=python_of(place)) as sandbox:
+    with Sandbox(level, workers=1, environment=BareInterpreter(python_of(place))) as sandbox:
         run_result = sandbox.run_one(Program(id="p", code=SEEN))
     assert run_result.outcome is Outcome.RETURNED, run_result
     assert json.loads(run_result.stdout) == expected
@@ -115,7 +117,7 @@ def test_it_is_under_the_programs_limits(place: Path) -> None:
     kept = custom.read_text()
     custom.write_text("while True: pass\n")
     try:
-        with Sandbox("trusted", workers=1, python=python_of(place)) as sandbox:
+        with Sandbox("trusted", workers=1, environment=BareInterpreter(python_of(place))) as sandbox:
             run_result = sandbox.run_one(Program(id="p", code=""), limits=Limits(cpu_s=0.5))
             custom.write_text(kept)
             after = sandbox.run_one(Program(id="q", code="print(1)"))

@@ -253,7 +253,7 @@ def test_batches_are_the_seeds(lessons: Path) -> None:
     """The same seed gives the same batches, another one others."""
 
     def first(seed: int) -> list[list[int]]:
-        batches = iter(Batches(shards(lessons), Bytes(), padding=Bytes.padding, rows=16, each=4, seed=seed))
+        batches = iter(Batches(shards(lessons), Bytes(), rows=16, each=4, seed=seed))
         return [next(batches).tokens.flatten().tolist() for _ in range(4)]
 
     assert first(1) == first(1)
@@ -287,7 +287,7 @@ def test_a_pass_gives_every_lesson_once(lessons: Path, rows: int) -> None:
         for one in read_lessons(files, "train", Bytes())
         for prompt, completion in one.each
     )
-    some = iter(Batches(files, Bytes(), padding=Bytes.padding, rows=rows, each=4, seed=3))
+    some = iter(Batches(files, Bytes(), rows=rows, each=4, seed=3))
     found: list[Any] = []
     while len(found) < len(wanted):
         batch = next(some)

@@ -25,7 +25,7 @@ from deskcheck import Recordings, trace
 from deskcheck.recorder.programs import record_programs
 from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording import Event, Kind, Mode, Outcome, Program, Trace, Value, block, render
-from deskcheck.sandbox import run
+from deskcheck.sandbox import Tracing, run
 from deskcheck.tracer import Granularity
 from deskcheck.tracer._instructions import constant_text
 from deskcheck.tracer.frames import _LEAVES, CodeFacts, _after
@@ -311,7 +311,7 @@ def test_line_level_is_the_rest(path: Path) -> None:
     traces = []
     for granularity in Granularity:
         blocks: list[bytes] = []
-        run_result = run(program, sink=blocks.append, granularity=granularity)
+        run_result = run(program, tracing=Tracing(blocks.append, granularity=granularity))
         assert run_result.outcome is not Outcome.HARNESS_ERROR, run_result.detail
         traces.append(trace_of(blocks))
     same_at_line_level(*traces)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 
 from deskcheck.recording import Outcome, Program, RunResult
-from deskcheck.sandbox import run
+from deskcheck.sandbox import Tracing, run
 from deskcheck.sandbox.server import _environment
 from deskcheck.tracer import ReferenceTracer, tracer_class
 from tests.sample import spread
@@ -76,7 +76,7 @@ def seen(stdout: str, stderr: str, status: int | None) -> Seen:
 
 def sandboxed(path: Path, blocks: list[bytes] | None = None) -> tuple[Seen, RunResult]:
     program = Program(id=path.stem, code=path.read_text(encoding="utf-8"), filename=path.name)
-    run_result = run(program, sink=None if blocks is None else blocks.append)
+    run_result = run(program, tracing=None if blocks is None else Tracing(blocks.append))
     return seen(run_result.stdout, run_result.stderr, run_result.exit_status), run_result
 
 

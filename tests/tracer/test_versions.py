@@ -19,7 +19,7 @@ from deskcheck import tracer
 from deskcheck.corpus import programs
 from deskcheck.recording import Row, agreement, block
 from deskcheck.recording.program import Mode, Program
-from deskcheck.sandbox import run
+from deskcheck.sandbox import Tracing, run
 from tests.sample import spread
 
 ROOT = Path(__file__).parents[2]
@@ -148,7 +148,7 @@ def normalised(row: Row) -> Row:
 def trace(program: Program, python: str) -> dict[int, list[Row]]:
     """Events by thread."""
     blocks: list[bytes] = []
-    run(program, sink=blocks.append, python=python)
+    run(program, tracing=Tracing(blocks.append), python=python)
     found: dict[int, list[Row]] = {}
     for row in itertools.chain.from_iterable(map(block.rows, blocks)):
         found.setdefault(row.thread, []).append(normalised(row))

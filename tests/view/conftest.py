@@ -291,9 +291,7 @@ def book(book_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     from deskcheck.notebook.trajectory.ipynb import read_notebook
 
     path = tmp_path_factory.mktemp("books") / "book.trajectory.parquet"
-    replay(
-        read_notebook(book_file), path, runs=1, confinement=Confinement.TRUSTED, state=StateLimits(time_s=60)
-    )
+    replay(read_notebook(book_file), path, confinement=Confinement.TRUSTED, state=StateLimits(time_s=60))
     return path
 
 

@@ -39,6 +39,7 @@ from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring import sandbox as _sandbox
 from deskcheck.ask.scoring.programs import InstructionCount
 from deskcheck.ask.scoring.score import METRICS, Reading
+from deskcheck.ask.settings import ScoreSettings
 from deskcheck.files import sync
 from deskcheck.recording import InputError, Program, RunResult
 from deskcheck.sandbox import Checked, Confinement
@@ -149,19 +150,17 @@ def score_in_shards(
     questions: str | os.PathLike[str],
     answers: Sequence[str | os.PathLike[str]],
     out: str | os.PathLike[str],
+    settings: ScoreSettings | None = None,
     *,
     runner: Runner,
     size: int = SIZE,
     replace: bool = False,
-    samples: bool = False,
-    confinement: Confinement = Confinement.STRICT,
     progress: Callable[[Progress], None] = lambda progress: None,
 ) -> tuple[OfflineScores, JobSummary]:
     """Score answers to a file of questions, in shards of about `size`, wherever `runner` does it: what
     the folder does not have yet, as `run_job` does. A row for each line, in their order.
 
-    The score of a model is over all questions: what it did not answer is wrong. samples: several answers of
-    one model to one question are samples, of which the mean counts; without it they are refused.
+    The score of a model is over all questions: what it did not answer is wrong.
 
     An answer that ends the process that scores it three times has the status ``harness_error``.
 
@@ -172,15 +171,16 @@ def score_in_shards(
         RecordingError: another job has the folder, or the disk refuses.
         SandboxError: a machine does not give what running answers needs.
     """
+    settings = settings or ScoreSettings()
     known = Questions(Path(questions))
     files = [Path(path) for path in answers]
-    told = {"confinement": Confinement(confinement).value, "limits": asdict(_sandbox.LIMITS)}
+    told = {"confinement": settings.sandbox.value, "limits": asdict(_sandbox.LIMITS)}
     told["program_limits"] = asdict(_sandbox.PROGRAM_LIMITS)
     key = decided_by(settings=told, format=FORMAT)
     found = OfflineScores()
 
     def finish(place: Place, lines: Sequence[Line]) -> None:
-        _tell([place.file(TABLE, line["shard"]) for line in lines], known, found, samples=samples)
+        _tell([place.file(TABLE, line["shard"]) for line in lines], known, found, samples=settings.samples)
         asked = {"path": str(known.path.resolve()), "digest": known.digest_of_all()}
         with place.doing("say where the questions are"):
             write_whole(place.folder / QUESTIONS_FILE, json.dumps(asked))
@@ -188,7 +188,7 @@ def score_in_shards(
     job = Job(
         kind="score",
         work=__name__,
-        items=_items(known, files, samples=samples),
+        items=_items(known, files, samples=settings.samples),
         key=key,
         settings=told,
         task={

@@ -191,14 +191,14 @@ def ask(
         "steps": asdict(settings.steps) if "step" in questions else None,
         "notebooks": _told_of_notebooks(settings) if of_notebooks else None,
     }
+    found.draw(sampling)
     return _asked(
-        found.drawn(sampling),
+        found,
         prepared,
         told,
         out=out,
         home=Path(sources[0]) if of_folders else Path(),
         folders=[os.path.abspath(source) for source in sources] if of_folders else [],
-        truths=found.truths,
         settings=settings if of_notebooks else replace(settings, run_cells=False),
         telling=_Telling(display, note, progress),
     )
@@ -246,9 +246,9 @@ class _Found:
             for sample in samples:
                 self.folders.setdefault(sample.program, folder_of(sample.data["trajectory"], folders))
 
-    def drawn(self, sampling: Sampling) -> _Asked:
-        """Those that are asked."""
-        return {
+    def draw(self, sampling: Sampling) -> None:
+        """Leave those that are asked."""
+        self.asked = {
             key: (drawn(samples, seed=sampling.seed, limit=sampling.limit, folders=self.folders), excluded)
             for key, (samples, excluded) in self.asked.items()
         }
@@ -286,18 +286,19 @@ def ask_benchmark(
         fit = ", ".join(name for name, known in METHODS.items() if known.notation is None)
         raise InputError(f"benchmarks are asked by methods that need no recording: {fit}.")
     prepared = prepare(models, settings.model_args)
-    asked: _Asked = {
+    found = _Found()
+    found.asked = {
         (name, ""): (drawn(samples, seed=seed, limit=limit), Counter[str]())
         for name, samples in benchmark_samples(texts, note=note).items()
     }
     told = {
-        "question": [name for name, _ in asked],
+        "question": [name for name, _ in found.asked],
         "method": list(settings.methods),
         "seed": seed,
         "limit": limit,
     }
     return _asked(
-        asked,
+        found,
         prepared,
         told,
         out=out,
@@ -343,7 +344,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def _asked(
-    asked: _Asked,
+    found: _Found,
     models: "Sequence[Model]",
     told: Mapping[str, Any],
     *,
@@ -351,12 +352,12 @@ def _asked(
     home: Path,
     settings: AskSettings,
     folders: Sequence[str] = (),
-    truths: Mapping[str, GroundTruth] | None = None,
     telling: _Telling,
 ) -> list[Result]:
     """Ask in a run folder: a new one, or one in which the same was asked and not finished.
 
     told: what the run's card tells of what is asked."""
+    asked = found.asked
     check_answers(settings.methods, {_name(*key): samples for key, (samples, _) in asked.items()})
     model_args = settings.model_args
     servers = {str(model): url for model in models if (url := model.api.base_url)}
@@ -386,7 +387,7 @@ def _asked(
             return list(read_logs([folder]).results)
         for key, (samples, _) in asked.items():
             write_samples(questions_file(folder, _name(*key)), samples)
-        return _put(asked, models, folder, card, truths=truths, settings=settings, telling=telling)
+        return _put(found, models, folder, card, settings=settings, telling=telling)
 
 
 def _name(question: str, state: str) -> str:
@@ -440,12 +441,11 @@ def _is_there(path: Path) -> bool:
 
 
 def _put(
-    asked: _Asked,
+    found: _Found,
     models: "Sequence[Model]",
     folder: Path,
     card: Mapping[str, Any],
     *,
-    truths: Mapping[str, GroundTruth] | None,
     settings: AskSettings,
     telling: _Telling,
 ) -> list[Result]:
@@ -454,7 +454,8 @@ def _put(
 
     for model in models:
         count_offline(model)
-    runs = [remember(truth, token_of(card["recordings"], id_)) for id_, truth in (truths or {}).items()]
+    asked, truths = found.asked, found.truths or {}
+    runs = [remember(truth, token_of(card["recordings"], id_)) for id_, truth in truths.items()]
     begun = Path(card["folder"])
     try:
         with now_in(begun, folder.resolve()):
@@ -471,10 +472,10 @@ def _put(
             oracle.forget(samples)
     rows, used = _rows(logs, asked)
     if settings.run_cells:
-        following = {key: found for key, found in rows.items() if key[0] == "next_cell"}
-        did = by_running(row for found in following.values() for row in found)
-        for key, found in following.items():
-            ran = [(row, did[row.id, row.completion]) for row in found]
+        following = {key: those for key, those in rows.items() if key[0] == "next_cell"}
+        did = by_running(row for those in following.values() for row in those)
+        for key, those in following.items():
+            ran = [(row, did[row.id, row.completion]) for row in those]
             rows[key] = tuple(replace(row, by_running=d.score, ran=d.why) for row, d in ran)
     results = [
         result_of(*key, rows.get(key, ()), excluded, folder, used.get(key, ()))

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from deskcheck.ask.inspect.settings import STEP_BUDGET, Generation
 from deskcheck.ask.questions.settings import NotebookOptions, Sampling
 from deskcheck.ask.samples.steps import StepOptions
+from deskcheck.sandbox.confinement import Confinement
 from deskcheck.settings import Group, Setting
 
 
@@ -64,3 +65,16 @@ class AskSettings:
     generation: Annotated[Generation, Group("Completions")] = field(default_factory=Generation)
     steps: Annotated[StepOptions, Group("Steps")] = field(default_factory=StepOptions)
     notebooks: Annotated[NotebookOptions, Group("Notebooks")] = field(default_factory=NotebookOptions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreSettings:
+    """How answers are scored that models gave elsewhere."""
+
+    samples: Annotated[
+        bool, Setting("Several answers of a model to one question are samples: their mean counts.")
+    ] = False
+    """Without it, several answers of a model to one question are refused."""
+    sandbox: Annotated[Confinement, Setting("How closely answers that are run are confined.")] = (
+        Confinement.STRICT
+    )

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +9,7 @@ import typer
 
 from deskcheck.ask.questions.settings import NotebookOptions, Sampling
 from deskcheck.ask.samples.steps import StepOptions
+from deskcheck.ask.settings import ScoreSettings
 from deskcheck.cli.asking import (
     READINGS,
     Folders,
@@ -23,8 +23,6 @@ from deskcheck.cli.common.jobs import Work, job_progress, print_job
 from deskcheck.cli.common.options import Panel, with_options
 from deskcheck.cli.common.output import Json, counts_text, say
 from deskcheck.cli.common.tables import print_attempts, print_table, with_interval
-from deskcheck.sandbox.confinement import Confinement
-from deskcheck.settings import Setting
 from deskcheck.terminal import console_out
 
 QuestionsFile = Annotated[
@@ -37,18 +35,6 @@ Answers = Annotated[
         help='JSON lines: {"id": of the question, "completion": text}; "model" and other keys are kept.',
     ),
 ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ScoreOptions:
-    """What answers are, and how those that are run are confined."""
-
-    samples: Annotated[
-        bool, Setting("Several answers of a model to one question are samples: their mean counts.")
-    ] = False
-    sandbox: Annotated[Confinement, Setting("How closely answers that are run are confined.")] = (
-        Confinement.STRICT
-    )
 
 
 @with_options
@@ -136,7 +122,7 @@ def score(
     answers: Answers,
     *,
     out: Annotated[Path, typer.Option("--out", help="Folder for the scores.")],
-    options: Annotated[_ScoreOptions, Panel(None)],
+    settings: Annotated[ScoreSettings, Panel(None)],
     work: Work,
     as_json: Json = False,
 ) -> None:
@@ -153,11 +139,10 @@ def score(
             questions_file,
             answers,
             out,
+            settings,
             runner=work.runner(),
             size=work.shards or SIZE,
             replace=work.replace,
-            samples=options.samples,
-            confinement=options.sandbox,
             progress=tell,
         )
     if as_json:

@@ -193,6 +193,8 @@ def teach(
             raise InputError(
                 "LESSONS is missing: name a folder of lessons or recordings, or give --steps-of."
             )
+        if level is Level.READER:
+            raise InputError("--level reader: goes with --steps-of GENERATOR, which makes its lessons.")
         refuse_others(NOTHING if options.model is None else FURTHER)
         _teach_on(lessons, out, options, nothing if options.model is None else tuning)
     print(f"trained: {out}")

@@ -37,6 +37,7 @@ from deskcheck.recording.trace import Row
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.limits import Limits, machine_memory_bytes
+from deskcheck.sandbox.process import Tracing
 from deskcheck.sandbox.sandbox import Sandbox
 from deskcheck.tracer.limits import Granularity, TraceLimits
 
@@ -203,12 +204,11 @@ class _Place:
         return self.sandbox(recording, again).run_one(
             recording.program,
             limits=how.limits,
-            trace_limits=how.trace_limits,
-            granularity=how.granularity,
+            tracing=Tracing(
+                functools.partial(save, stream=spool), how.trace_limits, how.granularity, REFERENCE
+            ),
             hash_seed=how.hash_seed,
             determinism=how.determinism,
-            sink=functools.partial(save, stream=spool),
-            tracer=REFERENCE,
             cancelled=self.cancelled,
         )
 

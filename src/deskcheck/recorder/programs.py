@@ -21,6 +21,7 @@ from deskcheck.recording.program import Environment, Program
 from deskcheck.recording.recording import RunResult
 from deskcheck.recording.writer import Writer
 from deskcheck.sandbox.environments import of_interpreter
+from deskcheck.sandbox.process import Sink, Tracing
 from deskcheck.sandbox.sandbox import Sandbox
 from deskcheck.tracer import tracer_class
 
@@ -91,12 +92,6 @@ class ProgramRecorder:
             determinism=settings.determinism,
             environment=settings.environment if python is None else of_interpreter(python),
         )
-        self._watch = functools.partial(
-            self._place.run_one,
-            trace_limits=settings.trace_limits,
-            granularity=settings.granularity,
-            cancelled=self._stopping.is_set,
-        )
 
     def __enter__(self) -> Self:
         self._place.__enter__()
@@ -114,6 +109,10 @@ class ProgramRecorder:
         """Kill what runs: `record` raises Cancelled in its threads."""
         self._stopping.set()
 
+    def _watch(self, program: Program, seed: int, sink: Sink) -> RunResult:
+        tracing = Tracing(sink, self.settings.trace_limits, self.settings.granularity)
+        return self._place.run_one(program, hash_seed=seed, tracing=tracing, cancelled=self._stopping.is_set)
+
     def record(self, program: Program, writer: Writer) -> Recorded:
         """Record a program that the writer does not have."""
         settings = self.settings
@@ -129,13 +128,14 @@ class ProgramRecorder:
                 if settings.repeat:
                     save(block, first)
 
-            run_result = self._watch(program, hash_seed=HASH_SEEDS[0], sink=keep)
+            run_result = self._watch(program, HASH_SEEDS[0], keep)
             where, why = None, {}
             tried = False
             if settings.repeat and run_result.outcome is not Outcome.HARNESS_ERROR:
                 tried = True
                 for seed in range(1, settings.runs):
-                    where = where or _another_run(program, self._watch, run_result, first, seed)
+                    watch = functools.partial(self._watch, program, seed)
+                    where = where or _another_run(watch, run_result, first)
                 # Where time ran out, each of some twenty experiments would take all of it again.
                 if where is not None and run_result.outcome is not Outcome.TIMED_OUT:
                     why = self._explain(program)
@@ -272,11 +272,9 @@ def slow(python: str | None) -> str:
     return f"--python {python}, Python {of_interpreter(python).python_version}: {SLOW_THERE}"
 
 
-def _another_run(
-    program: Program, watch: Callable[..., RunResult], run_result: RunResult, first: IO[bytes], seed: int
-) -> str | None:
+def _another_run(watch: Callable[[Sink], RunResult], run_result: RunResult, first: IO[bytes]) -> str | None:
     with tempfile.TemporaryFile() as second:
-        again = watch(program, hash_seed=seed, sink=functools.partial(save, stream=second))
+        again = watch(functools.partial(save, stream=second))
         return difference(
             (run_result, functools.partial(saved, first)), (again, functools.partial(saved, second))
         )

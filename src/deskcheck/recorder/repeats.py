@@ -20,6 +20,7 @@ from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.environments import of_interpreter
 from deskcheck.sandbox.limits import Limits
+from deskcheck.sandbox.process import Tracing
 from deskcheck.sandbox.sandbox import Sandbox
 from deskcheck.sandbox.server import can_fix_addresses
 from deskcheck.tracer.limits import Granularity, TraceLimits
@@ -110,13 +111,8 @@ class _Experiments:
     ) -> None:
         self.stack = stack
         self.place = place
-        self.run = functools.partial(
-            Sandbox.run_one,
-            program=program,
-            trace_limits=trace_limits,
-            granularity=granularity,
-            cancelled=cancelled,
-        )
+        self.run = functools.partial(Sandbox.run_one, program=program, cancelled=cancelled)
+        self.trace_limits, self.granularity = trace_limits, granularity
         self.base = _Conditions(
             Determinism(
                 clock=_FIXED.clock if given.clock is None else given.clock,
@@ -148,7 +144,8 @@ class _Experiments:
             for _ in range(conditions.again):
                 run(place)
         blocks: IO[bytes] = self.stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - it is
-        run_result = run(place, sink=functools.partial(save, stream=blocks))
+        sink = functools.partial(save, stream=blocks)
+        run_result = run(place, tracing=Tracing(sink, self.trace_limits, self.granularity))
         return run_result, functools.partial(saved, blocks)
 
     def all_varied(self, number: int, but: Iterable[Cause] = ()) -> _Conditions:

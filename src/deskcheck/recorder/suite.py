@@ -48,9 +48,9 @@ from deskcheck.recording.writer import Writer
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.environments import of_interpreter
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.observed.suite import Observed, ObservedTests, Pace, RecordedCall, observe
-from deskcheck.sandbox.process import versions
-from deskcheck.sandbox.sandbox import Sandbox
+from deskcheck.sandbox.observed.suite import Observed, ObservedTests, Observing, Pace, RecordedCall, observe
+from deskcheck.sandbox.process import Tracing, versions
+from deskcheck.sandbox.sandbox import BareInterpreter, Sandbox
 from deskcheck.scale.job import terminable
 from deskcheck.tracer.limits import TraceLimits
 
@@ -297,16 +297,7 @@ def record_suite(
         progress=progress,
     )
     kept = Kept(Path(folder), suite, {name: asdict(settings)[name] for name in _DECIDES})
-    look = functools.partial(
-        observe,
-        suite,
-        most=_POOL * settings.per_function,
-        budget=_POOL * settings.calls,
-        trace_limits=settings.trace_limits,
-        wall_s=settings.wall_s,
-        seed=settings.seed,
-        mask=recorder.mask,
-    )
+    look = functools.partial(observe, suite, _observing(settings, recorder.mask))
     repeat = settings.repeat
     with terminable(), ExitStack() as stack:
         recorder.begin(stack)
@@ -337,16 +328,24 @@ def record_suite(
                 except (KeyboardInterrupt, SystemExit) as error:
                     interrupted = error
             if interrupted is not None:
-                writer.flush()
-                unchecked = [(program, call) for program, call in todo if program.id not in writer.done]
-                kept.unchecked(program.id for program, _ in unchecked)
-                for program, call in unchecked:
-                    recorder.keep(writer, summary, first, call, _Checked(program))
+                recorder.keep_unchecked(writer, summary, kept, todo)
                 raise interrupted
             kept.remove()
     summary.account = SuiteAccount.of(first)
     summary.files = sorted(str(path) for path in Path(folder).glob("*.parquet"))
     return summary
+
+
+def _observing(settings: SuiteSettings, mask: EnvironmentMask | None) -> Observing:
+    """More calls than are kept: which of them are is decided when all have been seen."""
+    return Observing(
+        most=_POOL * settings.per_function,
+        budget=_POOL * settings.calls,
+        seed=settings.seed,
+        trace_limits=settings.trace_limits,
+        wall_s=settings.wall_s,
+        mask=mask,
+    )
 
 
 def _keep_output(observed: Observed, path: Path) -> Path:
@@ -454,7 +453,7 @@ class _Recorder:
             Confinement.TRUSTED,  # the tests have just run without any
             workers=self.workers,
             limits=self.limits,
-            python=self.suite.python,
+            environment=BareInterpreter(self.suite.python),
             hash_seed=HASH_SEEDS[1],
         )
         stack.callback(self.sandbox.close)
@@ -545,6 +544,18 @@ class _Recorder:
         if self.own_s is not None:
             summary.tests_s, summary.cost_s = round(self.own_s, 3), round(self.cost_s(), 3)
         return None
+
+    def keep_unchecked(
+        self, writer: Writer, summary: SuiteSummary, kept: Kept, todo: list[tuple[Program, RecordedCall]]
+    ) -> None:
+        """Write the calls that were not checked before an interrupt."""
+        first = self.first
+        assert first is not None
+        writer.flush()
+        unchecked = [(program, call) for program, call in todo if program.id not in writer.done]
+        kept.unchecked(program.id for program, _ in unchecked)
+        for program, call in unchecked:
+            self.keep(writer, summary, first, call, _Checked(program))
 
     def unwatched(self, tests: int, collected: int, calls: int) -> None:
         self.progress("tests, unwatched", tests, collected)
@@ -682,9 +693,8 @@ class _Recorder:
     ) -> tuple[RunResult, list[bytes]]:
         """Make a call without its test; its end and its events."""
         blocks: list[bytes] = []
-        run_result = sandbox.run_one(
-            program, trace_limits=self.trace_limits, sink=blocks.append, cancelled=cancelled
-        )
+        tracing = Tracing(blocks.append, self.trace_limits)
+        run_result = sandbox.run_one(program, tracing=tracing, cancelled=cancelled)
         with self.guard:
             self.spent_s += run_result.cpu_s or 0.0
         if self.mask is not None:  # as what it is compared with

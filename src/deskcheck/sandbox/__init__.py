@@ -4,16 +4,19 @@ from typing import TYPE_CHECKING, Any
 
 __all__ = [
     "After",
+    "BareInterpreter",
     "Checked",
     "Confinement",
     "Determinism",
     "Limits",
     "Piece",
     "ProgramResult",
+    "Provided",
     "Sandbox",
     "Session",
     "SessionEnded",
     "Snapshot",
+    "Tracing",
     "Workspace",
     "run",
 ]
@@ -23,7 +26,8 @@ if TYPE_CHECKING:
     from deskcheck.sandbox.confinement import Confinement
     from deskcheck.sandbox.determinism import Determinism
     from deskcheck.sandbox.limits import Limits
-    from deskcheck.sandbox.sandbox import ProgramResult, Sandbox, run
+    from deskcheck.sandbox.process import Tracing
+    from deskcheck.sandbox.sandbox import BareInterpreter, ProgramResult, Provided, Sandbox, run
     from deskcheck.sandbox.session import After, Piece, Session, SessionEnded, Snapshot
     from deskcheck.sandbox.workspace import Workspace
 
@@ -32,11 +36,12 @@ _HOMES = {
     "Confinement": "deskcheck.sandbox.confinement",
     "Determinism": "deskcheck.sandbox.determinism",
     "Limits": "deskcheck.sandbox.limits",
-    "ProgramResult": "deskcheck.sandbox.sandbox",
-    "Sandbox": "deskcheck.sandbox.sandbox",
+    **dict.fromkeys(
+        ("BareInterpreter", "ProgramResult", "Provided", "Sandbox", "run"), "deskcheck.sandbox.sandbox"
+    ),
     **dict.fromkeys(("After", "Piece", "Session", "SessionEnded", "Snapshot"), "deskcheck.sandbox.session"),
+    "Tracing": "deskcheck.sandbox.process",
     "Workspace": "deskcheck.sandbox.workspace",
-    "run": "deskcheck.sandbox.sandbox",
 }
 
 

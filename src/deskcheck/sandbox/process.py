@@ -13,7 +13,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from importlib import metadata
 from typing import Any
 
@@ -44,6 +44,20 @@ Sink = Callable[[bytes], None]
 """Takes events as the tracer writes them: a block (`recording.block`)."""
 
 
+@dataclass(frozen=True, slots=True)
+class Tracing:
+    """That a run is traced, and how.
+
+    sink: is given the blocks of events. limits: what is left out, by default nothing but what `TraceLimits`
+    says. granularity: lines, or instructions, too. tracer: ``reference`` for that one; None: the usual.
+    """
+
+    sink: Sink
+    limits: TraceLimits | None = None
+    granularity: Granularity = Granularity.LINE
+    tracer: str | None = None
+
+
 class Cancelled(SandboxError):
     """The caller no longer wants the run."""
 
@@ -63,23 +77,20 @@ class ProcessRun:
         server: Server,
         *,
         limits: Limits,
-        sink: Sink | None = None,
-        granularity: Granularity = Granularity.LINE,
-        trace_limits: TraceLimits | None = None,
-        tracer: str | None = None,
+        tracing: Tracing | None = None,
         calls: tuple[str, ...] = (),
         determinism: Determinism | None = None,
         answers: bool = False,
     ) -> None:
-        """tracer: ``reference`` for that one; None: the usual. calls: functions of another program that
-        this one may call. answers: whether, once its code has run, the program waits for calls from
-        another. `forward` takes what it says to that other. determinism: what the program finds in place of
-        what differs between runs."""
+        """tracing: None: it is not traced. calls: functions of another program that this one may call.
+        answers: whether, once its code has run, the program waits for calls from another. `forward` takes
+        what it says to that other. determinism: what the program finds in place of what differs between
+        runs."""
         self.forward: Callable[[bytes | memoryview], None] = lambda message: None
         self.program = program
         self.server = server
         self.limits = limits
-        self.sink = sink
+        self.sink = None if tracing is None else tracing.sink
         self.stdout = bytearray()
         self.stderr = bytearray()
         self.end: dict[str, Any] | None = None
@@ -87,14 +98,12 @@ class ProcessRun:
         self.stopped: tuple[Outcome, str] | None = None
         self.mirror: int | None = None
         key = secrets.token_bytes(KEY_BYTES)
-        self.decoder = Decoder(key, traced=sink is not None, asks=bool(calls), answers=answers)
+        self.decoder = Decoder(key, traced=tracing is not None, asks=bool(calls), answers=answers)
         job = {
             "program": {**{name: getattr(program, name) for name in _PROGRAM}, "mode": program.mode.value},
-            "record": sink is not None,
+            "record": tracing is not None,
             "limits": _as_dict(limits),
-            "trace_limits": _as_dict(trace_limits or _NO_TRACE_LIMITS),
-            "granularity": granularity.value,
-            "tracer": tracer,
+            **_job_of(tracing),
             "key": key.hex(),
             "determinism": (determinism or Determinism()).to_dict(),
             "calls": calls,
@@ -107,7 +116,7 @@ class ProcessRun:
         out, out_theirs = os.pipe()
         err, err_theirs = os.pipe()
         given = [out_theirs, err_theirs, theirs.fileno()]
-        if sink is not None:
+        if tracing is not None:
             self.mirror = os.memfd_create("deskcheck")
             os.ftruncate(self.mirror, _MIRROR_BYTES)
             given.append(self.mirror)
@@ -346,6 +355,17 @@ def beyond_wall_time(limits: Limits) -> tuple[Outcome, str]:
     return Outcome.TIMED_OUT, (
         f"more than {WALL_TIMES} times {limits.wall_s:g} s of wall time, with its waiting for a processor"
     )
+
+
+def _job_of(tracing: Tracing | None) -> dict[str, Any]:
+    """What the process of a program is told of its tracing."""
+    if tracing is None:
+        return {}
+    return {
+        "trace_limits": _as_dict(tracing.limits or _NO_TRACE_LIMITS),
+        "granularity": tracing.granularity.value,
+        "tracer": tracing.tracer,
+    }
 
 
 @functools.lru_cache(16)

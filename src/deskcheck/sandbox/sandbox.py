@@ -19,10 +19,9 @@ from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.environments import BuiltEnvironment, find
 from deskcheck.sandbox.exchange import Exchange, follow
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.process import ProcessRun, Sink
+from deskcheck.sandbox.process import ProcessRun, Sink, Tracing
 from deskcheck.sandbox.server import Profile, Server, ServerLost
 from deskcheck.sandbox.session import Session
-from deskcheck.tracer.limits import Granularity, TraceLimits
 
 _AHEAD = 8
 """Results kept for each worker while one that comes before them is awaited."""
@@ -39,6 +38,43 @@ class ProgramResult:
     attempts: int = 1
 
 
+@dataclass(frozen=True, slots=True)
+class BareInterpreter:
+    """An interpreter by itself: of it programs can be sure to have the standard library alone."""
+
+    python: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provided:
+    """What programs find beside their environment.
+
+    modules: imported before any program runs; a program that imports them pays nothing. readable: files and
+    folders that programs may read, beside the interpreter's own and the file that a program comes from.
+    folders: of these, and of `Program.path`, they may read what is not hidden and not named as a key or a
+    secret (`_beside`).
+    """
+
+    modules: tuple[str, ...] = ()
+    readable: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+
+
+class _Given:
+    """A run's tracing, and whether any of its events were given out: they cannot be taken back."""
+
+    def __init__(self, tracing: Tracing | None) -> None:
+        self.any = False
+        self.tracing = None if tracing is None else replace(tracing, sink=self._sink(tracing.sink))
+
+    def _sink(self, sink: Sink) -> Sink:
+        def given(block: bytes) -> None:
+            self.any = True
+            sink(block)
+
+        return given
+
+
 class Sandbox:
     """A place where programs run, confined.
 
@@ -46,52 +82,45 @@ class Sandbox:
             for result in sandbox.run(programs):
                 print(result.program.id, result.run_result.outcome)
 
-    level: see `Confinement`. workers: programs that run at once. modules: imported before any program runs;
-    a program that imports them pays nothing. limits: bounds on each run. python: the interpreter, by
-    default this one. environment: the environment (`environments`), or its name, of programs that name none
-    themselves (``extra["environment"]``). readable: files and folders that programs may read, beside the
-    interpreter's own and the file that a program comes from. folders: of these, and of `Program.path`, they
-    may read what is not hidden and not named as a key or a secret (`_beside`). hash_seed: PYTHONHASHSEED of
-    the programs. determinism: what they find in place of clocks, random numbers and the like. tries: runs
-    of one program until a failure of ours (`Outcome.HARNESS_ERROR`) is reported.
+    level: see `Confinement`. workers: programs that run at once. limits: bounds on each run. environment: of
+    programs that name none themselves (``extra["environment"]``): one that was built (`environments`), or its
+    name, or an interpreter by itself; by default this interpreter. provided: what else programs find.
+    hash_seed: PYTHONHASHSEED of the programs. determinism: what they find in place of clocks, random numbers
+    and the like.
 
     Raises InputError where no environment has the name; SandboxError on entry where the kernel does not give
     what the level needs: the message names what is missing and the way out.
     """
+
+    tries = 3
+    """Runs of one program until a failure of ours (`Outcome.HARNESS_ERROR`) is reported."""
+    _landlock_abi: int | None = None
+    """For tests: what an older kernel gives."""
 
     def __init__(
         self,
         level: Confinement | str = Confinement.STRICT,
         *,
         workers: int = 2,
-        modules: tuple[str, ...] = (),
         limits: Limits | None = None,
-        python: str | None = None,
-        environment: str | BuiltEnvironment | None = None,
-        readable: tuple[str, ...] = (),
-        folders: tuple[str, ...] = (),
+        environment: str | BuiltEnvironment | BareInterpreter | None = None,
+        provided: Provided | None = None,
         hash_seed: int = 0,
         determinism: Determinism | None = None,
-        tries: int = 3,
-        _landlock_abi: int | None = None,
     ) -> None:
-        if workers < 1 or tries < 1:
-            raise ValueError(f"workers={workers} and tries={tries} must be at least one")
-        if python is not None and environment is not None:
-            raise ValueError(f"python={python!r} and environment={environment!r}: an environment has its own")
+        if workers < 1:
+            raise ValueError(f"workers={workers} must be at least one")
         self.level = Confinement(level)
         self.workers = workers
-        self.modules = tuple(modules)
         self.limits = limits or Limits()
-        self.python = python
-        self.readable = tuple(readable)
-        self.folders = tuple(folders)
+        self.provided = provided or Provided()
         self.hash_seed = hash_seed
         self.determinism = determinism or Determinism()
-        self.tries = tries
-        self._landlock_abi = _landlock_abi  # for tests: what an older kernel gives
         self._environments: dict[str, BuiltEnvironment] = {}
-        self._environment = self._find(environment) if isinstance(environment, str) else environment
+        self._python = environment.python if isinstance(environment, BareInterpreter) else None
+        self._environment: BuiltEnvironment | None = None
+        if not isinstance(environment, BareInterpreter):
+            self._environment = self._find(environment) if isinstance(environment, str) else environment
         self._lock = threading.Lock()
         self._idle: list[Server] = []
         self._sessions: list[Session] = []
@@ -138,30 +167,19 @@ class Sandbox:
         program: Program,
         *,
         limits: Limits | None = None,
-        trace_limits: TraceLimits | None = None,
-        granularity: Granularity = Granularity.LINE,
+        tracing: Tracing | None = None,
         hash_seed: int | None = None,
         determinism: Determinism | None = None,
-        sink: Sink | None = None,
-        tracer: str | None = None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> RunResult:
         """Run one program and say how it ended. Threads may call this together.
 
-        With a sink, it is traced and the blocks of events go there. limits, hash_seed, determinism: instead
-        of the sandbox's own; addresses are fixed for a sandbox as a whole. level: what is traced, lines or
-        instructions too. tracer: ``reference`` for that one, whichever is the usual. cancelled: asked some
-        twenty times a second; once it says so, the program is killed and Cancelled is raised.
+        tracing: None: it is not traced. limits, hash_seed, determinism: instead of the sandbox's own;
+        addresses are fixed for a sandbox as a whole. cancelled: asked some twenty times a second; once it
+        says so, the program is killed and Cancelled is raised.
         """
         profile = self._profile(program, self.hash_seed if hash_seed is None else hash_seed)
-        delivered = False
-
-        def given(block: bytes) -> None:
-            nonlocal delivered
-            delivered = True
-            assert sink is not None
-            sink(block)
-
+        given = _Given(tracing)
         failure = ""
         for _ in range(self.tries):
             try:
@@ -170,20 +188,17 @@ class Sandbox:
                         program,
                         server,
                         limits=limits or self.limits,
-                        sink=None if sink is None else given,
-                        granularity=granularity,
-                        trace_limits=trace_limits,
-                        tracer=tracer,
+                        tracing=given.tracing,
                         determinism=determinism or self.determinism,
                     )
                     run_result = follow(run, lambda: self._closed.is_set() or cancelled())
             except ServerLost as error:
                 failure = str(error)
             else:
-                if run_result.outcome is not Outcome.HARNESS_ERROR or delivered:
+                if run_result.outcome is not Outcome.HARNESS_ERROR or given.any:
                     return run_result
                 failure = run_result.detail
-            if delivered:  # what was given out cannot be taken back
+            if given.any:  # what was given out cannot be taken back
                 break
         return RunResult(outcome=Outcome.HARNESS_ERROR, detail=failure)
 
@@ -216,26 +231,18 @@ class Sandbox:
         checked: Checked,
         *,
         limits: Limits | None = None,
-        trace_limits: TraceLimits | None = None,
-        granularity: Granularity = Granularity.LINE,
-        sink: Sink | None = None,
+        tracing: Tracing | None = None,
         cancelled: Callable[[], bool] = lambda: False,
         told: Callable[[str], None] = lambda text: None,
     ) -> RunResult:
         """Run a program and judge it by a check in another process (`checked.judge`). Threads may call
         this together; each call takes two servers. told: is given what the check printed; where a failure
-        of ours had it tried again, once for each try. With a sink, the program is traced, in the calls of
-        the check, too, and the blocks of events go there; what was given out is not tried again."""
+        of ours had it tried again, once for each try. tracing: of the program, in the calls of the check,
+        too; what was given out is not tried again."""
         bounds = limits or self.limits
         profile = self._profile(checked.program, self.hash_seed)
-        failure, delivered = "", False
-
-        def given(block: bytes) -> None:
-            nonlocal delivered
-            delivered = True
-            assert sink is not None
-            sink(block)
-
+        given = _Given(tracing)
+        failure = ""
         for _ in range(self.tries):
             with ExitStack() as stack:
                 servers: list[Server] = []
@@ -247,9 +254,7 @@ class Sandbox:
                         checked.program,
                         servers[0],
                         limits=bounds,
-                        sink=None if sink is None else given,
-                        trace_limits=trace_limits,
-                        granularity=granularity,
+                        tracing=given.tracing,
                         determinism=self.determinism,
                         answers=True,
                     )
@@ -263,12 +268,12 @@ class Sandbox:
                     )
                 except ServerLost as error:
                     failure = str(error)
-                    if delivered:
+                    if given.any:
                         break
                     continue
                 while servers:
                     self._give(servers.pop())
-                if run_result.outcome is not Outcome.HARNESS_ERROR or delivered:
+                if run_result.outcome is not Outcome.HARNESS_ERROR or given.any:
                     return run_result
                 failure = run_result.detail
         return RunResult(outcome=Outcome.HARNESS_ERROR, detail=failure)
@@ -347,8 +352,8 @@ class Sandbox:
             server.close()
 
     def _profile(self, program: Program | None, hash_seed: int) -> Profile:
-        readable, folders = set(self.readable), set(self.folders)
-        environment, python, modules = self._environment, self.python, self.modules
+        readable, folders = set(self.provided.readable), set(self.provided.folders)
+        environment, python, modules = self._environment, self._python, self.provided.modules
         if program is not None:
             environment = self.environment(program)
             if program.path is not None:
@@ -519,29 +524,26 @@ def run(
     program: Program,
     *,
     limits: Limits | None = None,
-    trace_limits: TraceLimits | None = None,
-    granularity: Granularity = Granularity.LINE,
+    tracing: Tracing | None = None,
     hash_seed: int = 0,
-    sink: Sink | None = None,
     python: str | None = None,
     cancelled: Callable[[], bool] = lambda: False,
     confinement: Confinement | str = Confinement.STRICT,
 ) -> RunResult:
-    """Run a program and return how it ended. With a sink, it is traced and the blocks of events go there.
+    """Run a program and return how it ended.
 
     A sandbox is made for it and ended; for many programs, make one `Sandbox`.
 
-    level: what is traced, lines or instructions too. hash_seed: PYTHONHASHSEED of the process. python:
-    the interpreter, by default this one; it must be able to import nothing but the standard library.
-    cancelled: asked some twenty times a second; once it says so, the program is killed.
+    tracing: None: it is not traced. hash_seed: PYTHONHASHSEED of the process. python: the interpreter, by
+    default this one; it must be able to import nothing but the standard library. cancelled: asked some twenty
+    times a second; once it says so, the program is killed.
 
     Raises SandboxError when the process cannot be started, and Cancelled: that says nothing about
     the program.
     """
-    place = Sandbox(confinement, workers=1, python=python, hash_seed=hash_seed, limits=limits)
+    environment = None if python is None else BareInterpreter(python)
+    place = Sandbox(confinement, workers=1, environment=environment, hash_seed=hash_seed, limits=limits)
     try:
-        return place.run_one(
-            program, trace_limits=trace_limits, granularity=granularity, sink=sink, cancelled=cancelled
-        )
+        return place.run_one(program, tracing=tracing, cancelled=cancelled)
     finally:
         place.close()

@@ -24,7 +24,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from deskcheck.errors import SandboxError
 from deskcheck.recording import block
@@ -386,7 +386,7 @@ class Session:
         runs: a copy, which goes on.
         """
         try:
-            return _Exchange(self, order, limits, request, record, given, wake, to).follow()
+            return _Exchange(self, order, limits, request, record, _Sockets(given, wake, to)).follow()
         except _Refused:
             raise  # nothing has happened
         except ServerLost as error:
@@ -514,6 +514,14 @@ class _Refused(SandboxError):
     """The server will not do it; the session is as it was."""
 
 
+class _Sockets(NamedTuple):
+    """What goes with an order, as `Session._exchange` says."""
+
+    given: socket.socket | None
+    wake: socket.socket | None
+    to: socket.socket | None
+
+
 class _Exchange:
     """One order to a session's process, from the caller's side."""
 
@@ -524,9 +532,7 @@ class _Exchange:
         limits: Limits,
         request: dict[str, Any] | None,
         record: bool,
-        given: socket.socket | None,
-        wake: socket.socket | None,
-        to: socket.socket | None,
+        sockets: _Sockets,
     ) -> None:
         self.session = session
         self.limits = limits
@@ -535,13 +541,13 @@ class _Exchange:
         self.blocks: list[bytes] = []
         self.end: dict[str, Any] | None = None
         self.stopped: tuple[Outcome, str] | None = None
-        self.is_held = wake is None
-        self.wake = wake
+        self.is_held = sockets.wake is None
+        self.wake = sockets.wake
         self.order = order
         self.request = request
         self.record = record
-        self.given = given
-        self.to = to
+        self.given = sockets.given
+        self.to = sockets.to
         key = secrets.token_bytes(KEY_BYTES)
         self.decoder = Decoder(key, traced=record, session=True, most=KEPT_BYTES, row_bytes=KEPT_ROW_BYTES)
         self.key = key

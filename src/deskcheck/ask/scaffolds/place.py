@@ -14,7 +14,7 @@ from deskcheck.ask.scaffolds.visible import Puzzle
 from deskcheck.ask.scoring.programs import ONLY_REPORT, Tested, run_tests
 from deskcheck.ask.scoring.sandbox import LIMITS, SandboxJudge, of_sandbox
 from deskcheck.recording import Environment, Mode, Program, Recording, RunResult
-from deskcheck.sandbox import Checked, Limits, Sandbox
+from deskcheck.sandbox import Checked, Limits, Sandbox, Tracing
 from deskcheck.tracer.call import traces_of
 from deskcheck.tracer.limits import TraceLimits
 
@@ -140,7 +140,7 @@ class ProgramRunner:
                 blocks.append(block)
 
         run_result = of_sandbox(
-            self._sandbox.run_one(program, limits=self._limits, trace_limits=TRACED, sink=keep)
+            self._sandbox.run_one(program, limits=self._limits, tracing=Tracing(keep, TRACED))
         )
         return Recording(
             program=program,

@@ -9,7 +9,7 @@ from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring.programs import InstructionCount, Judge
 from deskcheck.ask.scoring.score import AnswerScore, score_answer
 from deskcheck.recording import Outcome, Program, RunResult, SandboxError
-from deskcheck.sandbox import Checked, Confinement, Limits, Sandbox
+from deskcheck.sandbox import Checked, Confinement, Limits, Sandbox, Tracing
 from deskcheck.sandbox import run as run_in_sandbox
 from deskcheck.sandbox.limits import WALL_TIMES
 from deskcheck.tracer import Granularity, TraceLimits
@@ -62,13 +62,9 @@ class SandboxJudge:
         if count is None:
             run_result = self._sandbox.check_one(checked, limits=self.limits, told=told.append)
         else:
+            tracing = Tracing(count.add, COUNTED, Granularity.INSTRUCTION)
             run_result = self._sandbox.check_one(
-                checked,
-                limits=self.counting,
-                trace_limits=COUNTED,
-                granularity=Granularity.INSTRUCTION,
-                sink=count.add,
-                told=told.append,
+                checked, limits=self.counting, tracing=tracing, told=told.append
             )
             count.close(run_result)
         return of_sandbox(run_result), told[-1]
@@ -76,13 +72,8 @@ class SandboxJudge:
     def script(self, program: Program, count: InstructionCount | None = None) -> RunResult:
         if count is None:
             return of_sandbox(self._sandbox.run_one(program, limits=self.limits))
-        run_result = self._sandbox.run_one(
-            program,
-            limits=self.counting,
-            trace_limits=COUNTED,
-            granularity=Granularity.INSTRUCTION,
-            sink=count.add,
-        )
+        tracing = Tracing(count.add, COUNTED, Granularity.INSTRUCTION)
+        run_result = self._sandbox.run_one(program, limits=self.counting, tracing=tracing)
         return of_sandbox(count.close(run_result))
 
 

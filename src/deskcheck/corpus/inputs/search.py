@@ -20,6 +20,7 @@ from deskcheck.corpus.inputs.targets import Target, function_node
 from deskcheck.corpus.inputs.ways import LEFT, Arc, Ways, arcs_of, ways_of
 from deskcheck.recording import InputError, Outcome, Program, RunResult
 from deskcheck.sandbox.limits import Limits
+from deskcheck.sandbox.process import Tracing
 from deskcheck.sandbox.sandbox import Sandbox
 from deskcheck.tracer.limits import TraceLimits
 
@@ -107,10 +108,8 @@ def watching(
 
     def watch(program: Program) -> tuple[RunResult, frozenset[Arc]]:
         blocks: list[bytes] = []
-        traced = TraceLimits(events=_EVENTS)
-        run_result = sandbox.run_one(
-            program, sink=blocks.append, trace_limits=traced, limits=limits, cancelled=cancelled
-        )
+        tracing = Tracing(blocks.append, TraceLimits(events=_EVENTS))
+        run_result = sandbox.run_one(program, tracing=tracing, limits=limits, cancelled=cancelled)
         return run_result, frozenset(arcs_of(blocks))
 
     return watch

@@ -26,9 +26,10 @@ from deskcheck.notebook.check.diff import DiffRow, diff
 from deskcheck.notebook.check.names import bound, loaded
 from deskcheck.notebook.check.normalise import NORMALISERS, Normaliser, same_after
 from deskcheck.notebook.kernel.folders import root_of
+from deskcheck.notebook.kernel.kernel import Surroundings
 from deskcheck.notebook.kernel.record import notebook_files
 from deskcheck.notebook.kernel.repeats import Text, drawn, marked, shows, text_difference
-from deskcheck.notebook.kernel.replayer import replay
+from deskcheck.notebook.kernel.replayer import Repeats, replay
 from deskcheck.notebook.settings import CheckSettings
 from deskcheck.notebook.trajectory.file import SUFFIX, storable
 from deskcheck.notebook.trajectory.ipynb import read_notebook
@@ -339,11 +340,8 @@ def check_one(
         kept / (_name(path) + SUFFIX),
         limits=settings.limits,
         confinement=settings.sandbox,
-        folder=folder,
-        root=root,
-        runs=settings.runs,
-        again=compare.wants_another,
-        forgives=compare.forgives,
+        around=Surroundings(folder, root),
+        repeats=Repeats(settings.runs, compare.wants_another, compare.forgives),
         interrupted=interrupted,
     )
     return compare.report(fresh), fresh.environment

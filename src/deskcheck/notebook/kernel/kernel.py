@@ -78,14 +78,29 @@ class Ran:
     """The random generators without a seed that it drew from."""
 
 
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What cells find around them.
+
+    folder: they get a copy of it to work in; files are copied as long as they are together no larger than
+    64 MiB, the others are linked to and can only be read. root: a folder above it, of which they can read the
+    rest, at the same paths.
+    """
+
+    folder: str | os.PathLike[str] | None = None
+    root: str | os.PathLike[str] | None = None
+
+
+NOTHING_AROUND = Surroundings()
+_COPY_BYTES = 64 << 20
+
+
 class Kernel:
     """A kernel's process and the connection to it. Use it as a context manager; `run` is for one thread.
 
-    folder: what the cells find around them, copied (up to `copy_bytes`; larger files are linked to and can
-    only be read). disk_bytes: what they may write beside that, at `strict`. root: a folder above
-    it, of which they can read the rest, at the same paths. inside: path below the folder
-    that is the current one. state: what is recorded of variables; None: nothing. A kernel that has died is
-    replaced by `restart`.
+    around: what the cells find around them. disk_bytes: what they may write beside that, at `strict`. inside:
+    path below their folder that is the current one. state: what is recorded of variables; None: nothing. A
+    kernel that has died is replaced by `restart`.
 
     Raises:
         MissingExtra: ipykernel is not installed.
@@ -97,10 +112,8 @@ class Kernel:
         *,
         confinement: Confinement = Confinement.STRICT,
         limits: Limits,
-        folder: Path | None = None,
-        root: Path | None = None,
+        around: Surroundings = NOTHING_AROUND,
         inside: str = ".",
-        copy_bytes: int = 64 << 20,
         disk_bytes: int = 256 << 20,
         state: StateLimits | None = None,
         hash_seed: int = 0,
@@ -112,14 +125,15 @@ class Kernel:
             raise MissingExtra(name, "notebook", "running notebooks") from error
         self.confinement = confinement
         self.limits = limits
-        below = "." if folder is None or root is None else str(folder.resolve().relative_to(root.resolve()))
-        inside_root = os.path.normpath(os.path.join(below, inside))
-        readable = [] if folder is None else [str(folder.resolve()), str((root or folder).resolve())]
+        folder = None if around.folder is None else Path(around.folder).resolve()
+        root = folder if folder is None or around.root is None else Path(around.root).resolve()
+        below = "." if folder is None or root is None else str(folder.relative_to(root))
+        readable = [str(each) for each in (folder, root) if each is not None]
         self.settings = {
-            "folder": None if folder is None else str(folder.resolve()),
-            "root": None if folder is None else str((root or folder).resolve()),
-            "inside": inside_root,
-            "copy_bytes": copy_bytes,
+            "folder": None if folder is None else str(folder),
+            "root": None if root is None else str(root),
+            "inside": os.path.normpath(os.path.join(below, inside)),
+            "copy_bytes": _COPY_BYTES,
             "confined": confinement is not Confinement.TRUSTED,
             "state": None if state is None else asdict(state),
         }
@@ -129,7 +143,7 @@ class Kernel:
             readable=_READABLE,
             folders=tuple(dict.fromkeys(readable)),
             listening=True,
-            scratch_bytes=disk_bytes + (0 if folder is None else copy_bytes),
+            scratch_bytes=disk_bytes + (0 if folder is None else _COPY_BYTES),
         )
         self.server: Server | None = None
         self.run_result: RunResult | None = None

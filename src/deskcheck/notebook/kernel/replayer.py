@@ -10,11 +10,11 @@ import site
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from importlib import metadata
 from pathlib import Path
 
-from deskcheck.notebook.kernel.kernel import CellLimits, Kernel, Ran
+from deskcheck.notebook.kernel.kernel import NOTHING_AROUND, CellLimits, Kernel, Ran, Surroundings
 from deskcheck.notebook.kernel.repeats import marked
 from deskcheck.notebook.settings import ReplayLimits
 from deskcheck.notebook.state.capture import StateLimits
@@ -28,6 +28,29 @@ from deskcheck.sandbox.limits import Limits, machine_memory_bytes
 _NO_BOUND = 1 << 62
 
 
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """How often a trajectory is run, in fresh kernels.
+
+    runs: each under the next hash seed and under all limits; the first is recorded, and with two or more each
+    of its executions says whether it repeats (`repeats`). again: asked after each run, with all so far,
+    whether another is to be made. forgives: as of `repeats.marked`.
+
+    Raises ValueError for less than one run.
+    """
+
+    runs: int = 1
+    again: Callable[[Sequence[Trajectory]], bool] = lambda made: True
+    forgives: Callable[[Execution, Execution], bool] = lambda one, other: False
+
+    def __post_init__(self) -> None:
+        if self.runs < 1:
+            raise ValueError(f"runs={self.runs} must be at least one")
+
+
+ONCE = Repeats()
+
+
 def replay(
     trajectory: Trajectory,
     path: str | os.PathLike[str],
@@ -35,56 +58,44 @@ def replay(
     limits: ReplayLimits | None = None,
     confinement: Confinement = Confinement.STRICT,
     state: StateLimits | None = None,
-    folder: str | os.PathLike[str] | None = None,
-    root: str | os.PathLike[str] | None = None,
-    hash_seed: int = 0,
-    runs: int = 1,
-    again: Callable[[Sequence[Trajectory]], bool] = lambda made: True,
-    forgives: Callable[[Execution, Execution], bool] = lambda one, other: False,
+    around: Surroundings = NOTHING_AROUND,
+    repeats: Repeats = ONCE,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> Trajectory:
     """Run every execution of a trajectory again and record it, with all other steps, in the file `path`.
 
-    folder: what the notebook finds around it, of which it gets a copy to work in; where the notebook lies
-    below it, it runs in its own place there. root: a folder above it, of which the rest can be read.
-    state: None records no variables. runs: in fresh kernels, each
-    under the next hash seed and under all limits; the first is recorded, and with two or more each of its
-    executions says whether it repeats (`repeats`). again: asked after each run, with all so far, whether
-    another is to be made. forgives: as of `repeats.marked`. interrupted: asked while cells run; once it says
-    so the replay stops, and the same call goes on from there: the executions since the last restart are run
-    again first, unrecorded, for their variables. A trajectory that is there already is read and given back.
+    state: None records no variables. around: where the notebook lies below its folder, it runs in its own
+    place there. interrupted: asked while cells run; once it says so the replay stops, and the same call goes
+    on from there: the executions since the last restart are run again first, unrecorded, for their
+    variables. A trajectory that is there already is read and given back.
 
     Raises:
-        ValueError: less than one run.
         MissingExtra, InputError, RecordingError, SandboxError.
     """
-    if runs < 1:
-        raise ValueError(f"runs={runs} must be at least one")
     path = Path(path)
-    parts = [path.with_name(f"{path.name}.run{number}") for number in range(1, runs + 1)]
+    parts = [path.with_name(f"{path.name}.run{number}") for number in range(1, repeats.runs + 1)]
     if not path.exists():
         once = functools.partial(
             _replay,
             trajectory,
             limits=limits or ReplayLimits(),
             confinement=confinement,
-            folder=folder,
-            root=root,
+            around=around,
             interrupted=interrupted,
         )
-        if runs == 1:
-            return once(path, state=state, hash_seed=hash_seed)
-        made = [once(parts[0], state=state, hash_seed=hash_seed)]
+        if repeats.runs == 1:
+            return once(path, state=state, hash_seed=0)
+        made = [once(parts[0], state=state, hash_seed=0)]
         first = made[0]
         if first.ended is not Ended.NO_KERNEL:
             for number, part in enumerate(parts[1:], start=1):
-                if not again(made):
+                if not repeats.again(made):
                     break
-                made.append(once(part, state=None, hash_seed=hash_seed + number))
+                made.append(once(part, state=None, hash_seed=number))
         head = replace(first, steps=(), limits=first.limits | {"runs": len(made)})
         steps: Iterable[Step] = first.steps
         if len(made) > 1:
-            steps = marked(first.steps, [other.steps for other in made[1:]], forgives)
+            steps = marked(first.steps, [other.steps for other in made[1:]], repeats.forgives)
         with TrajectoryWriter(path, head) as writer:
             for number, step in enumerate(steps):
                 if number >= writer.resumed:
@@ -102,8 +113,7 @@ def _replay(
     limits: ReplayLimits,
     confinement: Confinement,
     state: StateLimits | None,
-    folder: str | os.PathLike[str] | None,
-    root: str | os.PathLike[str] | None,
+    around: Surroundings,
     hash_seed: int,
     interrupted: Callable[[], bool],
 ) -> Trajectory:
@@ -126,9 +136,8 @@ def _replay(
             confinement=confinement,
             limits=kernel_limits(limits, confinement),
             disk_bytes=disk_bytes(limits),
-            folder=None if folder is None else Path(folder),
-            root=None if folder is None or root is None else Path(root),
-            inside=inside_of(trajectory, folder),
+            around=around,
+            inside=inside_of(trajectory, around.folder),
             state=state,
             hash_seed=hash_seed,
         ) as kernel:

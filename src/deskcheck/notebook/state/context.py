@@ -6,6 +6,7 @@ dependencies are read from source.
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from deskcheck.errors import InputError
@@ -46,7 +47,7 @@ def context(
     if shell is not None:
         return of_shell(shell, names, code=code, budget=budget, form=form, time_s=time_s, mask=mask)
     caller = sys._getframe(1).f_globals
-    return _context(caller, {}, (), names, code, budget, form, time_s, mask)
+    return _context(_Variables(caller), names, code, budget, form, time_s, mask)
 
 
 def of_shell(
@@ -61,7 +62,8 @@ def of_shell(
 ) -> str:
     """As `context`, of an IPython shell."""
     ran = [source for source in shell.history_manager.input_hist_raw if isinstance(source, str)]
-    return _context(shell.user_ns, shell.user_ns_hidden, ran, names, code, budget, form, time_s, mask)
+    known = _Variables(shell.user_ns, shell.user_ns_hidden, ran)
+    return _context(known, names, code, budget, form, time_s, mask)
 
 
 def _shell() -> Any:
@@ -69,10 +71,17 @@ def _shell() -> Any:
     return None if ipython is None else ipython.get_ipython()
 
 
+@dataclass(frozen=True, slots=True)
+class _Variables:
+    """What there is to show. hidden: IPython's own of the same names. ran: the cells that ran."""
+
+    namespace: Mapping[str, Any]
+    hidden: Mapping[str, Any] = field(default_factory=dict)
+    ran: Sequence[str] = ()
+
+
 def _context(
-    namespace: Mapping[str, Any],
-    hidden: Mapping[str, Any],
-    ran: Sequence[str],
+    known: _Variables,
     names: Sequence[str] | None,
     code: str | None,
     budget: int,
@@ -80,6 +89,7 @@ def _context(
     time_s: float,
     mask: bool,
 ) -> str:
+    namespace = known.namespace
     if isinstance(names, str):
         raise InputError(f"names={names!r} must be several names, as [{names!r}].")
     if names is not None and code is not None:
@@ -88,11 +98,11 @@ def _context(
     if missing:
         raise InputError(f"there is no variable {', '.join(map(repr, missing))}.")
     if code is not None:
-        names = depends_on(code, dict.fromkeys(namespace), earlier=_last(ran))
+        names = depends_on(code, dict.fromkeys(namespace), earlier=_last(known.ran))
     # Those that are asked for, or the newest: more than there are tokens cannot be shown.
     every = list(namespace)
     chosen = every[: -max(budget, 0) - _NEWEST - 1 : -1] if names is None else names
-    row = Capture(StateLimits(time_s=time_s)).after_cell({n: namespace[n] for n in chosen}, hidden, "")
+    row = Capture(StateLimits(time_s=time_s)).after_cell({n: namespace[n] for n in chosen}, known.hidden, "")
     if names is None and len(chosen) < len(every):
         row["count"] += len(every) - len(chosen)
         row["unseen"] = row.get("unseen", 0) + len(every) - len(chosen)

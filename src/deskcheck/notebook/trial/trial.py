@@ -35,7 +35,7 @@ from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.decoder import Forged, trial_digests, trial_report
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.process import Cancelled
-from deskcheck.sandbox.sandbox import Sandbox
+from deskcheck.sandbox.sandbox import Provided, Sandbox
 from deskcheck.sandbox.server import ServerLost
 from deskcheck.sandbox.session import Piece, Session, SessionEnded, Snapshot
 from deskcheck.tracer.limits import TraceLimits
@@ -109,9 +109,11 @@ class Trials:
         self._sandbox = Sandbox(
             confinement,
             workers=1,
-            modules=("deskcheck.notebook.trial.process",),
-            readable=("/etc/fonts",),
-            folders=() if folder is None else (str(Path(folder).resolve()),),
+            provided=Provided(
+                modules=("deskcheck.notebook.trial.process",),
+                readable=("/etc/fonts",),
+                folders=() if folder is None else (str(Path(folder).resolve()),),
+            ),
             hash_seed=hash_seed,
         )
         self._steps: Sequence[Step] = trajectory.steps

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from types import CodeType, FrameType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from deskcheck.recording import block
 from deskcheck.recording.outcome import Outcome
@@ -278,34 +278,39 @@ def _drawn(key: int, number: int) -> float:
     return (((x ^ x >> 31) >> 11) + 0.5) / (1 << 53)
 
 
+class Drawing(NamedTuple):
+    """Which calls are kept. most: how many of one function, fewer where all functions would have more than
+    `budget`; a call in a slot that was used before replaces the one that was there."""
+
+    most: int
+    budget: int
+    seed: int
+
+
 class Observer:
     """Watches the main thread from `begin` to `end`, a test at a time.
 
-    send: takes what is found out, as (kind, JSON-able facts, blocks of events). most: how many calls
-    of one function are kept, fewer where all functions would have more than `budget`; a call in a slot
-    that was used before replaces the one that was there. wanted: if given, exactly these calls are
-    recorded: (test, module, function, its first line, its number among the calls of this function in
-    the test, from 1). pace: see `suite.Pace`. known: what an earlier run, from which this one goes on,
-    has told.
+    send: takes what is found out, as (kind, JSON-able facts, blocks of events). wanted: if given, exactly
+    these calls are recorded: (test, module, function, its first line, its number among the calls of this
+    function in the test, from 1). pace: see `suite.Pace`. known: what an earlier run, from which this one
+    goes on, has told.
     """
 
     def __init__(
         self,
         project: Project,
         send: Callable[[str, dict[str, Any], list[bytes]], None],
+        drawing: Drawing,
         *,
-        most: int,
-        budget: int,
         limits: TraceLimits,
         wanted: frozenset[tuple[str, str, str, int, int]] | None = None,
-        seed: int = 0,
         pace: dict[str, Any] | None = None,
         known: dict[str, Any] | None = None,
     ) -> None:
         self.project = project
         self.send = send
-        self.most = most
-        self.budget = budget
+        self.most = drawing.most
+        self.budget = drawing.budget
         self.limits = limits
         self.watched = wanted is None
         """Whether calls are drawn; else certain ones are wanted."""
@@ -314,7 +319,7 @@ class Observer:
         """How many of a test's wanted calls have not begun."""
         for of_test, module, name, line, which in wanted or ():
             self.wanted.setdefault(of_test, {}).setdefault((module, name, line), set()).add(which)
-        self.seed = seed
+        self.seed = drawing.seed
         self.pace = pace
         self.allowed_s = pace["times"] * pace["start"] if pace else 0.0
         self.spent_s = 0.0

@@ -106,8 +106,7 @@ def _fix_clock(start_ns: int, tick_ns: int) -> None:
         real = getattr(time, name)
         return lambda when=None, /: real(seconds() if when is None else when)
 
-    real_strftime, real_asctime = time.strftime, time.asctime
-    real_localtime = time.localtime
+    real_strftime, real_asctime, real_localtime = time.strftime, time.asctime, time.localtime
 
     def strftime(form: str, when: Any = None, /) -> str:
         return real_strftime(form, real_localtime(seconds()) if when is None else when)

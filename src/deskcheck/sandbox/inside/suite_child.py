@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from deskcheck.recording.secrets import EnvironmentMask
-from deskcheck.sandbox.inside.calls import Observer, Project
+from deskcheck.sandbox.inside.calls import Drawing, Observer, Project
 from deskcheck.sandbox.inside.channel import sender
 from deskcheck.tracer import tracer_class
 from deskcheck.tracer.limits import TraceLimits
@@ -232,11 +232,9 @@ def pytest_configure(config: Any) -> None:
     observer = Observer(
         Project(job["root"], job["packages"], config.getini("python_files")),
         job["send"],
-        most=job["most"],
-        budget=job["budget"],
+        Drawing(job["most"], job["budget"], job["seed"]),
         limits=TraceLimits(**job["trace_limits"]),
         wanted=None if wanted is None else frozenset(map(tuple, wanted)),
-        seed=job["seed"],
         pace=job["pace"],
         known=job["known"],
     )

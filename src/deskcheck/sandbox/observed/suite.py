@@ -171,30 +171,39 @@ class Observed:
             return _beginning(file)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observing:
+    """Which calls are recorded, and within what.
+
+    most: calls kept of one function. budget: about how many in all. seed: decides which. wall_s: of all
+    tests. mask: is applied to all that is told, also in the files that keep it.
+    """
+
+    most: int
+    budget: int
+    seed: int = 0
+    trace_limits: TraceLimits
+    wall_s: float
+    mask: EnvironmentMask | None = None
+
+
 @contextmanager
 def observe(
     suite: ObservedTests,
+    how: Observing,
     *,
-    most: int,
-    budget: int,
-    trace_limits: TraceLimits,
-    wall_s: float,
     hash_seed: int,
     kept: Path,
-    seed: int = 0,
     wanted: Sequence[CallKey] | None = None,
     pace: Pace | None = None,
-    mask: EnvironmentMask | None = None,
     progress: Callable[[int, int, int], None] = lambda tests, collected, calls: None,
 ) -> Iterator[Observed]:
     """Run the tests and give what was recorded; its events are there as long as the block lasts.
 
-    most: calls kept of one function. budget: about how many in all. wanted: record exactly these
-    calls instead; if there are none, the tests run unwatched. pace: bounds what recording costs.
-    kept: a file in which what is told is kept, with others of its name beside it; what it holds
-    already is not run again, and if a run of these tests came to its end, nothing is. mask: is
-    applied to all that is told, also in those files. progress: is told (tests that ended, tests in
-    all, calls recorded).
+    wanted: record exactly these calls instead; if there are none, the tests run unwatched. pace: bounds
+    what recording costs. kept: a file in which what is told is kept, with others of its name beside it;
+    what it holds already is not run again, and if a run of these tests came to its end, nothing is.
+    progress: is told (tests that ended, tests in all, calls recorded).
 
     An interrupt (KeyboardInterrupt, SystemExit) ends the tests and is not raised:
     `Observed.interrupted`.
@@ -207,7 +216,7 @@ def observe(
     """
     with closing(Journal(kept, 2 * SUITE_BYTES)) as journal:
         observed = Observed(journal, kept.with_suffix(".txt"))
-        run = _Run(suite, observed, mask, progress)
+        run = _Run(suite, observed, how.mask, progress)
         run.read()
         if not observed.ended:
             cache = kept.with_suffix(".cache")
@@ -217,17 +226,17 @@ def observe(
                 "root": str(suite.root),
                 "packages": suite.packages,
                 "path": [str(folder) for folder in suite.path],
-                "most": most,
-                "budget": budget,
-                "trace_limits": asdict(trace_limits),
+                "most": how.most,
+                "budget": how.budget,
+                "trace_limits": asdict(how.trace_limits),
                 "wanted": None if wanted is None else run.missing(wanted),
-                "seed": seed,
+                "seed": how.seed,
                 "cache": str(cache),
                 "pace": None if pace is None else asdict(pace),
                 "known": run.known(),
-                "mask": mask is not None,
+                "mask": how.mask is not None,
             }
-            run.run(job, wall_s, hash_seed)
+            run.run(job, how.wall_s, hash_seed)
         yield observed
 
 

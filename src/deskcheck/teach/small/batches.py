@@ -16,7 +16,7 @@ from torch import Tensor
 from deskcheck.recording import InputError
 from deskcheck.teach.lessons.ids import IGNORED
 from deskcheck.teach.lessons.shards import refuse_unfinished
-from deskcheck.teach.lessons.tokens import Tokenizer
+from deskcheck.teach.lessons.tokens import Bytes, Tokenizer
 
 COLUMNS = ["prefix", "prompt", "completion", "split"]
 
@@ -147,11 +147,15 @@ def make_batch(chosen: Sequence[Lessons], padding: int) -> Batch:
     )
 
 
+_OPEN_FILES = 8
+"""Files of lessons that are held in memory at a time and mixed."""
+
+
 class Batches:
     """Batches of lessons for ever, in an order that the seed decides alone.
 
     rows: lessons in a batch; each: so many at most that stand together there because they share a program and
-    are about as long as one another. A pass gives every lesson once. Of the files `open_files` are held in
+    are about as long as one another. A pass gives every lesson once. Of the files `_OPEN_FILES` are held in
     memory at a time and mixed.
     """
 
@@ -160,19 +164,15 @@ class Batches:
         files: Sequence[Path],
         tokenizer: Tokenizer,
         *,
-        padding: int,
         rows: int = 128,
         each: int = 16,
-        open_files: int = 8,
         seed: int = 0,
         split: str = "train",
     ) -> None:
         self.files = list(files)
         self.tokenizer = tokenizer
-        self.padding = padding
         self.rows = rows
         self.each = min(each, rows)
-        self.open_files = open_files
         self.seed = seed
         self.split = split
 
@@ -182,15 +182,15 @@ class Batches:
             found = False
             for chosen in self._one_pass(random.Random(f"{self.seed} {passes}")):
                 found = True
-                yield make_batch(chosen, self.padding)
+                yield make_batch(chosen, Bytes.padding)
             if not found:
                 raise InputError(f"{self.files[0].parent}: has no lessons in the split {self.split!r}.")
             passes += 1
 
     def _one_pass(self, draw: random.Random) -> Iterator[list[Lessons]]:
         files = draw.sample(self.files, len(self.files))
-        for start in range(0, len(files), self.open_files):
-            held = list(read_lessons(files[start : start + self.open_files], self.split, self.tokenizer))
+        for start in range(0, len(files), _OPEN_FILES):
+            held = list(read_lessons(files[start : start + _OPEN_FILES], self.split, self.tokenizer))
             parts = [part for lessons in held for part in _parts(lessons, self.each, draw)]
             draw.shuffle(parts)
             # Programs of about one length stand together: what is filled up is computed for nothing.

@@ -146,7 +146,6 @@ def _taught(
     batches = Batches(
         files,
         tokenizer,
-        padding=Words.padding,
         rows=training.batch_size,
         each=training.steps_per_program,
         seed=training.seed,
@@ -270,7 +269,6 @@ def _validation(files: list[Path], training: Training, tokenizer: Tokenizer) -> 
     batches = Batches(
         files,
         tokenizer,
-        padding=Words.padding,
         rows=training.batch_size,
         each=training.steps_per_program,
         seed=training.seed,

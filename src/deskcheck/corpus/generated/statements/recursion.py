@@ -47,10 +47,8 @@ def define_recursive(w: ProgramWriter) -> None:
         parameters, returns = (word,), Operand("", "str", 0, 5)
     elif form == 4:
         text = f"({n}, {m}):|if {m} == 0:|    return {n}|return {f}({m}, {n} % {m})"
-        parameters, returns = (
-            (Operand(n, "int", 0, 99), Operand(m, "int", 0, 99)),
-            Operand("", "int", 0, 99),
-        )
+        parameters = (Operand(n, "int", 0, 99), Operand(m, "int", 0, 99))
+        returns = Operand("", "int", 0, 99)
     elif form == 5:
         text = f"({n}):|if {n} < 10:|    return {n}|return {n} % 10 + {f}({n} // 10)"
         parameters, returns = (digits,), Operand("", "int", 0, 27)

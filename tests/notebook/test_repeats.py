@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from deskcheck.notebook.kernel.repeats import difference, marked
-from deskcheck.notebook.kernel.replayer import Repeats, replay
+from deskcheck.notebook.kernel.replayer import Reruns, replay
 from deskcheck.notebook.settings import ReplayLimits
 from deskcheck.notebook.trajectory.file import write_trajectory
 from deskcheck.notebook.trajectory.ipynb import parse_notebook
@@ -136,12 +136,12 @@ class TestRuns:
             return second.exists() and second.read_text().count("\n") >= 3
 
         with pytest.raises(KeyboardInterrupt):
-            replay(given, path, repeats=Repeats(2), interrupted=in_the_second)
+            replay(given, path, reruns=Reruns(2), interrupted=in_the_second)
         assert sorted(p.name for p in tmp_path.iterdir()) == [
             "n.trajectory.parquet.run1",
             "n.trajectory.parquet.run2.part",
         ]
-        found = replay(given, path, repeats=Repeats(2))
+        found = replay(given, path, reruns=Reruns(2))
         assert [e.repeats for e in found.executions] == [True, False, True, False, False, True, True]
         assert [p.name for p in tmp_path.iterdir()] == [path.name]
         assert found.limits["runs"] == 2
@@ -160,4 +160,4 @@ class TestRuns:
         assert {e.repeats for e in found.executions} == {None}
         assert found.ended in (Ended.WHOLE, Ended.TIMED_OUT)
         with pytest.raises(ValueError, match="runs=0"):
-            Repeats(0)
+            Reruns(0)

@@ -19,7 +19,7 @@ from deskcheck.teach.paper.working import UnreadableWorking
 from deskcheck.teach.processor.stepping import run_level
 from deskcheck.teach.reader import lessons, network
 from deskcheck.teach.reader.reading import ReadingMachine
-from deskcheck.teach.reader.stepping import LineReader
+from deskcheck.teach.reader.stepping import ReaderModels
 from deskcheck.teach.reader.teacher import Teacher
 from deskcheck.teach.reader.text import NUMBER, WORDS, functions, line_prompt, where_prompt
 from tests.teach.conftest import Recorded, call
@@ -140,7 +140,7 @@ def test_nano_has_no_reader() -> None:
     from deskcheck.teach.small.checkpoints import folder_of
 
     with pytest.raises(InputError, match="nano brings none"):
-        LineReader(folder_of("nano"))
+        ReaderModels(folder_of("nano"))
 
 
 @pytest.mark.slow

@@ -20,11 +20,11 @@ def step_at(
 ) -> None:
     """Run recordings at a level, print how well; of a single one where it first goes wrong."""
     from deskcheck.teach.processor.stepping import MOST, Processor, run_level
-    from deskcheck.teach.reader.stepping import LineReader
+    from deskcheck.teach.reader.stepping import ReaderModels
     from deskcheck.teach.small.checkpoints import folder_of
 
     folder = folder_of(model)
-    processor = Processor(folder) if level is Level.PROCESSOR else LineReader(folder)
+    processor = Processor(folder) if level is Level.PROCESSOR else ReaderModels(folder)
     done = 0
     with progress_bar(as_json) as progress:
 

@@ -29,7 +29,7 @@ from deskcheck.notebook.kernel.folders import root_of
 from deskcheck.notebook.kernel.kernel import Surroundings
 from deskcheck.notebook.kernel.record import notebook_files
 from deskcheck.notebook.kernel.repeats import Text, drawn, marked, shows, text_difference
-from deskcheck.notebook.kernel.replayer import Repeats, replay
+from deskcheck.notebook.kernel.replayer import Reruns, replay
 from deskcheck.notebook.settings import CheckSettings
 from deskcheck.notebook.trajectory.file import SUFFIX, storable
 from deskcheck.notebook.trajectory.ipynb import read_notebook
@@ -341,7 +341,7 @@ def check_one(
         limits=settings.limits,
         confinement=settings.sandbox,
         around=Surroundings(folder, root),
-        repeats=Repeats(settings.runs, compare.wants_another, compare.forgives),
+        reruns=Reruns(settings.runs, compare.wants_another, compare.forgives),
         interrupted=interrupted,
     )
     return compare.report(fresh), fresh.environment

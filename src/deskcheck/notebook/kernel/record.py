@@ -13,7 +13,7 @@ from typing import Any
 from deskcheck.errors import InputError
 from deskcheck.notebook.kernel.folders import root_of
 from deskcheck.notebook.kernel.kernel import NOTHING_AROUND, Surroundings
-from deskcheck.notebook.kernel.replayer import Repeats, replay
+from deskcheck.notebook.kernel.replayer import Reruns, replay
 from deskcheck.notebook.settings import PREFIXES, NotebookSettings
 from deskcheck.notebook.state.capture import StateLimits
 from deskcheck.notebook.trajectory.file import SUFFIX, read_trajectory
@@ -83,7 +83,7 @@ def record_notebooks(
             around=NOTHING_AROUND
             if job.folder is None
             else Surroundings(job.folder, root_of(job.folder, settings.root)),
-            repeats=Repeats(settings.runs if settings.repeat else 1),
+            reruns=Reruns(settings.runs if settings.repeat else 1),
             interrupted=stopping.is_set,
         )
         summary.recorded += 1

@@ -29,7 +29,7 @@ _NO_BOUND = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
-class Repeats:
+class Reruns:
     """How often a trajectory is run, in fresh kernels.
 
     runs: each under the next hash seed and under all limits; the first is recorded, and with two or more each
@@ -48,7 +48,7 @@ class Repeats:
             raise ValueError(f"runs={self.runs} must be at least one")
 
 
-ONCE = Repeats()
+ONCE = Reruns()
 
 
 def replay(
@@ -59,7 +59,7 @@ def replay(
     confinement: Confinement = Confinement.STRICT,
     state: StateLimits | None = None,
     around: Surroundings = NOTHING_AROUND,
-    repeats: Repeats = ONCE,
+    reruns: Reruns = ONCE,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> Trajectory:
     """Run every execution of a trajectory again and record it, with all other steps, in the file `path`.
@@ -73,7 +73,7 @@ def replay(
         MissingExtra, InputError, RecordingError, SandboxError.
     """
     path = Path(path)
-    parts = [path.with_name(f"{path.name}.run{number}") for number in range(1, repeats.runs + 1)]
+    parts = [path.with_name(f"{path.name}.run{number}") for number in range(1, reruns.runs + 1)]
     if not path.exists():
         once = functools.partial(
             _replay,
@@ -83,19 +83,19 @@ def replay(
             around=around,
             interrupted=interrupted,
         )
-        if repeats.runs == 1:
+        if reruns.runs == 1:
             return once(path, state=state, hash_seed=0)
         made = [once(parts[0], state=state, hash_seed=0)]
         first = made[0]
         if first.ended is not Ended.NO_KERNEL:
             for number, part in enumerate(parts[1:], start=1):
-                if not repeats.again(made):
+                if not reruns.again(made):
                     break
                 made.append(once(part, state=None, hash_seed=number))
         head = replace(first, steps=(), limits=first.limits | {"runs": len(made)})
         steps: Iterable[Step] = first.steps
         if len(made) > 1:
-            steps = marked(first.steps, [other.steps for other in made[1:]], repeats.forgives)
+            steps = marked(first.steps, [other.steps for other in made[1:]], reruns.forgives)
         with TrajectoryWriter(path, head) as writer:
             for number, step in enumerate(steps):
                 if number >= writer.resumed:

@@ -19,7 +19,7 @@ from deskcheck.teach.machine.frames import OutsideLanguage, ProgramRaised, Steps
 from deskcheck.teach.machine.runs import text_of
 from deskcheck.teach.paper.working import UnreadableWorking
 from deskcheck.teach.processor.stepping import Processor
-from deskcheck.teach.reader.stepping import LineReader
+from deskcheck.teach.reader.stepping import ReaderModels
 from deskcheck.teach.small.checkpoints import folder_of
 
 MOST = 1_000_000
@@ -42,7 +42,7 @@ class _Level(ModelAPI):
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
         self.folder = folder_of(model_name)
-        self._runs = Processor(self.folder) if self.level is Level.PROCESSOR else LineReader(self.folder)
+        self._runs = Processor(self.folder) if self.level is Level.PROCESSOR else ReaderModels(self.folder)
         self._alone = Lock()
 
     async def generate(

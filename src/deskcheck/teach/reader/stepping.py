@@ -11,7 +11,7 @@ from deskcheck.teach.reader.reading import ReadingMachine
 from deskcheck.teach.small.checkpoints import NANO, folder_of
 
 
-class LineReader:
+class ReaderModels:
     """The reader of a folder, with its processor where it has one, else with that of nano."""
 
     def __init__(self, folder: Path) -> None:

@@ -16,7 +16,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from deskcheck.ask.benchmark import Benchmark, make_benchmark
+from deskcheck.ask.results.project_benchmark import Benchmark
+from deskcheck.bench.benchmark import make_benchmark
 from deskcheck.errors import DeskcheckError
 
 

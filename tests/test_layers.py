@@ -26,6 +26,7 @@ ORDER = [
     "notation",
     "ask",
     "teach",
+    "bench",
     "view",
     "failures",
     "cli",

@@ -7,6 +7,7 @@ time) is data, an `Outcome`; an error here means that the caller or our machiner
     ├── RecordingError      a folder or file of recordings cannot be read or written
     │   └── DamagedRows     what rows of a recording say does not add up
     └── SandboxError        the place that runs programs failed; says nothing about the program
+        └── ServerLost      its server ended, or cannot start programs
 """
 
 
@@ -46,3 +47,7 @@ class DamagedRows(RecordingError, KeyError):
 
 class SandboxError(DeskcheckError):
     """The sandbox itself failed. Never raised for anything that the program did."""
+
+
+class ServerLost(SandboxError):
+    """The server ended, or cannot start programs: says nothing about the program that it ran."""

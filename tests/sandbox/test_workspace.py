@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from deskcheck.errors import ServerLost
 from deskcheck.recording import InputError, Outcome
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.process import Cancelled
-from deskcheck.sandbox.server import ServerLost
 from deskcheck.sandbox.workspace import Completed, Workspace
 from tests.circumstances import let_all_read
 from tests.sample import examples

@@ -2,9 +2,15 @@
 
 import pytest
 
-from deskcheck.ask.benchmark import KINDS, Benchmark, BenchmarkFunction, BenchmarkKind, Missing
+from deskcheck.ask.results.project_benchmark import (
+    Benchmark,
+    BenchmarkFunction,
+    BenchmarkKind,
+    Interpreter,
+    Missing,
+)
 from deskcheck.ask.results.statistics import mean_interval
-from deskcheck.recorder.interpreter import Interpreter
+from deskcheck.bench.benchmark import KINDS
 from deskcheck.view.bench_page import bench_page
 from tests.view.browsing import MARKS, Page
 from tests.view.conftest import HOSTILE

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
+from deskcheck.bench.settings import BenchSettings
 from deskcheck.cli.common.options import Panel, with_options
 from deskcheck.cli.common.output import Json, counted, counts_text, progress_told, say, says_when_interrupted
-from deskcheck.recorder.settings import BenchSettings
 from deskcheck.terminal import open_in_browser
 
 
@@ -36,7 +36,7 @@ def bench(
 
     Exit status: 0 all is well, 1 the oracle is not right everywhere, 2 a wrong call or an error of ours, 130
     interrupted."""
-    from deskcheck.ask.benchmark import PAGE, make_benchmark
+    from deskcheck.bench.benchmark import PAGE, make_benchmark
     from deskcheck.files import write_file
     from deskcheck.view.bench_page import bench_page
 

@@ -7,13 +7,13 @@ each run.
 """
 
 import ast
-import functools
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+from deskcheck.corpus.text.python import nodes_of
 from deskcheck.recording.block import rows
 from deskcheck.recording.compare import Global, reached
 from deskcheck.recording.trace import Row
@@ -53,47 +53,6 @@ def reads_of(ran: Iterable[tuple[str, str]], source: Callable[[str], str]) -> Ca
                 case ast.Global(names=more):
                     names.update(more)
     return lambda name: name[1] in anywhere or name[1] in plain.get(name[0], ())
-
-
-def nodes_of(source: str, functions: set[str]) -> Iterator[ast.AST]:
-    """Every node of functions, by qualified name, with what is inside of them; of the whole file
-    where one is not found; the name ``globals`` where the source cannot be parsed."""
-    parsed = _parsed(source)
-    if parsed is None:
-        yield ast.Name("globals")
-        return
-    tree, known = parsed
-    found: list[ast.AST] = []
-    for function in functions:
-        outer = function.partition(".<locals>")[0]
-        if outer not in known:
-            found = [tree]
-            break
-        found += known[outer]
-    yield from chain.from_iterable(map(ast.walk, found))
-
-
-@functools.lru_cache(32)
-def _parsed(source: str) -> tuple[ast.Module, dict[str, list[ast.AST]]] | None:
-    """The syntax tree, and its functions by qualified name; None where there is none. A project's calls run
-    the same files again and again."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return None
-    known: dict[str, list[ast.AST]] = {}
-    _collect(tree, "", known)
-    return tree, known
-
-
-def _collect(node: ast.AST, prefix: str, known: dict[str, list[ast.AST]]) -> None:
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            known.setdefault(prefix + child.name, []).append(child)
-        elif isinstance(child, ast.ClassDef):
-            _collect(child, f"{prefix}{child.name}.", known)
-        else:
-            _collect(child, prefix, known)
 
 
 def _takes_all(node: ast.AST) -> bool:

@@ -21,14 +21,14 @@ from typing import Any
 
 from deskcheck.errors import InputError
 from deskcheck.recorder.settings import RunSettings
-from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.outcome import Outcome, signal_name
 from deskcheck.recording.program import Environment, Mode, Program
 from deskcheck.recording.recording import RunResult
 from deskcheck.recording.spool import Spool
 from deskcheck.recording.writer import Writer, free_id
 from deskcheck.sandbox.decoder import Decoder
 from deskcheck.sandbox.inside.channel import KEY_BYTES, Forged
-from deskcheck.sandbox.process import signal_name, versions
+from deskcheck.sandbox.process import versions
 from deskcheck.tracer import tracer_class
 
 _CHILD = Path(__file__).with_name("run_child.py")

@@ -30,3 +30,15 @@ class Outcome(StrEnum):
     """A signal ended it that neither it nor a limit is known to have caused: a crash, a kill."""
     HARNESS_ERROR = "harness_error"
     """Our machinery failed. Never a finding about the program."""
+
+
+def signal_name(number: int) -> str:
+    """Of the signal that ended a process."""
+    import signal  # not in the process that a program runs in
+
+    if number == signal.SIGSYS:
+        return "SIGSYS, as for a system call of another architecture"
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal
+        return f"signal {number}"

@@ -17,8 +17,8 @@ from dataclasses import asdict, dataclass, fields
 from importlib import metadata
 from typing import Any
 
-from deskcheck.errors import SandboxError
-from deskcheck.recording.outcome import Outcome
+from deskcheck.errors import SandboxError, ServerLost
+from deskcheck.recording.outcome import Outcome, signal_name
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import RunResult
 from deskcheck.sandbox.decoder import Decoder, Forged
@@ -26,7 +26,7 @@ from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.inside.channel import CALL_BYTES, KEY_BYTES, TooLong
 from deskcheck.sandbox.limits import WALL_TIMES, Limits
 from deskcheck.sandbox.linux import processes as _processes
-from deskcheck.sandbox.server import Server, ServerLost, ServerReport
+from deskcheck.sandbox.server import Server, ServerReport
 from deskcheck.tracer.limits import Granularity, TraceLimits
 
 _CHUNK_BYTES = 1 << 16
@@ -371,15 +371,6 @@ def _job_of(tracing: Tracing | None) -> dict[str, Any]:
 @functools.lru_cache(16)
 def _as_dict(limits: Limits | TraceLimits) -> dict[str, Any]:
     return asdict(limits)
-
-
-def signal_name(number: int) -> str:
-    if number == signal.SIGSYS:
-        return "SIGSYS, as for a system call of another architecture"
-    try:
-        return signal.Signals(number).name
-    except ValueError:  # a real-time signal
-        return f"signal {number}"
 
 
 def text(data: bytearray, limit: int) -> str:

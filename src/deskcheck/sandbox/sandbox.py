@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from types import TracebackType
 
-from deskcheck.errors import InputError, SandboxError
+from deskcheck.errors import InputError, SandboxError, ServerLost
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import RunResult
@@ -20,7 +20,7 @@ from deskcheck.sandbox.environments import BuiltEnvironment, find
 from deskcheck.sandbox.exchange import Exchange, follow
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.process import ProcessRun, Sink, Tracing
-from deskcheck.sandbox.server import Profile, Server, ServerLost
+from deskcheck.sandbox.server import Profile, Server
 from deskcheck.sandbox.session import Session
 
 _AHEAD = 8

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deskcheck.errors import SandboxError
+from deskcheck.errors import SandboxError, ServerLost
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.environments import BuiltEnvironment
 from deskcheck.sandbox.inside import server as _server
@@ -104,10 +104,6 @@ class ServerReport:
     status: int
     cpu_s: float
     peak_kib: int
-
-
-class ServerLost(SandboxError):
-    """The server ended, or cannot start programs: says nothing about the program that it ran."""
 
 
 class Server:

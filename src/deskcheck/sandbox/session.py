@@ -26,9 +26,9 @@ from enum import StrEnum
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from deskcheck.errors import SandboxError
+from deskcheck.errors import SandboxError, ServerLost
 from deskcheck.recording import block
-from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.outcome import Outcome, signal_name
 from deskcheck.recording.program import Environment, Program
 from deskcheck.recording.recording import Recording, RunResult
 from deskcheck.recording.trace import Trace
@@ -40,8 +40,8 @@ from deskcheck.sandbox.exchange import LOOK_S
 from deskcheck.sandbox.inside.channel import KEY_BYTES
 from deskcheck.sandbox.limits import WALL_TIMES, Limits
 from deskcheck.sandbox.linux import processes as _processes
-from deskcheck.sandbox.process import Cancelled, beyond_wall_time, limit_met, signal_name, text
-from deskcheck.sandbox.server import Server, ServerLost, ServerReport
+from deskcheck.sandbox.process import Cancelled, beyond_wall_time, limit_met, text
+from deskcheck.sandbox.server import Server, ServerReport
 from deskcheck.tracer import tracer_class
 from deskcheck.tracer.limits import Granularity, TraceLimits
 

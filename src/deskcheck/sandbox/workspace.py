@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any
 
-from deskcheck.errors import SandboxError
+from deskcheck.errors import SandboxError, ServerLost
 from deskcheck.recording.outcome import Outcome
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.decoder import WORD_BYTES, Forged, end_of_command
@@ -31,7 +31,7 @@ from deskcheck.sandbox.environments import find
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.linux import processes as _processes
 from deskcheck.sandbox.process import Cancelled
-from deskcheck.sandbox.server import Profile, Server, ServerLost, ServerReport
+from deskcheck.sandbox.server import Profile, Server, ServerReport
 
 _CHUNK_BYTES = 1 << 16
 _LOOK_MS = 50

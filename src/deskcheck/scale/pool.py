@@ -12,7 +12,7 @@ from typing import IO, Any
 import deskcheck
 from deskcheck import errors
 from deskcheck.files import read_json
-from deskcheck.sandbox.process import signal_name
+from deskcheck.recording.outcome import signal_name
 from deskcheck.scale.job import TaskAnswer
 
 _END_S = 10.0

@@ -18,8 +18,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from deskcheck.errors import InputError, MissingExtra, RecordingError, SandboxError
-from deskcheck.sandbox.server import ServerLost
+from deskcheck.errors import InputError, MissingExtra, RecordingError, SandboxError, ServerLost
 
 
 def run_task(task: dict[str, Any]) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import groupby
 
-from deskcheck.ask.benchmark import QUESTIONS_FILE, RECORDINGS, Benchmark, BenchmarkFunction
 from deskcheck.ask.questions.questions import QUESTIONS
+from deskcheck.ask.results.project_benchmark import QUESTIONS_FILE, RECORDINGS, Benchmark, BenchmarkFunction
 from deskcheck.ask.results.statistics import FEW_CLUSTERS
 from deskcheck.view.page import BASE_STYLE, digest, visible
 

@@ -29,10 +29,10 @@ from inspect_ai.util import (
 )
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from deskcheck.errors import ServerLost
 from deskcheck.recording import InputError, Outcome
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.server import ServerLost
 from deskcheck.sandbox.workspace import Completed, Workspace
 
 _USER = "sandbox"

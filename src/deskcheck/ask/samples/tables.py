@@ -43,7 +43,7 @@ def filled_elsewhere(recording: Recording) -> dict[tuple[str, str], Value]:
 @functools.lru_cache(SOURCES)
 def _names(source: str, functions: frozenset[str]) -> frozenset[str]:
     """Names in these functions of a source."""
-    from deskcheck.recorder.reads import nodes_of  # corpus loads pyarrow
+    from deskcheck.corpus.text.python import nodes_of  # corpus loads pyarrow
 
     nodes = nodes_of(source, {*functions})
     return frozenset(node.id for node in nodes if isinstance(node, ast.Name))

@@ -6,6 +6,7 @@ Nothing here runs the code: what it defines is read from its syntax tree, so a n
 
 import ast
 import difflib
+import functools
 import os
 import re
 import sys
@@ -13,6 +14,7 @@ import tokenize
 import warnings
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 
 from deskcheck.recording import InputError
@@ -205,3 +207,44 @@ def _callables(body: Iterable[ast.stmt]) -> Iterator[str]:
             for member, function in defined(statement.body).items():
                 if isinstance(function, ast.FunctionDef) and _needs_no_instance(function):
                     yield f"{name}.{member}"
+
+
+def nodes_of(source: str, functions: set[str]) -> Iterator[ast.AST]:
+    """Every node of functions, by qualified name, with what is inside of them; of the whole file
+    where one is not found; the name ``globals`` where the source cannot be parsed."""
+    parsed = _parsed(source)
+    if parsed is None:
+        yield ast.Name("globals")
+        return
+    tree, known = parsed
+    found: list[ast.AST] = []
+    for function in functions:
+        outer = function.partition(".<locals>")[0]
+        if outer not in known:
+            found = [tree]
+            break
+        found += known[outer]
+    yield from chain.from_iterable(map(ast.walk, found))
+
+
+@functools.lru_cache(32)
+def _parsed(source: str) -> tuple[ast.Module, dict[str, list[ast.AST]]] | None:
+    """The syntax tree, and its functions by qualified name; None where there is none. A project's calls run
+    the same files again and again."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+    known: dict[str, list[ast.AST]] = {}
+    _collect(tree, "", known)
+    return tree, known
+
+
+def _collect(node: ast.AST, prefix: str, known: dict[str, list[ast.AST]]) -> None:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            known.setdefault(prefix + child.name, []).append(child)
+        elif isinstance(child, ast.ClassDef):
+            _collect(child, f"{prefix}{child.name}.", known)
+        else:
+            _collect(child, prefix, known)

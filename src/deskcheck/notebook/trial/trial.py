@@ -22,7 +22,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from deskcheck.errors import InputError, MissingExtra, SandboxError
+from deskcheck.errors import InputError, MissingExtra, SandboxError, ServerLost
 from deskcheck.notebook.kernel.process import HOME
 from deskcheck.notebook.kernel.replayer import inside_of, refusal_of
 from deskcheck.notebook.state.capture import StateLimits
@@ -36,7 +36,6 @@ from deskcheck.sandbox.decoder import Forged, trial_digests, trial_report
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.process import Cancelled
 from deskcheck.sandbox.sandbox import Provided, Sandbox
-from deskcheck.sandbox.server import ServerLost
 from deskcheck.sandbox.session import Piece, Session, SessionEnded, Snapshot
 from deskcheck.tracer.limits import TraceLimits
 

@@ -28,6 +28,7 @@ from typing import Any
 
 from deskcheck.errors import InputError, RecordingError, SandboxError
 from deskcheck.files import disk_errors, open_plain
+from deskcheck.recording.outcome import signal_name
 from deskcheck.recording.secrets import EnvironmentMask
 from deskcheck.sandbox.decoder import (
     SUITE_BYTES,
@@ -40,7 +41,6 @@ from deskcheck.sandbox.decoder import (
 from deskcheck.sandbox.inside.channel import KEY_BYTES, Forged, Receiver
 from deskcheck.sandbox.linux.guard import Guarded
 from deskcheck.sandbox.observed.journal import Journal
-from deskcheck.sandbox.process import signal_name
 from deskcheck.tracer.limits import TraceLimits
 
 _CHILD = Path(__file__).parents[1] / "inside" / "suite_child.py"

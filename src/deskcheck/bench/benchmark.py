@@ -20,27 +20,36 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from deskcheck import __version__
 from deskcheck.ask.baselines import oracle
 from deskcheck.ask.baselines.stand_ins import BASELINES
 from deskcheck.ask.questions.lines import lines_of, sample_in, write_questions
 from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.ask.questions.settings import Sampling
-from deskcheck.ask.results.statistics import Interval, mean_interval
+from deskcheck.ask.results.project_benchmark import (
+    QUESTIONS_FILE,
+    RECORDINGS,
+    Benchmark,
+    BenchmarkFunction,
+    BenchmarkKind,
+    Interpreter,
+    Missing,
+)
+from deskcheck.ask.results.statistics import mean_interval
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring.sandbox import for_many
 from deskcheck.ask.scoring.score import score_answer
+from deskcheck.bench.interpreter import interpreter_of
+from deskcheck.bench.inventory import Defined, public_functions
+from deskcheck.bench.project import ProjectFiles, read_project
+from deskcheck.bench.settings import BenchSettings
 from deskcheck.errors import InputError
 from deskcheck.files import FolderLock, disk_errors, write_file
-from deskcheck.recorder.interpreter import Interpreter, interpreter_of
-from deskcheck.recorder.inventory import Defined, public_functions
 from deskcheck.recorder.kept import states_of
-from deskcheck.recorder.project import ProjectFiles, read_project
-from deskcheck.recorder.settings import BenchSettings, SuiteSettings
+from deskcheck.recorder.settings import SuiteSettings
 from deskcheck.recorder.suite import SuiteAccount, record_suite
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.observed.suite import ObservedTests
@@ -48,10 +57,7 @@ from deskcheck.scale.job import terminable
 from deskcheck.tracer.limits import TraceLimits
 
 KINDS = tuple(QUESTIONS.own)
-RECORDINGS, QUESTIONS_FILE, ENVIRONMENT, FACTS, RECORDED, PAGE = (
-    *("recordings", "questions.jsonl", "environment"),
-    *("bench.json", "recorded.json", "index.html"),
-)
+ENVIRONMENT, FACTS, RECORDED, PAGE = "environment", "bench.json", "recorded.json", "index.html"
 _IGNORE = "# made by `deskcheck bench`: private, so not for a repository\n*\n"
 _CALLS = 800
 _TRACE = TraceLimits(events=1000, objects=1000)
@@ -96,106 +102,6 @@ _FIXTURES = {
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, of how much (0: not known)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Missing:
-    """What tests lack. what: a fixture, a module, a plugin. package: that brings it, where that is known.
-    tests: how many did not run for want of it."""
-
-    what: str
-    package: str | None
-    tests: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BenchmarkKind:
-    """A kind of question in a benchmark. functions: that it is asked about, each a cluster. scores: of each
-    stand-in. excluded: reason -> recordings that are not asked about."""
-
-    name: str
-    samples: int
-    functions: int
-    scores: Mapping[str, Interval]
-    excluded: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BenchmarkFunction:
-    """A function of the project. public: its users call it. samples: kind of question -> how many there are.
-    why_not: why there are none; empty where there are."""
-
-    module: str
-    name: str
-    file: str
-    line: int
-    public: bool
-    samples: Mapping[str, int]
-    why_not: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Benchmark:
-    """What `make_benchmark` came to: all that its page tells.
-
-    tests: outcome -> how many; failing: test -> why it did not pass. network: tests that failed for want of a
-    network. wall_s: step -> seconds of this call. own_s: CPU time that the tests take by themselves; cost_s:
-    what recording them took.
-    """
-
-    folder: str
-    project: str
-    name: str
-    version: str | None
-    licence: Mapping[str, str] | None
-    interpreter: Interpreter
-    tests: Mapping[str, int]
-    failing: Mapping[str, str]
-    network: tuple[str, ...]
-    missing: tuple[Missing, ...]
-    recorded: int
-    kinds: tuple[BenchmarkKind, ...]
-    functions: tuple[BenchmarkFunction, ...]
-    calls_left_out: Mapping[str, int]
-    not_repeatable: int
-    packages: Mapping[str, str]
-    tracer: str
-    settings: Mapping[str, Any]
-    wall_s: Mapping[str, float]
-    own_s: float | None
-    cost_s: float | None
-    deskcheck: str = __version__
-
-    @property
-    def samples(self) -> int:
-        return sum(kind.samples for kind in self.kinds)
-
-    @property
-    def clusters(self) -> int:
-        """Functions that something is asked about: what intervals count as observations."""
-        return sum(bool(function.samples) for function in self.functions)
-
-    @property
-    def public(self) -> tuple[int, int]:
-        """Public functions that something is asked about, and all public functions."""
-        public = [function for function in self.functions if function.public]
-        return sum(bool(function.samples) for function in public), len(public)
-
-    @property
-    def right(self) -> bool:
-        """Whether the oracle, which answers with what was recorded, is right everywhere."""
-        return all(kind.scores["oracle"].value == 1 for kind in self.kinds if kind.samples)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields and what follows from them, JSON-able."""
-        told = asdict(self)
-        here, there = self.public
-        return told | {
-            "samples": self.samples,
-            "clusters": self.clusters,
-            "public_functions": {"asked_about": here, "all": there},
-            "oracle_is_right": self.right,
-        }
 
 
 def make_benchmark(

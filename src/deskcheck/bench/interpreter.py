@@ -20,9 +20,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from deskcheck.ask.results.project_benchmark import Interpreter
+from deskcheck.bench.project import ProjectFiles
 from deskcheck.errors import InputError, SandboxError
 from deskcheck.files import disk_errors
-from deskcheck.recorder.project import ProjectFiles
 
 OLDEST = (3, 11)
 """deskcheck's own code runs in the process of the tests."""
@@ -52,17 +53,6 @@ _FOR_UV = {
 
 Progress = Callable[[str], None]
 """Told several times a second what is being done."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interpreter:
-    """path: of the program. version: as ``3.12.1``. how: whose it is, in words. made: whether it was made
-    here, now or earlier."""
-
-    path: str
-    version: str
-    how: str
-    made: bool = False
 
 
 def interpreter_of(

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from deskcheck.bench.interpreter import interpreter_of
+from deskcheck.bench.inventory import public_functions
+from deskcheck.bench.project import ProjectFiles, read_project
 from deskcheck.errors import InputError
-from deskcheck.recorder.interpreter import interpreter_of
-from deskcheck.recorder.inventory import public_functions
-from deskcheck.recorder.project import ProjectFiles, read_project
 from deskcheck.recorder.suite import SuiteAccount
 
 MIT = """Permission is hereby granted, free of charge, to any person obtaining a copy of this software, provided that

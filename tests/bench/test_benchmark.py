@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from deskcheck.ask.benchmark import missing_of
 from deskcheck.ask.questions.lines import lines_of, sample_in
+from deskcheck.bench.benchmark import missing_of
 from deskcheck.files import FolderLock
 from deskcheck.recording.reader import Recordings
 from tests.command import PROCESS, deskcheck

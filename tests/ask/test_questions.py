@@ -4,12 +4,16 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 
 from deskcheck.ask import QUESTIONS, Sample, score_answer
+from deskcheck.ask.baselines import guess
+from deskcheck.ask.samples import prompts
 from deskcheck.ask.samples.source import statements, without_answer
+from deskcheck.cli.asking import Kinds
 from deskcheck.recording import Mode, Outcome, Program, Recording
 from deskcheck.tracer import Granularity
 from tests.ask.conftest import OF_RETURNS
@@ -428,3 +432,18 @@ def test_every_sample_of_cruxeval_is_whole(cruxeval: list[Recording]) -> None:
         assert len(samples) >= 0.8 * len(cruxeval)
         assert len({sample.id for sample in samples}) == len(samples)
         assert all(sample.prompt.count("[ANSWER]") == 2 for sample in samples)
+
+
+@pytest.mark.parametrize("kind", QUESTIONS.own)
+def test_a_kind_is_whole(kind: str) -> None:
+    """Each has its words, an example, a guess, a line of the documentation, and a place in the help."""
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "questions.md").read_text()
+    help_text = get_args(Kinds)[1].help.partition(";")[0].replace(",", "").split()
+    missing = {
+        "TASKS of ask/samples/prompts.py": kind not in prompts.TASKS,
+        "_EXAMPLES of ask/samples/prompts.py": kind != "step" and kind not in prompts._EXAMPLES,
+        "_GUESSES of ask/baselines/guess.py": kind != "step" and kind not in guess._GUESSES,
+        "the table of docs/reference/questions.md": f"\n| `{kind}` |" not in page,
+        "the help of --question in cli/asking.py": kind not in help_text,
+    }
+    assert [place for place, lacks in missing.items() if lacks] == []

@@ -29,8 +29,7 @@ from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.decoder import WORD_BYTES, Forged, end_of_command
 from deskcheck.sandbox.environments import find
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.linux import processes as _processes
-from deskcheck.sandbox.process import Cancelled
+from deskcheck.sandbox.process import Cancelled, limit_met
 from deskcheck.sandbox.server import Profile, Server, ServerReport
 
 _CHUNK_BYTES = 1 << 16
@@ -307,11 +306,8 @@ class _Request:
         elif status == -signal.SIGKILL and self.server.out_of_memory():
             outcome = Outcome.OUT_OF_MEMORY
             detail = f"more than {limits.memory_bytes} bytes, by the kernel's count"
-        elif report.stopped == _processes.CPU_TIME or (status < 0 and report.cpu_s >= limits.cpu_s * 0.95):
-            outcome, detail = Outcome.TIMED_OUT, f"more than {limits.cpu_s:g} s of CPU time"
-        elif report.stopped == _processes.MEMORY:
-            outcome = Outcome.OUT_OF_MEMORY
-            detail = f"more than {limits.memory_bytes} bytes in all its processes"
+        elif (met := limit_met(report, limits)) is not None:
+            outcome, detail = met
         elif refusal:
             try:
                 error = end_of_command(refusal)

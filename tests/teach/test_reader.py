@@ -143,6 +143,23 @@ def test_nano_has_no_reader() -> None:
         ReaderModels(folder_of("nano"))
 
 
+def test_programs_that_are_not_cleared_are_not_trained_on(tmp_path: Path) -> None:
+    """Somebody's own file is not, unless that is said; where nothing is left that is an error."""
+    (tmp_path / "own.jsonl").write_text(
+        json.dumps({"id": "own", "code": CODE, "entry": "f", "inputs": ["([3, 1], 4)"]}) + "\n"
+    )
+    own = str(tmp_path / "own.jsonl")
+    assert list(lessons.of_programs(own, 1)) == []
+    assert len(list(lessons.of_programs(own, 1, any_licence=True))) > 5
+    pytest.importorskip("torch", reason="no torch: would have proved that this is said before training")
+    from deskcheck.teach.reader import training
+    from deskcheck.teach.reader.settings import ReaderTraining
+
+    with pytest.raises(InputError, match="--any-licence takes also those"):
+        training.train(own, tmp_path / "out", ReaderTraining())
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.slow
 def test_training_goes_on_and_runs_without_torch(tmp_path: Path) -> None:
     """A run that was ended goes on with the same losses; numpy computes what torch does, word by word."""

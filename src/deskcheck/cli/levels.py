@@ -103,13 +103,13 @@ def teach_steps_of(source: str, out: Path, training: ProcessorTraining, *, any_l
     train(Counter(shown) + Counter(drawn), out, training, about=about, note=_tell)
 
 
-def teach_reader(source: str, out: Path, training: ReaderTraining) -> None:
+def teach_reader(source: str, out: Path, training: ReaderTraining, *, any_licence: bool) -> None:
     """Train a model of the level `reader` on lines that are drawn, and on those of a source of programs."""
     try:
         from deskcheck.teach.reader.training import train
     except ImportError as error:
         raise MissingExtra(str(error.name), "teach", "Training a model") from error
-    train(source, out, training, note=_tell)
+    train(source, out, training, any_licence=any_licence, note=_tell)
 
 
 def _tell(row: dict[str, Any]) -> None:

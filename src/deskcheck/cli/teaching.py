@@ -183,7 +183,7 @@ def teach(
             raise InputError("--steps-of: makes its own lessons and model: leave LESSONS and --model out.")
         refuse_others(READING if level is Level.READER else OPERATIONS)
         if level is Level.READER:
-            levels.teach_reader(options.steps_of, out, reading())
+            levels.teach_reader(options.steps_of, out, reading(), any_licence=options.any_licence)
         elif level is Level.PROCESSOR:
             levels.teach_steps_of(options.steps_of, out, operations(), any_licence=options.any_licence)
         else:

@@ -64,12 +64,13 @@ def where_lessons(outline: Outline, count: int, chance: random.Random) -> Iterat
         yield [NUMBER[word] for word in [*words, answer]], [False] * len(words) + [True]
 
 
-def of_programs(source: str, seed: int) -> Iterator[Lesson]:
-    """Lessons of the texts of a source of programs, such as ``generated:1000,difficulty=1-10``."""
+def of_programs(source: str, seed: int, *, any_licence: bool = False) -> Iterator[Lesson]:
+    """Lessons of the texts of a source of programs, such as ``generated:1000,difficulty=1-10``. any_licence:
+    also of those that are not cleared for training."""
     chance = random.Random(seed)
     seen: set[str] = set()
     for program in programs(source):
-        if program.code in seen:
+        if program.code in seen or not (program.train_ok or any_licence):
             continue
         seen.add(program.code)
         try:

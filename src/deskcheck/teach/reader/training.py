@@ -7,7 +7,7 @@ are those of generated programs, half are drawn, never the same twice.
 import json
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from deskcheck.errors import InputError
 from deskcheck.files import disk_errors
 from deskcheck.teach import weights as files
 from deskcheck.teach.reader import network
@@ -29,11 +30,10 @@ RESUME = "resume.pt"
 _IGNORED = -100
 
 
-def batches(source: str, batch_size: int, seed: int) -> Iterator[tuple[Tensor, Tensor]]:
+def batches(known: Sequence[Lesson], batch_size: int, seed: int) -> Iterator[tuple[Tensor, Tensor]]:
     """Words [lessons, length], and what is to be written after each, -100 where nothing is taught. Lessons of
-    about one length stand together."""
+    about one length stand together. known: half of them; the others are drawn."""
     chance = random.Random(seed)
-    known = list(of_programs(source, seed))
     fresh = drawn(seed)
     while True:
         pool: list[Lesson] = [
@@ -63,23 +63,36 @@ def train(
     out: Path,
     training: ReaderTraining,
     *,
+    any_licence: bool = False,
     note: Callable[[dict[str, Any]], None] = lambda row: None,
 ) -> Model:
     """A model, trained into `out` (`network.FILE`); a run that was killed goes on from its last look, with
     the same lessons.
 
-    source: programs whose texts are half of the lessons. Raises InputError where `out` holds something else.
+    source: programs whose texts are half of the lessons. any_licence: also of those that are not cleared for
+    training. Raises InputError where `out` holds something else, and where no program is left.
     """
+    known = list(of_programs(source, training.seed, any_licence=any_licence))
+    if not known:
+        raise InputError(
+            f"{source}: has no program that a reader knows and that is cleared for training (train_ok). "
+            "--any-licence takes also those that are not cleared."
+        )
     lock = lock_run(out)
     try:
-        begin_run(out, {"reader": asdict(training), "source": source})
-        return _trained(source, out, training, note)
+        told = {"any_licence": True} if any_licence else {}
+        begin_run(out, {"reader": asdict(training), "source": source, **told})
+        return _trained(source, known, out, training, note)
     finally:
         lock.release()
 
 
 def _trained(
-    source: str, out: Path, training: ReaderTraining, note: Callable[[dict[str, Any]], None]
+    source: str,
+    known: Sequence[Lesson],
+    out: Path,
+    training: ReaderTraining,
+    note: Callable[[dict[str, Any]], None],
 ) -> Model:
     torch.manual_seed(training.seed)
     config = ModelConfig(
@@ -114,7 +127,7 @@ def _trained(
     kept = Model(config)
     unseen = [batch_of(list(islice(drawn(training.seed + 10**6), 512)))]
     started, losses = time.perf_counter() - seconds, []
-    given = batches(source, training.batch_size, training.seed)
+    given = batches(known, training.batch_size, training.seed)
     for words, labels in islice(given, step, None):
         if step >= training.steps:
             break

@@ -2,6 +2,7 @@
 
 import errno
 import fcntl
+import hashlib
 import json
 import os
 import secrets
@@ -207,3 +208,9 @@ def cache_folder() -> Path:
     """``$XDG_CACHE_HOME/deskcheck``; only an absolute value counts (XDG Base Directory, "Basics")."""
     given = os.environ.get("XDG_CACHE_HOME", "")
     return (Path(given) if os.path.isabs(given) else Path.home() / ".cache") / "deskcheck"
+
+
+def sha256(path: Path) -> str:
+    """Of a file's bytes, in hexadecimal digits."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

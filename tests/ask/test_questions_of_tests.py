@@ -220,7 +220,7 @@ def test_what_a_long_file_is_cut_down_to() -> None:
     text += "# long\n" * 300
 
     def shown(*ran: str) -> str:
-        return shown_file("dice.py", text, set(ran), own=True).text(numbered=False)
+        return shown_file("dice.py", text, frozenset(ran), True).text(numbered=False)
 
     nested = shown("nested")
     assert "def nested" in nested

@@ -100,7 +100,7 @@ def teach_steps_of(source: str, out: Path, training: ProcessorTraining, *, any_l
         f"{taken} programs show {len(shown):,} windows, {lessons.OPERATIONS_DRAWN:,} random operations "
         f"{len(drawn):,}; {lessons.CHECKED:,} of these operations were held against Python: 0 differ"
     )
-    train(Counter(shown) + Counter(drawn), out, training, about=about, note=_tell)
+    train(Counter(shown) + Counter(drawn), out, training, about=about, note=tell_row)
 
 
 def teach_reader(source: str, out: Path, training: ReaderTraining, *, any_licence: bool) -> None:
@@ -109,13 +109,10 @@ def teach_reader(source: str, out: Path, training: ReaderTraining, *, any_licenc
         from deskcheck.teach.reader.training import train
     except ImportError as error:
         raise MissingExtra(str(error.name), "teach", "Training a model") from error
-    train(source, out, training, any_licence=any_licence, note=_tell)
+    train(source, out, training, any_licence=any_licence, note=tell_row)
 
 
-def _tell(row: dict[str, Any]) -> None:
-    say(
-        "  ".join(
-            f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"
-            for name, value in row.items()
-        )
-    )
+def tell_row(row: dict[str, Any]) -> None:
+    """A line of a training's curve, on standard error."""
+    shown = {name: f"{value:.4g}" if isinstance(value, float) else value for name, value in row.items()}
+    say("  ".join(f"{name} {value}" for name, value in shown.items()))

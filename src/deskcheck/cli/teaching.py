@@ -254,7 +254,7 @@ def _teach_further(lessons: Callable[[int | None], Path], model: str, out: Path,
         context = context_of(model)
     except ImportError as error:
         raise MissingExtra(str(error.name), "teach", "Training a model") from error
-    tune(lessons(context), model, out, tuning=tuning, note=_tell_step)
+    tune(lessons(context), model, out, tuning=tuning, note=levels.tell_row)
 
 
 def _teach_from_nothing(lessons: Callable[[int | None], Path], out: Path, settings: _FromNothing) -> None:
@@ -270,13 +270,7 @@ def _teach_from_nothing(lessons: Callable[[int | None], Path], out: Path, settin
     config = ModelConfig.of(settings.size)
     open_device(device)
     run_folder.refuse_others(out, {"training": asdict(training)})
-    train(lessons(None), out, config=config, training=training, device=device, note=_tell_step)
-
-
-def _tell_step(row: dict[str, Any]) -> None:
-    """A line of a training's curve, on standard error."""
-    shown = {name: f"{value:.4g}" if isinstance(value, float) else value for name, value in row.items()}
-    say("  ".join(f"{name} {value}" for name, value in shown.items()))
+    train(lessons(None), out, config=config, training=training, device=device, note=levels.tell_row)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

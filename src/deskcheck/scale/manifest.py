@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from deskcheck.files import read_json
+from deskcheck.files import read_json, sha256
 from deskcheck.scale.place import Place, is_file, write_whole
-from deskcheck.scale.work import sha256
 
 FAILURES = ("harness_error", "killed", "out_of_memory", "timed_out", "output_limit")
 """Outcomes that a reader may want to know the programs of."""

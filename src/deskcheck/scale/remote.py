@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from deskcheck.errors import DeskcheckError, InputError, RecordingError
-from deskcheck.files import read_json, sync
+from deskcheck.files import read_json, sha256, sync
 from deskcheck.recording.schema import COMPACTING_NAME
 from deskcheck.scale.job import terminable
 from deskcheck.scale.manifest import (
@@ -37,7 +37,6 @@ from deskcheck.scale.manifest import (
 from deskcheck.scale.place import Place, write_whole
 from deskcheck.scale.plan import Plan, as_plan, read_plan, write_planned
 from deskcheck.scale.store import CHUNK_BYTES, Store
-from deskcheck.scale.work import sha256
 
 COPIES = 4
 """Shards copied at a time."""

@@ -8,7 +8,6 @@ which is an error of ours and is tried again; and a death, of which this process
 
 import errno
 import faulthandler
-import hashlib
 import importlib
 import json
 import os
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.errors import InputError, MissingExtra, RecordingError, SandboxError, ServerLost
+from deskcheck.files import sha256
 
 
 def run_task(task: dict[str, Any]) -> dict[str, Any]:
@@ -72,11 +72,6 @@ def file_facts(paths: dict[str, Path]) -> dict[str, dict[str, Any]]:
         "bytes": {table: path.stat().st_size for table, path in paths.items()},
         "sha256": {table: sha256(path) for table, path in paths.items()},
     }
-
-
-def sha256(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def main() -> None:

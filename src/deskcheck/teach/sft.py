@@ -10,7 +10,6 @@ the last of which the same command goes on. Needs torch, transformers, trl, peft
 ``[teach]``).
 """
 
-import hashlib
 import json
 import pickle
 import shutil
@@ -23,7 +22,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from deskcheck.files import FolderLock, disk_errors
+from deskcheck.files import FolderLock, disk_errors, sha256
 from deskcheck.recording import InputError, MissingExtra
 from deskcheck.teach.lessons.shards import refuse_unfinished
 from deskcheck.teach.lessons.tokens import Pretrained
@@ -71,7 +70,7 @@ def tune(
     asked = {
         "model": model,
         "tuning": asdict(tuning),
-        "lessons": {f.name: _sha256(f) for split in files.values() for f in split},
+        "lessons": {f.name: sha256(f) for split in files.values() for f in split},
     }
     lock: FolderLock | None = None
     try:
@@ -368,8 +367,3 @@ def _is_whole(folder: Path) -> bool:
 def _last_checkpoint(out: Path) -> Path | None:
     found = _checkpoints(out)
     return found[-1] if found else None
-
-
-def _sha256(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -9,13 +9,6 @@ published packages say 0 there, also for a text and itself.
 import re
 from collections import Counter
 
-SIGNATURES = {
-    "exact": "white space at the ends of lines and of the text does not count",
-    "rouge_l": "ROUGE-L|F1|words:[a-z0-9]+|case:lower|stemmer:no|summary:whole",
-    "chrf": "chrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|beta:2|space:no",
-}
-"""Metric -> its definition in short, chrF's in the words of sacreBLEU."""
-
 _WORD = re.compile(r"[a-z0-9]+")
 _ORDER, _BETA = 6, 2
 

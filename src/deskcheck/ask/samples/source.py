@@ -294,22 +294,18 @@ def shown_files(recording: Recording, *, all_methods: bool = False) -> tuple[Sho
         for file, source in sources.items():
             tops = frozenset({*(name.partition(".")[0] for name in ran[file]), entry})
             methods = frozenset(ran[file]) if cut else None
-            shown.append(_shown_file(file, source, tops, file == program.filename, methods))
+            shown.append(shown_file(file, source, tops, file == program.filename, methods))
         if sum(len(one.lines) for one in shown) <= MAX_LINES:
             return tuple(shown)
     return "the source is long"
 
 
-def shown_file(file: str, source: str, ran: set[str], *, own: bool) -> ShownSource:
-    """What a prompt shows of a source of which the top-level definitions `ran` were run."""
-    return _shown_file(file, source, frozenset(ran), own, None)
-
-
 @functools.lru_cache(SOURCES)
-def _shown_file(
-    file: str, source: str, ran: frozenset[str], own: bool, methods: frozenset[str] | None
+def shown_file(
+    file: str, source: str, ran: frozenset[str], own: bool, methods: frozenset[str] | None = None
 ) -> ShownSource:
-    """methods: without the methods whose qualified names are not among these."""
+    """What a prompt shows of a source of which the top-level definitions `ran` were run. methods: without the
+    methods whose qualified names are not among these."""
     lines = code_lines(source)
     tree = parsed(source)
     if tree is None:

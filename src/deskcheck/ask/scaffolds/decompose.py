@@ -24,9 +24,9 @@ from deskcheck.ask.samples.call_graph import (
 )
 from deskcheck.ask.scaffolds.bench import Bench, Completion, Options, fenced
 from deskcheck.ask.scaffolds.traces import call_in
-from deskcheck.ask.scaffolds.visible import bare
 from deskcheck.ask.scoring.programs import Tested
 from deskcheck.corpus.near import tokens_of
+from deskcheck.corpus.text.python import unparsed
 from deskcheck.settings import Setting
 
 
@@ -110,7 +110,7 @@ async def _bottom_up(bench: Bench, options: DecomposeOptions, code: str, tested:
         for name in bottom_up(graph):
             text = await _repaired(bench, code, graph[name], test, tested)
             tried = with_function(code, name, text)
-            if bare(tried) == bare(code):
+            if unparsed(tried) == unparsed(code):
                 continue
             found = await bench.test(tried, f"with another {name}")
             assert found is not None
@@ -162,7 +162,7 @@ def _function_in(said: Completion, name: str) -> str:
 async def _combinations(bench: Bench, options: DecomposeOptions, code: str, tested: Tested) -> None:
     versions: dict[str, list[str]] = {}
     for name in functions_of(code):
-        known = {bare(source_of(code, name))}
+        known = {unparsed(source_of(code, name))}
         versions[name] = [source_of(code, name)]
         for number in range(1, options.samples + 1):
             said = await bench.ask(
@@ -172,8 +172,8 @@ async def _combinations(bench: Bench, options: DecomposeOptions, code: str, test
                 f"function {name}, version {number}",
             )
             text = _function_in(said, name)
-            if text and bare(text) not in known:
-                known.add(bare(text))
+            if text and unparsed(text) not in known:
+                known.add(unparsed(text))
                 versions[name].append(text)
     best = tested.passed
     for number, chosen in enumerate(_nearest_first(list(versions.values()))):

@@ -11,8 +11,8 @@ from typing import Annotated
 from deskcheck.ask.answers.parsing import answer_in
 from deskcheck.ask.results.attempts import vote_of
 from deskcheck.ask.scaffolds.bench import Bench, Completion, Options
-from deskcheck.ask.scaffolds.visible import bare
 from deskcheck.ask.scoring.score import PROGRAM_FORMS
+from deskcheck.corpus.text.python import unparsed
 from deskcheck.settings import Setting
 
 
@@ -44,5 +44,5 @@ async def majority(bench: Bench) -> None:
 def _vote(bench: Bench, said: Completion) -> Hashable:
     if bench.puzzle.form in PROGRAM_FORMS:
         code = bench.code_of(said).code
-        return None if code is None else bare(code)
+        return None if code is None else unparsed(code)
     return vote_of(answer_in(said.text, whole=said.whole))

@@ -14,7 +14,7 @@ from typing import Any
 
 from deskcheck.ask.samples.prompts import YOURS
 from deskcheck.corpus.near import HeldOut
-from deskcheck.corpus.text.python import quiet_parse, short_numbers
+from deskcheck.corpus.text.python import quiet_parse, short_numbers, unparsed
 
 MOST_TESTS = 20
 """Visible tests of one task."""
@@ -80,7 +80,7 @@ def puzzle_of(id_: str, question: str, data: Mapping[str, Any], prompt: str) -> 
     if entry is None:
         return Puzzle(id=id_, question=question, form=data["form"], prompt=prompt)
     setup, shown = data["setup"], [*data.get("visible_tests", ())]
-    known = set(map(bare, shown))
+    known = set(map(unparsed, shown))
     shown += [test for test in examples_in(prompt, entry) if test not in known]
     tests = [test for test in shown if _stands_alone(test, entry, setup)]
     return Puzzle(
@@ -174,14 +174,6 @@ def _longest_literal(text: str) -> str | None:
 
 _ENDS = re.compile(r"\s*$|\s+[^\s+*/%=<>&|-]|\s*[.,;:#)]")
 """What may follow a value in an example."""
-
-
-def bare(code: str) -> str:
-    """A program without comments and layout, to tell whether two are the same."""
-    try:
-        return ast.unparse(quiet_parse(code))
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return code
 
 
 def _prints(node: ast.expr) -> bool:

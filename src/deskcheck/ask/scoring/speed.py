@@ -14,7 +14,6 @@ processes and interpreters are refused while instructions are counted, but an an
 recorder itself is not stopped.
 """
 
-import ast
 import hashlib
 import json
 from collections.abc import Mapping
@@ -22,7 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from deskcheck.ask.scoring.programs import InstructionCount, Judge, Tested, run_tests
-from deskcheck.corpus.text.python import quiet_parse
+from deskcheck.corpus.text.python import unparsed
 
 FASTER = 1.1
 """Times as few instructions as the slow program has."""
@@ -70,17 +69,9 @@ def run_fast(data: Mapping[str, Any], answer: str, judge: Judge) -> Fast:
 
 def _counted(data: Mapping[str, Any], answer: str, judge: Judge) -> tuple[Tested, int | None]:
     count = InstructionCount()
-    tested = run_tests(data, _laid_out(answer), judge, count=count)
+    # From 3.13 on the compiler joins some instructions, but only of one line: a statement stands on each.
+    tested = run_tests(data, unparsed(answer), judge, count=count)
     return tested, count.instructions if count.whole else None
-
-
-def _laid_out(code: str) -> str:
-    """The program with a statement on each line: from 3.13 on the compiler joins some instructions, but only
-    of one line."""
-    try:
-        return ast.unparse(quiet_parse(code))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return code  # its tests say what is wrong with it
 
 
 _SLOW: dict[str, int | None] = {}

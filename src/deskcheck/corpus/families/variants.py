@@ -182,7 +182,7 @@ def _counted(places: Places) -> _Found:
         if not (isinstance(call, ast.Call) and _is_range(call) and len(call.args) <= 2):
             continue
         name, end = node.target.id, call.args[-1]
-        function = next(above for above in _above(places, node) if isinstance(above, ast.FunctionDef))
+        function = next(above for above in places.above(node) if isinstance(above, ast.FunctionDef))
         changed = _stored(node.body)
         used = {n.id for n in ast.walk(end) if isinstance(n, ast.Name)}
         if (
@@ -213,12 +213,6 @@ def _is_range(call: ast.Call) -> bool:
     return isinstance(call.func, ast.Name) and call.func.id == "range"
 
 
-def _above(places: Places, node: ast.AST) -> Iterator[ast.AST]:
-    while node in places.parents:
-        node = places.parents[node]
-        yield node
-
-
 def _one_at_a_time(places: Places) -> _Found:
     """``keep = y; a = x; b = keep`` for ``a, b = x, y``."""
     for node in ast.walk(places.tree):
@@ -231,7 +225,7 @@ def _one_at_a_time(places: Places) -> _Found:
             continue
         if any(isinstance(n, ast.Call) for n in ast.walk(node)):
             continue
-        function = next((above for above in _above(places, node) if isinstance(above, ast.FunctionDef)), None)
+        function = next((above for above in places.above(node) if isinstance(above, ast.FunctionDef)), None)
         if function is None or "keep" in _stored(function.body):
             continue
         (a, b), (x, y) = node.targets[0].elts, node.value.elts

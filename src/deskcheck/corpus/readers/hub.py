@@ -5,13 +5,12 @@ not, the first fetch is trusted and its SHA-256 kept beside it; whatever stands 
 A file that does not match is set aside and never read.
 """
 
-import hashlib
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from deskcheck.files import cache_folder
+from deskcheck.files import cache_folder, sha256
 from deskcheck.recording import InputError, MissingExtra
 
 
@@ -127,8 +126,3 @@ def _check(file: HubFile, kept: Path, by_hand: str) -> None:
             f"{kept}: is not the published file: its SHA-256 is {actual}, expected {expected}. "
             f"It was not used and is now {aside}. {by_hand}"
         )
-
-
-def sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -245,13 +245,7 @@ def _constants(places: Places) -> _Found:
 
 
 def _in_pattern(places: Places, node: ast.AST) -> bool:
-    return any(isinstance(above, ast.pattern) for above in _above(places, node))
-
-
-def _above(places: Places, node: ast.AST) -> Iterator[ast.AST]:
-    while node in places.parents:
-        node = places.parents[node]
-        yield node
+    return any(isinstance(above, ast.pattern) for above in places.above(node))
 
 
 def _is_docstring(places: Places, node: ast.AST) -> bool:

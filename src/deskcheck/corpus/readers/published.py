@@ -15,12 +15,13 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from deskcheck.corpus.readers.hub import HubFile, HubFiles, fetch, sha256
+from deskcheck.corpus.readers.hub import HubFile, HubFiles, fetch
 from deskcheck.corpus.readers.predicted import PREDICTED
 from deskcheck.corpus.readers.sets import PublishedSet
 from deskcheck.corpus.text.arguments import parenthesised
 from deskcheck.corpus.text.python import defined, quiet_parse
 from deskcheck.corpus.text.rows import FORMATS, Row, check_fields, check_type, has_format, read_rows
+from deskcheck.files import sha256
 from deskcheck.recording import InputError, Mode, Program
 
 

@@ -47,6 +47,12 @@ class Places:
         self.exact = "\r" not in code and "\f" not in code
         """Whether positions can be had; a text with odd line ends is left alone."""
 
+    def above(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The nodes that a node is in, the nearest first."""
+        while node in self.parents:
+            node = self.parents[node]
+            yield node
+
     def at(self, line: int, column: int) -> int:
         """The character at a line (from 1) and a column in bytes."""
         before = self._lines[line - 1][:column].decode("utf-8", "surrogatepass")

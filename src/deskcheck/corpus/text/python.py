@@ -91,6 +91,14 @@ def parse(code: str, place: str) -> ast.Module:
         ) from error
 
 
+def unparsed(code: str) -> str:
+    """A program without comments and layout, a statement on each line; as it is where it cannot be parsed."""
+    try:
+        return ast.unparse(quiet_parse(code))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return code
+
+
 def quiet_parse(code: str) -> ast.Module:
     """`ast.parse` without the SyntaxWarnings that it prints about somebody else's code."""
     with warnings.catch_warnings():

@@ -97,8 +97,6 @@ _OWNER_CHANGES = frozenset(
     | {"futimesat", "utimensat"}
 )
 """What Landlock leaves to the owner of a file: refused where the program runs as the user."""
-_MODES = ("mkdir", "mkdirat", "umask")
-"""Where nobody may change modes, a folder that its owner cannot enter could not be removed."""
 _FOR_LISTENING = frozenset({"socket", "bind", "listen", "accept", "accept4", "seccomp"})
 _BAD_CLONES = 0x7E028080
 """CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWTIME; and CLONE_PARENT."""
@@ -229,6 +227,7 @@ def _with_arguments(name: str, *, owner_changes: bool, listening: bool, reaps: b
         case "mknod" | "mknodat":
             mode = [_argument(1 if name == "mknod" else 2), (_AND, 0, 0, _KINDS_OF_FILE)]
             return [*mode, *_among(0, _REGULAR, _PIPE), _fail()]
+        # Where nobody may change modes, a folder that its owner cannot enter could not be removed.
         case "mkdir" | "mkdirat" if not owner_changes:
             where = _argument(1 if name == "mkdir" else 2)
             return [where, (_AND, 0, 0, 0o700), (_EQUAL, 0, 1, 0o700), _YES, _fail()]

@@ -17,8 +17,10 @@ __all__ = [
     "NotebookSettings",
     "Output",
     "ReplayLimits",
+    "Reruns",
     "StateLimits",
     "Status",
+    "Surroundings",
     "Trajectory",
     "Trial",
     "TrialLimits",
@@ -46,8 +48,9 @@ __all__ = [
 if TYPE_CHECKING:
     from deskcheck.notebook.check.check import check_notebooks
     from deskcheck.notebook.check.job import check_in_shards
+    from deskcheck.notebook.kernel.kernel import Surroundings
     from deskcheck.notebook.kernel.record import record_notebooks
-    from deskcheck.notebook.kernel.replayer import replay
+    from deskcheck.notebook.kernel.replayer import Reruns, replay
     from deskcheck.notebook.settings import CheckSettings, NotebookSettings, ReplayLimits
     from deskcheck.notebook.state.capture import StateLimits, register
     from deskcheck.notebook.state.settings import register_settings
@@ -66,8 +69,9 @@ __getattr__, __dir__ = lazily(
     {
         "check.check": ("check_notebooks",),
         "check.job": ("check_in_shards",),
+        "kernel.kernel": ("Surroundings",),
         "kernel.record": ("record_notebooks",),
-        "kernel.replayer": ("replay",),
+        "kernel.replayer": ("Reruns", "replay"),
         "settings": ("CheckSettings", "NotebookSettings", "ReplayLimits"),
         "state.capture": ("StateLimits", "register"),
         "state.settings": ("register_settings",),

@@ -44,6 +44,43 @@ CELLS: list[tuple[str, tuple[str, ...]]] = [
     ("random.random()", ("random",)),
     ("random.seed(1)", ()),
     ("random.random()", ()),
+    ("random.seed()", ("random.seed",)),
+    ("random.random()", ("random",)),
+    ("np.random.seed(None); np.random.rand()", ("numpy.random.seed",)),
+    ("np.random.rand()", ("numpy.random",)),
+    ("import time; random.seed(time.time())", ("random.seed",)),
+    ("random.seed(a=3); np.random.seed(seed=3)", ()),
+    ("np.random.rand(); random.random()", ()),
+    ("import secrets, uuid, os, time; from uuid import uuid4 as fresh", ()),
+    ("secrets.token_hex()", ("secrets.token_hex",)),
+    ("secrets.compare_digest('a', 'a'); uuid.UUID(int=3); os.getcwd()", ()),
+    ("str(fresh())", ("uuid.uuid4",)),
+    ("[os.urandom(1) for _ in range(3)]", ("os.urandom",)),
+    ("def draw():\n    return uuid.uuid4()", ()),
+    ("def twice():\n    return draw(), draw()", ()),
+    ("twice()", ("uuid.uuid4",)),
+    ("callable(twice) and 1", ("uuid.uuid4",)),  # it may have been called
+    ("class Dice:\n    def __init__(self):\n        self.rng = np.random.default_rng()", ()),
+    ("dice = Dice()", ("numpy.random.default_rng",)),
+    ("dice.rng.integers(2)", ("dice.rng",)),
+    ("system = random.SystemRandom()", ()),
+    ("system.random()", ("random.SystemRandom",)),
+    ("own = random.Random()", ()),
+    ("x = 1", ()),
+    ("own.random()", ("own",)),
+    ("own.seed(3); own.random()", ()),
+    ("own.random()", ()),
+    ("own = random.Random(); own.random()", ("own",)),
+    ("own = random.Random(4); own.random()", ()),
+    ("old = np.random.RandomState()", ()),
+    ("old.normal(); old.normal()", ("old",)),
+    ("old = np.random.RandomState(1); old.normal()", ()),
+    ("random.Random().random()", ("random.Random",)),
+    ("np.random.RandomState().rand()", ("numpy.random.RandomState",)),
+    ("np.random.Generator(np.random.PCG64()).random()", ("numpy.random.PCG64",)),
+    ("np.random.Generator(np.random.PCG64(3)).random()", ()),
+    ("(lambda seed: random.Random(seed))(3).random()", ()),
+    ("class np: seed = len\nnp.seed([])", ()),
 ]
 
 
@@ -52,7 +89,7 @@ def test_draws_are_seen() -> None:
     """Of each cell, the generators without a seed that it drew from. To look draws nothing."""
     numpy.random.set_state(numpy.random.RandomState().get_state())
     random.setstate(random.Random(5).getstate())
-    namespace: dict[str, Any] = {"random": random, "np": numpy}
+    namespace: dict[str, Any] = {"random": random, "np": numpy, "__name__": "__main__"}
     draws = Draws()
     for source, expected in CELLS:
         draws.begin(namespace)
@@ -89,6 +126,40 @@ class TestRuns:
         assert all(each.unstable for each in notebook.cells[1:7])
         (once,) = check_notebooks([path], CheckSettings(runs=1)).notebooks
         assert [each.status for each in once.cells] == statuses
+
+    def test_imports_are_no_draws(self, tmp_path: Path) -> None:
+        """What a library draws when it is imported is not the cell's, before a seed and after; what the cell
+        draws itself is, before the import and after it. A failed import shows none of our frames."""
+        tmp_path = tmp_path / "books"
+        tmp_path.mkdir()  # where tests run as root, `tmp_path` is root's alone
+        (tmp_path / "drawing.py").write_text("import random\nrandom.random()\n")
+        (tmp_path / "outer.py").write_text("import random\nrandom.random()\nimport inner\n")
+        (tmp_path / "inner.py").write_text("import random, numpy\nrandom.random(); numpy.random.rand()\n")
+        one = printed("1\n")
+        cells = (
+            cell("import random, drawing; print(1)", one),
+            cell("import outer; print(1)", one),
+            cell("import drawing; print(1)", one),
+            cell("random.random(); import this_is_not_there"),
+            cell(
+                "import importlib, sys; del sys.modules['drawing']; random.random(); import drawing; print(1)",
+                one,
+            ),
+            cell("importlib.reload(drawing); print(1)", one),
+            cell("del sys.modules['drawing']; import drawing; random.random(); print(1)", one),
+            cell("del sys.modules['inner']; import inner, numpy; numpy.random.rand(); print(1)", one),
+        )
+        path = save(tmp_path / "a.ipynb", *cells)
+        (notebook,) = check_notebooks([path], CheckSettings(runs=1), out=tmp_path / "out").notebooks
+        same, random_ = CellStatus.SAME, CellStatus.NOT_REPEATABLE
+        assert [each.status for each in notebook.cells] == [
+            *(same, same, same, CellStatus.FAILED, random_, random_, random_, random_)
+        ]
+        (run,) = (tmp_path / "out").glob("*.parquet")
+        shown_ = [*read_trajectory(run).executions][3].outputs[-1].text or ""
+        assert "ModuleNotFoundError" in shown_
+        assert "_find_and_load" not in shown_
+        assert "importlib" not in shown_
 
     def test_what_two_runs_forgive_is_no_luck(self, tmp_path: Path) -> None:
         """Runs that differ in an address alone are the same: a cell that gives another class is different."""

@@ -1,5 +1,7 @@
 """What is ours is not said of a notebook: limits and rules of the sandbox that stand in a cell's way."""
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ MET = {
     "open files": "kept = [open('/dev/null') for _ in range(3000)]",
     "sockets": "import socket; socket.create_server(('127.0.0.1', 0))",
     "network": "import urllib.request; urllib.request.urlopen('http://example.invalid/data.csv')",
+    "input": "name = input('name? ')",
     "system calls": "import os; os.chroot('.')",
     "files outside": "open('../outside.txt').read()",
     "output": "print('x' * 3000)",
@@ -26,6 +29,7 @@ MET = {
 FOLLOW = {
     "memory": "big[0]",
     "network": "print(open('data.csv').read())",
+    "input": "name",
 }
 QUIET = """\
 try:
@@ -57,7 +61,7 @@ def test_each_rule_is_named(tmp_path: Path) -> None:
         "failed",
         "failed",
     ]
-    assert [each.follows for each in found if each.follows] == [3, 6]
+    assert [each.follows for each in found if each.follows] == [3, 6, 7]
     assert {each.limit for each in found if each.limit} <= {*RULES}
     assert "MemoryError" in str(found[1].message)
 
@@ -90,6 +94,68 @@ block.close()
 block.unlink()
 """
     path = save(tmp_path / "a.ipynb", cell(source, printed("[1, 2]\n7\n")))
+    assert [each.status for each in checked(path)] == [CellStatus.SAME]
+
+
+def test_no_more_processes(tmp_path: Path) -> None:
+    """A command that cannot be started because too many threads run is no failure of its cell."""
+    sources = (
+        "import subprocess, threading; stop = threading.Event()",
+        "while True: threading.Thread(target=stop.wait).start()",
+        "subprocess.run(['true'])",
+        "!true",
+        "stop.set()",
+    )
+    path = save(tmp_path / "a.ipynb", *map(cell, sources))
+    found = checked(path, processes=30)
+    assert [each.limit for each in found] == [None, *["processes"] * 3, None]
+
+
+def test_what_is_installed_is_fetched(tmp_path: Path) -> None:
+    """A package that pip could not fetch is not missing for the notebook's fault."""
+    install = cell("%pip install nosuchthing", printed("Collecting nosuchthing\n"))
+    path = save(tmp_path / "a.ipynb", install, cell("import nosuchthing"))
+    found = checked(path)
+    assert [(each.status.value, each.limit) for each in found] == [("confined", "network")] * 2
+
+
+def test_modules_beside_a_notebook(tmp_path: Path) -> None:
+    """They can be imported, also those that a cell writes; one of the standard library with the same name comes
+    first, as in Jupyter's kernels. The kernel's own folder has no modules."""
+    (tmp_path / "in").mkdir()
+    for name in ("helper", "json"):
+        (tmp_path / "in" / f"{name}.py").write_text("value = 'beside'\n")
+    cells = (
+        cell("import helper; print(helper.value)", printed("beside\n")),
+        cell("open('made.py', 'w').write('value = 3'); import made; print(made.value)", printed("3\n")),
+        cell("import json; print(json.dumps(1))", printed("1\n")),
+        cell(
+            "import os, sys; print('' in sys.path, os.path.dirname(os.getcwd()) in sys.path)",
+            printed("True False\n"),
+        ),
+    )
+    path = save(tmp_path / "in" / "a.ipynb", *cells)
+    assert [each.status for each in checked(path)] == [CellStatus.SAME] * 4
+
+
+def test_files_that_only_their_owner_may_read(tmp_path: Path) -> None:
+    """Where notebooks run as another user than the caller, such a file or module is not said to be missing."""
+    if os.geteuid() != 0:
+        pytest.skip("would have proved what is said of root's private files: needs root")
+    (tmp_path / "books").mkdir()
+    for name in ("helper.py", "data.csv"):
+        (tmp_path / "books" / name).touch(mode=0o600)
+    sources = ("import helper", "open('data.csv')", "import nowhere", "open('nowhere.csv')")
+    path = save(tmp_path / "books" / "a.ipynb", *map(cell, sources))
+    outside = ("confined", "files outside")
+    found = [(each.status.value, each.limit) for each in checked(path)]
+    assert found == [outside, outside, ("failed", None), ("failed", None)]
+
+
+def test_commands_find_the_interpreter(tmp_path: Path) -> None:
+    """``!python`` is the Python of the kernel, with its packages."""
+    source = "import sys\n!python -c 'import sys, IPython; print(sys.prefix)'\nprint(sys.prefix)"
+    path = save(tmp_path / "a.ipynb", cell(source, printed(f"{sys.prefix}\n" * 2)))
     assert [each.status for each in checked(path)] == [CellStatus.SAME]
 
 

@@ -47,10 +47,13 @@ def raised(value: str, text: str = "") -> Output:
         ([raised("x", "line 3")], [raised("x", "line 4")]),
         ([said("old"), Output(type="clear_output", wait=False), said("new")], [said("new")]),
         ([Output(type="display_data", data={"image/png": "a"})], []),
+        ([shown("a", length=9)], [shown("a", length=8)]),
+        ([said("w", "stderr")], [Output(type="stream", name="stderr", text="w", length=9)]),
     ],
 )
 def test_what_is_not_compared(one: list[Output], other: list[Output]) -> None:
-    """How text was split, the order between streams, counts, times, tracebacks, what was cleared."""
+    """How text was split, the order between streams, counts, times, tracebacks, what was cleared, how
+    large a picture is that was left out."""
     assert difference(ran(*one), ran(*other)) is None
 
 
@@ -66,6 +69,11 @@ def test_what_is_not_compared(one: list[Output], other: list[Output]) -> None:
         (
             [Output(type="stream", name="stdout", text="a", length=9)],
             [Output(type="stream", name="stdout", text="a", length=8)],
+            "length of what was left out of the outputs",
+        ),
+        (
+            [Output(type="execute_result", data={}, length=9)],
+            [Output(type="execute_result", data={}, length=8)],
             "length of what was left out of the outputs",
         ),
     ],

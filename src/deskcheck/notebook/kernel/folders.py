@@ -6,11 +6,19 @@ far as it is small: a link could be written through. Runs in the kernel's proces
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 from deskcheck.errors import InputError
 
 _NOT_COPIED = {".git", "__pycache__", ".ipynb_checkpoints", ".venv", "node_modules"}
+
+
+def interpreter_on_path() -> None:
+    """Commands of cells (``!python``, ``!pip``) find this interpreter and what is installed beside it, as
+    where its environment is activated."""
+    first = (os.path.dirname(sys.executable), "/usr/local/bin")
+    os.environ["PATH"] = os.pathsep.join((*first, os.environ.get("PATH", os.defpath)))
 
 
 def copy_folder(folder: str | None, to: str, most_bytes: int) -> int:

@@ -17,6 +17,7 @@ from typing import Any
 from deskcheck.errors import MissingExtra, SandboxError
 from deskcheck.notebook.kernel import process
 from deskcheck.notebook.kernel.refusals import RULES
+from deskcheck.notebook.kernel.repeats import is_cut
 from deskcheck.notebook.kernel.wire import Connection
 from deskcheck.notebook.state.capture import StateLimits
 from deskcheck.notebook.trajectory.trajectory import Output, Status
@@ -356,9 +357,10 @@ class Kernel:
         if status is Status.DIED and "SIGXFSZ" in (detail or ""):
             return "disk"
         missing = facts.get("missing")
-        if missing is not None and self._is_outside(missing):
+        ends = ("", ".py") if facts.get("module") else ("",)
+        if isinstance(missing, str) and any(self._is_outside(missing + end) for end in ends):
             return "files outside"
-        return "output" if any(output.length is not None for output in collected.outputs) else None
+        return "output" if any(map(is_cut, collected.outputs)) else None
 
     def _is_outside(self, path: str) -> bool:
         """Whether a file that a cell did not find is there, beside what the cells have a copy of."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.notebook.kernel.draws import Draws
-from deskcheck.notebook.kernel.folders import copy_below_root, copy_folder
+from deskcheck.notebook.kernel.folders import copy_below_root, copy_folder, interpreter_on_path
 from deskcheck.notebook.kernel.late import Children
 from deskcheck.notebook.kernel.refusals import Refusals
 from deskcheck.sandbox.inside import server
@@ -32,6 +32,7 @@ def main(settings: dict[str, Any]) -> None:
     from ipykernel import kernelapp
     from zmq.utils.garbage import gc as _garbage
 
+    interpreter_on_path()
     os.makedirs(SOCKETS, exist_ok=True)
     os.makedirs(root.SHARED_MEMORY, exist_ok=True)
     # IPython would copy this file with its mode, which is denied where programs run as the user.
@@ -158,6 +159,14 @@ def _pieces(kind: str, content: Any) -> list[Any]:
     return [content]
 
 
+def _import_from(program: str) -> None:
+    """Modules are found in the current folder, at the place that IPython gives it, and not in the program's
+    folder. IPython leaves it out because of `-P`, with which our processes start."""
+    sys.path[:] = [path for path in sys.path if path not in ("", program)]
+    installed = (n for n, path in enumerate(sys.path) if path.endswith(("site-packages", "dist-packages")))
+    sys.path.insert(next(installed, 0), "")
+
+
 class _Door:
     """Stands before ipykernel's `do_execute`."""
 
@@ -171,6 +180,7 @@ class _Door:
         self.children = Children()
         self.refusals = Refusals(os.path.join(os.getcwd(), HOME), confined=self.confined)
         self.draws = Draws()
+        self.draws.watch_imports()
         self.capture: Any = None
         if settings["state"] is not None:
             from deskcheck.notebook.state.capture import Capture, StateLimits
@@ -184,6 +194,7 @@ class _Door:
             if self.confined:
                 server.stop_listening()
             os.makedirs(self.folder, exist_ok=True)
+            _import_from(os.getcwd())
             os.chdir(self.folder)
         self.refusals.begin()
         self.draws.begin(self.shell.user_ns)

@@ -22,8 +22,9 @@ RULES: dict[str, str] = {
     "sockets": "no socket can be made in the sandbox, not on this machine either; "
     "--sandbox trusted allows it",
     "shared memory": "there is none in the sandbox at 'standard'; --sandbox strict and trusted have it",
-    "files outside": "of the files around a notebook there are only those below its root; "
-    "--root FOLDER, --sandbox trusted",
+    "files outside": "of the files around a notebook there are only those below its root, and where "
+    "deskcheck runs as root only those that all users may read; --root FOLDER, --sandbox trusted",
+    "input": "nobody is there to answer what a cell asks; write the answer into the cell",
     "system calls": "the sandbox does not allow this call to the system; --sandbox trusted does",
 }
 """Each with what it means and what to do."""
@@ -37,7 +38,9 @@ _BY_NUMBER = {
 }
 _OF_NETWORK = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EADDRNOTAVAIL)
 _LOOKS_UP = ("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyname_ex")
-_FETCHES = re.compile(rb"\b(wget|curl|gdown|git\s+clone|kaggle\s+datasets)\b")
+_FETCHES = re.compile(
+    rb"\b(wget|curl|gdown|git\s+clone|kaggle\s+datasets|(pip3?|conda|mamba|apt|apt-get|npm)\s+install)\b"
+)
 _CHAIN = 20
 """Exceptions of one that are looked at: the one that left the cell, those that it came of, and so on."""
 
@@ -57,9 +60,10 @@ class Refusals:
         """A cell begins."""
         self._tried = None
 
-    def of(self, error: BaseException | None) -> dict[str, str]:
+    def of(self, error: BaseException | None) -> dict[str, str | bool]:
         """Of the cell that has ended, and the exception that left it: ``rule``, and where that is not known
-        here ``missing``, the path of a file that was not found, from `home` where it lies there or around."""
+        here ``missing``, the path of a file that was not found, from `home` where it lies there or around.
+        ``module``: it is a module's in the current folder, without the end of its name."""
         seen = [*_chain(error)]
         rule = next((found for each in seen if (found := self._rule(each)) is not None), self._tried)
         if rule is not None:
@@ -67,6 +71,9 @@ class Refusals:
         for each in seen:
             if isinstance(each, FileNotFoundError) and isinstance(each.filename, str):
                 return {"missing": self._from_home(os.path.abspath(each.filename))}
+            if isinstance(each, ModuleNotFoundError) and each.name:
+                module = os.path.abspath(each.name.partition(".")[0])
+                return {"missing": self._from_home(module), "module": True}
         return {}
 
     def _rule(self, error: BaseException) -> str | None:
@@ -74,13 +81,15 @@ class Refusals:
             return "memory"
         if isinstance(error, RuntimeError) and "start new thread" in str(error):
             return "processes"
+        if type(error).__name__ == "StdinNotImplementedError":  # IPython's
+            return "input"
         if isinstance(error, EOFError) and self.confined and _left_in(error, "managers.py"):
             return "sockets"  # of a process that serves others' objects
         if not isinstance(error, OSError):
             return None
         number = error.errno
         if number in _BY_NUMBER:
-            if number == errno.EAGAIN and not _left_in(error, "fork"):
+            if number == errno.EAGAIN and not _left_in(error, "fork", "_execute_child"):
                 return None
             return _BY_NUMBER[number]
         if not self.confined:

@@ -45,10 +45,17 @@ def difference(one: Execution, other: Execution) -> str | None:
     """Where two executions of a cell first differ, in words; None if they are the same."""
     if one.status != other.status:
         return f"status: {one.status} and {other.status}"
-    lengths = [[o.length for o in each.outputs if o.length is not None] for each in (one, other)]
+    lengths = [[o.length for o in each.outputs if is_cut(o)] for each in (one, other)]
     return text_difference(Text.of(one.shown()), Text.of(other.shown())) or (
         None if lengths[0] == lengths[1] else "length of what was left out of the outputs"
     )
+
+
+def is_cut(output: Output) -> bool:
+    """Whether text of it that would be compared was left out; of a picture that was, the text is there."""
+    if output.length is None or (output.type == "stream" and output.name != "stdout"):
+        return False
+    return "text/plain" not in output.data
 
 
 def text_difference(one: Text, other: Text) -> str | None:

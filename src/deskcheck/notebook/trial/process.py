@@ -25,7 +25,7 @@ from IPython.core.error import StdinNotImplementedError
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from deskcheck.notebook.kernel.folders import copy_folder
+from deskcheck.notebook.kernel.folders import copy_folder, interpreter_on_path
 from deskcheck.notebook.kernel.process import HOME
 from deskcheck.notebook.state.attributes import attributes
 from deskcheck.notebook.state.bytecode import codes
@@ -47,6 +47,7 @@ _settings: dict[str, LibrarySetting] = {}
 def begin(settings: dict[str, Any]) -> None:
     """Make the shell. settings: see `trial.Trials`."""
     global _shell, _capture, _settings
+    interpreter_on_path()
     # IPython would copy this file with its mode, which is denied where programs run as the user.
     readme = Path(".ipython", "profile_default", "startup", "README")
     readme.parent.mkdir(parents=True)

@@ -1,0 +1,204 @@
+"""Calls in a cell whose result is chance: of the operating system's random numbers, and of generators that
+are made or seeded without a seed, or with the time.
+
+In the kernel's process. They are found in the source of the cell and of the notebook's own functions and
+classes that it names. What a name means is read from the user's variables when the cell has ended; nothing
+is called. Not seen: calls inside of libraries and in strings, and by names that mean something else since."""
+
+import ast
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from deskcheck.notebook.state.dependencies import definitions, parse
+
+_ALWAYS = {
+    "os": ("urandom", "getrandom"),
+    "uuid": ("uuid1", "uuid4"),
+    "secrets": (
+        "choice",
+        "randbelow",
+        "randbits",
+        "token_bytes",
+        "token_hex",
+        "token_urlsafe",
+        "SystemRandom",
+    ),
+    "random": ("SystemRandom",),
+}
+"""Module -> functions that give something else each time."""
+_MAKERS = {
+    "random": ("Random",),
+    "numpy.random": (
+        "default_rng", "RandomState", "SeedSequence", "PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64",
+    ),
+}  # fmt: skip
+"""Module -> functions that make a generator, by chance where they are not given a seed."""
+SEEDS = {"random": ("seed",), "numpy.random": ("seed",)}
+"""Module -> functions that seed the generator for all."""
+_CLOCKS = {
+    "time": ("time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns"),
+    "os": ("getpid",),
+}
+"""Module -> functions that are no seed, though they are given as one."""
+_MAY_BE = re.compile(
+    r"secrets|uuid|urandom|getrandom|\bRandom\b|SystemRandom|seed|default_rng|RandomState|SeedSequence"
+    r"|PCG64|MT19937|Philox|SFC64"
+)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """In a cell. calls: the functions, by module and name. made: names that it gave a generator to which has
+    no seed. bound: all names that it gave something to. read: names that it reads."""
+
+    calls: tuple[str, ...] = ()
+    made: frozenset[str] = frozenset()
+    bound: frozenset[str] = frozenset()
+    read: frozenset[str] = frozenset()
+
+
+class Chance:
+    """Of the cells of one kernel, in their order."""
+
+    def __init__(self) -> None:
+        self._defined: dict[str, ast.AST] = {}
+        self._waiting: list[str] = []
+        """Cells of which what they define was not yet looked for."""
+        self._seen = False
+        """Whether any cell so far has a word that could be such a call."""
+
+    def of(self, code: str, namespace: Mapping[str, Any]) -> Found:
+        """What is found in the next cell, which has ended."""
+        self._waiting.append(code)
+        self._seen = self._seen or _MAY_BE.search(code) is not None
+        tree = parse(code) if self._seen else None
+        if tree is None:
+            return Found()
+        self._defined |= definitions(self._waiting)
+        self._waiting = []
+        known = _Known()
+        calls: dict[str, None] = {}
+        made: set[str] = set()
+        nodes = [*self._run(tree, namespace)]
+        named = _given_names(nodes)
+        for node in nodes:
+            if not isinstance(node, ast.Call):
+                continue
+            label = known.chance(node, namespace)
+            if label is None:
+                continue
+            if id(node) in named:
+                made.update(named[id(node)])
+            else:
+                calls[label] = None
+        names = [node for node in nodes if isinstance(node, ast.Name)]
+        return Found(
+            tuple(calls),
+            frozenset(made),
+            frozenset(name.id for name in names if isinstance(name.ctx, ast.Store)),
+            frozenset(name.id for name in names if isinstance(name.ctx, ast.Load)),
+        )
+
+    def _run(self, tree: ast.Module, namespace: Mapping[str, Any]) -> Iterator[ast.AST]:
+        """The nodes that the cell runs, or may run by calling what the notebook defines."""
+        used: set[tuple[str, bool]] = set()
+        todo: list[ast.AST] = [*tree.body]
+        while todo:
+            node = todo.pop(0)
+            if isinstance(node, _DEFINITIONS):  # defined here, not called yet
+                todo += [*node.decorator_list, *getattr(node, "bases", ())]
+                continue
+            yield node
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                for name, made in ((node.id, False), (type(namespace.get(node.id)).__name__, True)):
+                    definition = self._defined.get(name)
+                    if definition is not None and (name, made) not in used:
+                        used.add((name, made))
+                        todo += _bodies(definition, made=made)
+            todo += ast.iter_child_nodes(node)
+
+
+def _bodies(definition: ast.AST, *, made: bool) -> Iterator[ast.AST]:
+    """What runs when a function is called, or the methods of a class are. made: of an object that is there
+    already."""
+    todo = [definition]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, _DEFINITIONS):
+            for each in node.body:
+                if isinstance(each, _DEFINITIONS):
+                    if not (made and each.name in ("__init__", "__new__")):
+                        todo.append(each)
+                else:
+                    yield each
+        else:
+            yield node
+
+
+def _given_names(nodes: list[ast.AST]) -> dict[int, list[str]]:
+    """The calls whose result is given to variables, by their `id`, with the names."""
+    found: dict[int, list[str]] = {}
+    for node in nodes:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Call):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if all(isinstance(target, ast.Name) for target in targets):
+                found[id(node.value)] = [target.id for target in targets if isinstance(target, ast.Name)]
+    return found
+
+
+class _Known:
+    """The functions of the tables above that are loaded, told by what they are."""
+
+    def __init__(self) -> None:
+        self.always, self.makers = _loaded(_ALWAYS), _loaded(_MAKERS)
+        self.seeds, self.clocks = _loaded(SEEDS), _loaded(_CLOCKS)
+
+    def chance(self, call: ast.Call, namespace: Mapping[str, Any]) -> str | None:
+        """The function's name, where what the call gives or does is chance."""
+        function = _meaning(call.func, namespace)
+        label = self.always.get(id(function))
+        if label is not None:
+            return label
+        if isinstance(call.func, ast.Attribute):
+            system = getattr(sys.modules.get("random"), "SystemRandom", None)
+            if type(_meaning(call.func.value, namespace)) is system:
+                return "random.SystemRandom"
+        label = self.makers.get(id(function)) or self.seeds.get(id(function))
+        return label if label is not None and self._no_seed(call, namespace) else None
+
+    def _no_seed(self, call: ast.Call, namespace: Mapping[str, Any]) -> bool:
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        if not given or all(isinstance(each, ast.Constant) and each.value is None for each in given):
+            return True
+        return any(
+            isinstance(node, ast.Call) and id(_meaning(node.func, namespace)) in self.clocks
+            for each in given
+            for node in ast.walk(each)
+        )
+
+
+def _loaded(table: Mapping[str, tuple[str, ...]]) -> dict[int, str]:
+    """`id` of each function that is loaded, with its name."""
+    return {
+        id(getattr(sys.modules[module], name)): f"{module}.{name}"
+        for module, names in table.items()
+        if module in sys.modules
+        for name in names
+        if hasattr(sys.modules[module], name)
+    }
+
+
+def _meaning(node: ast.expr, namespace: Mapping[str, Any]) -> Any:
+    """What a name, or a name in a module, is bound to; None where only running code could tell."""
+    if isinstance(node, ast.Name):
+        return namespace.get(node.id)
+    if isinstance(node, ast.Attribute):
+        module = _meaning(node.value, namespace)
+        if isinstance(module, ModuleType):
+            return vars(module).get(node.attr, sys.modules.get(f"{module.__name__}.{node.attr}"))
+    return None

@@ -88,6 +88,32 @@ def test_edits_moves_and_restarts() -> None:
     assert [step["clears"] for step in told] == [False] * 5 + [True, False]
 
 
+def test_text_stands_with_the_code_that_follows() -> None:
+    """Cells of text are shown with the next cell of code; after the last one, below it. Each is there once,
+    where it stood when the cell ran."""
+    kinds = {"m": "markdown", "a": "code", "n": "markdown", "r": "raw", "b": "code", "o": "markdown"}
+    cells = tuple(Cell(id=id_, source=id_.upper(), type=kind) for id_, kind in kinds.items())
+    order = tuple(kinds)
+    moved = ("m", "a", "b", "o", "n", "r")
+    steps = (
+        Execution(order=order, cell="a", source="A", status=Status.OK),
+        Execution(order=order, cell="b", source="B", status=Status.OK),
+        Edit(order=order, cell="n", source="new", type="markdown"),
+        Move(order=("m", "a", "r", "b", "o", "n"), cell="n", position=5),
+        Move(order=moved, cell="r", position=5),
+        Execution(order=moved, cell="b", source="B", status=Status.OK),
+    )
+    told = notebook_facts(Trajectory(id="n", source="kernel", cells=cells, steps=steps))["steps"]
+    assert [(step["above"], step["below"]) for step in told] == [
+        (["M"], []),
+        (["N", "R"], ["O"]),
+        ([], []),
+        ([], []),
+        ([], []),
+        ([], ["O", "new", "R"]),
+    ]
+
+
 def test_only_pixels_are_pictures() -> None:
     """HTML, SVG, a picture that is not base64 and one that is very large are named, not shown; long text is cut."""
     shown = [

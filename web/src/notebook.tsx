@@ -44,6 +44,9 @@ interface Step {
   inferred: boolean;
   why: string | null;
   clears: boolean;
+  /** Cells of text before it, and after it if no code follows. */
+  above: string[];
+  below: string[];
   status?: string;
   count?: number | null;
   wall_s?: number | null;
@@ -192,6 +195,7 @@ function App({ facts }: { facts: Facts }): JSX.Element {
                 .join(" · ")}
             </p>
             {step.repeats === false && <p class="note">does not repeat in a fresh kernel: {visible(step.difference ?? "")}</p>}
+            <Prose texts={step.above} />
             {step.source !== null && <Code text={step.source} />}
             {step.kind === "edit" && step.was !== null && (
               <details>
@@ -200,6 +204,7 @@ function App({ facts }: { facts: Facts }): JSX.Element {
               </details>
             )}
             {step.outputs && (step.stored ? <Compared step={step} stored={step.stored} /> : <Outputs outputs={step.outputs} />)}
+            <Prose texts={step.below} />
           </section>
           <section class="right" aria-label="variables after it" tabIndex={0}>
             <h2>Variables after it</h2>
@@ -280,6 +285,19 @@ function Code({ text }: { text: string }): JSX.Element {
   }, []);
   useLayoutEffect(() => source.current!.show(text), [text]);
   return <div class="editor" ref={place} />;
+}
+
+/** Cells of text, as their source. */
+function Prose({ texts }: { texts: string[] }): JSX.Element {
+  return (
+    <>
+      {texts.map((text, number) => (
+        <div class="prose" key={number}>
+          {visible(text, true)}
+        </div>
+      ))}
+    </>
+  );
 }
 
 function Outputs({ outputs }: { outputs: Output[] }): JSX.Element {

@@ -1,10 +1,12 @@
 """The page of a notebook's trajectory: what was done in it, step by step, with outputs and variables.
 
 Outputs are text and pictures in pixels (PNG, JPEG, GIF); what is HTML, SVG or a script is named, not shown.
+Markdown stands as its source with the code cell that follows it.
 With the notebook itself beside it, its stored outputs stand next to the fresh ones, as `notebook.check`
 compares them.
 """
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -16,7 +18,15 @@ from rich.text import Text
 from deskcheck import __version__
 from deskcheck.notebook.check.check import CellReport, NotebookReport, compare_with_stored
 from deskcheck.notebook.state.state import KernelState, states
-from deskcheck.notebook.trajectory.trajectory import Execution, Output, Restart, Step, Trajectory, advance
+from deskcheck.notebook.trajectory.trajectory import (
+    Cell,
+    Execution,
+    Output,
+    Restart,
+    Step,
+    Trajectory,
+    advance,
+)
 from deskcheck.recording import render
 from deskcheck.view.notebooks import word
 from deskcheck.view.page import page_of, visible
@@ -102,12 +112,29 @@ def _steps(
         row = _step(number, step)
         row["was"] = None if was is None else was.source
         advance(cells, step)
+        row["above"], row["below"] = _prose(cells, step)
         if isinstance(step, Execution):
             _, state = next(known)
             row |= _execution(step, state, outputs)
             if (found := compared.get(step.cell)) is not None:
                 row["stored"] = _stored(found, before.get(step.cell), outputs)
         yield row
+
+
+def _prose(cells: Mapping[str, Cell], step: Step) -> tuple[list[str], list[str]]:
+    """The cells that are not code between a cell that runs and the code cell before it; and those after the
+    last code cell, where it is that."""
+    if not isinstance(step, Execution) or step.cell not in step.order:
+        return [], []
+    place = step.order.index(step.cell)
+
+    def text(order: Iterable[str]) -> list[str]:
+        there = (cells[id_] for id_ in order if id_ in cells)
+        return [each.source for each in itertools.takewhile(lambda cell: cell.type != "code", there)]
+
+    after = step.order[place + 1 :]
+    last = all(cells[id_].type != "code" for id_ in after if id_ in cells)
+    return text(reversed(step.order[:place]))[::-1], text(after) if last else []
 
 
 def _step(number: int, step: Step) -> dict[str, Any]:

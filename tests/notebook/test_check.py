@@ -145,7 +145,7 @@ class TestRuns:
 
     def test_one_run_says_nothing_of_repeating(self, tmp_path: Path) -> None:
         """What differs is different then; and where all is the same, one run is enough."""
-        path = save(tmp_path / "a.ipynb", cell("import uuid; uuid.uuid4().hex", shown("'5'")))
+        path = save(tmp_path / "a.ipynb", cell("import time; time.time_ns()", shown("5")))
         (notebook,) = check_notebooks([path], CheckSettings(runs=1)).notebooks
         assert [each.status for each in notebook.cells] == [CellStatus.DIFFERENT]
         path = save(tmp_path / "b.ipynb", cell("1", shown("1")))
@@ -190,6 +190,9 @@ class TestRuns:
             assert check_notebooks([path], out=tmp_path / "runs").by_status == {"same": 1}
         save(path, cell("2", shown("2")))
         with pytest.raises(RecordingError, match="another source of cell 2"):
+            check_notebooks([path], out=tmp_path / "runs")
+        path.write_text(path.read_text().replace('"source": "2"', '"id": "other", "source": "1"'))
+        with pytest.raises(RecordingError, match="other cells"):
             check_notebooks([path], out=tmp_path / "runs")
 
     @pytest.mark.slow

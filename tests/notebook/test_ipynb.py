@@ -126,6 +126,7 @@ def test_the_old_format_is_converted() -> None:
     (ran,) = read.executions
     assert (ran.source, ran.count, ran.text()) == ("print 3", 5, "3\n")
     assert read.notes[0] == "converted from nbformat 3"
+    assert [each.id for each in read.cells] == [f"cell-{n}" for n in range(len(read.cells))]
 
 
 def test_real_notebooks_are_read() -> None:

@@ -61,6 +61,7 @@ SAME: list[tuple[str, str, tuple[str, ...]]] = [
     ("Compiler : 239 ms\nCPU times: user 1 s", "CPU times: user 2 s", ("timing",)),
     (TIMEIT.format("3.62 ms ± 38.6 μs", "100"), TIMEIT.format("1min 2s ± 3 s", "1"), ("timing",)),
     ("1000 loops, best of 3: 2.3 ms per loop", "10000 loops, best of 3: 91.9 µs per loop", ("timing",)),
+    ("1000 loops, best of 3: 2.3 ms per loop", TIMEIT.format("2.3 ms ± 1 µs", "100"), ("timing",)),
     ("Ran 2 tests in 0.001s\n\nOK", "Ran 2 tests in 1.2s\n\nOK", ("timing",)),
     ("fit took 111.291 milliseconds", "fit took 3 milliseconds", ("timing",)),
     ("0.30000000000000004", "0.3", ("last digits of floats",)),

@@ -344,7 +344,12 @@ def check_one(
         reruns=Reruns(settings.runs, compare.wants_another, compare.forgives),
         interrupted=interrupted,
     )
+    if not {step.cell for step in fresh.executions} <= {cell.id for cell in stored.cells}:
+        raise RecordingError(f"{path}: was run before with other cells. {_ANOTHER_FOLDER}")
     return compare.report(fresh), fresh.environment
+
+
+_ANOTHER_FOLDER = "Delete that run, or choose another folder with --out."
 
 
 def compare_with_stored(
@@ -458,10 +463,8 @@ class _Comparison:
                 continue
             ran = again.get(cell.id)
             if ran is not None and ran.source != storable(cell.source):
-                raise RecordingError(
-                    f"{self.stored.path}: was run before with another source of cell {number}. "
-                    "Delete that run, or choose another folder with --out."
-                )
+                what = f"was run before with another source of cell {number}"
+                raise RecordingError(f"{self.stored.path}: {what}. {_ANOTHER_FOLDER}")
             stored = self.executions.get(cell.id)
             if ended is not None and (stored is None or stored.count is None):
                 why = f"cell {ended} ended the notebook"

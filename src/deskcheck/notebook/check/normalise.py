@@ -185,13 +185,14 @@ _TIMING = (
     (re.compile(r"^CPU times: user .*$", re.MULTILINE), "CPU times: ..."),
     (re.compile(rf"^Wall time: (?:\d+(?:min|h|d) ?)*(?:{_DURATION})?$", re.MULTILINE), "Wall time: ..."),
     (re.compile(rf"^(?:Compiler|Parser) *(?:time)? *: {_DURATION}\n?", re.MULTILINE), ""),
-    (
+    (  # IPython before 6.0 said something else of other numbers of runs
         re.compile(
-            r"^.* ± .* per loop \(mean ± std\. dev\. of (\d+) runs?, [\d,]+ loops? each\)$", re.MULTILINE
+            r"^(?:.* ± .* per loop \(mean ± std\. dev\. of \d+ runs?, [\d,]+ loops? each\)"
+            r"|[\d,]+ loops?, best of \d+: .* per loop)$",
+            re.MULTILINE,
         ),
-        r"... per loop (mean ± std. dev. of \1 runs)",
+        "... per loop",
     ),
-    (re.compile(r"^[\d,]+ loops?, best of (\d+): .* per loop$", re.MULTILINE), r"best of \1: ... per loop"),
     (re.compile(r"^The slowest run took [\d.]+ times longer than the fastest\..*\n?", re.MULTILINE), ""),
     (re.compile(r"^(Ran \d+ tests?) in [\d.]+s$", re.MULTILINE), r"\1 in ..."),
     (

@@ -95,6 +95,8 @@ def _notebook(text: bytes, name: str) -> tuple[dict[str, Any], list[str]]:
         converted: dict[str, Any] = convert(_attributed(notebook), 4)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{name}: nbformat {version}, which cannot be converted: {error!r}.") from error
+    for cell in converted["cells"]:
+        cell.pop("id", None)  # which nbformat draws anew each time
     return json.loads(json.dumps(converted)), [f"converted from nbformat {version}"]
 
 

@@ -126,6 +126,8 @@ CASES = [
     ("setrlimit", (10, 8), NO), ("rt_sigaction", (17, 8), YES), ("sched_setaffinity", (7,), NO),
     ("mknodat", (3, 1, 0o010644), YES), ("mknodat", (3, 1, 0o100644), YES), ("mknodat", (3, 1, 0o020644), NO),
     ("mknodat", (3, 1, 0o140644), NO), ("seccomp", (1, 0), NO), ("seccomp", (1, 8), NO),
+    ("clone", (0x3D0B00,), NO), ("clone", (0x10000,), NO), ("close_range", (3, 9, 0), YES), ("close_range", (3, 9, 4), YES),
+    ("close_range", (3, 9, 2), NO), ("close_range", (3, 9, 6), NO),
     ("preadv2", (3, 8, 1, 0, 0, 0x18), failed(errno.EOPNOTSUPP)), ("preadv2", (3, 8, 1, 0, 0, 0x10), YES),
 ]  # fmt: skip
 

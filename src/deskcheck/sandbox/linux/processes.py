@@ -133,15 +133,19 @@ def _buffers(pids: list[int]) -> int:
     which a user has no more than a process has descriptors (unix(7))."""
     held = set()
     for pid in pids:
-        for thread in _listed(f"/proc/{pid}/task"):  # one may have descriptors of its own
-            folder = f"/proc/{pid}/task/{thread}/fd"
-            for name in _listed(folder):
-                try:
-                    target = os.readlink(f"{folder}/{name}")
-                except OSError:
-                    continue
-                if target.startswith(("socket:", "pipe:")):
-                    held.add(target)  # with its number: it counts once, whoever has it
+        folder = f"/proc/{pid}/fd"  # of all its threads (`seccomp`)
+        names = _listed(folder)
+        if not names:  # its first thread may have ended before others
+            others = [thread for thread in _listed(f"/proc/{pid}/task") if int(thread) != pid]
+            folder = f"/proc/{pid}/task/{others[0]}/fd" if others else folder
+            names = _listed(folder)
+        for name in names:
+            try:
+                target = os.readlink(f"{folder}/{name}")
+            except OSError:
+                continue
+            if target.startswith(("socket:", "pipe:")):
+                held.add(target)  # with its number: it counts once, whoever has it
     return sum(_SOCKET_BYTES if each.startswith("socket:") else _PIPE_BYTES for each in held)
 
 

@@ -100,6 +100,8 @@ _OWNER_CHANGES = frozenset(
 _FOR_LISTENING = frozenset({"socket", "bind", "listen", "accept", "accept4", "seccomp"})
 _BAD_CLONES = 0x7E028080
 """CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWTIME; and CLONE_PARENT."""
+_CLONE_THREAD, _CLONE_FILES, _CLOSE_RANGE_UNSHARE = 0x10000, 0x400, 2
+"""The threads of a process have its descriptors, and none of their own, which `_processes.filled` would not see."""
 _AF_UNIX, _STREAM, _SEQPACKET, _KIND_BITS = 1, 1, 5, 0xF
 _SOL_SOCKET = 1
 _SOCKET_OPTIONS = (2, 9, 13, 15, 16, 18, 20, 21, 66, 67)
@@ -179,7 +181,10 @@ def _with_arguments(name: str, *, owner_changes: bool, listening: bool, reaps: b
     """What is decided of a call that is allowed with some arguments; with any, for most."""
     match name:
         case "clone":
-            return [_argument(0), (_ANY_BIT, 0, 1, _BAD_CLONES), _fail(), _YES]
+            thread = [(_AND, 0, 0, _CLONE_THREAD | _CLONE_FILES), (_EQUAL, 0, 1, _CLONE_THREAD), _fail()]
+            return [_argument(0), (_ANY_BIT, 0, 1, _BAD_CLONES), _fail(), *thread, _YES]
+        case "close_range":
+            return [_argument(2), (_ANY_BIT, 0, 1, _CLOSE_RANGE_UNSHARE), _fail(), _YES]
         case "socketpair":  # asyncio's event loop cannot do without
             return _kinds(_STREAM, _SEQPACKET)
         case "socket":

@@ -220,6 +220,23 @@ def test_what_used_shows(tmp_path: Path) -> None:
     assert [v["name"] for v in following.data["state"]["variables"]] == ["rows", "total"]
 
 
+def test_the_prompt_says_which_variables_it_shows(tmp_path: Path) -> None:
+    """A view that shows none of the variables that there are does not say that there are none."""
+    cells: Cells = [*(("a", f"x = {n}") for n in range(5)), ("b", "pass"), ("c", "3 + 4")]
+    path = run(tmp_path, "n", cells)
+    shown = {state: found[-1].parts.get("state") for state, (found, _) in samples_of(path).items()}
+    moment, written = "Variables of the kernel at this moment", "as name: type = value:\n```\n"
+    assert shown == {
+        "none": None,
+        "names": f"{moment}, as name: type:\n```\nx: int\n```",
+        "used": f"{moment} that the cell depends on, {written}(none)\n```",
+        "changed": f"{moment} that the last cell added, bound again or changed, {written}(none)\n```",
+        "full": f"{moment}, {written}x: int = 4\n```",
+    }
+    following = samples_of(path, question="next_cell")["used"][0][-1].parts["state"]
+    assert following == f"{moment} that the last cells read or bound, {written}x: int = 4\n```"
+
+
 def test_the_next_cell_does_not_leak(tmp_path: Path) -> None:
     """Whatever the target is, the prompt before it is the same, in every view."""
     prompts = []

@@ -384,7 +384,8 @@ def _samples(
                 parts=notebook_parts(
                     question,
                     history,
-                    found.text if state != "none" else None,
+                    state,
+                    found.text,
                     "" if question == "next_cell" else f"{label}, cell {execution.cell}",
                     source,
                     restarted=moment.restarted,

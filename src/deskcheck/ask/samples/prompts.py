@@ -12,7 +12,8 @@ from deskcheck.notation.forms.explained import EXPLAINED
 from deskcheck.recording import Mode, Program
 
 EXAMPLE, YOURS = "An example.", "Now yours."
-STATE = "Variables of the kernel at this moment, as name: type = value:"
+STATE = "Variables of the kernel at this moment"
+"""How the part with the variables begins, in every view."""
 NOW = "Executed now,"
 
 _TAGS = "Write the answer between [ANSWER] and [/ANSWER]. Nothing else is marked."
@@ -416,21 +417,37 @@ def _fence(code: str) -> str:
     return f"```python\n{code.strip(chr(10))}\n```"
 
 
+def _of_view(view: str, form: str) -> str:
+    """Which variables a view shows, and how they are written, as the prompt says it."""
+    match view:
+        case "names":
+            return f"{STATE}, as name: type:"
+        case "used" if form == "next_cell":
+            which = " that the last cells read or bound"
+        case "used":
+            which = " that the cell depends on"
+        case "changed":
+            which = " that the last cell added, bound again or changed"
+        case _:
+            which = ""
+    return f"{STATE}{which}, as name: type = value:"
+
+
 def notebook_parts(
-    form: str, history: str, state: str | None, label: str, source: str, *, restarted: bool
+    form: str, history: str, view: str, state: str, label: str, source: str, *, restarted: bool
 ) -> dict[str, str]:
     """The parts of a prompt about a notebook: what is asked, the cells before, the variables, the question.
 
-    state: None if the view shows nothing of it, so that the part is not there. label, source: of the cell
-    that is executed now, empty where that is the question.
+    view: one of `VIEWS` of notebooks; with ``none`` the part with the variables is not there. state: the
+    text of that view. label, source: of the cell that is executed now, empty where that is the question.
     """
     parts = {
         "task": TASKS[form],
         "history": f"{YOURS}\n\nExecuted before, oldest first:\n\n{history.rstrip()}",
     }
-    if state is not None:
+    if view != "none":
         shown = state.rstrip() or "(none)"
-        parts["state"] = f"{STATE}\n```\n{shown}\n```"
+        parts["state"] = f"{_of_view(view, form)}\n```\n{shown}\n```"
     question = "The kernel was restarted: all variables are gone.\n" if restarted else ""
     if form in ("cell_output", "crash"):
         question += f"{NOW} {label}:\n```python\n{source}\n```"

@@ -80,6 +80,47 @@ def test_times_are_exact() -> None:
     assert [item.atom for item in value.items] == ["2020-01-02T03:04:05.123456789", "NaT"]
 
 
+@pytest.mark.parametrize("unit", ["ns", "us", "s", "25s", "D", "M", "as"])
+def test_durations_are_whole(unit: str) -> None:
+    """As numpy writes each by itself; as an array of texts it would cut them to 21 characters."""
+    array = numpy.array([86_400_000_000, -(2**62) // 25, 1, "NaT"], dtype=f"m8[{unit}]")
+    assert [item.atom for item in taken(array).items] == [str(item) for item in array]
+    assert taken(array.reshape(2, 2)[:, 1]).items[0].atom == str(array[1])
+
+
+@each_tracer
+def test_what_a_mask_hides_is_not_shown(tracer: Any, traced: Callable[..., Any]) -> None:
+    """None, as in numpy's own list of a masked array, also where it is masked in place; another class's own
+    `_mask` hides nothing."""
+    for array in (
+        numpy.ma.array([[1, 2], [3, 4]], mask=[[0, 1], [0, 0]]),
+        numpy.ma.array([1.5, 2.5]),
+        numpy.ma.masked_all(3),
+        numpy.ma.array(["2020", "2021"], dtype="M8[Y]", mask=[True, False]),
+    ):
+        expected = numpy.where(numpy.ma.getmaskarray(array), None, array.data.astype(str)).ravel().tolist()
+        shown = [item.atom if item.atom is None else str(item.atom) for item in taken(array).items]
+        assert shown == expected
+    kind = type("Other", (numpy.ndarray,), {})
+    other = numpy.arange(2).view(kind)
+    other._mask = numpy.array([True, True])
+    assert [item.atom for item in taken(other).items] == [0, 1]
+    code = """
+        import numpy
+        def main():
+            held = numpy.ma.array([1, 2, 3])
+            held[1] = numpy.ma.masked
+            held.mask = False
+            return held
+        main()
+    """
+    run = traced(code, limits=TraceLimits(only=("main",)), tracer_class=tracer)
+    seen = [
+        [item.atom for item in event.locals["held"].items] for event in run.trace if "held" in event.locals
+    ]
+    assert [1, 2, 3] == seen[0] == seen[-1] and [1, None, 3] in seen
+
+
 def test_objects_in_an_array_are_values_of_their_own() -> None:
     """With identity: the list in the array is the list beside it."""
     inner: list[int] = [1]

@@ -5,8 +5,9 @@ They are read as they lie in memory: through the C-level descriptors of the real
 running code cannot pass for one), never through methods that a subclass may define. None of them is
 imported. Only what is shown is copied.
 
-Not: what a masked array masks; pandas' sparse, period and interval arrays and hierarchical indexes, which
-are marked as left out.
+An item that a masked array masks is None, as its own `tolist` has it. Not: masks of single fields of
+structured arrays; pandas' sparse, period and interval arrays and hierarchical indexes, which are marked as
+left out.
 """
 
 import builtins
@@ -111,12 +112,31 @@ def read_array(array: Any, limit: int) -> ArrayColumn:
     flat = names["flat"].__get__(plain)
     head = type(flat).__getitem__(flat, slice(0, limit))
     dtype = names["dtype"].__get__(plain)
-    if dtype.kind in "mM":  # as text: Python has no nanoseconds
+    if dtype.kind == "M":  # as text: Python has no nanoseconds
         head = names["astype"](head, "U")
-    items = names["tolist"](head)
+    if dtype.kind == "m":  # numpy cuts a duration that it makes to an array of texts
+        items = [str(names["__getitem__"](head, place)) for place in range(len(head))]
+    else:
+        items = names["tolist"](head)
     if dtype.names is not None:
         items = [_record(item, dtype, names["tolist"]) for item in items]
+    elif (mask := _mask(array)) is not None:
+        hidden = read_array(mask, limit).items
+        items = [None if masked else item for item, masked in zip(items, hidden, strict=True)]
     return ArrayColumn(items, size, _dtype_text(dtype), "long" if size > limit else None)
+
+
+def _mask(array: Any) -> Any:
+    """The mask of a masked array, an array of its shape; None where there is none."""
+    module = sys.modules.get("numpy.ma")
+    if type(module) is not types.ModuleType:
+        return None
+    masked = _module_dict(module).get("MaskedArray")
+    if masked is None or not any(base is masked for base in _mro(type(array))):
+        return None
+    mask = _get(array, "_mask")
+    fits = is_array(_mro(type(mask))) and array_shape(mask) == array_shape(array)
+    return mask if fits else None
 
 
 def plain_array(bases: tuple[type, ...]) -> type | None:
@@ -236,7 +256,7 @@ def _read_values(values: Any, limit: int, row: int, length: int) -> ArrayColumn:
         found = _read_values(backing, limit, row, length)
         dtype = _get(values, "_dtype")
         if _get(dtype, "_tz") is not None:  # the times are in UTC
-            return found._replace(dtype=f"{found.dtype[:-1]}, tz]")
+            return found._replace(dtype=f"{found.dtype[:-1]}, tz] in UTC")
         categories = _get(dtype, "_categories")
         if categories is None:
             return found

@@ -118,7 +118,8 @@ def test_what_a_mask_hides_is_not_shown(tracer: Any, traced: Callable[..., Any])
     seen = [
         [item.atom for item in event.locals["held"].items] for event in run.trace if "held" in event.locals
     ]
-    assert [1, 2, 3] == seen[0] == seen[-1] and [1, None, 3] in seen
+    assert [1, 2, 3] == seen[0] == seen[-1]
+    assert [1, None, 3] in seen
 
 
 def test_objects_in_an_array_are_values_of_their_own() -> None:

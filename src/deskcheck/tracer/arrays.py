@@ -114,6 +114,7 @@ def read_array(array: Any, limit: int) -> ArrayColumn:
     dtype = names["dtype"].__get__(plain)
     if dtype.kind == "M":  # as text: Python has no nanoseconds
         head = names["astype"](head, "U")
+    items: list[Any]
     if dtype.kind == "m":  # numpy cuts a duration that it makes to an array of texts
         items = [str(names["__getitem__"](head, place)) for place in range(len(head))]
     else:

@@ -401,6 +401,57 @@ def test_the_recorded_value_counts(tmp_path: Path) -> None:
     assert score_answer(sample, "[ANSWER][0, 1, 2, 3][/ANSWER]").score == 0
 
 
+@pytest.mark.parametrize(
+    ("source", "right", "wrong"),
+    [
+        ("m = np.array(5.5)\nm", "5.5", "[5.5]"),
+        ("m = np.ma.array([1, 2], mask=[0, 1])\nm", "[1, None]", "[1, 2]"),
+        ("m = pd.Series([1, 2], index=[1, 1])\nm", None, "{1: 2}"),
+        ("m = pd.Series([1, 2])[::-1]\nm", None, "[2, 1]"),
+        ("m = pd.Series([1, 2], index=range(5, 7))\nm", None, "[1, 2]"),
+        ("m = pd.Series([1, 2])\nm", "[1, 2]", "[2, 1]"),
+        ("m = pd.DataFrame([[1, 2]], columns=['a', 'a'])\nm", None, "{'a': [2]}"),
+        ("m = pd.DataFrame(index=range(3))\nm", None, "{}"),
+        ("m = pd.DataFrame({'a': [1, 2]})\nm", "{'a': [1, 2]}", "{'a': [1]}"),
+    ],
+)
+def test_the_recorded_value_says_all_that_is_shown(
+    tmp_path: Path, source: str, right: str | None, wrong: str
+) -> None:
+    """Written as Python it counts only where nothing is lost: labels, masks, axes."""
+    pytest.importorskip("pandas", reason="would have proved that values which lose labels do not count")
+    head: Cells = [("a", "import numpy as np, pandas as pd")] * 5
+    (sample,) = samples_of(run(tmp_path, "n", [*head, ("b", source)]))["none"][0]
+    assert score_answer(sample, f"[ANSWER]{wrong}[/ANSWER]").score == 0
+    if right is not None:
+        assert score_answer(sample, f"[ANSWER]{right}[/ANSWER]").score == 1
+
+
+def test_a_value_beside_another_output_is_not_the_whole_answer(tmp_path: Path) -> None:
+    """Of a cell that displays two things, the last one alone is wrong."""
+    shown = [Output(type="display_data", data={"text/plain": "1"}), Output(type="execute_result", data={})]
+    shown[1].data["text/plain"] = "[2]"
+    executions: list[Step] = [
+        Execution(
+            cell=f"{n}",
+            source="display(x)\ny" if n == 5 else "",
+            order=tuple("012345"),
+            status=Status.OK,
+            count=n + 1,
+            outputs=tuple(shown) if n == 5 else (),
+            state=Capture(StateLimits()).after_cell({"x": 1, "y": [2]}, {}, ""),
+            repeats=True,
+        )
+        for n in range(6)
+    ]
+    path = tmp_path / "n.trajectory.parquet"
+    cells = tuple(Cell(id=id_, source="") for id_ in "012345")
+    write_trajectory(path, Trajectory(id="n", source="ipynb", cells=cells, steps=executions))
+    (sample,) = samples_of(path)["full"][0]
+    assert (sample.answer, sample.data["value"]) == ("1\n[2]", None)
+    assert score_answer(sample, "[ANSWER][2][/ANSWER]").score == 0
+
+
 def test_the_text_that_a_cell_shows() -> None:
     """Printed text, then results, then the exception; no pictures, no standard error, nothing that was cleared."""
     outputs = (
@@ -415,6 +466,22 @@ def test_the_text_that_a_cell_shows() -> None:
     )
     ran = Execution(cell="a", source="", order=("a",), status=Status.ERROR, outputs=outputs)
     assert shown_text(ran) == ("a\nb\n3\nKeyError: 'k'", "stream+result+error")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("SyntaxError", "invalid syntax (4219528267.py, line 1)", "SyntaxError: invalid syntax"),
+        ("SyntaxError", "invalid syntax (<ipython-input-3-5c2b>, line 1)", "SyntaxError: invalid syntax"),
+        ("SyntaxError", "my own (words)", "SyntaxError: my own (words)"),
+        ("ValueError", "bad row (a.csv, line 3)", "ValueError: bad row (a.csv, line 3)"),
+    ],
+)
+def test_a_syntax_error_is_shown_without_the_name_of_its_cell(name: str, value: str, shown: str) -> None:
+    """The kernel's name for a cell is a hash of its text: nobody sees it, and no model can tell it."""
+    outputs = (Output(type="error", name=name, value=value, text="Traceback"),)
+    ran = Execution(cell="a", source="q = 3 +", order=("a",), status=Status.ERROR, outputs=outputs)
+    assert shown_text(ran) == (shown, "error")
 
 
 def test_what_cannot_be_asked(tmp_path: Path) -> None:

@@ -15,8 +15,9 @@ import difflib
 import functools
 import math
 import random
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -245,16 +246,28 @@ def shown_text(execution: Execution) -> tuple[str, str]:
     """The text that a cell shows, and of what kind it is: ``stream``, ``result``, ``error``, joined by ``+``.
 
     All of standard output, then the ``text/plain`` of each result and display that is no picture, then the
-    exception's class and message, each on lines of its own. Standard error does not count.
+    exception's class and message, each on lines of its own; of a text that is no Python without the place,
+    which a reader sees above it: its name for the cell is a hash. Standard error does not count.
     """
     outputs = execution.shown()
     texts = {"stream": "".join(o.text or "" for o in outputs if o.type == "stream" and o.name == "stdout")}
     plain = [text for o in outputs if (text := _plain(o)) is not None]
     texts["result"] = "\n".join(plain)
     error = next((o for o in outputs if o.type == "error"), None)
-    texts["error"] = f"{error.name}: {error.value}" if error is not None else ""
+    texts["error"] = _last_line(error) if error is not None else ""
     found = {kind: text.rstrip("\n") for kind, text in texts.items() if text.strip()}
     return "\n".join(found.values()), "+".join(found)
+
+
+_NO_PYTHON = ("SyntaxError", "IndentationError", "TabError", "_IncompleteInputError")
+_PLACE = re.compile(r" \([^()\n]*, line \d+\)\Z")
+"""Behind the message of such an exception: ``(3257131231.py, line 1)``."""
+
+
+def _last_line(error: Output) -> str:
+    """Class and message of an exception, as the last line of its traceback has them."""
+    message = error.value or ""
+    return f"{error.name}: {_PLACE.sub('', message) if error.name in _NO_PYTHON else message}"
 
 
 def _raised(execution: Execution) -> str:
@@ -481,13 +494,17 @@ def _similar(one: str, other: str) -> bool:
 
 
 def _value(moment: _Moment, kind: str) -> str | None:
-    """The recorded value that a cell shows whose last line is a variable's name, as a Python literal.
+    """The recorded value that a cell shows whose last line is a variable's name and that shows nothing else,
+    as a Python literal.
 
     Of an array nested lists; of a Series a dict by its index, of a table a dict of its columns, of either
-    without the index where that only counts. None where it is not recorded whole, or not all is shown."""
+    without the index where that only counts from 0. None where it is not recorded whole, or not all is
+    shown, or two items would have one label."""
     tree = parse(moment.execution.source)
     last = tree.body[-1] if tree is not None and tree.body else None
     if kind != "result" or not isinstance(last, ast.Expr) or not isinstance(last.value, ast.Name):
+        return None
+    if sum(_plain(output) is not None for output in moment.execution.shown()) != 1:
         return None
     variable = moment.after.variables.get(last.value.id) if moment.after is not None else None
     if variable is None or variable.sampled:
@@ -501,16 +518,24 @@ def _literal(value: Value) -> str | None:
     if not value.whole:
         return None
     index = dict(value.fields).get("index")
-    counted = index is None or index.dtype == "range"
+    counted = index is None or (
+        index.dtype == "range" and all(label.atom == place for place, label in enumerate(index.items))
+    )
     if value.kind == "array" and counted:
-        return _nested(list(value.items), value.shape or (len(value.items),))
+        return _nested(list(value.items), value.shape if value.shape is not None else (len(value.items),))
     if value.kind == "array" and index is not None:
-        pairs = zip(index.items, value.items, strict=True)
-        return "{" + ", ".join(f"{render(label)}: {render(item)}" for label, item in pairs) + "}"
-    if value.kind == "table" and counted:
-        columns = [(label, _nested(list(c.items), (len(c.items),))) for label, c in value.items]
-        return "{" + ", ".join(f"{render(label)}: {items}" for label, items in columns) + "}"
+        return _by_label(zip(index.items, map(render, value.items), strict=True))
+    if value.kind == "table" and counted and (value.items or value.shape in (None, (0, 0))):
+        return _by_label((label, _nested(list(c.items), (len(c.items),))) for label, c in value.items)
     return None
+
+
+def _by_label(items: Iterable[tuple[Value, str | None]]) -> str | None:
+    """A dict as a literal; None where one label stands there twice."""
+    pairs = [(render(label), item) for label, item in items]
+    if len(dict(pairs)) < len(pairs):
+        return None
+    return "{" + ", ".join(f"{label}: {item}" for label, item in pairs) + "}"
 
 
 def _nested(items: list[Value], shape: tuple[int, ...]) -> str | None:

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+from dataclasses import replace
 from html.parser import HTMLParser
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,10 +17,19 @@ from typer.testing import CliRunner
 
 from deskcheck.cli import app
 from deskcheck.errors import RecordingError
-from deskcheck.notebook.check.check import CellStatus, NotebookReport, NotebookStatus, Report, check_notebooks
+from deskcheck.notebook.check.check import (
+    CellStatus,
+    NotebookReport,
+    NotebookStatus,
+    Report,
+    check_notebooks,
+    compare_with_stored,
+)
 from deskcheck.notebook.check.diff import diff
 from deskcheck.notebook.kernel.repeats import Text
 from deskcheck.notebook.settings import CheckSettings, ReplayLimits
+from deskcheck.notebook.trajectory.ipynb import read_notebook
+from deskcheck.notebook.trajectory.trajectory import Output, Status
 from deskcheck.view.notebooks import notebooks_table
 from deskcheck.view.notebooks_page import notebooks_page
 
@@ -97,6 +107,30 @@ CASES: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
     (cell("while True: pass", shown("1")), "timed_out", {"message": "more than 5 s"}),
     (cell("print('end')", printed("end\n")), "same", {}),
 ]
+
+
+def test_a_display_that_a_later_cell_updates_is_compared_as_it_is_in_the_end(tmp_path: Path) -> None:
+    """A front end changes it where it stands, so that is what is stored: in every place, and no other."""
+    sources = ("h = display('one', display_id='a')", "h.display(); 1", "h.update('two')", "display('one')")
+    stored = [shown("'two'"), shown("'two'"), None, shown("'one'")]
+    kept = [cell(source, *([out] if out else [])) for source, out in zip(sources, stored, strict=True)]
+    book = read_notebook(save(tmp_path / "n.ipynb", *kept))
+    one, two = {"text/plain": "'one'"}, {"text/plain": "'two'"}
+    fresh = [
+        Output(type="display_data", data=one, display_id="a"),
+        Output(type="display_data", data=one, display_id="a"),
+        Output(type="update_display_data", data=two, display_id="a"),
+        Output(type="display_data", data=one, display_id="b"),
+    ]
+    steps = [
+        replace(step, outputs=(output,), status=Status.OK, count=number)
+        for number, (step, output) in enumerate(zip(book.executions, fresh, strict=True), start=1)
+    ]
+    report = compare_with_stored(book, replace(book, steps=steps))
+    assert [each.status.value for each in report.cells] == ["same", "same", "no_stored_output", "same"]
+    early = [steps[2], steps[0], steps[1], steps[3]]  # an update of what is not there yet
+    report = compare_with_stored(book, replace(book, steps=early))
+    assert [each.status.value for each in report.cells][:2] == ["different", "different"]
 
 
 class TestRuns:

@@ -74,6 +74,11 @@ SAME: list[tuple[str, str, tuple[str, ...]]] = [
     ("10%\r50%\rdone\n", "done\n", ("terminal codes",)),
     ("\x1b[31mred\x1b[0m", "red", ("terminal codes",)),
     (
+        "invalid syntax (<ipython-input-3-5c2b1a>, line 2)",
+        "invalid syntax (4219528267.py, line 2)",
+        ("name of the cell",),
+    ),
+    (
         "0.00015958597615453273",
         "np.float64(0.0001595859761545308)",
         ("numpy 2 scalars", "last digits of floats"),
@@ -96,6 +101,8 @@ def test_what_is_the_same_after_them(one: str, other: str, names: tuple[str, ...
 
 
 DIFFERENT = [
+    ("invalid syntax (3.py, line 1)", "invalid syntax (3.py, line 2)"),
+    ("invalid syntax (a.py, line 1)", "invalid syntax (b.py, line 1)"),
     ("0x7f7d303bdb80", "0x7f7d303bd280"),
     ("[<A at 0x7f01>, <A at 0x7f01>]", "[<A at 0x7f01>, <A at 0x7f02>]"),
     ("<A at 0x7f01>", "<B at 0x7f01>"),

@@ -34,7 +34,15 @@ from deskcheck.notebook.settings import CheckSettings
 from deskcheck.notebook.trajectory.file import SUFFIX, storable
 from deskcheck.notebook.trajectory.ipynb import read_notebook
 from deskcheck.notebook.trajectory.markers import Marker, markers_of
-from deskcheck.notebook.trajectory.trajectory import Cell, Ended, Execution, Output, Status, Trajectory
+from deskcheck.notebook.trajectory.trajectory import (
+    Cell,
+    Ended,
+    Execution,
+    Output,
+    Status,
+    Trajectory,
+    shown_outputs,
+)
 from deskcheck.recording.program import Environment
 
 
@@ -456,6 +464,7 @@ class _Comparison:
         if fresh.ended is Ended.NO_KERNEL:
             return
         again = {step.cell: step for step in fresh.executions}
+        updates = _updates_after([*again.values()])
         before = _Before()
         ended: int | None = None
         for number, cell in enumerate(self.stored.cells, start=1):
@@ -472,7 +481,7 @@ class _Comparison:
                     id=cell.id, number=number, source=cell.source, status=CellStatus.NOT_RUN, message=why
                 )
                 continue
-            found = self._cell(cell, number, stored, ran, before)
+            found = self._cell(cell, number, stored, ran, before, updates.get(cell.id, ()))
             before.add(found)
             if ended is None and ran is not None and _exits(Text.of(ran.shown())):
                 ended = number
@@ -485,7 +494,9 @@ class _Comparison:
         stored: Execution | None,
         ran: Execution | None,
         before: "_Before",
+        updates: Sequence[Output],
     ) -> CellReport:
+        """updates: of displays, by later cells: what is stored has them."""
         facts: dict[str, Any] = {"id": cell.id, "number": number, "source": cell.source}
         if stored is None or ran is None:
             return CellReport(status=CellStatus.NOT_RUN, **facts)
@@ -500,7 +511,7 @@ class _Comparison:
             category = _KERNEL_ENDS[ran.status]
             died = CellReport(status=CellStatus.FAILED, category=category, message=ran.detail, **facts)
             return _confined(died, ran.confined, None)
-        seen, now = stored.shown(), ran.shown()
+        seen, now = stored.shown(), shown_outputs((*ran.outputs, *updates))
         one, other = Text.of(seen), Text.of(now)
         marks = markers_of(cell)
         raised = other.error is not None and (one.error is None or one.error[0] != other.error[0])
@@ -532,6 +543,22 @@ class _Comparison:
             return CellReport(status=CellStatus.NORMALISED, normalisers=names, **facts)
         different = CellReport(status=CellStatus.DIFFERENT, **facts)
         return _confined(different, ran.confined, before.confining(different))
+
+
+def _updates_after(ran: Sequence[Execution]) -> dict[str, list[Output]]:
+    """Cell -> the updates, by the cells that ran after it, of displays that it showed."""
+    cells: dict[str | None, list[str]] = {}
+    """Display -> the cells that showed it."""
+    found: dict[str, list[Output]] = {}
+    for step in ran:
+        for output in step.outputs:
+            if output.type == "update_display_data":
+                for cell in cells.get(output.display_id, ()):
+                    if cell != step.cell:
+                        found.setdefault(cell, []).append(output)
+            elif output.type == "display_data" and output.display_id is not None:
+                cells.setdefault(output.display_id, []).append(step.cell)
+    return found
 
 
 def _exits(text: Text) -> bool:

@@ -111,6 +111,15 @@ def address(text: str) -> str:
     )
 
 
+_CELL_NAME = re.compile(r"\((?:<ipython-input-[^<>()\n]*>|<tokenize>|\d+\.py), (line \d+)\)")
+
+
+def cell_name(text: str) -> str:
+    """``(<ipython-input-3-5c2b>, line 1)``, ``(4219528267.py, line 1)``: what the kernel calls a cell that is
+    no Python, not the line."""
+    return _CELL_NAME.sub(r"(\1)", text)
+
+
 def figure_size(text: str) -> str:
     """``<Figure size 640x480 with 1 Axes>``: the pixels, not the number of axes."""
     return re.sub(r"<Figure size \d+x\d+ with (\d+ Axes)>", r"<Figure with \1>", text)
@@ -265,6 +274,7 @@ def white_space(text: str) -> str:
 NORMALISERS = (
     Normaliser("terminal codes", terminal_codes),
     Normaliser("address", address),
+    Normaliser("name of the cell", cell_name),
     Normaliser("figure size", figure_size),
     Normaliser("matplotlib repr", matplotlib_repr, (_OLD_ARTISTS, _SUBPLOTS)),
     Normaliser("numpy 2 scalars", numpy_scalars, (_NUMPY_SCALAR,)),

@@ -314,6 +314,7 @@ def test_printed_text_is_compared_by_lines(stdout: Sample) -> None:
     assert score_answer(stdout, "[ANSWER]\na b\n7\n[/ANSWER]").score == 1
     assert score_answer(stdout, "[ANSWER]a b  \n7[/ANSWER]").score == 1
     assert score_answer(stdout, "[ANSWER]a b 7[/ANSWER]").score == 0
+    assert score_answer(stdout, "[ANSWER]a b\u20287[/ANSWER]").score == 0
     assert score_answer(stdout, "[ANSWER]a  b\n7[/ANSWER]").score == 0
 
 

@@ -22,6 +22,9 @@ TEXTS = st.text(alphabet="abA1 .,[]\né", max_size=40)
         ("a\n b", "a\nb", False),
         ("", " \n", True),
         ("A", "a", False),
+        ("a\r\nb", "a\nb", True),
+        *((f"a{end}b", "a\nb", False) for end in "\r\x0b\x0c\x1c\x85\u2028\u2029"),
+        ("a\u2028b", "a\u2028b", True),
     ],
 )
 def test_exact(text: str, expected: str, same: bool) -> None:

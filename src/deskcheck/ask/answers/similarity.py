@@ -15,11 +15,16 @@ _ORDER, _BETA = 6, 2
 
 def exact(text: str, expected: str) -> float:
     """1.0 if the texts are equal line by line, white space at the ends of lines and of the text aside."""
-    return float(_lines(text) == _lines(expected))
+    return float(lines_of(text) == lines_of(expected))
 
 
-def _lines(text: str) -> list[str]:
-    return [line.rstrip() for line in text.strip().splitlines()]
+def lines_of(text: str) -> list[str]:
+    """A text by lines; white space at the ends of lines and of the text does not count.
+
+    A line ends with ``\\n`` alone, or with ``\\r`` before it. What else `str.splitlines` takes for an end (a
+    form feed, U+2028) is a character as any other: who printed it did not print a new line.
+    """
+    return [line.rstrip() for line in text.strip().split("\n")]
 
 
 def rouge_l(text: str, expected: str) -> float:

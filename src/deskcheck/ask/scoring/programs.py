@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from typing import Any, Protocol
 
 from deskcheck.ask.answers.code import imported_in
+from deskcheck.ask.answers.similarity import lines_of
 from deskcheck.ask.scoring.inside import DRIVER, RUNNER, twins
 from deskcheck.corpus.readers.coding import classes_with_tests, functions_in, names_of_tests
 from deskcheck.recording import Outcome, Program, RunResult
@@ -385,7 +386,7 @@ def _of_script(data: Mapping[str, Any], answer: str, judge: Judge, count: Instru
         code = f"{begin}exec(compile({answer!r}, 'answer.py', 'exec'))\n"
         run_result = judge.script(_program(data, code), count)
         well = _ended_well(run_result)
-        if well and printed(run_result.stdout) == printed(case["stdout"]):
+        if well and lines_of(run_result.stdout) == lines_of(case["stdout"]):
             passed += 1
             continue
         why = "another text" if well else _ended(run_result)
@@ -418,8 +419,3 @@ def _of_checked_script(data: Mapping[str, Any], answer: str, judge: Judge) -> Te
     if checked.outcome is Outcome.RETURNED:
         return Tested(1, 1, "")
     return Tested(0, 1, f"the check of what it printed: {_ended(checked)}")
-
-
-def printed(text: str) -> list[str]:
-    """Printed text by lines; white space at the ends of lines and of the text does not count."""
-    return [line.rstrip() for line in text.strip().splitlines()]

@@ -26,7 +26,7 @@ from deskcheck.ask.answers.parsing import (
     next_line_in,
     value_in,
 )
-from deskcheck.ask.answers.similarity import chrf, exact, rouge_l
+from deskcheck.ask.answers.similarity import chrf, exact, lines_of, rouge_l
 from deskcheck.ask.answers.values import same, same_as_one, same_text
 from deskcheck.ask.kinds.exceptions import message_of
 from deskcheck.ask.kinds.program import FORMS, SPEED
@@ -35,7 +35,7 @@ from deskcheck.ask.methods.solvers import read_state
 from deskcheck.ask.questions.notebooks import NO_EXCEPTION
 from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.scoring.programs import Judge, printed, run_tests
+from deskcheck.ask.scoring.programs import Judge, run_tests
 from deskcheck.ask.scoring.speed import run_fast
 from deskcheck.notation import compare_step
 from deskcheck.recording import Outcome, Program, RunResult
@@ -188,7 +188,7 @@ def _scored(sample: Sample, answer: str, run: Run | None) -> AnswerScore:
         case "one_of":
             return _score_one_of(sample, answer, kept)
         case "stdout":
-            right = printed(answer) == printed(sample.answer)
+            right = lines_of(answer) == lines_of(sample.answer)
             return AnswerScore(float(right), kept, "" if right else "another text")
         case "line":
             line = line_in(answer)

@@ -569,6 +569,8 @@ def test_what_kills_the_worker_stands_alone(questions: Path, tmp_path: Path) -> 
     assert "the sandbox failed: " in rows[5]["reason"]
     assert "our own failures: 2" in ran.stdout
     assert "worker:input#2: the process that had it ended 3 times" in ran.stdout
+    reasons = [dict(result.excluded) for result in read_logs([tmp_path / "out"]).results]
+    assert sum(why.get("an answer could not be scored", 0) for why in reasons) == 2
     without, _, _ = scored(asked, [write(tmp_path / "b.jsonl", others)], tmp_path / "without")
     assert rows[:1] + rows[-1:] == without
     told = CliRunner().invoke(app, ["runs", "status", str(tmp_path / "out"), "--failures", "--verify"]).stdout

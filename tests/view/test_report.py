@@ -11,6 +11,7 @@ import pytest
 from deskcheck.ask import mean_interval
 from deskcheck.recording import DeskcheckError, InputError
 from deskcheck.view.report.sheets import Column, Sheet
+from tests.ask.rows import row_of
 
 SHEET = Sheet(
     name="s",
@@ -119,6 +120,45 @@ def test_ranges_hold_every_length() -> None:
         "5 to 9",
         "10 to 29",
     ]
+
+
+def test_several_answers_to_a_sample_are_one_observation() -> None:
+    """Scores by length and by field count samples, as the score itself does; the page counts answers."""
+    from deskcheck.ask.results.logs import Logs
+    from deskcheck.ask.results.results import result_of
+    from deskcheck.view.report.report import report_of
+
+    rows = [
+        row_of(
+            f"s{n}",
+            float(n % 3 == 0 and epoch != 2),
+            cluster=f"p{n}",
+            data=json.dumps({"events": 5 if n < 6 else 50, "half": n % 2}),
+            epoch=epoch,
+        )
+        for n in range(12)
+        for epoch in (1, 2, 3)
+    ]
+    result = result_of("output", "", "direct", "m", tuple(rows), {}, Path("r"))
+    report = report_of(Logs(results=(result,), notes=()), by=["half"])
+    slices = next(sheet for sheet in report.sheets if sheet.name == "slices")
+    assert [row[-5:] for row in slices.rows] == [
+        (found.value, found.low, found.high, found.n, found.clusters)
+        for found in (mean_interval([2 / 3, 2 / 3, *[0] * 4], [*"abcdef"]) for _ in range(2))
+    ]
+    told = [(row["value"], row["n"], row["clusters"]) for row in report.facts["lengths"]]
+    assert told == [(pytest.approx(2 / 9), 6, 6)] * 2
+    assert (report.facts["samples"], result.n) == (36, 12)
+
+
+def test_a_run_that_is_named_twice_is_read_once(runs: Mapping[str, Path]) -> None:
+    """By its folder and by one above it: no answer is newer than itself."""
+    from deskcheck.ask.results.logs import read_logs
+
+    once, twice = read_logs([runs["both"]]), read_logs([runs["both"], runs["both"].parent, runs["both"]])
+    both = {(r.question, r.solver, r.model): r.n for r in once.results}
+    assert both.items() <= {(r.question, r.solver, r.model): r.n for r in twice.results}.items()
+    assert not [note for note in twice.notes if "newer answers" in note]
 
 
 def test_an_interval_of_one_sample_is_pythons(runs: Mapping[str, Path]) -> None:

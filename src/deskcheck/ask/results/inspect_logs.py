@@ -64,6 +64,11 @@ def _own(path: Path, log: "EvalLog") -> Asked:
     samples = log.samples or []
     scored = [sample for sample in samples if (sample.scores or {}).get("scored") is not None]
     unfit = Counter(str(sample.metadata["unfit"]) for sample in samples if "unfit" in sample.metadata)
+    unfit += Counter(
+        _why_not_scored(sample)
+        for sample in samples
+        if "unfit" not in sample.metadata and (sample.scores or {}).get("scored") is None
+    )
     log.samples = [sample for sample in scored if "unfit" not in sample.metadata]
     return Asked(
         key=key,
@@ -73,6 +78,10 @@ def _own(path: Path, log: "EvalLog") -> Asked:
         usage=list(usage_of(log, key[0], key[1], key[2])),
         excluded=Counter(about.get("excluded") or {}) + unfit,
     )
+
+
+def _why_not_scored(sample: "EvalSample") -> str:
+    return "it ended in an error" if sample.error else "it has no score"
 
 
 def _last_solver(steps: Sequence[Any]) -> str:
@@ -96,7 +105,7 @@ def _others(path: Path, log: "EvalLog", cluster: str | None, notes: list[str]) -
     samples = log.samples or []
     for sample in samples:
         if not sample.scores:
-            excluded["it ended in an error" if sample.error else "it has no score"] += 1
+            excluded[_why_not_scored(sample)] += 1
         for scorer, score in (sample.scores or {}).items():
             parts = score.value if isinstance(score.value, Mapping) else {"": score.value}
             for name, value in parts.items():

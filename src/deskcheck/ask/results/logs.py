@@ -38,6 +38,13 @@ class _Read:
         self.runs: dict[Key, list[Asked]] = {}
         self.notes: list[str] = []
         self.energy: dict[str, Mapping[str, Any]] = {}
+        self._places: set[Path] = set()
+
+    def is_new(self, place: Path) -> bool:
+        """Whether a folder or file was not read before, as another path names it or one is in the other."""
+        known = place.resolve() in self._places
+        self._places.add(place.resolve())
+        return not known
 
     def add(self, run: Asked) -> None:
         self.runs.setdefault(run.key, []).append(run)
@@ -108,9 +115,10 @@ def read_logs(paths: Sequence[str | os.PathLike[str]], *, cluster: str | None = 
             raise InputError(f"{path}: no such file or folder.")
         folders = _run_folders(path) if path.is_dir() else []
         for folder in folders:
-            _read_folder(folder, read)
+            if read.is_new(folder):
+                _read_folder(folder, read)
         scores = _scores_folders(path) if path.is_dir() else []
-        for folder in scores:
+        for folder in filter(read.is_new, scores):
             for run in asked_in_scores(folder):
                 read.add(run)
                 if none := sum(row.reading == NOT_ANSWERED for row in run.samples):
@@ -136,7 +144,7 @@ def read_logs(paths: Sequence[str | os.PathLike[str]], *, cluster: str | None = 
             )
         found = [
             run
-            for log in logs
+            for log in filter(read.is_new, logs)
             for run in (asked_in_samples if is_samples_file(log) else asked_in_log)(log, cluster, read.notes)
         ]
         for run in sorted(found, key=lambda run: (run.started, run.key[3])):

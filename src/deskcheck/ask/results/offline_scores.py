@@ -1,6 +1,7 @@
 """Reads what `deskcheck offline score` left behind: scores of answers that models gave elsewhere."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ UNNAMED = "(no name)"
 _AGAIN = "Score again: deskcheck offline score QUESTIONS ANSWERS --out FOLDER."
 NOT_ANSWERED = "not answered"
 """Stands for what a completion is (`ScoredSample.reading`) where there is none."""
+NOT_SCORED = "an answer could not be scored"
+"""Why an answer is excluded that ended the process that scored it."""
 
 
 def is_scores_folder(folder: Path) -> bool:
@@ -33,7 +36,8 @@ def is_scores_folder(folder: Path) -> bool:
 
 
 def asked_in_scores(folder: Path) -> Iterator[Asked]:
-    """What a folder of scores holds: for each model all questions. Those that it did not answer score 0.
+    """What a folder of scores holds: for each model all questions. Those that it did not answer score 0;
+    answers that could not be scored are excluded.
 
     Raises InputError: the scores are not whole; the questions are not where they were, or are others; a file
     cannot be read. RecordingError: what the folder says of itself is damaged.
@@ -41,24 +45,28 @@ def asked_in_scores(folder: Path) -> Iterator[Asked]:
     started = float(read_plan(Place(folder)).started)
     questions = _questions(folder)
     scored: dict[str, dict[str, list[ScoredSample]]] = {}
-    failed: set[tuple[str, str]] = set()
+    failed: Counter[tuple[str, str]] = Counter()
     for row in _rows(folder):
         model = row["model"] or UNNAMED
         if row["status"] == "harness_error":
-            failed.add((model, row["id"]))
+            failed[model, row["id"]] += 1
         elif row["status"] == "scored":
             answers = scored.setdefault(model, {}).setdefault(row["id"], [])
             answers.append(_scored(row, model, questions[row["id"]], len(answers) + 1))
     for model in sorted(scored.keys() | {model for model, _ in failed}):
         by_kind: dict[str, list[ScoredSample]] = {}
+        excluded: dict[str, Counter[str]] = {}
         for id_, sample in questions.items():
             answers = scored.get(model, {}).get(id_, [])
-            if not answers and (model, id_) not in failed:
+            if (model, id_) in failed:
+                excluded.setdefault(sample.question, Counter())[NOT_SCORED] += failed[model, id_]
+            elif not answers:
                 answers = [_unanswered(sample, model)]
             by_kind.setdefault(sample.question, []).extend(answers)
         for question, samples in by_kind.items():
             key = (question, "", "direct", model)
-            yield Asked(key=key, folder=folder, started=started, samples=samples, excluded={})
+            left_out = excluded.get(question, Counter())
+            yield Asked(key=key, folder=folder, started=started, samples=samples, excluded=left_out)
 
 
 def _questions(folder: Path) -> dict[str, Sample]:

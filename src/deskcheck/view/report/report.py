@@ -14,6 +14,7 @@ from typing import Any
 from deskcheck import __version__
 from deskcheck.ask.results.effects import WITHOUT, effects
 from deskcheck.ask.results.logs import Logs
+from deskcheck.ask.results.offline_scores import NOT_ANSWERED
 from deskcheck.ask.results.results import Result, ScoredSample, reading
 from deskcheck.ask.results.statistics import FEW_CLUSTERS
 from deskcheck.ask.samples.prompts import YOURS
@@ -88,7 +89,7 @@ def report_of(
         "made": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         "folders": sorted({result.folder for result in results}),
         "models": in_order(result.model for result in results),
-        "samples": sum(result.n for result in results),
+        "samples": sum(row.reading != NOT_ANSWERED for result in results for row in result.samples),
         "notes": [*logs.notes, *_notes(results)],
         "scores": scores,
         "lengths": lengths,

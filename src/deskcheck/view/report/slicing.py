@@ -9,10 +9,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
+from deskcheck.ask.results.effects import by_sample
 from deskcheck.ask.results.results import Result
-from deskcheck.ask.results.statistics import mean_interval
+from deskcheck.ask.results.statistics import Interval, mean_interval
 from deskcheck.recording import InputError
 from deskcheck.view.report.rows import COUNTED, INTERVAL, KEYS, in_order, key_of, names_of
 from deskcheck.view.report.sheets import Column, Entry, Sheet
@@ -40,15 +41,32 @@ AXES: Mapping[str, tuple[str, Sequence[int]]] = {
 """Key of a sample's data -> what it counts, and the ranges."""
 
 
+class _Sample(NamedTuple):
+    """A sample with what is known of it. score: the mean, where it was answered several times."""
+
+    cluster: str
+    score: float
+    data: Mapping[str, Any]
+
+
+def _samples(result: Result) -> list[_Sample]:
+    scores = by_sample(result.samples, "score")
+    first = {row.id: row for row in reversed(result.samples)}
+    return [_Sample(first[id_].cluster, score, json.loads(first[id_].data)) for id_, score in scores.items()]
+
+
+def _interval(samples: Sequence[_Sample]) -> Interval:
+    return mean_interval([sample.score for sample in samples], [sample.cluster for sample in samples])
+
+
 def lengths_of(results: Sequence[Result]) -> Iterator[dict[str, Any]]:
     for result in results:
-        told = [(row, json.loads(row.data)) for row in result.samples]
+        samples = _samples(result)
         for axis, (counts, starts) in AXES.items():
-            placed = [(range_of(data[axis], starts), row) for row, data in told if axis in data]
+            placed = [(range_of(each.data[axis], starts), each) for each in samples if axis in each.data]
             placed.sort(key=lambda found: found[0])
             for (order, name), group in groupby(placed, key=lambda found: found[0]):
-                rows = [row for _, row in group]
-                found = mean_interval([row.score for row in rows], [row.cluster for row in rows])
+                found = _interval([each for _, each in group])
                 yield (
                     key_of(result)
                     | {"axis": axis, "counts": counts, "order": order, "range": name}
@@ -67,19 +85,18 @@ def slices_sheet(results: Sequence[Result], fields: Sequence[str]) -> Sheet:
     Raises InputError: no sample has a field, or it has too many values that are no numbers.
     """
     rows: list[tuple[Entry, ...]] = []
-    told = [(result, [(row, json.loads(row.data)) for row in result.samples]) for result in results]
+    told = [(result, _samples(result)) for result in results]
     for field in fields:
-        values = [data[field] for _, samples in told for _, data in samples if field in data]
+        values = [each.data[field] for _, samples in told for each in samples if field in each.data]
         if not values:
-            known = sorted({name for _, samples in told for _, data in samples for name in data})
+            known = sorted({name for _, samples in told for each in samples for name in each.data})
             raise InputError(f"--by {field}: no sample has it. They have {', '.join(known) or 'nothing'}.")
         place = _places(field, values)
         for result, samples in told:
-            placed = [(place(data[field]), row) for row, data in samples if field in data]
+            placed = [(place(each.data[field]), each) for each in samples if field in each.data]
             placed.sort(key=lambda found: found[0])
             for (_, name), group in groupby(placed, key=lambda found: found[0]):
-                own = [row for _, row in group]
-                found = mean_interval([row.score for row in own], [row.cluster for row in own])
+                found = _interval([each for _, each in group])
                 rows.append(
                     (
                         *names_of(result),

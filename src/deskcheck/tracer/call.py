@@ -10,7 +10,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
-from functools import reduce
+from functools import partial, reduce
 from operator import or_
 from pathlib import Path
 from types import AsyncGeneratorType, CodeType, CoroutineType, FunctionType, GeneratorType
@@ -84,16 +84,21 @@ def trace(
     The program's text is that of the file, or of the cell. Where its functions do not stand where those that
     ran stood, as in a file that was changed since it was imported, it is left out, with a warning in the log.
 
-    Raises InputError for a callable that is not written in Python, and for a coroutine where an event loop
-    runs already.
+    Of a `functools.partial` the function is called, with the arguments that it holds before those given.
+
+    Raises InputError for a class, for another callable that is no Python function, and for a coroutine where
+    an event loop runs already.
     """
+    if isinstance(function, partial):
+        args, kwargs = (*function.args, *args), {**function.keywords, **kwargs}
+        function = function.func
     target = inspect.unwrap(function)
     code = getattr(target, "__code__", None)
     if code is None:
         raise _no_function(function)
     if is_async(function) and loop_runs():
         raise _loop_runs(target)
-    program = _program(target, args, kwargs)
+    program = _program(function, target, args, kwargs)
     module = getattr(target, "__module__", None) or "__main__"
     blocks: list[bytes] = []
     tracer = tracer_class()(
@@ -158,8 +163,8 @@ def _is_what_ran(program: Program, code: CodeType, traces: Iterable[Trace]) -> b
     return all(known.values()) and calls <= known.keys()
 
 
-def _program(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program:
-    """What is called, with the arguments as they are before the call."""
+def _program(function: Any, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program:
+    """What is called, with the arguments as they are before the call. target: the one in the wrappers."""
     filename = target.__code__.co_filename
     label = Path(filename).name
     positional, named = decode(*snapshot((args, kwargs))).items
@@ -176,7 +181,7 @@ def _program(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Prog
         entry=target.__qualname__,
         arguments=arguments,
         source=filename,
-        extra={"arguments": _form(target, arguments, values)},
+        extra={"arguments": _form(function, target, arguments, values)},
     )
 
 
@@ -191,13 +196,17 @@ def _called(
     sys.stdout = tee
     tracer.start()
     try:
-        result = function(*args, **kwargs)
-        if needs_loop(function, result) and loop_runs():
-            refused = True
-            if inspect.iscoroutine(result):
-                result.close()  # else Python warns that it was never awaited
-        else:
-            whole = whole_call(function, result)
+        try:
+            result = function(*args, **kwargs)
+            if needs_loop(function, result) and loop_runs():
+                refused = True
+                if inspect.iscoroutine(result):
+                    result.close()  # else Python warns that it was never awaited
+            else:
+                whole = whole_call(function, result)
+        finally:  # what is done from here on is none of the call's
+            tracer.stop()
+            sys.stdout = stdout
     except KeyboardInterrupt:
         raise
     except SystemExit as error:
@@ -207,9 +216,6 @@ def _called(
     except BaseException as error:  # asyncio.CancelledError too
         outcome, exception = Outcome.RAISED, type(error).__qualname__
         detail = exception_text(error)
-    finally:
-        tracer.stop()
-        sys.stdout = stdout
     wall, cpu = time.monotonic() - wall, time.process_time() - cpu
     if refused:
         return None
@@ -245,20 +251,34 @@ def _no_function(given: Any) -> InputError:
             f"{given!r} has been made already, by a call of {given.__name__}. Give the function and its "
             f"arguments, for deskcheck to call it: deskcheck.trace({given.__name__}, ...)"
         )
+    if isinstance(given, type):
+        return InputError(
+            f"{given!r} is a class. Give a function of its file that makes the object, as: "
+            f"deskcheck.trace(lambda: {given.__name__}(...))"
+        )
     return InputError(
         f"{given!r} is not a Python function; give a function or method whose code can be followed"
     )
 
 
-def _form(function: Any, text: str, values: list[Value]) -> str:
+def _form(function: Any, target: Any, text: str, values: list[Value]) -> str:
     """What `Program.arguments` is good for: ``literal`` (with the entry it makes the same call again),
     ``shown`` (all there is to know is in it), ``in part``."""
-    if type(function) is FunctionType and "<" not in function.__qualname__:
+    if type(target) is FunctionType and _named(target) is function:
         if all(value.builtin for value in values) and is_literal(text):
             return "literal"
         if all(map(telling, values)):
             return "shown"
     return "in part"
+
+
+def _named(target: FunctionType) -> Any:
+    """What has the name of a function where it was defined: itself, its wrapper, another one, or nothing."""
+    first, *rest = target.__qualname__.split(".")
+    found: Any = target.__globals__.get(first)
+    for name in rest:
+        found = inspect.getattr_static(found, name, None)
+    return found.__func__ if isinstance(found, staticmethod | classmethod) else found
 
 
 def names_of_ipython(namespace: Any) -> frozenset[str]:

@@ -149,6 +149,36 @@ def test_doctests_are_not_shown(record: Record) -> None:
     assert "1 | def f(x):\n  |     ...\n7 |     y = x * 7\n8 |     return y" in sample.prompt
 
 
+@pytest.mark.parametrize("kind", QUESTIONS)
+def test_runs_that_read_what_is_not_shown_are_not_asked_about(record: Record, kind: str) -> None:
+    """A docstring with a doctest is left out of every prompt, so no kind asks about a run that reads it."""
+    code = '''
+def f(n):
+    """Count.
+
+    >>> f(2)
+    9
+    """
+    size = len(f.__doc__.split())
+    for k in range(n):
+        if k:
+            size += k
+    return size
+'''
+    excluded: Counter[str] = Counter()
+    assert not [*QUESTIONS[kind](record(code, "f", "(4)"), excluded=excluded)]
+    assert excluded == {"it reads a docstring that is not shown": 1}
+    plain = record(code.replace(">>> f(2)", "and more"), "f", "(4)")
+    assert [*QUESTIONS[kind](plain)] or kind in (
+        "exception",
+        "alias",
+        "calls",
+        "changes",
+        "coverage",
+        "input",
+    )
+
+
 def test_calls_of_one_function_are_one_cluster(record: Record) -> None:
     """Whatever a function is called with, and whichever assert follows it."""
     code = "def f(x):\n    return x\n"

@@ -16,12 +16,9 @@ from deskcheck.ask.samples.source import (
     asserted_call,
     begun_by,
     cluster_of,
-    doctest_lines,
     returns_values,
 )
 from deskcheck.recording import Kind, Mode, Program, Recording, render
-from deskcheck.recording.program import code_lines
-from deskcheck.tracer.shown.source import DOCSTRING
 
 
 def output_sample(
@@ -85,8 +82,6 @@ def _strict(program: Program) -> bool:
 def output(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     program = recording.program
     check_arguments(program, "literal", *(["shown"] if program.mode is Mode.CALL else []))
-    if _reads_docstrings(recording):
-        raise Unfit("it reads a docstring that is not shown")
     if begun_by(program).endswith("generator"):
         yield output_sample(program, files_of(recording), _drawn(recording))
     elif program.mode is Mode.CALL and _makes_an_object(program):
@@ -114,23 +109,6 @@ def output(recording: Recording, rng: random.Random, per_recording: int) -> Iter
             answer=printed,
             data={"form": "stdout"},
         )
-
-
-def _reads_docstrings(recording: Recording) -> bool:
-    """Whether a line that ran names ``__doc__``, where docstrings are left out of what is shown."""
-    texts = recording.program.extra.get("functions", {}).values()
-    cut = any(f'"""{DOCSTRING}"""' in text for text in texts)
-    ran: dict[str, set[int]] = {}
-    for row in recording.trace.rows:
-        ran.setdefault(row.file, set()).add(row.line)
-    for file, lines in ran.items():
-        source = recording.source(file) or ""
-        if "__doc__" not in source or not (cut or doctest_lines(source)):
-            continue
-        text = code_lines(source)
-        if any("__doc__" in text[line - 1] for line in lines if 0 < line <= len(text)):
-            return True
-    return False
 
 
 def _makes_an_object(program: Program) -> bool:

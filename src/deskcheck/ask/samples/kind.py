@@ -21,7 +21,7 @@ from deskcheck.ask.samples.places import SCANNED_EVENTS, Unfit, files_of, plain
 from deskcheck.ask.samples.prompts import OBJECTS, functions_text, how_run, own_parts, parts_of
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import ShownSource, begun_by, cluster_of
-from deskcheck.ask.samples.tables import draws_random, filled_elsewhere
+from deskcheck.ask.samples.tables import draws_random, filled_elsewhere, reads_docstrings
 from deskcheck.notation.state import BEGINS, ENDS
 from deskcheck.recording import Outcome, Recording, Trace, Value, render
 
@@ -137,11 +137,14 @@ def _check(recording: Recording, *, raised: bool) -> None:
         raise Unfit("it calls a generator or coroutine under decorators, which may run it")
     if begun and recording.outcome is Outcome.RETURNED and recording.run_result.detail:
         raise Unfit("its generator was closed before its end")
+    if _kept(_docstrings, recording, reads_docstrings):
+        raise Unfit("it reads a docstring that is not shown")
     if _kept(_random, recording, draws_random):
         raise Unfit("it draws random numbers, which the tests have seeded")
 
 
 T = TypeVar("T")
+_docstrings: WeakKeyDictionary[Trace, bool] = WeakKeyDictionary()
 _random: WeakKeyDictionary[Trace, bool] = WeakKeyDictionary()
 _filled: WeakKeyDictionary[Trace, dict[tuple[str, str], Value]] = WeakKeyDictionary()
 

@@ -1,8 +1,8 @@
-"""What calls in tests find as others left it: global variables that do not hold what the program's text
-gives them, and the state of random numbers.
+"""What a run finds that its prompt does not show: docstrings that are left out; and in tests, as others left
+it, global variables that do not hold what the program's text gives them, and the state of random numbers.
 
 ``signatures = {}`` may have been filled by any code that ran before the call, and a prompt shows that line.
-Only for recordings of tests: other programs begin with what their text says.
+Variables and random numbers only for recordings of tests: other programs begin with what their text says.
 """
 
 import ast
@@ -10,8 +10,10 @@ import functools
 from collections.abc import Iterator
 from typing import Any, TypeGuard
 
-from deskcheck.ask.samples.source import SOURCES, parsed, statements
+from deskcheck.ask.samples.source import SOURCES, doctest_lines, parsed, statements
 from deskcheck.recording import Event, Recording, Value, render
+from deskcheck.recording.program import code_lines
+from deskcheck.tracer.shown.source import DOCSTRING
 
 _EMPTY = frozenset({"dict", "list", "set", "OrderedDict", "defaultdict", "Counter", "deque"})
 """Callables that make something empty."""
@@ -51,6 +53,23 @@ def _names(source: str, functions: frozenset[str]) -> frozenset[str]:
 
 _RANDOM = ("random", "secrets", "numpy.random")
 """Modules whose functions have a state of their own."""
+
+
+def reads_docstrings(recording: Recording) -> bool:
+    """Whether a line that ran names ``__doc__``, where docstrings are left out of what is shown."""
+    texts = recording.program.extra.get("functions", {}).values()
+    cut = any(f'"""{DOCSTRING}"""' in text for text in texts)
+    ran: dict[str, set[int]] = {}
+    for row in recording.trace.rows:
+        ran.setdefault(row.file, set()).add(row.line)
+    for file, lines in ran.items():
+        source = recording.source(file) or ""
+        if "__doc__" not in source or not (cut or doctest_lines(source)):
+            continue
+        text = code_lines(source)
+        if any("__doc__" in text[line - 1] for line in lines if 0 < line <= len(text)):
+            return True
+    return False
 
 
 def draws_random(recording: Recording) -> bool:

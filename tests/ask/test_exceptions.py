@@ -40,6 +40,15 @@ RAISING = {
     "thrown in": (
         "def g():\n    yield 1\n    yield 2\n\ndef f(x):\n    i = g()\n    next(i)\n    i.throw(ZeroDivisionError('in'))\n"
     ),
+    "thrown through": (
+        "def k():\n    yield 1\n\ndef h():\n    yield from k()\n\ndef g():\n    yield from h()\n\n"
+        "def f(x):\n    i = g()\n    next(i)\n    i.throw(ZeroDivisionError('in'))\n"
+    ),
+    "replaced on its way": (
+        "def h():\n    yield 1\n\ndef g():\n    try:\n        yield from h()\n"
+        "    except ZeroDivisionError:\n        raise ZeroDivisionError('other') from None\n\n"
+        "def f(x):\n    i = g()\n    next(i)\n    i.throw(ZeroDivisionError('in'))\n"
+    ),
     "stop": "def g():\n    yield next(iter([]))\n\ndef f(x):\n    return list(g())\n",
     "context": (
         "class C:\n    def __enter__(self):\n        return self\n    def __exit__(self, *a):\n"

@@ -68,7 +68,9 @@ def _raised_at(recording: Recording) -> tuple[str, int]:
         found = next(
             at for at, value in here if value is last or (last.id is not None and value.id == last.id)
         )
-        name, left = last.type, rows[found - 1]
+        # Thrown into a generator, it goes first to the one that this one delegates to, and then resumes it.
+        entered = rows[found - 1].kind == Kind.RESUME and rows[found - 1].frame == frame
+        name, left = last.type, rows[found - 1 - entered]
         if left.kind != Kind.UNWIND or left.frame == frame:
             break
         frame, before = left.frame, left.index

@@ -106,9 +106,9 @@ TASKS = {
     "iterations": (
         "How many times does the body of this loop run?\n"
         "You see a Python program with line numbers and how it is run. Give how many times the body of a "
-        "loop begins, from the moment when the loop is entered until it is left, in whichever way. A loop"
-        " that is entered again, in another call or in another pass of a loop around it, begins anew. A "
-        f"loop whose body does not run is entered, too. {_EVERY} {_TAGS}"
+        "loop begins, from the moment when the loop is entered until it is left, in whichever way, or the "
+        "run is over. A loop that is entered again, in another call or in another pass of a loop around it,"
+        f" begins anew. A loop whose body does not run is entered, too. {_EVERY} {_TAGS}"
     ),
     "after_loop": (
         "What is the value of this variable after the loop?\n"

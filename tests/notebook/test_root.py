@@ -56,6 +56,27 @@ def test_a_repository_can_be_read(project: Path, level: str) -> None:
         assert [each.limit for each in found[3:]] == ["files outside"] * 2
 
 
+def test_modules_of_its_own_folder_can_be_imported(project: Path) -> None:
+    """As in Jupyter: those that lie there and those that a cell writes, but not instead of the standard library;
+    none of what the kernel's own process has."""
+    books = project / "books"
+    for name in ("beside", "json"):
+        (books / f"{name}.py").write_text("word = 'own'\n")
+    cells = (
+        cell("import beside; print(beside.word)", printed("own\n")),
+        cell(
+            "open('written.py', 'w').write('word = 1'); import written; print(written.word)", printed("1\n")
+        ),
+        cell("import json; print(hasattr(json, 'word'))", printed("False\n")),
+        cell(
+            "from importlib.util import find_spec; print(find_spec('kernel'), find_spec('beside').name)",
+            printed("None beside\n"),
+        ),
+    )
+    found = checked(save(books / "a.ipynb", *cells), Confinement.STRICT)
+    assert [each.status.value for each in found] == ["same"] * 4, [each.message for each in found]
+
+
 def test_a_root_of_ones_own(project: Path, tmp_path: Path) -> None:
     """`--root` says which folder; what is not below it is `confined`, and a folder that the notebook does not
     lie in is refused."""

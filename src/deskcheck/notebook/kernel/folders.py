@@ -21,6 +21,20 @@ def interpreter_on_path() -> None:
     os.environ["PATH"] = os.pathsep.join((*first, os.environ.get("PATH", os.defpath)))
 
 
+def import_as_in_jupyter(program_folder: str) -> None:
+    """Let cells import what they import in Jupyter: modules of the current folder, after the standard library
+    and before installed packages, and none of the program's folder.
+
+    IPython puts the current folder there itself, but from 9.7 on not under ``python -P``, with which
+    everything runs here.
+    """
+    sys.path[:] = [path for path in sys.path if path != program_folder]
+    if "" not in sys.path:
+        installed = ("site-packages", "dist-packages")
+        places = (place for place, path in enumerate(sys.path) if os.path.basename(path) in installed)
+        sys.path.insert(next(places, len(sys.path)), "")
+
+
 def copy_folder(folder: str | None, to: str, most_bytes: int) -> int:
     """Copy what lies in a folder, as far as it is small; the rest is linked to. Returns how many of the bytes
     are left."""

@@ -15,7 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.notebook.kernel.draws import Draws
-from deskcheck.notebook.kernel.folders import copy_below_root, copy_folder, interpreter_on_path
+from deskcheck.notebook.kernel.folders import (
+    copy_below_root,
+    copy_folder,
+    import_as_in_jupyter,
+    interpreter_on_path,
+)
 from deskcheck.notebook.kernel.late import Children
 from deskcheck.notebook.kernel.refusals import Refusals
 from deskcheck.sandbox.inside import server
@@ -64,6 +69,7 @@ def main(settings: dict[str, Any]) -> None:
     except Exception:  # noqa: BLE001  # said on standard error, where the caller reads it
         traceback.print_exc()
         os._exit(1)  # the way out through finalisation waits for sockets that nobody will close
+    import_as_in_jupyter(here)
     _without_bound(app)
     _in_pieces(app.session)
     _garbage.start()  # a thread of ZeroMQ that the first large message would start, when no more may be

@@ -501,6 +501,33 @@ def test_what_cannot_be_asked(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("question", ["cell_output", "crash"])
+def test_what_the_recorder_made_of_a_cell_is_not_asked(tmp_path: Path, question: str) -> None:
+    """Where the sandbox refuses something, or nobody is there to answer `input`, a user would see another text."""
+    errors = ("OSError", "StdinNotImplementedError", "KeyError")
+    executions: list[Step] = [
+        Execution(
+            cell=f"{n}",
+            source=f"cell({n})",
+            order=tuple("01234567"),
+            status=Status.OK if n < 5 else Status.ERROR,
+            count=n + 1,
+            outputs=() if n < 5 else (Output(type="error", name=errors[n - 5], value="no", text="no"),),
+            state=Capture(StateLimits()).after_cell({}, {}, ""),
+            repeats=True,
+            confined="network" if n == 5 else None,
+        )
+        for n in range(8)
+    ]
+    path = tmp_path / "n.trajectory.parquet"
+    cells = tuple(Cell(id=id_, source="") for id_ in "01234567")
+    write_trajectory(path, Trajectory(id="n", source="ipynb", cells=cells, steps=executions))
+    made, excluded = samples_of(path, question=question, state=("none",))["none"]
+    assert {sample.answer.partition(":")[0] for sample in made} <= {"KeyError", "None"}
+    assert excluded["a rule of the sandbox stood in its way: network"] == 1
+    assert excluded["it asks its user for input"] == 1
+
+
 def test_scoring_by_running(tmp_path: Path) -> None:
     """The true cell and a rewrite do the same, a near miss and the unreadable do not; and of a cell whose output
     is another each time nothing is said, with the reason."""

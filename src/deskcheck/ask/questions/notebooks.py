@@ -328,6 +328,10 @@ def _unfit(question: str, moment: _Moment, options: NotebookOptions) -> str | No
             return "shows no text"
         if question == "cell_output" and any(output.length is not None for output in execution.outputs):
             return "its output is cut"
+        if execution.confined is not None:
+            return f"a rule of the sandbox stood in its way: {execution.confined}"
+        if any(output.type == "error" and output.name == _NO_INPUT for output in execution.outputs):
+            return "it asks its user for input"
         if execution.repeats is False:
             return "its output does not repeat"
         if execution.repeats is None and not options.unchecked:
@@ -337,6 +341,10 @@ def _unfit(question: str, moment: _Moment, options: NotebookOptions) -> str | No
     if OPEN in target or CLOSE in target:
         return "the answer holds the marks that answers stand between"
     return None
+
+
+_NO_INPUT = "StdinNotImplementedError"
+"""What `input` raises where nobody is there to answer."""
 
 
 def _raises_plainly(source: str) -> bool:

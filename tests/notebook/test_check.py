@@ -133,6 +133,36 @@ def test_a_display_that_a_later_cell_updates_is_compared_as_it_is_in_the_end(tmp
     assert [each.status.value for each in report.cells][:2] == ["different", "different"]
 
 
+HTML = {"text/html": "<div id=plot1></div>"}
+
+
+@pytest.mark.parametrize(
+    ("stored", "fresh", "status", "difference"),
+    [
+        ([HTML], [HTML], "same", None),
+        ([HTML], [{"text/html": "<div id=plot2></div>"}], "same", None),
+        ([HTML], [], "different", "displays without text: 1 and 0"),
+        ([HTML, HTML], [HTML], "different", "displays without text: 2 and 1"),
+        ([HTML], [HTML, {"text/plain": "1"}], "different", "shown: 0 texts and 1"),
+        ([{"image/png": "eA=="}], [HTML], "different", "images: 1 and 0"),
+    ],
+)
+def test_what_is_not_compared_must_be_there(
+    tmp_path: Path,
+    stored: list[dict[str, str]],
+    fresh: list[dict[str, str]],
+    status: str,
+    difference: str | None,
+) -> None:
+    """A figure in HTML alone that is not shown any more is no reproduction."""
+    shows = [{"output_type": "display_data", "metadata": {}, "data": data} for data in stored]
+    book = read_notebook(save(tmp_path / "n.ipynb", cell("plot()", *shows)))
+    outputs = tuple(Output(type="display_data", data=dict(data)) for data in fresh)
+    steps = [replace(step, outputs=outputs, status=Status.OK) for step in book.executions]
+    (found,) = compare_with_stored(book, replace(book, steps=steps)).cells
+    assert (found.status.value, found.difference) == (status, difference)
+
+
 class TestRuns:
     @pytest.fixture(autouse=True)
     def kernels(self) -> None:
@@ -296,7 +326,7 @@ def test_the_page_shows_hostile_text_as_text() -> None:
     """Whatever stands in paths, sources and outputs: tags are closed, nothing runs, nothing is linked to."""
     from deskcheck.notebook.check.check import CellReport
 
-    rows = tuple(diff(Text(HOSTILE, (), None), Text("", (HOSTILE,), ("E", HOSTILE)), (0, 1)))
+    rows = tuple(diff(Text(HOSTILE, (), None), Text("", (HOSTILE,), ("E", HOSTILE)), {"images": (0, 1)}))
     cells = tuple(
         CellReport(
             id="a",
@@ -325,7 +355,7 @@ def test_the_page_shows_hostile_text_as_text() -> None:
 @given(st.text("ab \n", max_size=60), st.text("ab \n", max_size=60))
 def test_a_diff_gives_both_sides_back(one: str, other: str) -> None:
     """Lines that are only in one are marked so, those in both stand once; what is marked in a line differs."""
-    rows = list(diff(Text(one, (), None), Text(other, (), None), (0, 0)))
+    rows = list(diff(Text(one, (), None), Text(other, (), None), {}))
     assert (rows == []) == (one == other)
     if rows and not any(row.text.startswith(("...", "the lines")) for row in rows if row.side == "@"):
         for side, text in (("-", one), ("+", other)):
@@ -340,6 +370,6 @@ def test_a_diff_gives_both_sides_back(one: str, other: str) -> None:
 def test_long_lines_are_shown_around_what_differs() -> None:
     """However long, a few hundred characters tell what it is."""
     one, other = ("[" + "0, " * 10_000 + f"{n}" + ", 0" * 10_000 + "]" for n in "12")
-    rows = [row for row in diff(Text("", (one,), None), Text("", (other,), None), (0, 0)) if row.side in "-+"]
+    rows = [row for row in diff(Text("", (one,), None), Text("", (other,), None), {}) if row.side in "-+"]
     assert [row.text[slice(*row.changed)] for row in rows if row.changed] == ["1", "2"]
     assert all(len(row.text) < 300 for row in rows)

@@ -530,16 +530,17 @@ class _Comparison:
             return CellReport(status=CellStatus.NO_STORED_OUTPUT, **facts)
         if not seen and (one == other or stored.count is None or not self.any_output):
             return CellReport(status=CellStatus.NO_STORED_OUTPUT, **facts)
-        images = _images(seen), _images(now)
-        if one != other or images[0] != images[1]:
-            facts["difference"] = text_difference(one, other) or f"images: {images[0]} and {images[1]}"
-            facts["diff"] = tuple(diff(one, other, images))
+        counts = {what: (count(seen), count(now)) for what, count in _COUNTED.items()}
+        uneven = [f"{what}: {a} and {b}" for what, (a, b) in counts.items() if a != b]
+        if one != other or uneven:
+            facts["difference"] = text_difference(one, other) or uneven[0]
+            facts["diff"] = tuple(diff(one, other, counts))
         if facts.get("unstable") is not None:
             return CellReport(status=CellStatus.NOT_REPEATABLE, **facts)
         if "difference" not in facts:
             return CellReport(status=CellStatus.SAME, **facts)
         names = same_after(one, other, self.normalisers)
-        if names and images[0] == images[1]:
+        if names and not uneven:
             return CellReport(status=CellStatus.NORMALISED, normalisers=names, **facts)
         different = CellReport(status=CellStatus.DIFFERENT, **facts)
         return _confined(different, ran.confined, before.confining(different))
@@ -633,6 +634,19 @@ def _failure(error: tuple[str, str], unbound: dict[str, int]) -> dict[str, Any]:
 
 def _images(outputs: Iterable[Output]) -> int:
     return sum(any(_IMAGE.match(mime) for mime in output.data) for output in outputs)
+
+
+def _without_text(outputs: Iterable[Output]) -> int:
+    return sum(
+        bool(output.data) and "text/plain" not in output.data and not _images([output]) for output in outputs
+    )
+
+
+_COUNTED: dict[str, Callable[[Iterable[Output]], int]] = {
+    "images": _images,
+    "displays without text": _without_text,
+}
+"""What is shown and not compared, but as many of it must be there."""
 
 
 def _status(ended: Ended, cells: set[CellStatus]) -> NotebookStatus:

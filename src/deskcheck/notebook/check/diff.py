@@ -2,7 +2,7 @@
 marks what differs within a line."""
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from deskcheck.notebook.kernel.repeats import Text
@@ -21,10 +21,11 @@ class DiffRow:
 _ROWS, _LINES, _WIDTH, _CONTEXT = 60, 400, 240, 2
 
 
-def diff(one: Text, other: Text, images: tuple[int, int]) -> Iterator[DiffRow]:
-    """Stored and fresh text side under side, part by part, bounded."""
+def diff(one: Text, other: Text, counts: Mapping[str, tuple[int, int]]) -> Iterator[DiffRow]:
+    """Stored and fresh text side under side, part by part, bounded. counts: what else is shown, and how many
+    of it are stored and fresh."""
     left = _ROWS
-    for what, a, b in _parts(one, other, images):
+    for what, a, b in _parts(one, other, counts):
         if a == b:
             continue
         rows = [DiffRow(side="@", text=what), *_rows(a.splitlines(), b.splitlines())]
@@ -37,15 +38,15 @@ def diff(one: Text, other: Text, images: tuple[int, int]) -> Iterator[DiffRow]:
             return
 
 
-def _parts(one: Text, other: Text, images: tuple[int, int]) -> Iterator[tuple[str, str, str]]:
+def _parts(one: Text, other: Text, counts: Mapping[str, tuple[int, int]]) -> Iterator[tuple[str, str, str]]:
     yield "standard output", one.stdout, other.stdout
     for number in range(max(len(one.plain), len(other.plain))):
         a, b = (each.plain[number] if number < len(each.plain) else "" for each in (one, other))
         yield f"shown {number + 1}", a, b
     a, b = (": ".join(each.error) if each.error else "" for each in (one, other))
     yield "exception", a, b
-    a, b = (f"{count} images" for count in images)
-    yield "images", a, b
+    for what, (stored, fresh) in counts.items():
+        yield what, f"{stored} {what}", f"{fresh} {what}"
 
 
 def _rows(one: list[str], other: list[str]) -> Iterator[DiffRow]:

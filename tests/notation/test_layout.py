@@ -25,6 +25,22 @@ def test_program_is_numbered_and_ended_by_an_empty_line() -> None:
     assert trace_prompt(program, "compact") == "f(2)\ncompact\n"
 
 
+@pytest.mark.parametrize(
+    ("code", "run"),
+    [
+        ("def f(n):\n    yield n\n", "list(f(2))"),
+        ("async def f(n):\n    return n\n", "asyncio.run(f(2))"),
+        ("async def f(n):\n    yield n\n", "[value async for value in f(2)]"),
+        ("def f(n):\n    return (m for m in range(n))\n", "f(2)"),
+        ("def f(n):\n    def g():\n        yield n\n    return n\n", "f(2)"),
+    ],
+)
+def test_a_call_that_only_begins_something_is_shown_with_what_runs_it(code: str, run: str) -> None:
+    """The trace that is asked for has all that a generator or a coroutine does; the bare call does none of it."""
+    program = Program(id="p", code=code, mode=Mode.CALL, entry="f", arguments="(2)")
+    assert trace_prompt(program, "compact") == f"{run}\ncompact\n"
+
+
 def test_step_repeats_the_line_that_goes_on() -> None:
     state = "globals: def add, def f\nf 7: n=2, total=0"
     assert step_prompt(CODE.splitlines(), state, 2) == f"{state}\n7|    for i in range(n):\n+2\n"

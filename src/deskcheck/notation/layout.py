@@ -7,7 +7,7 @@
     2|    return n + 1             the line of the program that it is at, once more,
     +1                             how many events to go on: the next state is the answer; -1: the one before
 
-    f(4)                           or a whole trace: what is called,
+    f(4)                           or a whole trace: what is called (`calls.called`),
     compact                        and in which notation the answer is wanted
 
 Every prompt ends with a newline, so that no tokenizer merges over its end. The repeated line is taken from
@@ -18,6 +18,7 @@ spares it a search through the program at every step.
 import re
 from collections.abc import Sequence
 
+from deskcheck.notation.calls import called
 from deskcheck.notation.lines import LineReader
 from deskcheck.notation.state import ENDS, Frame
 from deskcheck.notation.values import Objects, Unread
@@ -62,8 +63,8 @@ _STEP_QUESTION = re.compile(r"\n(?:[0-9]+\|[^\n]*\n)?[+-][0-9]+\n\Z")
 
 def trace_prompt(program: Program, notation: str) -> str:
     """What asks for a program's whole trace, or its ending, in a notation."""
-    called = f"{program.entry}{program.arguments}" if program.mode is Mode.CALL else program.mode.value
-    return f"{called}\n{notation}\n"
+    run = called(program) if program.mode is Mode.CALL else program.mode.value
+    return f"{run}\n{notation}\n"
 
 
 def current_line(state: str) -> int | None:

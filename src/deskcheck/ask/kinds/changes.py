@@ -12,7 +12,7 @@ from deskcheck.ask.kinds.returned import ends
 from deskcheck.ask.samples.kind import ANSWER_CHARS, sample_of
 from deskcheck.ask.samples.places import Unfit, check_all_recorded, check_arguments, files_of, plain
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.samples.source import begun_by
+from deskcheck.notation.calls import begun_by
 from deskcheck.recording import Mode, Recording, Value, render
 
 _CONTAINERS = frozenset({"list", "dict", "set", "bytearray"})

@@ -25,7 +25,7 @@ from deskcheck.ask.samples.places import (
     whole_run_of,
 )
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.samples.source import DEFINITIONS, functions
+from deskcheck.notation.calls import DEFINITIONS, functions
 from deskcheck.recording import Kind, Recording, render
 
 VALUE_CHARS = 200

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from deskcheck.ask.samples.kind import in_turns, sample_of
 from deskcheck.ask.samples.places import Arrival, Run, Unfit, variable_at, variable_data, whole_run_of
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.samples.source import begins, functions, parsed
+from deskcheck.notation.calls import begins, functions, parsed
 from deskcheck.recording import Event, Kind, Recording, Value
 
 SCANNED_STATES = 400

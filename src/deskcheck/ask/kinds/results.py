@@ -14,10 +14,10 @@ from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import (
     ShownSource,
     asserted_call,
-    begun_by,
     cluster_of,
     returns_values,
 )
+from deskcheck.notation.calls import begun_by
 from deskcheck.recording import Kind, Mode, Program, Recording, render
 
 

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from deskcheck.ask.samples.source import asserted_call, doctest_lines, parsed, without_answer
+from deskcheck.ask.samples.source import asserted_call, doctest_lines, without_answer
 from deskcheck.notation import Frame, Moment, moments
+from deskcheck.notation.calls import parsed
 from deskcheck.notation.layout import program_text
 from deskcheck.notation.state import MODULE
 from deskcheck.recording import Kind, Mode, Program, Recording

@@ -5,7 +5,8 @@ import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from deskcheck.ask.samples.source import SOURCES, parsed, statements
+from deskcheck.ask.samples.source import statements
+from deskcheck.notation.calls import SOURCES, parsed
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 

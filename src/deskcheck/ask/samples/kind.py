@@ -20,8 +20,9 @@ from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.samples.places import SCANNED_EVENTS, Unfit, files_of, plain
 from deskcheck.ask.samples.prompts import OBJECTS, functions_text, how_run, own_parts, parts_of
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.samples.source import ShownSource, begun_by, cluster_of
+from deskcheck.ask.samples.source import ShownSource, cluster_of
 from deskcheck.ask.samples.tables import draws_random, filled_elsewhere, reads_docstrings
+from deskcheck.notation.calls import begun_by
 from deskcheck.notation.state import BEGINS, ENDS
 from deskcheck.recording import Outcome, Recording, Trace, Value, render
 

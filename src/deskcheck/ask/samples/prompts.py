@@ -6,8 +6,9 @@ are ambiguous by their text.
 
 from collections.abc import Sequence
 
-from deskcheck.ask.samples.source import ShownSource, begun_by
+from deskcheck.ask.samples.source import ShownSource
 from deskcheck.corpus.readers.coding import CodingTask
+from deskcheck.notation.calls import called
 from deskcheck.notation.forms.explained import EXPLAINED
 from deskcheck.recording import Mode, Program
 
@@ -345,18 +346,10 @@ def functions_text(program: Program) -> str:
     return "\nFunctions and classes of the arguments, and what these use:\n" + "\n".join(texts)
 
 
-_RUN_BY = {
-    "coroutine": "asyncio.run({})",
-    "generator": "list({})",
-    "async generator": "[value async for value in {}]",
-}
-"""How a call that only begins something (`source.begins`) is run to its end."""
-
-
 def how_run(program: Program) -> str:
     """In one phrase, how a program is run."""
     if program.mode is Mode.CALL:
-        return _RUN_BY.get(begun_by(program), "{}").replace("{}", f"{program.entry}{program.arguments}")
+        return called(program)
     if program.mode is Mode.SESSION:
         return "as typed at the interactive prompt, where the value of an expression is shown"
     return "as a script"

@@ -6,18 +6,15 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from deskcheck.notation.calls import DEFINITIONS, SOURCES, functions, parsed
 from deskcheck.recording import Mode, Program, Recording
 from deskcheck.recording.program import code_lines
 
 MAX_LINES = 300
 """A program of which more must be shown than this is not asked about."""
 
-SOURCES = 128
-"""Source texts of which what was worked out is kept: a project's recordings show the same files again."""
-
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
 _NO_EVENT = (ast.Global, ast.Nonlocal)
-DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +38,6 @@ class Statements:
     leaves: frozenset[int]
     classes: dict[int, str]
     bodies: dict[int, str]
-
-
-@functools.lru_cache(SOURCES)
-def parsed(source: str) -> ast.Module | None:
-    """The syntax tree of a source text, which is not to be changed; None if it cannot be parsed."""
-    try:
-        return ast.parse(source)
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return None
 
 
 @functools.lru_cache(SOURCES)
@@ -126,57 +114,6 @@ def _decorators(node: ast.AST) -> list[ast.expr]:
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return node.decorator_list
     return []
-
-
-@functools.lru_cache(SOURCES)
-def functions(source: str) -> tuple[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef], ...]:
-    """(Qualified name as events have it, node) of every function of a source, outer ones first. A name
-    that is defined twice is there twice."""
-    found: list[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]] = []
-    todo: list[tuple[str, ast.AST]] = [("", parsed(source) or ast.Module([], []))]
-    while todo:
-        prefix, outer = todo.pop(0)
-        everywhere = {name for node in ast.walk(outer) if isinstance(node, ast.Global) for name in node.names}
-        for node in ast.iter_child_nodes(outer):
-            if isinstance(node, DEFINITIONS):
-                name = node.name if node.name in everywhere else f"{prefix}{node.name}"
-                if isinstance(node, ast.ClassDef):
-                    todo.append((f"{name}.", node))
-                else:
-                    found.append((name, node))
-                    todo.append((f"{name}.<locals>.", node))
-            else:
-                todo.append((prefix, node))
-    return tuple(found)
-
-
-def begins(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-    """What a call of a function only begins: a ``coroutine``, a ``generator`` or an ``async generator``.
-    Empty for a function that a call runs."""
-    todo: list[ast.AST] = list(node.body)
-    draws = False
-    while todo and not draws:
-        inner = todo.pop()
-        draws = isinstance(inner, (ast.Yield, ast.YieldFrom))
-        if not isinstance(inner, (*DEFINITIONS, ast.Lambda)):
-            todo.extend(ast.iter_child_nodes(inner))
-    if isinstance(node, ast.AsyncFunctionDef):
-        return "async generator" if draws else "coroutine"
-    return "generator" if draws else ""
-
-
-_OF_METHODS = ("staticmethod", "classmethod")
-
-
-def begun_by(program: Program) -> str:
-    """What the call of a program only `begins`, and deskcheck ran to its end. ``decorated``: one of these
-    under decorators, which may run it themselves."""
-    found = [node for name, node in functions(program.code) if name == program.entry]
-    if program.mode is not Mode.CALL or not found:
-        return ""
-    begun = begins(found[-1])
-    under = any(ast.unparse(one) not in _OF_METHODS for one in found[-1].decorator_list)
-    return "decorated" if begun and under else begun
 
 
 @functools.lru_cache(SOURCES)

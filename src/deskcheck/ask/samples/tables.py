@@ -10,7 +10,8 @@ import functools
 from collections.abc import Iterator
 from typing import Any, TypeGuard
 
-from deskcheck.ask.samples.source import SOURCES, doctest_lines, parsed, statements
+from deskcheck.ask.samples.source import doctest_lines, statements
+from deskcheck.notation.calls import SOURCES, parsed
 from deskcheck.recording import Event, Recording, Value, render
 from deskcheck.recording.program import code_lines
 from deskcheck.tracer.shown.source import DOCSTRING

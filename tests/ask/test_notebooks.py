@@ -237,6 +237,17 @@ def test_the_prompt_says_which_variables_it_shows(tmp_path: Path) -> None:
     assert following == f"{moment} that the last cells read or bound, {written}x: int = 4\n```"
 
 
+def test_a_variable_with_the_name_of_a_builtin_is_used(tmp_path: Path) -> None:
+    """What a cell calls `list` is what the kernel has under that name."""
+    cells: Cells = [*(("a", f"x = {n}") for n in range(4)), ("b", "list = 5"), ("c", "list(range(x))")]
+    (sample,) = samples_of(run(tmp_path, "n", cells))["used"][0]
+    assert sample.answer == "TypeError: 'int' object is not callable"
+    assert "list: int = 5\n" in sample.parts["state"]
+    cells = [*cells[:4], ("b", "y = 1"), ("c", "print(len(list(range(x))))")]
+    (sample,) = samples_of(run(tmp_path, "m", cells))["used"][0]
+    assert "```\nx: int = 3\n```" in sample.parts["state"]
+
+
 def test_the_next_cell_does_not_leak(tmp_path: Path) -> None:
     """Whatever the target is, the prompt before it is the same, in every view."""
     prompts = []

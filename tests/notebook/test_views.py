@@ -130,7 +130,8 @@ def test_dependence_goes_through_functions_and_classes() -> None:
     )
     assert depends_on("h(1)", every, earlier=cells) == ("h", "n")
     assert depends_on("f(2)", every, earlier=[*cells, "g = abs"]) == ("f", "n", "g")
-    assert depends_on("sum(l); list", {"list", "l"}, earlier=cells) == ("l",)
+    assert depends_on("sum(l); list", {"list", "l"}, earlier=cells) == ("l", "list")
+    assert depends_on("sum(l); list", {"l"}, earlier=cells) == ("l",)
 
 
 def test_what_each_view_shows() -> None:

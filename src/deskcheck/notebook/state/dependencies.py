@@ -5,16 +5,12 @@ a branch goes: a name that may be read before it is bound counts as read.
 """
 
 import ast
-import builtins
 import re
 import warnings
 from collections.abc import Container, Iterable, Iterator, Mapping
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_BUILTINS = frozenset(dir(builtins)) | {"display", "get_ipython", "In", "Out", "exit", "quit"}
-"""Names that are there without a cell that made them, IPython's own among them."""
-
 _CELL_MAGIC = re.compile(r"\s*%%(\w+)[^\n]*\n?")
 _RUNS_PYTHON = frozenset("time timeit prun capture python python3 memit mprun lprun snakeviz".split())
 """Magics whose cell or line is Python in the kernel."""
@@ -110,7 +106,7 @@ def depends_on(
     """
     sources = definitions(earlier)
     found: dict[str, None] = {}
-    todo = [name for name in names_read(source) if name not in _BUILTINS or name in sources]
+    todo = [*names_read(source)]
     while todo:
         name = todo.pop(0)
         if name in found:

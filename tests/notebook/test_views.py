@@ -150,6 +150,13 @@ def test_what_each_view_shows() -> None:
     assert shown(state, "full", names=["a", "f"]) == ["a: str, length 1 = 'x'", "f: function"]
     state = run("a = 1; b = 2", "del a")
     assert shown(state, "changed") == ["(removed: a)"]
+    many = [f"v{n:02}" for n in range(23)]
+    state = run(f"{' = '.join(many)} = 1", f"del {', '.join(many)}")
+    named, more = shown(state, "changed")
+    assert named == f"(removed: {', '.join(many[:20])})"
+    assert more == "(also removed: 3 more variables)"
+    told = json.loads(view(state, "changed", budget=10_000, form="json").text)
+    assert (told["removed"], told["also_removed"]) == (many[:20], "3 more variables")
 
 
 def test_tables_and_arrays() -> None:

@@ -197,6 +197,8 @@ class _View:
             found["not shown"] = f"{len(self.chosen) - shown} of {len(self.chosen)} variables"
         if self.removed:
             found["removed"] = list(self.removed[:_NAMED])
+        if len(self.removed) > _NAMED:
+            found["also removed"] = f"{len(self.removed) - _NAMED} more variables"
         if self.state.unseen:
             found["not looked at"] = f"{self.state.unseen} of {self.state.count} variables of the kernel"
         return found

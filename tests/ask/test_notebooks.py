@@ -477,6 +477,8 @@ def test_the_text_that_a_cell_shows() -> None:
     )
     ran = Execution(cell="a", source="", order=("a",), status=Status.ERROR, outputs=outputs)
     assert shown_text(ran) == ("a\nb\n3\nKeyError: 'k'", "stream+result+error")
+    caught = dataclasses.replace(ran, status=Status.OK)
+    assert shown_text(caught) == ("a\nb\n3", "stream+result"), "no exception leaves it"
 
 
 @pytest.mark.parametrize(

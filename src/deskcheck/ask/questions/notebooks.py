@@ -253,7 +253,9 @@ def shown_text(execution: Execution) -> tuple[str, str]:
     texts = {"stream": "".join(o.text or "" for o in outputs if o.type == "stream" and o.name == "stdout")}
     plain = [text for o in outputs if (text := _plain(o)) is not None]
     texts["result"] = "\n".join(plain)
-    error = next((o for o in outputs if o.type == "error"), None)
+    # Where it ended well, an exception left nothing: its traceback was shown by a command.
+    leaves = (o for o in outputs if o.type == "error" and execution.status is not Status.OK)
+    error = next(leaves, None)
     texts["error"] = _last_line(error) if error is not None else ""
     found = {kind: text.rstrip("\n") for kind, text in texts.items() if text.strip()}
     return "\n".join(found.values()), "+".join(found)

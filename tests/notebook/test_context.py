@@ -49,6 +49,7 @@ def test_json_and_secrets() -> None:
     [
         ({"names": "x"}, r"names='x' must be several names, as \['x'\]"),
         ({"names": ["nothing"]}, "there is no variable 'nothing'"),
+        ({"names": ["a", "_"], "time_s": 60}, "^_: names that IPython assigns are not shown"),
         ({"names": ["__name__"], "code": "x"}, "give the one or the other"),
         ({"budget": -1}, "budget=-1 must be at least 0"),
         ({"form": "xml"}, "form='xml' must be text or json"),
@@ -57,4 +58,4 @@ def test_json_and_secrets() -> None:
 def test_wrong_words(asked: dict[str, Any], said: str) -> None:
     """What cannot be meant is refused with the value and the way out."""
     with pytest.raises(InputError, match=said):
-        exec(f"import deskcheck\ndeskcheck.context(**{asked!r})", {"__name__": "somewhere"})
+        exec(f"import deskcheck\ndeskcheck.context(**{asked!r})", {"__name__": "somewhere", "a": 1, "_": 2})

@@ -41,7 +41,8 @@ def context(
 
     In IPython the user's namespace is shown, elsewhere the globals of the caller.
 
-    Raises InputError: a name that no variable has, both names and code, or a budget or form that is none.
+    Raises InputError: a name that no variable has, or that IPython assigns (``_``, ``Out``); both names and
+    code; a budget or form that is none.
     """
     shell = _shell()
     if shell is not None:
@@ -99,6 +100,7 @@ def _context(
         raise InputError(f"there is no variable {', '.join(map(repr, missing))}.")
     if code is not None:
         names = depends_on(code, dict.fromkeys(namespace), earlier=_last(known.ran))
+    asked = code is None and names is not None
     # Those that are asked for, or the newest: more than there are tokens cannot be shown.
     every = list(namespace)
     chosen = every[: -max(budget, 0) - _NEWEST - 1 : -1] if names is None else names
@@ -109,6 +111,11 @@ def _context(
     if mask:
         row = Mask().state(row)
     state = _state(row)
+    own = [name for name in chosen if name not in state.variables] if asked and not state.unseen else []
+    if own:
+        raise InputError(
+            f"{', '.join(own)}: names that IPython assigns are not shown. Give the object another name."
+        )
     if names is None:
         return view(state, "full", budget=budget, form=form).text
     return view(state, "used", budget=budget, names=names, form=form).text

@@ -113,6 +113,9 @@ def test_ranges_hold_every_length() -> None:
     assert [range_of(value, LENGTHS)[1] for value in (0, 1, 9, 10, 29, 100_000)] == [
         *("below 1", "1 to 9", "1 to 9", "10 to 29", "10 to 29", "100,000 and more")
     ]
+    assert [range_of(value, LENGTHS, whole=False)[1] for value in (0.5, 1, 9.9, 1e5)] == [
+        *("below 1", "1 to below 10", "1 to below 10", "100,000 and more")
+    ]
     assert [range_of(value, DEPTHS)[1] for value in (1, 4, 5, 9, 10)] == [
         "1",
         "4",

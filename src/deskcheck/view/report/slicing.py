@@ -23,12 +23,16 @@ LENGTHS = (1, 10, 30, 100, 300, 1000, 3000, 10_000, 100_000)
 DEPTHS = (1, 2, 3, 4, 5, 10, 30, 100)
 
 
-def range_of(value: int, starts: Sequence[int]) -> tuple[int, str]:
+def range_of(value: float, starts: Sequence[int], *, whole: bool = True) -> tuple[int, str]:
+    """The place of the range that holds a value, and its name. whole: there are no values between two whole
+    numbers, so that a range can be named by its last one."""
     place = sum(start <= value for start in starts) - 1
     if place < 0:
         return -1, f"below {starts[0]:,}"
     if place + 1 == len(starts):
         return place, f"{starts[place]:,} and more"
+    if not whole:
+        return place, f"{starts[place]:,} to below {starts[place + 1]:,}"
     last = starts[place + 1] - 1
     return place, f"{last:,}" if last == starts[place] else f"{starts[place]:,} to {last:,}"
 
@@ -126,11 +130,12 @@ def slices_sheet(results: Sequence[Result], fields: Sequence[str]) -> Sheet:
 
 def _places(field: str, values: Sequence[object]) -> Callable[[Any], tuple[float, str]]:
     """Of a value, where its slice stands and what it is called."""
-    numbers = all(isinstance(value, (int, float)) for value in values)
+    numbers = [value for value in values if isinstance(value, (int, float))]
     texts = in_order(map(str, values))
-    if numbers and len(texts) > _MOST:
-        return lambda value: range_of(value, LENGTHS)
-    if numbers:
+    if len(numbers) == len(values) and len(texts) > _MOST:
+        whole = all(float(value).is_integer() for value in numbers)
+        return lambda value: range_of(value, LENGTHS, whole=whole)
+    if len(numbers) == len(values):
         return lambda value: (float(value), str(value))
     if all(_DATE.fullmatch(text) for text in texts):
         texts = sorted({text[:7] for text in texts})

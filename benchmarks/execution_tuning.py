@@ -24,30 +24,17 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from itertools import groupby, product
+from itertools import product
 from pathlib import Path
 
 from benchmarks._commands import run
-from benchmarks._execution import METHODS, Answered, family_of, nearest_length, tokens_of_lesson
+from benchmarks._execution import METHODS, Answered, family_of, stepped, updates, written
 from benchmarks._execution_page import page
-from deskcheck.ask.methods.solvers import read_trace
-from deskcheck.ask.results.steps import PredictedRun
 from deskcheck.corpus.families.families import FAMILIES as FAMILIES_KNOWN
 from deskcheck.corpus.families.families import LICENCE, entry, families, text_of
-from deskcheck.notation import NOTATIONS, Moment, compare_runs, moments
-from deskcheck.notation.forms.direct import ending
-from deskcheck.notation.layout import program_text, trace_prompt
-from deskcheck.recording import Recording
 from deskcheck.recording.reader import Recordings
-from deskcheck.recording.value import decode
-from deskcheck.teach.small.checkpoints import Checkpoint
-from deskcheck.teach.small.evaluation import run_all
-from deskcheck.teach.small.interpreter import ModelRows
-
-Result = tuple[Recording, bool, PredictedRun | None]
-"""A run, whether its result is right, and how its states are; None where none were asked for."""
 
 FAMILIES = ("binary_counter", "odometer", "collatz", "gcd_by_subtraction", "primes", "stack_machine")
 TRAINED_TEXTS, ASKED_TEXTS = (0,), (0, 3)
@@ -61,8 +48,6 @@ _LONGER = [2000, 2500, 3200, 4000, 5000, 6500, 8000]
 """Of runs that are asked about, in this order, where a text has too few inputs of those lengths."""
 _HELD_OUT = 0.4
 """Share of inputs."""
-_TOKENS_OF_UPDATE = 700
-"""Or one lesson, where that has more."""
 _EACH = 8
 
 
@@ -134,10 +119,7 @@ def training(folder: Path, options: argparse.Namespace) -> None:
     for seed in range(options.seeds):
         for method in options.methods.split(","):
             told = folder / f"lessons-{method}"
-            rows = max(1, round(_TOKENS_OF_UPDATE / tokens_of_lesson(told, _EACH)))
-            if rows > _EACH:  # a batch holds whole parts of so many
-                rows -= rows % _EACH
-            steps = max(1, round(options.tokens / (rows * tokens_of_lesson(told, min(rows, _EACH)))))
+            rows, steps = updates(told, options.tokens, _EACH)
             run(
                 *("teach", f"{folder}/lessons-{method}", "--out", f"{folder}/model-{method}-{seed}"),
                 *(
@@ -170,9 +152,9 @@ def answers(folder: Path, options: argparse.Namespace) -> None:
             asked = list(Recordings(folder / name))
             checkpoint = open_checkpoint(folder / f"model-{method}-{seed}", options.device)
             found = (
-                _stepped(checkpoint, asked)
+                stepped(checkpoint, asked)
                 if method == "dynamic"
-                else _written(checkpoint, asked, method, options.budget)
+                else written(checkpoint, asked, method, options.budget)
             )
             rows = [
                 Answered(
@@ -192,67 +174,6 @@ def answers(folder: Path, options: argparse.Namespace) -> None:
             part.write_text(json.dumps([asdict(row) for row in rows]))
             part.replace(file)
             print(f"{file.name}: {sum(row.right for row in rows)} of {len(rows)} right", flush=True)
-
-
-def _written(checkpoint: Checkpoint, asked: Sequence[Recording], name: str, budget: int) -> Iterator[Result]:
-    """The whole trace, or the ending alone, in one answer of at most `budget` tokens."""
-    notation = NOTATIONS[name]
-    by_length, sizes = [], []
-    for one in sorted(asked, key=lambda one: len(one.trace)):
-        size = len(checkpoint.tokenizer.encode(notation.render(one)))
-        if size > budget:
-            yield one, False, None
-        else:
-            by_length.append(one)
-            sizes.append(size)
-    for start in range(0, len(by_length), 16):
-        some = by_length[start : start + 16]
-        rows = ModelRows(
-            checkpoint.network, checkpoint.tokenizer, [program_text(one.program) for one in some]
-        )
-        # Of 16 the longest answer bounds all.
-        rows.longest = 100 + max(sizes[start : start + 16]) * 5 // 4
-        found = rows.ask({n: (trace_prompt(one.program, name), "") for n, one in enumerate(some)})
-        for number, one in enumerate(some):
-            true = list(moments(one.trace, file=one.program.filename))
-            if name == "direct":
-                states = notation.parse(found[number].text).moments
-                yield one, found[number].ended and _same(states, true), None
-            else:
-                told = read_trace(found[number].text, name, truncated=not found[number].ended)
-                agreed = compare_runs(told.states, true, told.stop)
-                yield (
-                    one,
-                    _same(told.states, true),
-                    PredictedRun(key=one.id, asked=len(told.states), agreement=agreed),
-                )
-
-
-def _stepped(checkpoint: Checkpoint, asked: Sequence[Recording]) -> Iterator[Result]:
-    """State by state, up to ten more than the longest run of about that length has."""
-    by_length = sorted(asked, key=_length_of)
-    for _, group in groupby(by_length, key=_length_of):
-        some = list(group)
-        for one in run_all(checkpoint, some, budget=10 + max(len(one.trace) for one in some)):
-            true = list(moments(one.recording.trace, file=one.recording.program.filename))
-            last = NOTATIONS["dynamic"].parse(one.run.states[-1]).moments
-            ran = PredictedRun(key=one.recording.id, asked=len(one.run.jumps), agreement=one.agreement)
-            yield one.recording, _same(last, true), ran
-
-
-def _length_of(recording: Recording) -> int:
-    return nearest_length(len(recording.trace) - 1)
-
-
-def _same(told: Sequence[Moment], true: Sequence[Moment]) -> bool:
-    """Whether the last state that is told ends as the run does, with the same value."""
-    wanted, found = ending(true), told[-1] if told else None
-    assert wanted is not None, "families return"
-    return (
-        found is not None
-        and found.kind is wanted.kind
-        and decode(found.value, found.objects) == decode(wanted.value, wanted.objects)
-    )
 
 
 PARTS = {part.__name__: part for part in (recordings, lessons, training, answers, page)}

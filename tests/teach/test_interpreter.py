@@ -66,6 +66,7 @@ def test_guesses_change_nothing(network: TorchNetwork, guess: str) -> None:
         assert Bytes().encode(mine.text)[:40] == [t for t in tokens if t < 256][
             :40
         ] or mine.text == Bytes().decode(tokens)
+        assert mine.nll is not None
         assert mine.nll / mine.tokens == pytest.approx(nll / len(tokens), rel=0.2)
 
 

@@ -13,6 +13,7 @@ from deskcheck.notation.divergence import Divergence, Stop
 from deskcheck.notation.layout import program_text, step_prompt
 from deskcheck.recording import InputError, Mode, Program, Recording
 from deskcheck.teach.lessons.tokens import Bytes
+from deskcheck.teach.small.checkpoints import Checkpoint
 from deskcheck.teach.small.interpreter import Floats, ModelRows, Numbers
 from deskcheck.teach.small.stepper import Start, SteppedRun, Stepper, exact_steps, start_of, true_states
 from deskcheck.tracer import Granularity
@@ -85,7 +86,11 @@ def known_by_heart(recordings: Sequence[Recording], jumps: Sequence[int] = (1,))
 
 
 def run_all(network: Any, recordings: Sequence[Recording], **options: Any) -> list[SteppedRun]:
-    found = dict(Stepper(network, Bytes(), **options).run([start_of(recording) for recording in recordings]))
+    found = dict(
+        Stepper(Checkpoint(network, Bytes(), {}), **options).run(
+            [start_of(recording) for recording in recordings]
+        )
+    )
     return [found[number] for number in range(len(recordings))]
 
 
@@ -166,7 +171,7 @@ def test_steps_judged_one_by_one_are_those_of_the_stepper(three: list[Recording]
     states = texts(recording)
     asked = program_text(recording.program) + step_prompt(CODE.splitlines(), states[7])
     network = ByHeart({**answers, asked: states[1]})
-    found = list(exact_steps(network, Bytes(), recording, rows=4))
+    found = list(exact_steps(Checkpoint(network, Bytes(), {}), recording, rows=4))
     assert found == [number != 7 for number in range(len(states) - 1)]
     (run,) = run_all(network, [recording], budget=9)
     assert run.against(true_states(recording)).exact == found.index(False)
@@ -195,9 +200,9 @@ def test_a_run_that_goes_round_asks_once(three: list[Recording], monkeypatch: py
 
 def test_jumps_below_one_are_refused() -> None:
     with pytest.raises(InputError, match="at least 1"):
-        Stepper(ByHeart({}), Bytes(), jumps=(0, 1))
+        Stepper(Checkpoint(ByHeart({}), Bytes(), {}), jumps=(0, 1))
 
 
 def test_nothing_to_step_gives_nothing() -> None:
     starts: list[Start] = []
-    assert list(Stepper(ByHeart({}), Bytes()).run(starts)) == []
+    assert list(Stepper(Checkpoint(ByHeart({}), Bytes(), {})).run(starts)) == []

@@ -1,7 +1,7 @@
 """Commands that teach models and run programs in them: `lessons`, `teach`, `models step`."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from deskcheck.ask.settings import named
 from deskcheck.cli import levels
 from deskcheck.cli.common.jobs import Work, job_progress, print_job
 from deskcheck.cli.common.options import Panel, refuse_others, with_options
@@ -278,8 +279,26 @@ class _StepSettings:
     """Which model runs the programs, and how."""
 
     model: Annotated[
-        str, Setting("Folder of a model that `teach` made, or `nano`, the built-in one.", short="-m")
+        str,
+        Setting(
+            "Folder of a model that `teach` made; `nano`, the built-in one; hf/NAME, of Hugging Face; or "
+            "PROVIDER/NAME, as for `ask`: a server.",
+            short="-m",
+        ),
     ] = "nano"
+    model_args: Annotated[
+        Mapping[str, Any],
+        Setting(
+            "Of hf/: device, dtype. Of a provider: as in Inspect. May be given again.",
+            flag="--model-arg",
+            short="-M",
+            metavar="NAME=VALUE",
+            parse=named,
+        ),
+    ] = field(default_factory=dict)
+    explain: Annotated[
+        bool, Setting("Explain the notation in each prompt: for models that were not taught it.")
+    ] = False
     level: Annotated[Level, Setting("How much a machine does for the model (`deskcheck help levels`).")] = (
         Level.ALONE
     )
@@ -324,33 +343,37 @@ def step(
     if level is Level.ALONE:
         _step_alone(chosen, settings, one=id_ is not None, as_json=as_json)
         return
-    if out is not None or settings.each is not None or settings.jump != "1":
-        raise InputError(f"--out, --each and --jump: are for --level alone, not for {level.value}.")
+    alone = (out, settings.each, settings.jump, settings.explain, settings.model_args)
+    if alone != (None, None, "1", False, {}):
+        raise InputError(
+            "--out, --each, --jump, --explain and --model-arg: are for --level alone, not for "
+            f"{level.value}."
+        )
     levels.step_at(level, settings.model, chosen, settings.budget, one=id_ is not None, as_json=as_json)
 
 
 def _step_alone(chosen: list[Any], settings: _StepSettings, *, one: bool, as_json: bool) -> None:
     """The model writes each state by itself."""
     try:
-        from deskcheck.teach.small.checkpoints import open_checkpoint
+        from deskcheck.teach.pretrained.opening import step_model
         from deskcheck.teach.small.evaluation import report as evaluated
         from deskcheck.teach.small.evaluation import run_all
     except ImportError as error:
         raise MissingExtra(str(error.name), "nano", "Stepping a model") from error
     model, rows, budget = settings.model, settings.batch_size, settings.budget or 1000
-    checkpoint = open_checkpoint(model)
     jumps = _numbers("--jump", settings.jump)
-    checkpoint.refuse_untaught("dynamic", jumps)
     done = 0
-    with progress_bar(as_json) as progress:
+    opening = step_model(model, explain=settings.explain, arguments=settings.model_args)
+    with opening as opened, progress_bar(as_json) as progress:
+        opened.refuse_untaught("dynamic", jumps)
 
         def note(steps: int) -> None:
             nonlocal done
             done += steps
             progress(model, done, len(chosen) * budget)
 
-        stepped = list(run_all(checkpoint, chosen, rows=rows, budget=budget, jumps=jumps, note=note))
-    found = evaluated(checkpoint, stepped, each=settings.each, rows=rows)
+        stepped = list(run_all(opened, chosen, rows=rows, budget=budget, jumps=jumps, note=note))
+        found = evaluated(opened, stepped, each=settings.each, rows=rows)
     told: dict[str, Any] = {
         "model": model,
         "steps": found.steps.to_dict(),

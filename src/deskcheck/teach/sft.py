@@ -222,7 +222,8 @@ def _trainer(
     try:
         # Weights are kept in fp32 where they are trained; those under adapters stand still.
         network = AutoModelForCausalLM.from_pretrained(
-            model, dtype=torch.bfloat16 if bf16 and tuning.lora else torch.float32
+            str(Path(model).resolve()) if Path(model).is_dir() else model,  # adapters say where their base is
+            dtype=torch.bfloat16 if bf16 and tuning.lora else torch.float32,
         )
     except (OSError, ValueError, SafetensorError) as error:
         raise InputError(f"{model}: cannot be loaded: {_first_line(error)}") from error

@@ -7,7 +7,7 @@ from typing import Any
 
 from deskcheck.recording import InputError, MissingExtra
 from deskcheck.teach.lessons.tokens import EDITS, EDITS_READ, Bytes, Edits, Tokenizer, Words
-from deskcheck.teach.small.interpreter import Network
+from deskcheck.teach.small.interpreter import ModelRows, Network
 from deskcheck.teach.small.runtime import GRAPH, OnnxNetwork
 
 NANO = "nano"
@@ -23,6 +23,10 @@ class Checkpoint:
     network: Network
     tokenizer: Tokenizer
     about: dict[str, Any]
+
+    def read(self, programs: Sequence[str], longest: int = 2048) -> ModelRows:
+        """As `StepModel.read`."""
+        return ModelRows(self.network, self.tokenizer, programs, longest)
 
     def refuse_untaught(self, notation: str, jumps: Sequence[int] = ()) -> None:
         """Raise InputError for a notation, or jumps, that the model was not taught; not where its folder does

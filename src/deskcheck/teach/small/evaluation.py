@@ -7,7 +7,7 @@ from deskcheck.ask.results.statistics import Interval, mean_interval
 from deskcheck.ask.results.steps import PredictedRun, Steps, steps_of
 from deskcheck.notation.divergence import RunAgreement
 from deskcheck.recording import Recording
-from deskcheck.teach.small.checkpoints import Checkpoint
+from deskcheck.teach.small.interpreter import StepModel
 from deskcheck.teach.small.stepper import SteppedRun, Stepper, exact_steps, start_of, true_states
 
 
@@ -30,7 +30,7 @@ class Evaluation:
 
 
 def run_all(
-    checkpoint: Checkpoint,
+    model: StepModel,
     recordings: Sequence[Recording],
     *,
     rows: int = 64,
@@ -39,14 +39,14 @@ def run_all(
     note: Callable[[int], None] = lambda steps: None,
 ) -> Iterator[Stepped]:
     """Every recording run by the model from its first state, as they end. note: is told of steps made."""
-    stepper = Stepper(checkpoint.network, checkpoint.tokenizer, rows=rows, budget=budget, jumps=jumps)
+    stepper = Stepper(model, rows=rows, budget=budget, jumps=jumps)
     for number, run in stepper.run((start_of(recording) for recording in recordings), note):
         recording = recordings[number]
         yield Stepped(recording=recording, run=run, agreement=run.against(true_states(recording)))
 
 
 def report(
-    checkpoint: Checkpoint, stepped: Sequence[Stepped], *, each: int | None = None, rows: int = 64
+    model: StepModel, stepped: Sequence[Stepped], *, each: int | None = None, rows: int = 64
 ) -> Evaluation:
     """What runs come to. each: also ask for so many steps of every recording from its true states."""
     steps = steps_of(
@@ -67,9 +67,7 @@ def report(
     scores: list[float] = []
     clusters: list[str] = []
     for one in stepped:
-        found = list(
-            exact_steps(checkpoint.network, checkpoint.tokenizer, one.recording, rows=rows, most=each)
-        )
+        found = list(exact_steps(model, one.recording, rows=rows, most=each))
         scores += [float(exact) for exact in found]
         clusters += [one.recording.program.code] * len(found)
     return Evaluation(steps=steps, each=mean_interval(scores, clusters))

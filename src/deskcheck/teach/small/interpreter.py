@@ -61,14 +61,44 @@ class Network(Protocol):
 @dataclass(frozen=True, slots=True)
 class StepAnswer:
     """What a model gave. ended: with the token that ends an answer; false: it came to the longest that is
-    allowed. tokens: how many there are, and nll: the sum of their negative log probabilities in nats; passes:
-    how often the network ran for it."""
+    allowed. tokens: how many there are, and nll: the sum of their negative log probabilities in nats, None
+    where nobody tells; passes: how often the network ran for it."""
 
     text: str
     ended: bool
     tokens: int
-    nll: float
+    nll: float | None
     passes: int
+
+
+class Rows(Protocol):
+    """Programs that a model is asked about, one a row."""
+
+    def __len__(self) -> int: ...
+
+    def keep(self, rows: Sequence[int]) -> None:
+        """Drops all rows but these, which are numbered anew in this order."""
+
+    def add(self, other: Any) -> None:
+        """Takes the rows of another of its kind in, behind its own."""
+
+    def ask(self, asked: Mapping[int, tuple[str, str]]) -> dict[int, StepAnswer]:
+        """Greedy answers. asked: row -> (prompt, a guess at the answer)."""
+
+    def exact(self, rows: Sequence[int], texts: Sequence[tuple[str, str]]) -> list[bool]:
+        """Of each (prompt, answer) about the program of its row: whether greedy decoding gives exactly this
+        answer."""
+
+
+class StepModel(Protocol):
+    """A model that programs can be stepped with."""
+
+    def read(self, programs: Sequence[str], longest: int) -> Rows:
+        """The texts of programs (`program_text`), ready to be asked about. longest: tokens of a prompt with
+        its answer."""
+
+    def refuse_untaught(self, notation: str, jumps: Sequence[int] = ()) -> None:
+        """Raise InputError for a notation, or jumps, that the model cannot be asked in."""
 
 
 class ModelRows:
@@ -83,7 +113,7 @@ class ModelRows:
         self.network = network
         self.tokenizer = tokenizer
         self.longest = longest
-        self.seen = _Seen()
+        self.seen = Seen()
         self.edits = isinstance(tokenizer, Edits)
         self.texts = list(prefixes)
         programs = [tokenizer.encode(prefix) for prefix in prefixes]
@@ -179,8 +209,12 @@ class ModelRows:
             found.append((bool((mine.argmax(-1) == wanted).all()), float(sure.sum())))
         return found
 
+    def exact(self, rows: Sequence[int], texts: Sequence[tuple[str, str]]) -> list[bool]:
+        """As `Rows.exact`, in one pass over all."""
+        return [exact for exact, _ in self.log_probabilities(rows, texts)]
+
     def ask(self, asked: Mapping[int, tuple[str, str]]) -> dict[int, StepAnswer]:
-        """Greedy answers. asked: row -> (prompt, a guess at the answer)."""
+        """As `Rows.ask`."""
         rows = list(asked)
         writing = []
         for row, (prompt, guess) in asked.items():
@@ -190,9 +224,8 @@ class ModelRows:
             if draft is None:
                 draft = [*self.tokenizer.encode_answer(prompt, guess), self.tokenizer.end]
             pending = self.tokenizer.encode_prompt(prompt, self.texts[row])
-            # Of a whole trace nothing says how long it gets.
-            most = self.longest if state is None else (1 + _LONGER) * len(pending) + _AT_LEAST
-            writing.append(_Writing(pending, draft, question, self.seen, min(most, self.longest)))
+            most = most_tokens(len(pending), self.longest, whole=state is None)
+            writing.append(Writing(pending, draft, question, self.seen, most))
         end = self.tokenizer.end
         room = self.keys[0].shape[2] + max(len(w.pending) for w in writing) + 2 * _GUESS
         keys = [_wide(k[rows], room) for k in self.keys]
@@ -202,7 +235,7 @@ class ModelRows:
         active = list(range(len(rows)))
         while active:
             feeds = {number: [*writing[number].pending, *writing[number].guess()] for number in active}
-            for some in _alike(feeds):
+            for some in alike(feeds, _AT_ONCE):
                 width, size = max(len(feeds[number]) for number in some), int(lengths[some].max())
                 tokens = np.zeros((len(some), shift + width), dtype=np.int64)
                 tokens[:, :shift] = before[some]
@@ -214,11 +247,11 @@ class ModelRows:
                     [v[some, :, :size] for v in values],
                     lengths[some],
                 )
-                best = logs.argmax(-1)
+                best, sure = logs.argmax(-1), logs.max(-1)
                 for place, number in enumerate(some):
                     w, feed, at = writing[number], feeds[number], int(lengths[number])
                     start = len(w.pending) - 1
-                    count = w.take(best[place, start : len(feed)], logs[place, start:], end)
+                    count = w.take(best[place, start : len(feed)], sure[place, start:], end)
                     if at + count + _GUESS > keys[0].shape[2]:
                         keys = [_wide(k, at + count + 4 * _GUESS) for k in keys]
                         values = [_wide(v, at + count + 4 * _GUESS) for v in values]
@@ -244,18 +277,25 @@ class ModelRows:
         }
 
 
-def _alike(feeds: Mapping[int, Sequence[int]]) -> Iterator[list[int]]:
-    """Rows that are run over together: those whose tokens are about as many, so that little is filled up."""
+def alike(feeds: Mapping[int, Sequence[int]], at_once: int) -> Iterator[list[int]]:
+    """Rows that are run over together: those whose tokens are about as many, so that little is filled up; so
+    many tokens at a time, filled up ones counted, or one row."""
     some: list[int] = []
     for number in sorted(feeds, key=lambda number: len(feeds[number])):
-        if some and (len(some) + 1) * len(feeds[number]) > _AT_ONCE:
+        if some and (len(some) + 1) * len(feeds[number]) > at_once:
             yield some
             some = []
         some.append(number)
     yield some
 
 
-class _Seen:
+def most_tokens(prompt: int, longest: int, *, whole: bool) -> int:
+    """Tokens that a prompt of so many may come to with its answer. whole: it asks for a whole trace, of which
+    nothing says how long it gets."""
+    return longest if whole else min((1 + _LONGER) * prompt + _AT_LEAST, longest)
+
+
+class Seen:
     """What was written before, by what precedes it: states of a program resemble one another."""
 
     def __init__(self) -> None:
@@ -277,12 +317,12 @@ class _Seen:
         return self.places.get(tuple(written[-_FIND:]))
 
 
-class _Writing:
+class Writing:
     """One answer while it is written. pending: tokens that the network has not run over yet; the last of them
     is the one whose successor is wanted. old: the guess that was given; source, at: what is guessed from, and
     how far it has been used."""
 
-    def __init__(self, prompt: list[int], old: list[int], question: str, seen: _Seen, most: int) -> None:
+    def __init__(self, prompt: list[int], old: list[int], question: str, seen: Seen, most: int) -> None:
         self.pending = prompt
         self.question = question
         self.old = old
@@ -300,15 +340,15 @@ class _Writing:
         self.guessed = self.source[self.at : self.at + _GUESS]
         return self.guessed
 
-    def take(self, best: NDArray[np.int64], logs: NDArray[np.float32], end: int) -> int:
+    def take(self, best: NDArray[np.int64], sure: NDArray[np.float32], end: int) -> int:
         """Goes on with what the network found most likely after the last pending token and after each guessed
-        one. How many of the tokens that it ran over stay."""
+        one. sure: the log probability of each. How many of the tokens that it ran over stay."""
         self.passes += 1
         stay = len(self.pending)
         right = 0
         while True:
             token = int(best[right])
-            self.nll -= float(logs[right, token])
+            self.nll -= float(sure[right])
             self.written.append(token)
             if token == end:
                 self.ended = True

@@ -6,6 +6,7 @@ events on: of the jumps that are allowed, the furthest is taken whose answer the
 the one that it is surest of (the paper's choice by likelihood).
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,8 +18,7 @@ from deskcheck.notation.forms.dynamic import parse_dynamic
 from deskcheck.notation.layout import program_text, step_prompt
 from deskcheck.recording import InputError, Program, Recording
 from deskcheck.recording.program import code_lines
-from deskcheck.teach.lessons.tokens import Tokenizer
-from deskcheck.teach.small.interpreter import ModelRows, Network
+from deskcheck.teach.small.interpreter import Rows, StepModel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,13 +32,13 @@ class Start:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SteppedRun:
     """What a model made of a program. states: texts, the first of which it was given; jumps: how many events
-    each other one is after the one before; nll: of each step, in nats. stop: why it ended; why: what could
-    not be read."""
+    each other one is after the one before; nll: of each step, in nats, None where nobody tells. stop: why it
+    ended; why: what could not be read."""
 
     start: Start
     states: tuple[str, ...]
     jumps: tuple[int, ...]
-    nll: tuple[float, ...]
+    nll: tuple[float | None, ...]
     stop: Stop
     why: str | None = None
 
@@ -53,7 +53,7 @@ class SteppedRun:
         return compare_runs(told, reached(true, self.jumps), self.stop)
 
 
-_Answer = tuple[int, str, float, bool]
+_Answer = tuple[int, str, float | None, bool]
 """The jump, the state's text, its negative log probability, whether the answer ended."""
 
 
@@ -67,7 +67,7 @@ class _Going:
     states: list[str]
     known: dict[str, _Answer] = field(default_factory=dict)
     jumps: list[int] = field(default_factory=list)
-    nll: list[float] = field(default_factory=list)
+    nll: list[float | None] = field(default_factory=list)
 
 
 class Stepper:
@@ -80,8 +80,7 @@ class Stepper:
 
     def __init__(
         self,
-        network: Network,
-        tokenizer: Tokenizer,
+        model: StepModel,
         *,
         rows: int = 64,
         budget: int = 1000,
@@ -91,8 +90,7 @@ class Stepper:
     ) -> None:
         if not jumps or min(jumps) < 1:
             raise InputError(f"jumps={list(jumps)} must be numbers of events, each at least 1.")
-        self.network = network
-        self.tokenizer = tokenizer
+        self.model = model
         self.rows = rows
         self.budget = budget
         self.longest = longest
@@ -108,7 +106,7 @@ class Stepper:
         """
         waiting = iter(enumerate(starts))
         going: list[tuple[int, _Going]] = []
-        read: ModelRows | None = None
+        read: Rows | None = None
         while True:
             fresh: list[tuple[int, _Going]] = []
             while len(going) + len(fresh) < self.rows:
@@ -118,7 +116,7 @@ class Stepper:
                 fresh.append((number, _Going(start, code_lines(start.program.code), [start.state])))
             if fresh:
                 texts = [program_text(one.start.program) for _, one in fresh]
-                rows = ModelRows(self.network, self.tokenizer, texts, self.longest)
+                rows = self.model.read(texts, self.longest)
                 if read is None:
                     read = rows
                 else:
@@ -135,7 +133,7 @@ class Stepper:
                 going = [going[row] for row in left]
                 read.keep(left)
 
-    def _round(self, going: list[tuple[int, _Going]], read: ModelRows) -> list[tuple[int, SteppedRun]]:
+    def _round(self, going: list[tuple[int, _Going]], read: Rows) -> list[tuple[int, SteppedRun]]:
         """One step of each; the runs that end with it."""
         chosen = self._choose([one for _, one in going], read)
         ended = []
@@ -155,12 +153,12 @@ class Stepper:
                 ended.append((number, _run(one, Stop.BUDGET)))
         return ended
 
-    def _choose(self, going: Sequence[_Going], read: ModelRows) -> list[_Answer]:
+    def _choose(self, going: Sequence[_Going], read: Rows) -> list[_Answer]:
         """What the model says to the last state of each."""
         best = [one.known.get(one.states[-1]) for one in going]
         new = [row for row, found in enumerate(best) if found is None]
         for jump in reversed(self.jumps):  # the furthest first; those that are sure ask no other
-            unsure = [row for row in new if (found := best[row]) is None or found[2] > self.sure]
+            unsure = [row for row in new if (found := best[row]) is None or _doubt(found[2]) > self.sure]
             if not unsure:
                 break
             answers = read.ask(
@@ -171,12 +169,17 @@ class Stepper:
             )
             for row, answer in answers.items():
                 found = best[row]
-                if found is None or not found[3] or (answer.ended and answer.nll < found[2]):
+                better = found is None or _doubt(answer.nll) < _doubt(found[2])
+                if found is None or not found[3] or (answer.ended and better):
                     best[row] = (jump, answer.text, answer.nll, answer.ended)
         for row in new:
             if (found := best[row]) is not None:
                 going[row].known[going[row].states[-1]] = found
         return [found for found in best if found is not None]
+
+
+def _doubt(nll: float | None) -> float:
+    return math.inf if nll is None else nll
 
 
 def start_of(recording: Recording) -> Start:
@@ -193,7 +196,7 @@ def true_states(recording: Recording) -> Iterator[Moment]:
 
 
 def exact_steps(
-    network: Network, tokenizer: Tokenizer, recording: Recording, *, rows: int = 64, most: int | None = None
+    model: StepModel, recording: Recording, *, rows: int = 64, longest: int = 2048, most: int | None = None
 ) -> Iterator[bool]:
     """For each step of a recorded run, from the true state: whether the model gives exactly the next one.
 
@@ -201,7 +204,7 @@ def exact_steps(
     stepper would make from the first state; here many are computed at once. most: that many steps.
     """
     code = code_lines(recording.program.code)
-    read = ModelRows(network, tokenizer, [program_text(recording.program)])
+    read = model.read([program_text(recording.program)], longest)
     pending: list[tuple[str, str]] = []
     before: str | None = None
     for number, moment in enumerate(true_states(recording)):
@@ -212,10 +215,10 @@ def exact_steps(
             pending.append((step_prompt(code, before), text))
         before = text
         if len(pending) == rows:
-            yield from [exact for exact, _ in read.log_probabilities([0] * len(pending), pending)]
+            yield from read.exact([0] * len(pending), pending)
             pending = []
     if pending:
-        yield from [exact for exact, _ in read.log_probabilities([0] * len(pending), pending)]
+        yield from read.exact([0] * len(pending), pending)
 
 
 def _run(one: _Going, stop: Stop, why: str | None = None) -> SteppedRun:

@@ -1,0 +1,75 @@
+"""Prompts for one step as the tokens of a Hugging Face model, and its answers as text.
+
+Without an explanation a prompt is what lessons hold, to the token. With one it is what `deskcheck ask` sends:
+the words that explain the notation, and the model's own chat template around all of it, where it has one.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from deskcheck.ask.methods.solvers import read_state
+from deskcheck.notation import state_text
+from deskcheck.notation.forms.explained import EXPLAINED
+from deskcheck.recording import InputError
+from deskcheck.teach.lessons.tokens import Pretrained
+
+
+class StepPrompts:
+    """How a model is asked. explain: it was not taught the notation.
+
+    Raises InputError: a tokenizer that cannot be used (`Pretrained`).
+    """
+
+    def __init__(self, name: str, *, explain: bool) -> None:
+        from transformers import AutoTokenizer
+
+        self.tokenizer = Pretrained(name)
+        self.explain = explain
+        found = AutoTokenizer.from_pretrained(name) if explain else None
+        self.chat: Any = found if found is not None and found.chat_template else None
+
+    def tokens(self, program: str, prompt: str) -> list[int]:
+        """All that stands before the answer. program: as `program_text` has it."""
+        if not self.explain:
+            return [*self.tokenizer.begin, *self.tokenizer.encode(program + prompt)]
+        text = explained(program, prompt)
+        if self.chat is None:
+            return [*self.tokenizer.begin, *self.tokenizer.encode(text)]
+        told = self.chat.apply_chat_template(
+            [{"role": "user", "content": text}], add_generation_prompt=True, return_dict=True
+        )
+        return list(told["input_ids"])
+
+    def shared(self, program: str) -> list[int]:
+        """What all prompts about a program begin with."""
+        return common(self.tokens(program, "f 1\n+1\n"), self.tokens(program, "globals: x=1\n+1\n"))
+
+    def answer(self, asked: Sequence[int], written: Sequence[int]) -> str:
+        """The text of an answer, without the token that ends it."""
+        # Tokenizers that mark a text's beginning write a blank there: only behind the prompt it is none.
+        decode = self.tokenizer.decode
+        text = decode([*asked, *written]).removeprefix(decode(asked))
+        return plain(text) if self.explain else text
+
+
+def common(one: Sequence[int], other: Sequence[int]) -> list[int]:
+    """What both begin with."""
+    count = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
+    return list(one[: min(len(one), len(other)) if count is None else count])
+
+
+def explained(program: str, prompt: str) -> str:
+    """A prompt for a model that was not taught the notation."""
+    return EXPLAINED["dynamic"] + program + prompt
+
+
+def plain(text: str) -> str:
+    """The state in an answer that may have words and a code fence around it; the answer where it has none."""
+    read = read_state(text)
+    return text if isinstance(read, str) else state_text(read)
+
+
+def refuse_explained(jumps: Sequence[int]) -> None:
+    """Raise InputError for jumps that the explanation does not know."""
+    if list(jumps) != [1]:
+        raise InputError("--jump: is for models that were taught jumps: leave it out, or --explain.")

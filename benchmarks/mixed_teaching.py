@@ -4,9 +4,9 @@
 
 Execution Tuning (arXiv:2503.05703) asks whether a model that learns to execute step by step says results at
 once more often, and trains on several notations. Here both is asked of small models from nothing, on programs
-that ask for nothing but the flow of values: copies, swaps and a choice between two names, in lines of a few
-letters. So a model learns a step within minutes of one processor, and what is left is whether it can go
-through many lines in its head. Nothing follows from this for large models, or for other programs.
+that ask for nothing but the flow of values: one to four lines of copies and swaps of three variables. So a
+model learns a step within a minute of one processor, and what is left is whether it can go through some lines
+in its head. Nothing follows from this for large models, or for other programs.
 
 Models that differ in what they read alone, of each of the seeds:
 
@@ -69,8 +69,8 @@ TRACES: Mapping[str, Callable[[Iterable[Moment]], Iterator[str]]] = {
     "scratchpad": scratchpad_lines,
     "compact": compact_lines,
 }
-_NAMES = "abcdefgh"
-_LINES = (2, 8)
+_NAMES = ("a", "b", "c")
+_LINES = (1, 4)
 """Of a body, before its return."""
 _INPUTS = 2
 """Of each program."""
@@ -79,22 +79,13 @@ _ROWS, _EACH = 32, 2
 
 
 def flow_program(chance: random.Random) -> tuple[str, int]:
-    """A program of copies, swaps and choices, and how many lines its body has."""
-    names = chance.sample(_NAMES, 3)
-    lines = [f"def f({', '.join(names)}):"]
+    """A program of copies and swaps, and how many lines its body has."""
+    lines = [f"def f({', '.join(_NAMES)}):"]
     count = chance.randint(*_LINES)
     for _ in range(count):
-        one, two, three = chance.sample(names, 3)
-        lines.append(
-            chance.choice(
-                (
-                    f"    {one} = {two}",
-                    f"    {one}, {two} = {two}, {one}",
-                    f"    {one} = {two} if {three} else {one}",
-                )
-            )
-        )
-    lines.append(f"    return {chance.choice(names)}")
+        one, two, _ = chance.sample(_NAMES, 3)
+        lines.append(chance.choice((f"    {one} = {two}", f"    {one}, {two} = {two}, {one}")))
+    lines.append(f"    return {chance.choice(_NAMES)}")
     return "\n".join(lines) + "\n", count
 
 

@@ -9,8 +9,9 @@ program is read once for all its lessons of a batch) and one sequence each, as t
 precision, in turn; the losses are compared, so that both do the same work.
 
 stepping: steps a second of the same programs: `Stepper` with all of them at once, and `generate` of Hugging
-Face transformers on the same weights (float32, its own cache, greedy), one call a step, one program at a
-time. The states must be the same. The model is one that transformers can run: of `teach --behind 0`.
+Face transformers on the same weights (float32, greedy), one call a step, one program at a time: with the
+cache that it keeps within a call, and without any. The states must be the same. The model is one of Hugging
+Face, or one of ours that transformers can run: of `teach --shift-tokens 0`.
 """
 
 import argparse
@@ -18,7 +19,7 @@ import math
 import statistics
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,9 +30,11 @@ from benchmarks._page import machine, table
 from deskcheck.notation.layout import program_text, step_prompt
 from deskcheck.recording.reader import Recordings
 from deskcheck.teach.lessons.tokens import Words
+from deskcheck.teach.pretrained.opening import step_model
 from deskcheck.teach.small.batches import Batch, Lessons, make_batch, read_lessons, shards, some_texts
-from deskcheck.teach.small.checkpoints import open_checkpoint
+from deskcheck.teach.small.checkpoints import Checkpoint
 from deskcheck.teach.small.evaluation import run_all
+from deskcheck.teach.small.interpreter import StepModel
 from deskcheck.teach.small.model import Model, ModelConfig
 from deskcheck.teach.small.training import loss_of
 
@@ -105,62 +108,94 @@ def training(options: argparse.Namespace) -> str:
 
 def stepping(options: argparse.Namespace) -> str:
     """Steps a second either way."""
-    from transformers import LlamaForCausalLM
-
     recordings = [r for r in Recordings(options.runs) if len(r.trace) > 2][: options.programs]
-    checkpoint = open_checkpoint(options.model)
-    tokenizer = checkpoint.tokenizer
-    theirs: Any = LlamaForCausalLM.from_pretrained(options.model)
-    theirs.eval()
-    ratios, ours_rate, their_rate = [], [], []
-    same = steps = made = 0
-    for _ in range(options.reps):
-        started = time.perf_counter()
-        runs = list(run_all(checkpoint, recordings, budget=options.budget, rows=options.rows))
-        spent = time.perf_counter() - started
-        made = sum(len(one.run.jumps) for one in runs)
-        asked = [
-            (
-                program_text(one.recording.program),
-                step_prompt(one.recording.program.code.splitlines(), before),
-                after,
-            )
-            for one in runs
-            for before, after in zip(one.run.states, one.run.states[1:], strict=False)
-        ][: options.generated]
-        if not asked:
-            raise SystemExit("the model gives no readable state: nothing to compare")
-        same = 0
-        started = time.perf_counter()
-        for program, prompt, after in asked:
-            tokens = torch.tensor([[*tokenizer.encode(program), *tokenizer.encode_prompt(prompt, program)]])
-            with torch.inference_mode():
-                out = theirs.generate(
-                    tokens,
-                    max_new_tokens=600,
-                    do_sample=False,
-                    eos_token_id=Words.end,
-                    pad_token_id=Words.padding,
+    with step_model(str(options.model), explain=False, arguments={}) as model:
+        ways = _ways(model, options.model)
+        rates: dict[str, list[float]] = {name: [] for name in ways}
+        ours: list[float] = []
+        same, steps, made = dict.fromkeys(ways, 0), 0, 0
+        for _ in range(options.reps):
+            started = time.perf_counter()
+            runs = list(run_all(model, recordings, budget=options.budget, rows=options.rows))
+            spent = time.perf_counter() - started
+            made = sum(len(one.run.jumps) for one in runs)
+            asked = [
+                (
+                    program_text(one.recording.program),
+                    step_prompt(one.recording.program.code.splitlines(), before),
+                    after,
                 )
-            written = out[0, tokens.shape[1] :].tolist()
-            same += tokenizer.decode_answer(prompt, [n for n in written if n != Words.end]) == after
-        other = time.perf_counter() - started
-        steps = len(asked)
-        ours_rate.append(made / spent)
-        their_rate.append(len(asked) / other)
-        ratios.append(ours_rate[-1] / their_rate[-1])
-    head = ["stepping, steps a second", "", "to reach"]
-    return table(
-        head,
-        [
-            ["programs; steps made, steps compared", f"{len(recordings)}; {made}, {steps}", ""],
-            ["the stepper", f"{statistics.median(ours_rate):.1f}", ""],
-            ["one `generate` a step", f"{statistics.median(their_rate):.1f}", ""],
+                for one in runs
+                for before, after in zip(one.run.states, one.run.states[1:], strict=False)
+            ]
+            asked = asked[:: max(1, len(asked) // options.generated)][: options.generated]
+            if not asked:
+                raise SystemExit("the model gives no readable state: nothing to compare")
+            steps = len(asked)
+            ours.append(made / spent)
+            for name, answer in ways.items():
+                started = time.perf_counter()
+                same[name] = sum(answer(program, prompt) == after for program, prompt, after in asked)
+                rates[name].append(steps / (time.perf_counter() - started))
+    rows = [
+        ["programs; steps made, steps compared", f"{len(recordings)}; {made}, {steps}", ""],
+        ["the stepper", f"{statistics.median(ours):.1f}", ""],
+    ]
+    for name, found in rates.items():
+        ratios = [a / b for a, b in zip(ours, found, strict=True)]
+        rows += [
+            [f"one `generate` a step, {name}", f"{statistics.median(found):.1f}", ""],
             ["ratio", f"{statistics.median(ratios):.1f}", "at least 8"],
             ["... in each repetition", ", ".join([f"{ratio:.1f}" for ratio in ratios]), ""],
-            ["same state", f"{same} of {steps}", "all"],
-        ],
-    )
+            ["same state", f"{same[name]} of {steps}", "all"],
+        ]
+    return table(["stepping, steps a second", "", "to reach"], rows)
+
+
+def _ways(model: StepModel, folder: Path) -> dict[str, Callable[[str, str], str]]:
+    """`generate` of transformers on the same weights, as a function of program and prompt."""
+    from transformers import AutoModelForCausalLM
+
+    if isinstance(model, Checkpoint):
+        ours = model.tokenizer
+        theirs: Any = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+        end, padding = ours.end, Words.padding
+
+        def tokens(program: str, prompt: str) -> list[int]:
+            return [*ours.encode(program), *ours.encode_prompt(prompt, program)]
+
+        def text(asked: Sequence[int], prompt: str, written: Sequence[int]) -> str:
+            return ours.decode_answer(prompt, written)
+    else:
+        from deskcheck.teach.pretrained.transformer import Transformer
+
+        assert isinstance(model, Transformer)
+        prompts, theirs = model.prompts, model.network
+        end = padding = prompts.tokenizer.end
+        tokens = prompts.tokens
+
+        def text(asked: Sequence[int], prompt: str, written: Sequence[int]) -> str:
+            return prompts.answer(asked, written)
+
+    def way(use_cache: bool) -> Callable[[str, str], str]:
+        def answer(program: str, prompt: str) -> str:
+            asked = tokens(program, prompt)
+            with torch.inference_mode():
+                out = theirs.generate(
+                    torch.tensor([asked]),
+                    attention_mask=torch.ones(1, len(asked), dtype=torch.long),
+                    max_new_tokens=600,
+                    do_sample=False,
+                    eos_token_id=end,
+                    pad_token_id=padding,
+                    use_cache=use_cache,
+                )
+            written = [n for n in out[0, len(asked) :].tolist() if n != end]
+            return text(asked, prompt, written)
+
+        return answer
+
+    return {"with its own cache": way(True), "without a cache": way(False)}
 
 
 def main() -> None:

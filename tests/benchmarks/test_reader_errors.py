@@ -1,12 +1,8 @@
-"""The causes by which a reader's mistakes are counted; and the lessons that ask about them."""
-
-import random
-from collections import Counter
+"""The causes by which a reader's mistakes are counted."""
 
 from benchmarks.reader_errors import asked, cause_of_where
-from deskcheck.teach.reader.lessons import drawn_outline, where_lessons
 from deskcheck.teach.reader.teacher import Teacher
-from deskcheck.teach.reader.text import NUMBER, WORDS, functions
+from deskcheck.teach.reader.text import NUMBER, functions
 
 CODE = """\
 def f(n):
@@ -39,15 +35,3 @@ def test_the_teacher_makes_no_mistake_and_a_mute_reader_only_mistakes() -> None:
     mute = list(asked(lambda prompt, written: NUMBER["ask"], source))
     assert [cause for cause, _, _ in mute] == [cause for cause, _, _ in found]
     assert not any(right for _, _, right in mute)
-
-
-def test_most_questions_about_outlines_are_about_ways_that_are_not_to_the_next_line() -> None:
-    """Where a function has them; drawn evenly they would be one in three."""
-    chance, far = random.Random(5), Counter[bool]()
-    for _ in range(200):
-        outline = [(place, *line) for place, line in enumerate(drawn_outline(chance))]
-        for words, taught in where_lessons(outline, 4, chance):
-            place, answer = WORDS[words[1]], WORDS[words[-1]]
-            assert taught == [*[False] * (len(words) - 1), True]
-            far[answer != f"L{int(place[1:]) + 1}"] += 1
-    assert far[True] / far.total() > 0.6

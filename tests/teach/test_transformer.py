@@ -25,11 +25,13 @@ from tests.teach.conftest import Recorded, call
 torch = pytest.importorskip("torch", reason="no torch: would show that Hugging Face models can be stepped")
 pytest.importorskip("peft", reason="no peft: would show that adapters can be stepped")
 
+from tokenizers.processors import TemplateProcessing  # noqa: E402
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, LlamaForCausalLM  # noqa: E402
 from typer.testing import CliRunner  # noqa: E402
 
 from deskcheck.teach.pretrained.prompts import StepPrompts  # noqa: E402
 from deskcheck.teach.pretrained.transformer import Transformer  # noqa: E402
+from deskcheck.teach.sft import served_template  # noqa: E402
 
 CODE = "def f(n):\n    total = 0\n    for i in range(n):\n        total += i\n    return total\n"
 LONG = "def g(a, b):\n    words = ['one', 'two']\n    words.append(a + b)\n    return words\n"
@@ -235,6 +237,29 @@ def test_with_an_explanation_a_prompt_is_what_ask_sends(tmp_path: Path) -> None:
     assert tokenizer.decode(shared) == f"[user]\n{EXPLAINED['dynamic']}{program}"
     fenced = tokenizer("So:\n```\nf 2: n=3\n```\n")["input_ids"]
     assert prompts_.answer(tokens, fenced) == "f 2: n=3"
+
+
+@pytest.mark.parametrize("begins", [False, True])
+def test_a_server_gives_the_tokens_of_lessons(begins: bool, tmp_path: Path) -> None:
+    """By the template that is written for it; with the token that begins a text, where the tokenizer has one."""
+    made = families.bpe()
+    if begins:
+        made.add_special_tokens(["<s>"])
+        at = made.token_to_id("<s>")
+        made.post_processor = TemplateProcessing(single="<s> $A", special_tokens=[("<s>", at)])
+    families.saved(made, tmp_path, **({"bos_token": "<s>"} if begins else {}))
+    asked = StepPrompts(str(tmp_path), explain=False)
+    assert bool(asked.tokenizer.begin) is begins
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path)
+    one, prompt, _ = prompts()[0]
+    program = program_text(one.program)
+    told = tokenizer.apply_chat_template(
+        [{"role": "user", "content": program + prompt}],
+        chat_template=served_template(asked.tokenizer),
+        add_generation_prompt=True,
+        return_dict=True,
+    )
+    assert list(told["input_ids"]) == asked.tokens(program, prompt)
 
 
 # -- behind an interface ------------------------------------------------------------------------------

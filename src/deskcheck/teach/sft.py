@@ -30,7 +30,10 @@ from deskcheck.teach.run_folder import CHECKPOINTS, METRICS, RUN, begin_run, dam
 from deskcheck.teach.settings import Tuning
 
 AS_IT_IS = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
-"""Chat template of a trained model: a prompt reaches it as laid out in lessons, whoever serves it."""
+"""Chat template of a trained model: a prompt reaches it as laid out in lessons, where its tokenizer puts the
+token before it that begins a text, as in transformers."""
+SERVED = "served.jinja"
+"""File with the same for servers: they add nothing to what a template gives."""
 _COLUMNS = ["prefix", "prompt", "completion", "input_ids"]
 _LOOKED_AT = 200
 """Lessons of each split whose tokens are compared with those of the model's tokenizer."""
@@ -106,11 +109,17 @@ def tune(
             tokenizer.chat_template = AS_IT_IS
             with disk_errors(out, "save the tokenizer"):
                 tokenizer.save_pretrained(str(out))
+                (out / SERVED).write_text(served_template(known))
             (out / "training_args.bin").unlink(missing_ok=True)  # a pickle of what run.json says in words
             shutil.rmtree(out / CHECKPOINTS / "lessons", ignore_errors=True)  # the lessons as Arrow, mapped
     finally:
         if lock is not None:
             lock.release()
+
+
+def served_template(tokenizer: Pretrained) -> str:
+    """The chat template with which a server gives a model the tokens of lessons."""
+    return ("{{ bos_token }}" if tokenizer.begin else "") + AS_IT_IS
 
 
 # -- what is refused -------------------------------------------------------------------------------

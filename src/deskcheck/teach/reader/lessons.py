@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from deskcheck.corpus import programs
 from deskcheck.teach.machine.frames import OutsideLanguage
-from deskcheck.teach.reader.teacher import REPLIED, next_place, orders, where_answer
+from deskcheck.teach.reader.teacher import REPLIED, orders, where_answer
 from deskcheck.teach.reader.text import (
     COMPARISONS,
     DEPTHS,
@@ -26,9 +26,6 @@ Lesson = tuple[list[int], list[bool]]
 """Words of a prompt with its answer, and which of them the model is to write."""
 _QUESTIONS = 5
 """About the outline of a function."""
-_NEAR = 4
-"""One in so many questions is about a line that the next one follows, where there are enough others: two in
-three of all lines are such, and are learned soon."""
 
 
 def line_lesson(words: Sequence[str], again: bool, chance: random.Random) -> Lesson:
@@ -61,18 +58,7 @@ def where_lessons(outline: Outline, count: int, chance: random.Random) -> Iterat
         if kind not in ("def", "else", "return")
         for outcome in (("T", "F") if kind in ("if", "elif", "for", "while") else ("go",))
     ]
-    lines = [(depth, kind) for _, depth, kind in outline]
-    places = {place: number for number, (place, _, _) in enumerate(outline)}
-
-    def is_far(question: tuple[int, str]) -> bool:
-        number = places[question[0]]
-        return next_place(lines, number, question[1]) != number + 1
-
-    far = [question for question in asked if is_far(question)]
-    near = [question for question in asked if not is_far(question)]
-    drawn_far = chance.sample(far, min(len(far), count - count // _NEAR))
-    drawn_near = chance.sample(near, min(len(near), count - len(drawn_far)))
-    for place, outcome in [*drawn_far, *drawn_near]:
+    for place, outcome in chance.sample(asked, min(len(asked), count)):
         words = where_words(outline, place, outcome)
         answer = where_answer(words)
         yield [NUMBER[word] for word in [*words, answer]], [False] * len(words) + [True]

@@ -17,7 +17,7 @@ from benchmarks._commands import run
 from benchmarks._page import machine, table
 from deskcheck.recording.reader import Recordings
 from deskcheck.teach.processor.stepping import LevelReport, Processor, run_level
-from deskcheck.teach.reader.stepping import Reading
+from deskcheck.teach.reader.stepping import ReaderModels
 from deskcheck.teach.small.checkpoints import folder_of
 
 FAMILIES = ("collatz", "binary_counter", "fibonacci")
@@ -67,9 +67,9 @@ def main() -> None:
     parser.add_argument("--cruxeval", type=Path, help="its file")
     parser.add_argument("--quick", action="store_true", help="two short runs of one text of each")
     options = parser.parse_args()
-    levels: dict[str, Processor | Reading] = {"processor": Processor(folder_of("nano"))}
+    levels: dict[str, Processor | ReaderModels] = {"processor": Processor(folder_of("nano"))}
     if options.reader is not None:
-        levels["reader"] = Reading(options.reader)
+        levels["reader"] = ReaderModels(options.reader)
     rows, outside = [], []
     told: dict[str, object] = {"machine": machine()}
     for name, source in sources(options).items():

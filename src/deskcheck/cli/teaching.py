@@ -346,8 +346,7 @@ def step(
     alone = (out, settings.each, settings.jump, settings.explain, settings.model_args)
     if alone != (None, None, "1", False, {}):
         raise InputError(
-            "--out, --each, --jump, --explain and --model-arg: are for --level alone, not for "
-            f"{level.value}."
+            f"--out, --each, --jump, --explain and --model-arg: are for --level alone, not for {level.value}."
         )
     levels.step_at(level, settings.model, chosen, settings.budget, one=id_ is not None, as_json=as_json)
 

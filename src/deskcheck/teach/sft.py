@@ -109,7 +109,7 @@ def tune(
             tokenizer.chat_template = AS_IT_IS
             with disk_errors(out, "save the tokenizer"):
                 tokenizer.save_pretrained(str(out))
-                (out / SERVED).write_text(served_template(known))
+                (out / SERVED).write_text(served_template(Pretrained(model)))
             (out / "training_args.bin").unlink(missing_ok=True)  # a pickle of what run.json says in words
             shutil.rmtree(out / CHECKPOINTS / "lessons", ignore_errors=True)  # the lessons as Arrow, mapped
     finally:

@@ -61,7 +61,7 @@ class ReadingMachine(Machine):
         try:
             args, keywords = read_arguments(arguments)
         except (SyntaxError, ValueError) as error:
-            raise OutsideLanguage(f"arguments that cannot be read: {error}") from None
+            raise OutsideLanguage(f"arguments that cannot be read ({type(error).__name__})") from None
         if entry not in self._functions or keywords:
             raise OutsideLanguage(f"{entry} is no function, or its arguments have names")
         deepest = sys.getrecursionlimit()

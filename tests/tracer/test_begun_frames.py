@@ -146,7 +146,8 @@ def send(kind, facts, blocks):
     if kind == "call":
         recorded.append([facts, [row for each in blocks for row in block.rows(each)]])
 
-observer = _calls.Observer(_calls.Project(folder, (), ["calls.py"]), send, most=100, budget=1000, limits=TraceLimits())
+project, drawing = _calls.Project(folder, (), ["calls.py"]), _calls.Drawing(most=100, budget=1000, seed=0)
+observer = _calls.Observer(project, send, drawing, limits=TraceLimits())
 real = sys.stdout
 class Told:
     def write(self, text):

@@ -138,7 +138,8 @@ from deskcheck.sandbox import Sandbox
 level, first, last = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 code = "import time; time.sleep(0.005); print({n} * {n})"
 programs = (Program(id=str(n), code=code.format(n=n)) for n in range(first, last))
-with Sandbox(level=level, workers=2, tries=60) as sandbox:
+Sandbox.tries = 60
+with Sandbox(level=level, workers=2) as sandbox:
     print("ready", flush=True)
     for result in sandbox.run(programs):
         # In one piece, whatever the environment says of buffers: this process may be killed at any moment.

@@ -104,7 +104,8 @@ def test_an_interpreter_that_is_closed_to_others_is_refused_with_its_folder(tmp_
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o700)
     (closed / "file").touch()
-    code = RUN.replace("workers=1", f"workers=1, readable=({str(closed / 'file')!r},)")
+    code = RUN.replace("workers=1", f"workers=1, provided=Provided(readable=({str(closed / 'file')!r},))")
+    code = code.replace("import Sandbox\n", "import Provided, Sandbox\n")
     outcome, printed = shown(as_container(), code, "standard")
     assert outcome == "refused"
     assert "is closed to other users" in printed

@@ -47,8 +47,10 @@ def saved(folder: Path, kind: str = "bpe", **more: Any) -> Path:
     named = {"bos_token": "<s>", "unk_token": "<unk>"} if kind == "unigram" else {}
     families.saved(TOKENIZERS[kind](), folder, **named)
     torch.manual_seed(1)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
     config = LlamaConfig(
-        vocab_size=len(AutoTokenizer.from_pretrained(folder)),
+        vocab_size=len(tokenizer),
+        eos_token_id=tokenizer.eos_token_id,  # else 2, which may be a word
         num_hidden_layers=2,
         num_attention_heads=4,
         num_key_value_heads=2,

@@ -9,6 +9,7 @@ drawn and half of programs, ask the same, so that a gap in them shows.
 """
 
 import argparse
+import contextlib
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -16,11 +17,10 @@ from itertools import islice
 from pathlib import Path
 
 from benchmarks._page import table
-from deskcheck.corpus import programs
 from deskcheck.teach.machine.frames import OutsideLanguage
 from deskcheck.teach.reader import lessons, network
 from deskcheck.teach.reader.teacher import REPLIED, next_place, orders, where_answer
-from deskcheck.teach.reader.text import NUMBER, WORDS, Outline, functions, where_words
+from deskcheck.teach.reader.text import NUMBER, WORDS, Outline, where_words
 
 Reader = Callable[[tuple[int, ...], tuple[int, ...]], int]
 Found = tuple[str, str, bool]
@@ -83,27 +83,16 @@ def asked_line(reader: Reader, words: tuple[str, ...], again: bool, chance: rand
 
 def asked(reader: Reader, source: str) -> Iterator[Found]:
     """All questions about the texts of a source, each text once."""
-    chance, seen = random.Random(0), set()
-    for program in programs(source):
-        if program.code in seen:
-            continue
-        seen.add(program.code)
-        try:
-            read = functions(program.code)
-        except OutsideLanguage:
-            continue
-        for function in read.values():
-            yield from asked_where(
-                reader, [(at, line.depth, line.kind) for at, line in enumerate(function.lines)]
-            )
-            for line in function.lines[1:]:
-                if line.kind == "else":
-                    continue
-                for again in (False, True) if line.kind == "for" else (False,):
-                    try:
-                        yield from asked_line(reader, line.words, again, chance)
-                    except OutsideLanguage:
-                        continue
+    chance = random.Random(0)
+    for function in lessons.functions_of(source, any_licence=True):
+        outline = [(at, line.depth, line.kind) for at, line in enumerate(function.lines)]
+        yield from asked_where(reader, outline)
+        for line in function.lines[1:]:
+            if line.kind == "else":
+                continue
+            for again in (False, True) if line.kind == "for" else (False,):
+                with contextlib.suppress(OutsideLanguage):
+                    yield from asked_line(reader, line.words, again, chance)
 
 
 def taught(source: str, count: int) -> Counter[str]:

@@ -4,6 +4,7 @@ Three sources, mixed: lines and outlines of generated programs; lines of a gramm
 expressions than programs have; outlines drawn at random. Each test of a line comes out by chance.
 """
 
+import contextlib
 import random
 from collections.abc import Iterator, Sequence
 
@@ -18,6 +19,7 @@ from deskcheck.teach.reader.text import (
     OPERATORS,
     SLOTS,
     Outline,
+    ReadFunction,
     functions,
     where_words,
 )
@@ -64,29 +66,34 @@ def where_lessons(outline: Outline, count: int, chance: random.Random) -> Iterat
         yield [NUMBER[word] for word in [*words, answer]], [False] * len(words) + [True]
 
 
-def of_programs(source: str, seed: int, *, any_licence: bool = False) -> Iterator[Lesson]:
-    """Lessons of the texts of a source of programs, such as ``generated:1000,difficulty=1-10``. any_licence:
-    also of those that are not cleared for training."""
-    chance = random.Random(seed)
+def functions_of(source: str, *, any_licence: bool = False) -> Iterator[ReadFunction]:
+    """Functions of the texts of a source of programs, such as ``generated:1000,difficulty=1-10``.
+
+    Each text once, and not those outside of the language. any_licence: also of those that are not cleared for
+    training.
+    """
     seen: set[str] = set()
     for program in programs(source):
         if program.code in seen or not (program.train_ok or any_licence):
             continue
         seen.add(program.code)
-        try:
-            read = functions(program.code)
-        except OutsideLanguage:
-            continue
-        for function in read.values():
-            outline = [(place, line.depth, line.kind) for place, line in enumerate(function.lines)]
-            yield from where_lessons(outline, _QUESTIONS, chance)
-            for line in function.lines[1:]:
-                if line.kind != "else":
-                    again = line.kind == "for" and chance.random() < 0.3
-                    try:
-                        yield line_lesson(line.words, again, chance)
-                    except OutsideLanguage:
-                        continue
+        with contextlib.suppress(OutsideLanguage):
+            yield from functions(program.code).values()
+
+
+def of_programs(source: str, seed: int, *, any_licence: bool = False) -> Iterator[Lesson]:
+    """Lessons of `functions_of` a source."""
+    chance = random.Random(seed)
+    for function in functions_of(source, any_licence=any_licence):
+        outline = [(place, line.depth, line.kind) for place, line in enumerate(function.lines)]
+        yield from where_lessons(outline, _QUESTIONS, chance)
+        for line in function.lines[1:]:
+            if line.kind != "else":
+                again = line.kind == "for" and chance.random() < 0.3
+                try:
+                    yield line_lesson(line.words, again, chance)
+                except OutsideLanguage:
+                    continue
 
 
 # ---- drawn ----

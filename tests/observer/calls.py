@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.recording import Row, block
-from deskcheck.recording.agreement import Different, check
+from deskcheck.recording.comparison.tracers import Different, check
 from tests.observer.suites import HERE, STDLIB, environment
 from tests.tracer.agree import _neutral
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from deskcheck.recording import Row, State, agreement
-from deskcheck.recording.compare import difference
+from deskcheck.recording import Row, State
+from deskcheck.recording.comparison import tracers
+from deskcheck.recording.comparison.runs import difference
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.recording import RunResult
 from deskcheck.recording.trace import fingerprint
@@ -34,10 +35,10 @@ OBJECT = '{"1":{"kind":"object","type":"C","fields":{"ref":%s,"x":%s}}}'
 )
 def test_a_name_that_is_ref_hides_no_difference(one: Row, other: Row) -> None:
     """`{"ref": 5}` refers to an object; a variable or an attribute called `ref` does not."""
-    found = agreement.first_difference([one], [other])
+    found = tracers.first_difference([one], [other])
     assert found is not None
     assert found.field.endswith("x")
-    assert agreement.first_difference([one], [one._replace(offset=0)]) is None
+    assert tracers.first_difference([one], [one._replace(offset=0)]) is None
     assert fingerprint(State().after(one)) != fingerprint(State().after(other))
 
 
@@ -70,8 +71,8 @@ def test_what_another_frame_holds_is_compared_too() -> None:
             line | {"objects": GROWN % number},
         )
         in_time = [*late[:2], late[3]._replace(index=2), late[2]._replace(index=3)]
-        assert agreement.first_difference(ours, in_time) is None
-        found = agreement.first_difference(ours, late)
+        assert tracers.first_difference(ours, in_time) is None
+        found = tracers.first_difference(ours, late)
         assert found is not None
         assert (found.event, found.one, found.two) == (2, "[7]", "[]")
 
@@ -89,7 +90,7 @@ def test_what_another_frame_holds_is_compared_too() -> None:
 def test_small_differences_are_differences(one: dict[str, str], other: dict[str, str]) -> None:
     """What `==` of JSON does not tell apart."""
     frame: dict[str, Any] = {"frame": 0, "function": "f"}
-    found = agreement.first_difference(events(frame | one), events(frame | other))
+    found = tracers.first_difference(events(frame | one), events(frame | other))
     assert found is not None
 
 
@@ -97,7 +98,7 @@ def test_an_iterator_is_refused() -> None:
     """A trace is gone through more than once: an iterator would be empty the second time, and nothing differs."""
     rows = events({"frame": 0, "function": "f"})
     with pytest.raises(TypeError, match="give a list"):
-        agreement.first_difference(iter(rows), iter(rows))
+        tracers.first_difference(iter(rows), iter(rows))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from deskcheck.recording import compare, comparing
+from deskcheck.recording.comparison import apart
+from deskcheck.recording.comparison import runs as comparison
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import RunResult
@@ -19,7 +20,7 @@ FORGED = """
 import functools, json, sys, tempfile
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.recording import RunResult
-from deskcheck.recording.compare import difference, save, saved
+from deskcheck.recording.comparison.runs import difference, save, saved
 
 def filled(name):
     with open("/proc/self/status") as file:
@@ -83,39 +84,39 @@ def runs(ordered: bool, count: int = 60) -> tuple[Run, Run]:
 def test_another_process_says_the_same(ordered: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of runs that are alike but for the order in sets, and of runs that are not."""
     first, second = runs(ordered)
-    monkeypatch.setattr(compare, "_HERE_BYTES", 1 << 40)
-    here = compare.difference(first, second)
-    monkeypatch.setattr(compare, "_HERE_BYTES", 0)
-    assert compare.difference(first, second) == here
+    monkeypatch.setattr(comparison, "_HERE_BYTES", 1 << 40)
+    here = comparison.difference(first, second)
+    monkeypatch.setattr(comparison, "_HERE_BYTES", 0)
+    assert comparison.difference(first, second) == here
     assert (here is None) is not ordered
 
 
 def test_what_is_too_large_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the other process has not the memory, the runs are not taken for the same."""
     first, second = runs(False, 400)
-    monkeypatch.setattr(compare, "_HERE_BYTES", 0)
-    monkeypatch.setattr(comparing, "_MEMORY_BYTES", 1 << 24)
-    assert compare.difference(first, second) == comparing._TOO_LARGE
+    monkeypatch.setattr(comparison, "_HERE_BYTES", 0)
+    monkeypatch.setattr(apart, "_MEMORY_BYTES", 1 << 24)
+    assert comparison.difference(first, second) == apart._TOO_LARGE
 
 
 @pytest.mark.parametrize("here", [0, 1 << 40], ids=["in another process", "here"])
 def test_rows_that_do_not_add_up_are_a_difference(here: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program may forge rows that are right each by itself, and lead to an object that is not there."""
-    monkeypatch.setattr(compare, "_HERE_BYTES", here)
+    monkeypatch.setattr(comparison, "_HERE_BYTES", here)
     run_result = RunResult(outcome=Outcome.RETURNED)
     found = []
     for number in (10, 11):
         row = [0, 0, "call", 0, "f", "p.py", 1, 0, json.dumps({"x": {"ref": number}}), *[None] * 8]
         found.append((run_result, functools.partial(iter, [json.dumps(row).encode()])))
-    where = compare.difference(found[0], found[1])
+    where = comparison.difference(found[0], found[1])
     assert where == "the rows do not add up: a value leads to object #10, which is not there"
 
 
 def test_a_failure_of_ours_is_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     """The other process that ends otherwise than by its limits is an error, with what it said."""
     first, second = runs(False)
-    monkeypatch.setattr(compare, "_HERE_BYTES", 0)
-    monkeypatch.setattr(comparing, "_PACKAGE_ROOT", "/nowhere")
-    monkeypatch.setattr(comparing, "_MAIN", "raise SystemExit('no such module {root}')")
+    monkeypatch.setattr(comparison, "_HERE_BYTES", 0)
+    monkeypatch.setattr(apart, "_PACKAGE_ROOT", "/nowhere")
+    monkeypatch.setattr(apart, "_MAIN", "raise SystemExit('no such module {root}')")
     with pytest.raises(RuntimeError, match="no such module /nowhere"):
-        compare.difference(first, second)
+        comparison.difference(first, second)

@@ -7,7 +7,7 @@
 
 Each program runs under each tracer in a process of its own (see `_agree_child`), whose rows are compared
 exactly; only the numbers of objects may differ, within bounds (see
-`deskcheck.recording.agreement`; `--exact`). For every disagreement the first event that differs is printed and the program saved; then the exit
+`deskcheck.recording.comparison.tracers`; `--exact`). For every disagreement the first event that differs is printed and the program saved; then the exit
 status is 1. The reference's traces are kept in .agree/cache (not those of generated programs, which are seldom compared twice), by the program's text, the tracer's sources and
 the interpreter, so that comparing again runs the other tracer alone; `--keep` makes them, in its own time, and compares nothing.
 A trace that ended with the time for it is kept too, and compared as far as it goes.
@@ -36,7 +36,7 @@ from typing import Any
 
 from deskcheck.corpus import programs as corpus_programs
 from deskcheck.recording import Mode, Program, Row, block
-from deskcheck.recording.agreement import Different, check
+from deskcheck.recording.comparison.tracers import Different, check
 from deskcheck.tracer import TraceLimits
 from deskcheck.tracer.limits import Granularity
 from tests.tracer._reduce import reduced
@@ -147,7 +147,7 @@ class Tally:
 @dataclass(frozen=True)
 class Disagreement:
     """text: the first difference, to be read. numbers: it is one of identity numbers only
-    (`deskcheck.recording.agreement`)."""
+    (`deskcheck.recording.comparison.tracers`)."""
 
     program: Program
     tracers: tuple[str, str]

@@ -17,7 +17,8 @@ import pytest
 
 from deskcheck import tracer
 from deskcheck.corpus import programs
-from deskcheck.recording import Row, agreement, block
+from deskcheck.recording import Row, block
+from deskcheck.recording.comparison import tracers
 from deskcheck.recording.program import Mode, Program
 from deskcheck.sandbox import Tracing, run
 from tests.sample import spread
@@ -164,7 +165,7 @@ def first_difference(program: Program) -> str | None:
         may_split = not has_core(python)
         for thread in sorted(first.keys() | other.keys()):
             one, two = first.get(thread, []), other.get(thread, [])
-            found = agreement.first_difference(one, two, may_split=may_split)
+            found = tracers.first_difference(one, two, may_split=may_split)
             if found is not None:
                 return f"thread {thread}: {found}"
     return None

@@ -508,8 +508,6 @@ def _tasks(asked: _Asked, begun: Path, card: Mapping[str, Any], settings: AskSet
             alone=len(settings.methods) == 1,
             explain=settings.explain,
             max_steps=settings.max_steps,
-            recordings=card.get("recordings", ""),
-            folders=card["folders"],
         )
         for (question, state), (samples, _) in asked.items()
         for method in settings.methods

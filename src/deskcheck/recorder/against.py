@@ -26,9 +26,9 @@ from typing import IO, Any, TypeVar
 
 from deskcheck.errors import InputError, RecordingError
 from deskcheck.files import read_json
-from deskcheck.recording.agreement import TraceDifference, first_difference
 from deskcheck.recording.block import rows
-from deskcheck.recording.compare import save, saved
+from deskcheck.recording.comparison.runs import save, saved
+from deskcheck.recording.comparison.tracers import TraceDifference, first_difference
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.recording import Recording, RunResult

@@ -15,7 +15,7 @@ from typing import IO, Any, NamedTuple, Self
 from deskcheck.errors import InputError
 from deskcheck.recorder.repeats import Cause, causes, in_words
 from deskcheck.recorder.settings import RecordSettings
-from deskcheck.recording.compare import difference, save, saved
+from deskcheck.recording.comparison.runs import difference, save, saved
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Program
 from deskcheck.recording.recording import RunResult

@@ -15,7 +15,7 @@ from typing import Any
 
 from deskcheck.corpus.text.python import nodes_of
 from deskcheck.recording.block import rows
-from deskcheck.recording.compare import Global, reached
+from deskcheck.recording.comparison.runs import Global, reached
 from deskcheck.recording.trace import Row
 from deskcheck.recording.value import loads
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import IO
 
-from deskcheck.recording.compare import difference, save, saved
+from deskcheck.recording.comparison.runs import difference, save, saved
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import RunResult
 from deskcheck.sandbox.confinement import Confinement

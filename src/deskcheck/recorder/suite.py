@@ -42,7 +42,7 @@ from deskcheck.recorder.reads import VARIES, reads_of, without
 from deskcheck.recorder.settings import SuiteSettings
 from deskcheck.recording import Environment, InputError, Kind, Mode, Outcome, Program, RunResult
 from deskcheck.recording.block import rows
-from deskcheck.recording.compare import Global, difference
+from deskcheck.recording.comparison.runs import Global, difference
 from deskcheck.recording.secrets import EnvironmentMask
 from deskcheck.recording.writer import Writer
 from deskcheck.sandbox.confinement import Confinement

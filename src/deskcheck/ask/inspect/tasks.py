@@ -330,13 +330,11 @@ def asked(
     alone: bool = True,
     explain: bool = True,
     max_steps: int = STEP_BUDGET,
-    recordings: str = "",
-    folders: Sequence[str] = (),
 ) -> Task:
     """Questions of a run of `deskcheck ask`, which Inspect can make again from these arguments.
 
     questions: the file in the run folder; digest: its SHA-256. alone: there is no other method.
-    recordings: their digest; folders: where they are, which methods that predict the run need.
+    Methods that predict the run need the recordings: the run folder's card says where they are.
     """
     path = Path(questions)
     begun = path.parent.parent
@@ -352,11 +350,12 @@ def asked(
     if sha256(raw).hexdigest() != digest:
         raise InputError(f"{path}: was changed since it was asked. Start another run.")
     samples = [sample_in(line) for line in raw.splitlines()]
-    runs = None
+    card, runs = read_card(folder) or {}, None
     if named(method)[0].notation is not None:
-        runs = {sample.program: token_of(recordings, sample.program) for sample in samples}
+        of = card.get("recordings", "")
+        runs = {sample.program: token_of(of, sample.program) for sample in samples}
         missing = {program for program, key in runs.items() if not is_known(key)}
-        for recording in recordings_of(folders) if missing else ():
+        for recording in recordings_of(card.get("folders", ())) if missing else ():
             if recording.id in missing:
                 remember(recording, runs[recording.id])
     return task_of(
@@ -368,7 +367,7 @@ def asked(
         question=question,
         state=state,
         method=method,
-        card=read_card(folder),
+        card=card,
     )
 
 

@@ -228,7 +228,6 @@ def sample_about(
     asked: str,
     answer: str,
     form: str = "value",
-    numbered: bool = False,
     place: str = "",
     data: Mapping[str, Any] | None = None,
 ) -> Sample:
@@ -236,8 +235,8 @@ def sample_about(
 
     task: what is to be done; that the answer stands between marks is added. asked: this question. answer: the
     right one, at most 1,000 characters. form: how answers are compared: ``value``, as values of Python;
-    ``stdout``, as printed text; ``line``, as a line number; ``own``, by the question's `score`. numbered:
-    show line numbers. place: tells several samples of a recording apart. data: for `score`, JSON-able.
+    ``stdout``, as printed text; ``line``, as a line number (the lines are shown with theirs); ``own``, by the
+    question's `score`. place: tells several samples of a recording apart. data: for `score`, JSON-able.
 
     Raises Unfit for an answer that is too long.
     """
@@ -249,7 +248,7 @@ def sample_about(
         question=name,
         program=program.id,
         cluster=cluster_of(program),
-        parts=own_parts(task, files_of(recording), asked, numbered=numbered),
+        parts=own_parts(task, files_of(recording), asked, numbered=form == "line"),
         answer=answer,
         data={"form": form, **({"strict": True} if form == "value" else {}), **(data or {})},
     )

@@ -5,7 +5,7 @@ it lay, are one list to it; a tracer that sees deaths gives the new one a new nu
 where an object of a type without weak references has gone, and nowhere else; and they may never be joined.
 
 Not: two runs that may differ in the order of sets, as those under two hash seeds do
-(`deskcheck.recording.compare`).
+(`deskcheck.recording.comparison.runs`).
 """
 
 import itertools

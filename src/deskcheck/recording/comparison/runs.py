@@ -47,7 +47,7 @@ def difference(
     if all(a == b for a, b in pair(first[1](), second[1]())):
         return _endings(one, other)
     if reads is None and sum(len(block) for run in (first, second) for block in run[1]()) > _HERE_BYTES:
-        from deskcheck.recording.comparing import compared_apart  # which imports this
+        from deskcheck.recording.comparison.apart import compared_apart  # which imports this
 
         where = compared_apart(first[1], second[1], cut=cut)
     else:

@@ -11,13 +11,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
-from deskcheck.recording.compare import compared, save, saved
+from deskcheck.recording.comparison.runs import compared, save, saved
 
 _MEMORY_BYTES = 4 << 30
 _CPU_S = 600
 _MOST_CHARS = 2000
-_PACKAGE_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+_PACKAGE_ROOT = str(Path(__file__).parents[3])
 _NO_MEMORY = 3
 _STOPPED = (_NO_MEMORY, -signal.SIGXCPU, -signal.SIGKILL)
 """Exit statuses where its limits, or the kernel for lack of memory, ended it."""
@@ -52,8 +53,8 @@ def compared_apart(
 _MAIN = """
 import sys
 sys.path.insert(0, {root!r})
-from deskcheck.recording import comparing
-comparing.main()
+from deskcheck.recording.comparison import apart
+apart.main()
 """
 
 

@@ -196,11 +196,12 @@ class Body:
 @lru_cache(maxsize=4096)
 def body(code: CodeType) -> Body:
     """The instructions of a code object."""
-    found = [one for one in dis.get_instructions(code) if one.opname not in ("CACHE", "EXTENDED_ARG")]
-    numbers = {one.offset: number for number, one in enumerate(found)}
-    for one in dis.get_instructions(code):  # what an extended argument belongs to
-        if one.opname == "EXTENDED_ARG":
-            numbers[one.offset] = min(n for n, other in enumerate(found) if other.offset > one.offset)
+    found: list[dis.Instruction] = []
+    numbers: dict[int, int] = {}
+    for one in dis.get_instructions(code):
+        numbers[one.offset] = len(found)  # of an extended argument: the instruction that it belongs to
+        if one.opname not in ("CACHE", "EXTENDED_ARG"):
+            found.append(one)
     lines: dict[int, int | None] = {}
     for start, end, line in code.co_lines():
         for offset in range(start, end, 2):

@@ -1,6 +1,6 @@
 """The causes by which a reader's mistakes are counted."""
 
-from benchmarks.reader_errors import asked, cause_of_where
+from benchmarks.reader_errors import asked, ways_of
 from deskcheck.teach.reader.teacher import Teacher
 from deskcheck.teach.reader.text import NUMBER, functions
 
@@ -17,14 +17,17 @@ def f(n):
 """
 
 
-def test_ways_have_the_causes_that_they_are_counted_under() -> None:
-    outline = [(at, line.depth, line.kind) for at, line in enumerate(functions(CODE)["f"].lines)]
-    assert cause_of_where(outline, 1, "T") == ("into a block", "next to it")
-    assert cause_of_where(outline, 1, "F") == ("for that is false", " 6 between")
-    assert cause_of_where(outline, 2, "F") == ("if that is false", " 1 between")
-    assert cause_of_where(outline, 3, "go") == ("break", " 4 between")
-    assert cause_of_where(outline, 5, "go")[0] == "back to a loop"
-    assert cause_of_where([(0, 0, "def"), (1, 1, "plain")], 1, "go")[0] == "the function ends"
+def test_ways_of_a_function() -> None:
+    """Each line with each outcome of its test: what is seen from there on."""
+    asked = list(ways_of(functions(CODE)["f"].outline))
+    assert asked[:2] == [("T", 1, (1, "for")), ("into", 1, (2, "if"))]
+    assert [one[0] for one in asked].count("F") == 3
+    after_break = asked.index(("go", 3, (3, "break")))
+    assert asked[after_break + 1 : after_break + 4] == [
+        ("out", 3, (2, "if")),
+        ("out", 2, (1, "for")),
+        ("onward", 1, (2, "if")),
+    ]
 
 
 def test_the_teacher_makes_no_mistake_and_a_mute_reader_only_mistakes() -> None:

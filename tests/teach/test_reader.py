@@ -1,9 +1,15 @@
 """The level `reader`: programs told line by line, by a teacher that sees what a model sees and nothing more."""
 
 import functools
+import itertools
 import json
+import random
+import sys
+from collections.abc import Generator
 from itertools import islice
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +17,7 @@ import pytest
 from deskcheck.corpus import programs
 from deskcheck.errors import InputError
 from deskcheck.recording.reader import Recordings
-from deskcheck.teach.machine.frames import OutsideLanguage
+from deskcheck.teach.machine.frames import OutsideLanguage, StepsSpent
 from deskcheck.teach.machine.runs import run_recorded
 from deskcheck.teach.paper.arithmetic import Arithmetic
 from deskcheck.teach.paper.windows import all_windows
@@ -20,8 +26,16 @@ from deskcheck.teach.processor.stepping import run_level
 from deskcheck.teach.reader import lessons, network
 from deskcheck.teach.reader.reading import ReadingMachine
 from deskcheck.teach.reader.stepping import ReaderModels
-from deskcheck.teach.reader.teacher import Teacher
-from deskcheck.teach.reader.text import NUMBER, WORDS, functions, line_prompt, where_prompt
+from deskcheck.teach.reader.teacher import Teacher, way_from
+from deskcheck.teach.reader.text import (
+    DEPTHS,
+    NUMBER,
+    WORDS,
+    Outline,
+    functions,
+    line_prompt,
+    where_prompt,
+)
 from tests.teach.conftest import Recorded, call
 
 CODE = """\
@@ -70,18 +84,180 @@ def test_prompts_hold_no_names() -> None:
     line = read.lines[3]
     words = [WORDS[word] for word in line_prompt(line, again=False)]
     assert " ".join(words) == ("line S0 = S1 [ S2 ] * S3 + S4 if S5 < S6 and S7 else - S8 enter ask")
-    where = [WORDS[word] for word in where_prompt(read, 5, "go")]
-    assert where[:12] == ["where", "L5", "I3", "continue", "go", "in", "L0", "I0", "def", "L2", "I1", "for"]
-    assert WORDS[Teacher()(where_prompt(read, 5, "go"), ())] == "L2"
+    where = [WORDS[word] for word in where_prompt("go", 3, read.outline[5])]
+    assert where == ["where", "go", "I3", "I3", "continue", "ask"]
+
+
+def drawn_outline(chance: random.Random) -> Outline:
+    """Depth and kind of the lines of a function that nobody wrote."""
+    found = [(0, "def")]
+    most = chance.randint(3, 26)
+
+    def block(depth: int, in_loop: bool) -> None:
+        for number in range(chance.choice((1, 1, 2, 2, 3, 4))):
+            if number and len(found) >= most:
+                return
+            kind = chance.random()
+            if kind < 0.5 or depth >= DEPTHS - 3 or len(found) >= most:
+                ends = ["break", "continue"] if in_loop and chance.random() < 0.4 else ["return", "pass"]
+                found.append((depth, chance.choice(ends) if chance.random() < 0.25 else "plain"))
+                if found[-1][1] in ("break", "continue", "return"):
+                    return
+            elif kind < 0.75:
+                found.append((depth, "if"))
+                block(depth + 1, in_loop)
+                for _ in range(chance.choice((0, 0, 1, 2))):
+                    found.append((depth, "elif"))
+                    block(depth + 1, in_loop)
+                if chance.random() < 0.4:
+                    found.append((depth, "else"))
+                    block(depth + 1, in_loop)
+            else:
+                found.append((depth, chance.choice(("for", "while"))))
+                block(depth + 1, True)
+                if chance.random() < 0.15:
+                    found.append((depth, "else"))
+                    block(depth + 1, in_loop)
+
+    while len(found) < most:
+        block(1, False)
+    return found
+
+
+def compiled(outline: Outline) -> dict[tuple[int, str], int | None]:
+    """Where CPython goes on after each line, with each outcome: the ways of a program with such an outline,
+    watched while tests come out by chance. Place and outcome -> place of the next line, None for the end."""
+    lines = []
+    for place, (depth, kind) in enumerate(outline):
+        told = {
+            "def": "def f():",
+            "if": f"if test({place}):",
+            "elif": f"elif test({place}):",
+            "while": f"while test({place}):",
+            "for": f"for x in items({place}):",
+            "else": "else:",
+            "plain": "seen()",
+        }.get(kind, kind)
+        lines.append("    " * depth + told)
+    found: dict[tuple[int, str], int | None] = {}
+    chance = random.Random(len(lines))
+    said: dict[int, str] = {}
+    last: list[int] = []
+
+    def ran(place: int) -> None:
+        if last:
+            found[last[0], said.pop(last[0], "go")] = place
+        last[:] = [place]
+
+    def test(place: int) -> bool:
+        said[place] = chance.choice("TF")
+        return said[place] == "T"
+
+    class Items:
+        def __init__(self, place: int) -> None:
+            self.place = place
+
+        def __iter__(self) -> "Items":
+            return self
+
+        def __next__(self) -> None:
+            if not test(self.place):
+                raise StopIteration
+
+    def watch(frame: FrameType, event: str, _: object) -> Any:
+        if frame.f_code.co_name != "f":
+            return None
+        if event == "line":
+            if next(events) > 400:
+                raise _Enough
+            ran(frame.f_lineno - 1)
+        return watch
+
+    names: dict[str, object] = {"test": test, "items": Items, "seen": lambda: None}
+    exec(compile("\n".join(lines), "<outline>", "exec"), names)
+    for _ in range(60):
+        events = itertools.count()
+        last.clear()
+        said.clear()
+        before = sys.gettrace()
+        sys.settrace(watch)
+        try:
+            names["f"]()  # type: ignore[operator]
+        except _Enough:
+            continue
+        finally:
+            sys.settrace(before)
+        if outline[last[0]][1] != "return":
+            found[last[0], said.pop(last[0], "go")] = None
+    return found
+
+
+class _Enough(Exception):
+    pass
+
+
+def end_of(way: Generator[object, None, int | None]) -> int | None:
+    while True:
+        try:
+            next(way)
+        except StopIteration as ended:
+            place: int | None = ended.value
+            return place
+
+
+def test_ways_are_those_of_python() -> None:
+    """The way to the next line, a line at a time, ends where CPython goes on."""
+    chance, compared = random.Random(5), 0
+    for _ in range(60):
+        outline = drawn_outline(chance)
+        for (place, outcome), after in compiled(outline).items():
+            assert end_of(way_from(outline, place, outcome)) == after, (outline, place, outcome)
+            compared += 1
+    assert compared > 600
+
+
+def test_every_way_is_a_lesson() -> None:
+    """What can be asked on the way to the next line is finite, so that a model can be held against all of it."""
+    asked = [tuple(words[: words.index(NUMBER["ask"]) + 1]) for words, _ in lessons.way_lessons()]
+    assert len(asked) == len(set(asked)) == DEPTHS * 12 * (3 + 6 * DEPTHS)
+    outline = functions(CODE)["f"].outline
+    seen: list[tuple[int, ...]] = []
+    teacher = Teacher()
+
+    def watched(prompt: tuple[int, ...], written: tuple[int, ...]) -> int:
+        seen.append(prompt)
+        return teacher(prompt, written)
+
+    ReadingMachine(watched, by_rules()).call_program(CODE, "f", "([3, 1, 5, 8, 2], 4)")
+    ways = {prompt for prompt in seen if WORDS[prompt[0]] == "where"}
+    assert len(ways) > len(outline)
+    assert ways <= set(asked)
 
 
 @pytest.mark.parametrize(
-    "word", ["go", "S9", "S31", "store", "setitem", "next", "call", "#3", "L5", "test", "+", "return"]
+    "word", ["go", "S9", "S31", "store", "setitem", "next", "call", "#3", "I5", "test", "+", "return"]
 )
 def test_nonsense_is_unreadable(word: str) -> None:
     """A reader that writes one word for ever: an error that says so, never an endless line, never a crash."""
     machine = ReadingMachine(lambda prompt, written: NUMBER[word], by_rules(), steps=100)
     with pytest.raises(UnreadableWorking):
+        machine.call_program(CODE, "f", "([3, 1], 4)")
+
+
+@pytest.mark.parametrize(
+    "words", [("up",), ("down",), ("here",), ("down", "onward", "I3"), ("up", "back", "I0")]
+)
+def test_ways_that_lead_nowhere_are_unreadable(words: tuple[str, ...]) -> None:
+    """Above the function, below it, where it is, round and round: an error that says so."""
+    teacher = Teacher()
+
+    def reader(prompt: tuple[int, ...], written: tuple[int, ...]) -> int:
+        if WORDS[prompt[0]] != "where":
+            return teacher(prompt, written)
+        return NUMBER[words[len(written) % len(words)]]
+
+    machine = ReadingMachine(reader, by_rules(), steps=50)
+    with pytest.raises((UnreadableWorking, StepsSpent)):
         machine.call_program(CODE, "f", "([3, 1], 4)")
 
 
@@ -120,9 +296,14 @@ def test_what_is_outside_is_said(line: str, why: str) -> None:
 
 
 def test_lessons_are_what_the_teacher_writes() -> None:
-    """Word for word, drawn lines and outlines as well as those of programs; a lesson fits its slots."""
+    """Word for word, drawn lines and ways as well as lines of programs; a lesson fits its slots."""
     teacher = Teacher()
-    some = [*islice(lessons.drawn(3), 300), *lessons.of_programs("generated:20,difficulty=1-10,seed=8", 3)]
+    ways = lessons.way_lessons()[::40]
+    some = [
+        *ways,
+        *islice(lessons.drawn(3), 300),
+        *lessons.of_programs("generated:20,difficulty=1-10,seed=8", 3),
+    ]
     asks = 0
     for words, taught in some:
         start = words.index(NUMBER["ask"]) + 1

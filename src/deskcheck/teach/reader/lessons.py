@@ -1,7 +1,7 @@
 """Lessons of the level `reader`: prompts with what is right, computed from texts; nothing is run.
 
-Three sources, mixed: lines and outlines of generated programs; lines of a grammar of our own, with deeper
-expressions than programs have; outlines drawn at random. Each test of a line comes out by chance.
+Three sources, mixed: lines of generated programs; lines of a grammar of our own, with deeper expressions than
+programs have; all that can be asked on the way to the next line. Each test of a line comes out by chance.
 """
 
 import contextlib
@@ -10,24 +10,20 @@ from collections.abc import Iterator, Sequence
 
 from deskcheck.corpus import programs
 from deskcheck.teach.machine.frames import OutsideLanguage
-from deskcheck.teach.reader.teacher import REPLIED, orders, where_answer
+from deskcheck.teach.reader.teacher import REPLIED, orders, way
 from deskcheck.teach.reader.text import (
     COMPARISONS,
-    DEPTHS,
-    LINES,
     NUMBER,
     OPERATORS,
     SLOTS,
-    Outline,
     ReadFunction,
+    all_ways,
     functions,
     where_words,
 )
 
 Lesson = tuple[list[int], list[bool]]
 """Words of a prompt with its answer, and which of them the model is to write."""
-_QUESTIONS = 5
-"""About the outline of a function."""
 
 
 def line_lesson(words: Sequence[str], again: bool, chance: random.Random) -> Lesson:
@@ -52,18 +48,14 @@ def line_lesson(words: Sequence[str], again: bool, chance: random.Random) -> Les
     return [NUMBER[one] for one in text], taught
 
 
-def where_lessons(outline: Outline, count: int, chance: random.Random) -> Iterator[Lesson]:
-    """So many questions about an outline."""
-    asked = [
-        (place, outcome)
-        for place, _, kind in outline
-        if kind not in ("def", "else", "return")
-        for outcome in (("T", "F") if kind in ("if", "elif", "for", "while") else ("go",))
-    ]
-    for place, outcome in chance.sample(asked, min(len(asked), count)):
-        words = where_words(outline, place, outcome)
-        answer = where_answer(words)
-        yield [NUMBER[word] for word in [*words, answer]], [False] * len(words) + [True]
+def way_lessons() -> list[Lesson]:
+    """All that can be asked about where to go on."""
+    found = []
+    for asked in all_ways():
+        words, answer = where_words(*asked), way(*asked)
+        text = [NUMBER[word] for word in (*words, *answer)]
+        found.append((text, [False] * len(words) + [True] * len(answer)))
+    return found
 
 
 def functions_of(source: str, *, any_licence: bool = False) -> Iterator[ReadFunction]:
@@ -85,8 +77,6 @@ def of_programs(source: str, seed: int, *, any_licence: bool = False) -> Iterato
     """Lessons of `functions_of` a source."""
     chance = random.Random(seed)
     for function in functions_of(source, any_licence=any_licence):
-        outline = [(place, line.depth, line.kind) for place, line in enumerate(function.lines)]
-        yield from where_lessons(outline, _QUESTIONS, chance)
         for line in function.lines[1:]:
             if line.kind != "else":
                 again = line.kind == "for" and chance.random() < 0.3
@@ -242,51 +232,10 @@ def _in_order(words: list[str]) -> list[str]:
     return [f"S{next(slots)}" if word[0] == "S" else word for word in words]
 
 
-def drawn_outline(chance: random.Random) -> list[tuple[int, str]]:
-    """Depth and kind of the lines of a function that nobody wrote."""
-    found = [(0, "def")]
-    most = chance.randint(3, 26)
-
-    def block(depth: int, in_loop: bool) -> None:
-        for number in range(chance.choice((1, 1, 2, 2, 3, 4))):
-            if number and len(found) >= most:
-                return
-            kind = chance.random()
-            if kind < 0.5 or depth >= DEPTHS - 3 or len(found) >= most:
-                last = chance.random()
-                ends = ["break", "continue"] if in_loop and last < 0.2 else ["return", "pass"]
-                found.append((depth, chance.choice(ends) if last < 0.25 else "plain"))
-                if found[-1][1] in ("break", "continue", "return"):
-                    return
-            elif kind < 0.75:
-                found.append((depth, "if"))
-                block(depth + 1, in_loop)
-                for _ in range(chance.choice((0, 0, 1, 2))):
-                    found.append((depth, "elif"))
-                    block(depth + 1, in_loop)
-                if chance.random() < 0.4:
-                    found.append((depth, "else"))
-                    block(depth + 1, in_loop)
-            else:
-                found.append((depth, chance.choice(("for", "while"))))
-                block(depth + 1, True)
-                if chance.random() < 0.15:
-                    found.append((depth, "else"))
-                    block(depth + 1, in_loop)
-
-    while len(found) < most:
-        block(1, False)
-    return found[: LINES - 8] if len(found) <= LINES - 8 else drawn_outline(chance)
-
-
 def drawn(seed: int) -> Iterator[Lesson]:
-    """Lessons that are drawn, without end: a third about outlines."""
+    """Lessons of lines that are drawn, without end."""
     chance = random.Random(seed)
     while True:
-        if chance.random() < 0.1:  # four lessons at a time, so that they are a third
-            outline = [(place, *line) for place, line in enumerate(drawn_outline(chance))]
-            yield from where_lessons(outline, 4, chance)
-            continue
         words = drawn_line(chance)
         try:
             yield line_lesson(words, words[0] == "for" and chance.random() < 0.3, chance)

@@ -10,9 +10,13 @@ from deskcheck.teach.machine.machine import Machine, OnLine, read_arguments
 from deskcheck.teach.paper.arithmetic import Arithmetic
 from deskcheck.teach.paper.working import UnreadableWorking
 from deskcheck.teach.reader.text import (
+    BELOW,
     COMPARISONS,
+    DEPTHS,
+    MOVES,
     NUMBER,
     OPERATORS,
+    WAYS,
     WORDS,
     ReadFunction,
     SourceLine,
@@ -25,6 +29,7 @@ Reader: TypeAlias = Callable[[tuple[int, ...], tuple[int, ...]], int]
 """(prompt, what was written so far) -> the next word."""
 _MOST = 160
 """Words to a line."""
+_DEPTHS = {f"I{depth}": depth for depth in range(DEPTHS)}
 _CHANGES = frozenset(f"{op}=" for op in OPERATORS)
 
 
@@ -124,18 +129,33 @@ class ReadingMachine(Machine):
         raise UnreadableWorking("a line without end")
 
     def _go_on(self, activation: _Activation) -> bool:
-        """Go where the reader says; whether the function has ended."""
-        prompt = where_prompt(activation.function, activation.place, activation.outcome)
-        self.prompts += 1
-        word = WORDS[self.reader(prompt, ())]
-        if word == "end":
-            return True
-        place = int(word[1:]) if word[:1] == "L" else -1
-        if not 0 < place < len(activation.function.lines):
-            raise UnreadableWorking(f"{word}: no line to go on at")
-        activation.again = place <= activation.place
-        activation.place = place
-        return False
+        """Go where the reader says, line by line; whether the function has ended."""
+        lines, place = activation.function.lines, activation.place
+        looking, depth = activation.outcome, lines[place].depth
+        for _ in range(2 * DEPTHS * (len(lines) + 1)):
+            if not 0 <= place <= len(lines):
+                raise UnreadableWorking("a way that leaves the function")
+            seen = (lines[place].depth, lines[place].kind) if place < len(lines) else BELOW
+            prompt = where_prompt(looking, depth, seen)
+            self.prompts += 1
+            word = self.reader(prompt, ())
+            move = WORDS[word]
+            if move == "end":
+                return True
+            if move == "here":
+                if not 0 < place < len(lines):
+                    raise UnreadableWorking("no line to go on at")
+                activation.again = place <= activation.place
+                activation.place = place
+                return False
+            other = self.reader(prompt, (word,))
+            found = WORDS[self.reader(prompt, (word, other))]
+            looking = WORDS[other]
+            if move not in MOVES or looking not in WAYS or found not in _DEPTHS:
+                raise UnreadableWorking(f"{move} {looking} {found}: no way to go on")
+            depth = _DEPTHS[found]
+            place += 1 if move == "down" else -1
+        raise UnreadableWorking("a way without end")
 
     def _do(
         self, activation: _Activation, line: SourceLine, word: str, more: Callable[[], str]

@@ -1,11 +1,11 @@
-"""What a reader is to write: the operations of a line in order, from its syntax tree, and the next line, from
-the indentation. That programs then run as Python runs them is for tests to see."""
+"""What a reader is to write: the operations of a line in order, from its syntax tree, and the way to the next
+line, from the indentation. That programs then run as Python runs them is for tests to see."""
 
 import ast
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 
 from deskcheck.teach.machine.frames import OutsideLanguage
-from deskcheck.teach.reader.text import NUMBER, WORDS
+from deskcheck.teach.reader.text import BELOW, NUMBER, WORDS, Outline
 
 Orders = Generator[str, bool | None, None]
 """Yields words; is sent what a test, a `keep` or a `next` found."""
@@ -219,59 +219,62 @@ def _called(node: ast.Call) -> Orders:
 
 # ---- where next ----
 
-Outline = Sequence[tuple[int, str]]
-"""Depth and kind of each line of a function, its head first."""
 
-
-def _parents(outline: Outline, place: int) -> Iterator[int]:
-    """The heads of the blocks that a line is in, the innermost first."""
-    depth = outline[place][0]
-    for before in range(place - 1, -1, -1):
-        if outline[before][0] < depth:
-            depth = outline[before][0]
-            yield before
-
-
-def _beside(outline: Outline, place: int) -> int | None:
-    """The line after the block of one, if it is of the same block."""
-    depth = outline[place][0]
-    for after in range(place + 1, len(outline)):
-        if outline[after][0] <= depth:
-            return after if outline[after][0] == depth else None
-    return None
-
-
-def _after(outline: Outline, place: int) -> int | None:
-    """The line after a statement; None where the function ends."""
-    beside = _beside(outline, place)
-    while beside is not None:
-        if outline[beside][1] not in ("elif", "else"):
-            return beside
-        beside = _beside(outline, beside)
-    parent = next(_parents(outline, place), 0)
-    kind = outline[parent][1]
+def way(looking: str, depth: int, seen: tuple[int, str]) -> tuple[str, ...]:
+    """The words that are right for `text.where_words`."""
+    at, kind = seen
+    if looking == "into":
+        return ("here",)
+    if looking == "T":
+        return _go("down", "into", depth)
+    if looking == "F":
+        return _go("down", "other", depth)
+    if looking == "go":
+        return {"continue": _go("up", "round", at), "break": _go("up", "out", at)}.get(
+            kind, _go("down", "onward", at)
+        )
+    if looking in ("onward", "other"):
+        return _down(looking, depth, at, kind)
+    if at >= depth:
+        return _go("up", looking, depth)
     if kind == "def":
-        return None
-    return parent if kind in ("for", "while") else _after(outline, parent)
+        return ("end",)
+    if kind in ("for", "while"):
+        return _go("down", "onward", at) if looking == "out" else ("here",)
+    return _go("down", "onward", at) if looking == "back" else _go("up", looking, at)
 
 
-def next_place(outline: Outline, place: int, outcome: str) -> int | None:
-    """Where a function goes on after a line; None where it ends. outcome: as in `text.where_prompt`."""
-    kind = outline[place][1]
-    if kind in ("break", "continue"):
-        loop = next((p for p in _parents(outline, place) if outline[p][1] in ("for", "while")), None)
-        if loop is None:
-            raise OutsideLanguage(f"{kind} outside of a loop")
-        return loop if kind == "continue" else _after(outline, loop)
-    if outcome == "T":
-        return place + 1
-    if outcome == "F":
-        beside = _beside(outline, place)
-        if beside is not None and outline[beside][1] == "elif":
-            return beside
-        if beside is not None and outline[beside][1] == "else":
-            return beside + 1
-    return _after(outline, place)
+def _go(move: str, looking: str, depth: int) -> tuple[str, str, str]:
+    return move, looking, f"I{depth}"
+
+
+def _down(looking: str, depth: int, at: int, kind: str) -> tuple[str, ...]:
+    """Down to the next line of a block, over the blocks in it."""
+    if at < depth:
+        return _go("up", "back", depth)
+    if at > depth:
+        return _go("down", looking, depth)
+    if kind not in ("elif", "else"):
+        return ("here",)
+    if looking == "onward":
+        return _go("down", looking, depth)
+    return ("here",) if kind == "elif" else _go("down", "into", depth)
+
+
+def way_from(
+    outline: Outline, place: int, outcome: str
+) -> Generator[tuple[str, int, tuple[int, str]], None, int | None]:
+    """What is asked on the way from a line to the next one. Returns its place, None at the end of
+    the function."""
+    looking, depth = outcome, outline[place][0]
+    while True:
+        seen = outline[place] if place < len(outline) else BELOW
+        yield looking, depth, seen
+        move, *rest = way(looking, depth, seen)
+        if move in ("here", "end"):
+            return place if move == "here" else None
+        place += 1 if move == "down" else -1
+        looking, depth = rest[0], int(rest[1][1:])
 
 
 # ---- as a reader ----
@@ -283,7 +286,8 @@ class Teacher:
     def __call__(self, prompt: tuple[int, ...], written: tuple[int, ...]) -> int:
         words = [WORDS[word] for word in prompt]
         if words[0] == "where":
-            return NUMBER[where_answer(words)]
+            looking, depth, at, kind = words[1:-1]
+            return NUMBER[way(looking, int(depth[1:]), (int(at[1:]), kind))[len(written)]]
         giving = orders(words[1:-2], words[-2] == "again")
         word = next(giving)
         done = iter(written)
@@ -296,12 +300,3 @@ class Teacher:
 
 REPLIED = frozenset({"test", "keep", "next"})
 """After these the machine writes ``T`` or ``F``."""
-
-
-def where_answer(words: Sequence[str]) -> str:
-    """The word that is right for `text.where_words`."""
-    shown = [word for word in words[5:-1] if word not in ("in", "at")]
-    lines = list(zip(shown[::3], shown[1::3], shown[2::3], strict=True))
-    outline = [(int(depth[1:]), kind) for _, depth, kind in lines]
-    place = next_place(outline, [label for label, _, _ in lines].index(words[1]), words[4])
-    return "end" if place is None else lines[place][0]

@@ -1,26 +1,33 @@
 """Lines of a program as a reader sees them: words, with every name and literal as a numbered slot.
 
 A slot's content is in the machine's hands: the model says `S3` and gets what the fourth name or literal of
-the line stands for. Of the other lines of the function it sees the indentation and the first word.
+the line stands for. On its way to the line that comes next it goes from line to line, and sees of each the
+indentation and the first word.
 """
 
 import ast
 import io
 import keyword
 import tokenize
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from deskcheck.recording.program import code_lines
 from deskcheck.teach.machine.frames import OutsideLanguage
 
-SLOTS, LINES, DEPTHS, COUNTS = 32, 64, 10, 10
+SLOTS, DEPTHS, COUNTS = 32, 10, 10
 KINDS = ("def", "if", "elif", "else", "for", "while", "break", "continue", "return", "pass")
 OPERATORS = tuple("+ - * / // % ** & | ^ << >>".split())
 COMPARISONS = tuple("< <= == != > >=".split())
+OUTCOMES = ("T", "F", "go")
+WAYS = ("into", "onward", "other", "back", "round", "out")
+"""What is looked for on the way to the next line: the first line of a block; the line after a statement; the
+same where a test was false, which `elif` and `else` are for; the head of the block that ends; the head of the
+loop; the head of the loop, to leave it."""
+MOVES = ("up", "down", "here")
 WORDS = (
-    *("", "line", "where", "enter", "again", "ask", "at", "plain", "go", "end", "T", "F"),
+    *("", "line", "where", "enter", "again", "ask", "plain", "end", *OUTCOMES, *WAYS, *MOVES),
     *KINDS,
     *("in", "not", "and", "or", "is", "(", ")", "[", "]", "{", "}", ",", ":", ".", "=", "~"),
     *OPERATORS,
@@ -30,7 +37,6 @@ WORDS = (
     *("slice", "list", "tuple", "set", "dict", "call", "store", "put", "setitem", "copy", "pop", "iter"),
     *("next", "unpack", "both"),
     *[f"S{number}" for number in range(SLOTS)],
-    *[f"L{number}" for number in range(LINES)],
     *[f"I{number}" for number in range(DEPTHS)],
     *[f"#{number}" for number in range(COUNTS)],
 )
@@ -69,6 +75,11 @@ class ReadFunction:
     places: dict[int, int]
     """Number of a line in the text -> its place in `lines`."""
 
+    @property
+    def outline(self) -> "Outline":
+        """Depth and kind of each line."""
+        return [(line.depth, line.kind) for line in self.lines]
+
 
 def functions(code: str) -> dict[str, ReadFunction]:
     """The functions of a program by name. Raises OutsideLanguage for what is more than functions of lines
@@ -106,8 +117,8 @@ def _function(node: ast.FunctionDef, texts: list[str]) -> ReadFunction:
             depths.append(indent)
         lines.append(_line(number, len(depths) - 1, bare))
     places = {line.number: place for place, line in enumerate(lines)}
-    if len(lines) > LINES or max(line.depth for line in lines) >= DEPTHS:
-        raise OutsideLanguage("a function of too many lines, or too deep")
+    if max(line.depth for line in lines) >= DEPTHS:
+        raise OutsideLanguage("a function of blocks too deep")
     statements = [one for one in ast.walk(node) if isinstance(one, ast.stmt)]
     for one in statements:
         head = one.body[0].lineno - 1 if isinstance(one, (ast.If, ast.For, ast.While)) else one.end_lineno
@@ -163,29 +174,33 @@ def line_prompt(line: SourceLine, again: bool) -> tuple[int, ...]:
     return tuple([NUMBER[word] for word in words])
 
 
-Outline: TypeAlias = Sequence[tuple[int, int, str]]
-"""Place, depth and kind of lines of a function, the head of the function first."""
+Outline: TypeAlias = Sequence[tuple[int, str]]
+"""Depth and kind of each line of a function, its head first."""
+BELOW = (0, "end")
+"""What is seen below the last line."""
 
 
-def where_words(outline: Outline, place: int, outcome: str) -> list[str]:
-    """Words of a prompt about where a function goes on after a line: the heads of the blocks that it is in,
-    the line itself, and all lines after it. outcome: ``T`` or ``F`` of its last test, else ``go``."""
-    (number,) = [number for number, line in enumerate(outline) if line[0] == place]
-    depth = outline[number][1]
-    heads: list[tuple[int, int, str]] = []
-    for line in reversed(outline[:number]):
-        if line[1] < depth:
-            depth = line[1]
-            heads.insert(0, line)
-    words = ["where", f"L{place}", f"I{outline[number][1]}", outline[number][2], outcome]
-    for shown, lines in (("in", heads), ("at", outline[number:])):
-        words.append(shown)
-        for line in lines:
-            words += [f"L{line[0]}", f"I{line[1]}", line[2]]
-    return [*words, "ask"]
+def where_words(looking: str, depth: int, seen: tuple[int, str]) -> tuple[str, ...]:
+    """Words of a prompt on the way to the line that comes next, one for each line that is looked at.
+
+    looking: at the line that has run ``T`` or ``F``, of its last test, or ``go``; then one of `WAYS`. depth:
+    of the block that the way is in. seen: depth and kind of the line that is looked at. The answer is
+    ``here``, ``end``, or ``up`` or ``down`` a line, with what is looked for from there, and a depth.
+    """
+    return ("where", looking, f"I{depth}", f"I{seen[0]}", seen[1], "ask")
 
 
-def where_prompt(function: ReadFunction, place: int, outcome: str) -> tuple[int, ...]:
-    """As `where_words`, of a function that is read."""
-    outline = [(number, line.depth, line.kind) for number, line in enumerate(function.lines)]
-    return tuple([NUMBER[word] for word in where_words(outline, place, outcome)])
+def where_prompt(looking: str, depth: int, seen: tuple[int, str]) -> tuple[int, ...]:
+    """As `where_words`, in numbers."""
+    return tuple([NUMBER[word] for word in where_words(looking, depth, seen)])
+
+
+def all_ways() -> Iterator[tuple[str, int, tuple[int, str]]]:
+    """All that can be asked by `where_words`, whether or not a function can come to it."""
+    for depth in range(DEPTHS):
+        for kind in ("plain", *KINDS, BELOW[1]):
+            for outcome in OUTCOMES:
+                yield outcome, depth, (depth, kind)
+            for looking in WAYS:
+                for seen in range(DEPTHS):
+                    yield looking, depth, (seen, kind)

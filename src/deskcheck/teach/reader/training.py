@@ -1,7 +1,8 @@
 """Trains the model of the level `reader`: a small Llama over words of lines. Needs torch (extra ``[teach]``).
 
-AdamW with a constant rate, then down to nought on a line; weights averaged exponentially. Half of the lessons
-are those of generated programs, half are drawn, never the same twice.
+AdamW with a constant rate, then down to nought on a line; weights averaged exponentially. Of eight lessons
+three are lines of generated programs, three are lines that are drawn, never the same twice, and two are ways
+to the next line, of which there is a finite number.
 """
 
 import json
@@ -20,7 +21,7 @@ from deskcheck.errors import InputError
 from deskcheck.files import disk_errors
 from deskcheck.teach import weights as files
 from deskcheck.teach.reader import network
-from deskcheck.teach.reader.lessons import Lesson, drawn, of_programs
+from deskcheck.teach.reader.lessons import Lesson, drawn, of_programs, way_lessons
 from deskcheck.teach.reader.settings import ReaderTraining
 from deskcheck.teach.reader.text import WORDS
 from deskcheck.teach.run_folder import METRICS, begin_run, damaged, lock_run
@@ -32,12 +33,13 @@ _IGNORED = -100
 
 def batches(known: Sequence[Lesson], batch_size: int, seed: int) -> Iterator[tuple[Tensor, Tensor]]:
     """Words [lessons, length], and what is to be written after each, -100 where nothing is taught. Lessons of
-    about one length stand together. known: half of them; the others are drawn."""
+    about one length stand together. known: the lines of programs."""
     chance = random.Random(seed)
-    fresh = drawn(seed)
+    fresh, ways = drawn(seed), way_lessons()
     while True:
         pool: list[Lesson] = [
-            chance.choice(known) if number % 2 else next(fresh) for number in range(16 * batch_size)
+            next(fresh) if number % 8 < 3 else chance.choice(known if number % 8 < 6 else ways)
+            for number in range(16 * batch_size)
         ]
         pool.sort(key=lambda lesson: len(lesson[0]))
         groups = [pool[start : start + batch_size] for start in range(0, len(pool), batch_size)]
@@ -126,6 +128,7 @@ def _trained(
     }
     kept = Model(config)
     unseen = [batch_of(list(islice(drawn(training.seed + 10**6), 512)))]
+    ways = [batch_of(way_lessons())]
     started, losses = time.perf_counter() - seconds, []
     given = batches(known, training.batch_size, training.seed)
     for words, labels in islice(given, step, None):
@@ -147,7 +150,8 @@ def _trained(
         step += 1
         if step % training.look_every == 0 or step == training.steps:
             kept.load_state_dict(averaged)
-            row = {"step": step, "loss": float(torch.stack(losses).mean()), **_look(kept, unseen)}
+            row: dict[str, Any] = {"step": step, "loss": float(torch.stack(losses).mean())}
+            row |= _look(kept, unseen) | {"wrong_ways": _look(kept, ways)["wrong"]}
             row["seconds"] = round(time.perf_counter() - started, 1)
             losses = []
             state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "averaged": averaged}

@@ -9,6 +9,7 @@ from deskcheck.teach.machine.frames import OutsideLanguage
 from deskcheck.teach.machine.machine import Machine, OnLine, read_arguments
 from deskcheck.teach.paper.arithmetic import Arithmetic
 from deskcheck.teach.paper.working import UnreadableWorking
+from deskcheck.teach.reader.teacher import refuse
 from deskcheck.teach.reader.text import (
     BELOW,
     COMPARISONS,
@@ -63,6 +64,10 @@ class ReadingMachine(Machine):
 
     def call_program(self, code: str, entry: str, arguments: str) -> Any:
         self._functions = functions(code)
+        for function in self._functions.values():
+            for line in function.lines[1:]:
+                if line.kind != "else":
+                    refuse(line.words)
         try:
             args, keywords = read_arguments(arguments)
         except (SyntaxError, ValueError) as error:

@@ -3,6 +3,7 @@ line, from the indentation. That programs then run as Python runs them is for te
 
 import ast
 from collections.abc import Generator, Sequence
+from functools import lru_cache
 
 from deskcheck.teach.machine.frames import OutsideLanguage
 from deskcheck.teach.reader.text import BELOW, NUMBER, WORDS, Outline
@@ -82,6 +83,33 @@ def orders(words: Sequence[str], again: bool) -> Orders:
     elif not isinstance(statement, (ast.Pass, ast.Break, ast.Continue)):
         raise OutsideLanguage(f"the statement {type(statement).__name__}")
     yield "go"
+
+
+@lru_cache(maxsize=4096)
+def refuse(words: tuple[str, ...]) -> None:
+    """Raises OutsideLanguage for a line that has a way through it that a reader does not know."""
+    for again in (False, True) if words[0] == "for" else (False,):
+        ways: list[tuple[bool, ...]] = [()]
+        while ways:
+            known = ways.pop()
+            for place in range(len(known), _replies(orders(words, again), known)):
+                ways.append((*known, *[True] * (place - len(known)), False))
+
+
+def _replies(giving: Orders, known: tuple[bool, ...]) -> int:
+    """How many tests are made on a way: those that are known come out so, all others true."""
+    made = 0
+    word = next(giving, None)
+    while word is not None:
+        try:
+            if word in REPLIED:
+                made += 1
+                word = giving.send(known[made - 1] if made <= len(known) else True)
+            else:
+                word = next(giving)
+        except StopIteration:
+            word = None
+    return made
 
 
 def _stored(target: ast.expr) -> Orders:

@@ -45,8 +45,10 @@ demo: .venv-demo/.installed
 	.venv-demo/bin/python -m deskcheck record generated:30,difficulty=1-3,inputs=1,seed=2026 --sandbox trusted --out runs/demo/unseen
 	.venv-demo/bin/python -m deskcheck models step runs/demo/unseen --out runs/demo/nano.json
 	.venv-demo/bin/python -m deskcheck models step runs/demo/unseen --level processor
+	.venv-demo/bin/python -m deskcheck models step runs/demo/unseen --level reader
 	.venv-demo/bin/python -m deskcheck record family:primes,texts=3,inputs=1,events=20000 --sandbox trusted --out runs/demo/long
 	.venv-demo/bin/python -m deskcheck models step runs/demo/long --level processor
+	.venv-demo/bin/python -m deskcheck models step runs/demo/long --level reader
 	rm -rf runs/demo/nano
 	.venv-demo/bin/python -m deskcheck ask runs/demo/unseen --question output --method dynamic_scratchpad \
 	    --model taught/nano --model deskcheck/guess --out runs/demo/nano

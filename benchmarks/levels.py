@@ -1,12 +1,13 @@
-"""deskcheck-nano at the level `processor`, from nothing: trained with three seeds, and its card's figures.
+"""deskcheck-nano at the levels `processor` and `reader`, from nothing, and its card's figures.
 
     python -m benchmarks.levels FOLDER [--set cruxeval=FILE] [--ship [NANO]] [--only PART] [--quick]
 
-Parts: check (10,000 steps of the lessons against recordings), training, recordings, figures. Everything is
-kept in the folder; the same command goes on from there. `--ship` puts the model of the first seed into the
-package, or into another folder with a card, and renews that card: the tables between its marks, and the
-figures in its text. A set that has a row in the card must be given, or its row would be of another model.
-`--quick` does all of it with little: one seed, a training that is far from done, few programs. What comes of
+Parts: check (10,000 steps of the lessons against recordings), training (the processor with three seeds, the
+reader with one), recordings, figures. Everything is kept in the folder; the same command goes on from there.
+`--ship` puts the models of the first seed into the package, or into another folder with a card, and renews
+that card: the tables between its marks, and the figures in its text. A set that has a row in the card must
+be given, or its row would be of another model.
+`--quick` does all of it with little: one seed, trainings that are far from done, few programs. What comes of
 it shows that the command works, and goes into the package never.
 
 Programs that are measured are of other seeds than those whose operations are taught; of families and
@@ -32,6 +33,8 @@ from deskcheck.teach.paper.working import UnreadableWorking
 from deskcheck.teach.processor import network
 from deskcheck.teach.processor.network import FILE
 from deskcheck.teach.processor.stepping import LevelReport, Processor, run_level
+from deskcheck.teach.reader import network as reader_network
+from deskcheck.teach.reader.stepping import ReaderModels
 from deskcheck.teach.small.checkpoints import folder_of
 
 NANO = folder_of("nano")
@@ -41,7 +44,10 @@ SEEDS = (0, 1, 2)
 CHECKED = 10_000
 MOST_STEPS = 1_000_000
 """Of a run; a model that computes wrongly may never leave a loop."""
+READ = "generated:12000,difficulty=1-10"
+"""The source whose lines the reader is taught, beside lines that are drawn."""
 QUICK_UPDATES, QUICK_BATCH, QUICK_CHECKED = 300, 512, 400
+QUICK_READER = ("--steps", "20", "--layers", "1", "--hidden-size", "32")
 LONG = {
     "binary_counter": "texts=3,events=110000",
     "odometer": "texts=3,events=110000",
@@ -82,11 +88,13 @@ def check(folder: Path, options: argparse.Namespace) -> None:
 
 
 def training(folder: Path, options: argparse.Namespace) -> None:
-    """Three models from nothing, by one command each."""
+    """The models from nothing, by one command each."""
     updates = ["--steps", str(QUICK_UPDATES), "--batch-size", str(QUICK_BATCH)] if options.quick else []
     for seed in _seeds(options):
         out = folder / f"seed-{seed}"
         run("teach", "--steps-of", TAUGHT, "--seed", str(seed), "--out", str(out), *updates)
+    read, little = (READ.replace("12000", "100"), QUICK_READER) if options.quick else (READ, ())
+    run("teach", "--steps-of", read, "--level", "reader", "--out", str(folder / "reader"), *little)
 
 
 def _seeds(options: argparse.Namespace) -> tuple[int, ...]:
@@ -110,17 +118,33 @@ def _sources(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
 
 def figures(folder: Path, options: argparse.Namespace) -> None:
     """The tables of the card."""
-    lines = []
+    lines, read = [], []
     told: dict[str, object] = {"machine": machine()}
     for name, _ in _sources(options):
         recorded = Recordings(folder / "runs" / folder_name(name))
         processor = Processor(folder / f"seed-{SEEDS[0]}", judged=True)
         found = run_level(recorded, processor.machine, budget=MOST_STEPS)
         told[name] = found.to_dict() | {"asked": processor.counts()}
-        lines.append(_line(name, found, processor))
+        counts = processor.counts()
+        lines.append(
+            [
+                *_line(name, found),
+                *(f"{counts['operations']:,}", f"{counts['windows']:,}"),
+                *(f"{counts['wrong_workings']:,} of {counts['worked']:,}", f"{counts['lucky']:,}"),
+            ]
+        )
         print(" | ".join(lines[-1]), flush=True)
-    head = ["measured on", "runs inside", "right to the end", "steps", "exact", "longest", "operations"]
-    tables = [table([*head, "distinct windows", "worked wrongly", "right by wrong working"], lines)]
+        reader = ReaderModels(folder / "reader", folder / f"seed-{SEEDS[0]}")
+        found = run_level(recorded, reader.machine, budget=MOST_STEPS)
+        told[f"{name}, reader"] = found.to_dict() | {"asked": reader.counts()}
+        read.append([*_line(name, found), f"{reader.counts()['prompts']:,}"])
+        print(" | ".join(["reader", *read[-1]]), flush=True)
+    head = ["measured on", "runs inside", "right to the end", "steps", "exact", "longest"]
+    more = ["operations", "distinct windows", "worked wrongly", "right by wrong working"]
+    tables = [
+        *("Level `processor`:", table([*head, *more], lines)),
+        *("Level `reader`:", table([*head, "distinct prompts"], read)),
+    ]
     seeds = []
     for seed in _seeds(options):
         about = Processor(folder / f"seed-{seed}").network.about
@@ -139,20 +163,26 @@ def figures(folder: Path, options: argparse.Namespace) -> None:
     (folder / "figures.json").write_text(json.dumps(told, indent=1, default=str) + "\n")
     (folder / "figures.md").write_text(page + "\n")
     if options.ship is not None:
-        ship(folder / f"seed-{SEEDS[0]}" / FILE, options.ship, page)
+        ship(folder / f"seed-{SEEDS[0]}" / FILE, folder / "reader" / reader_network.FILE, options.ship, page)
 
 
-def ship(model: Path, nano: Path, page: str) -> None:
-    """The model, and the card with the tables and with the figures of its text."""
-    shipped = network.load(model)
-    if shipped.about["wrong"] and nano == NANO:
-        raise SystemExit(f"{model}: is wrong at {shipped.about['wrong']} windows: not a model to ship")
+def ship(model: Path, reader: Path, nano: Path, page: str) -> None:
+    """The models, and the card with the tables and with the figures of its text."""
+    shipped, read = network.load(model), reader_network.load(reader)
+    for file, wrong in ((model, shipped.about["wrong"]), (reader, read.about["wrong_ways"])):
+        if wrong and nano == NANO:
+            raise SystemExit(f"{file}: is wrong at {wrong} of its windows or ways: not a model to ship")
     facts = {
         "parameters": f"{shipped.parameters:,}",
         "megabytes": f"{model.stat().st_size / 1e6:.1f} MB",
         "windows": f"{shipped.about['windows']:,}",
         "wrong": f"{shipped.about['wrong']:,}",
         "lead": f"{shipped.about['least_lead']:.1f}",
+        "reader parameters": f"{read.parameters:,}",
+        "reader megabytes": f"{reader.stat().st_size / 1e6:.1f} MB",
+        "ways": f"{read.about['ways']:,}",
+        "wrong ways": f"{read.about['wrong_ways']:,}",
+        "wrong lines": f"{read.about['wrong']:,} of {read.about['of']:,}",
     }
     card = (nano / CARD).read_text("utf-8")
     for name, value in facts.items():
@@ -163,26 +193,33 @@ def ship(model: Path, nano: Path, page: str) -> None:
     after = rest.split(END)[1]
     text = f"{before}{BEGIN}\n\n{levels_table()}\n\n{page}\n\n{END}{after}"
     shutil.copy(model, nano / FILE)
+    shutil.copy(reader, nano / reader_network.FILE)
     (nano / CARD).write_text(text, "utf-8")
 
 
 def sets_in_card(nano: Path) -> set[str]:
     """Published sets that have a row in the tables of a card."""
     figures = (nano / CARD).read_text("utf-8").split(BEGIN)[1].split(END)[0]
-    measured = figures.split("| measured on")[1].split("\n\n")[0]
+    measured = figures.split("| measured on")[1].split("\n\n")[
+        0
+    ]  # the processor's; the reader's has the same
     names = {row.split("|")[1].strip() for row in measured.splitlines()[2:]}
     return names - set(SOURCES)
 
 
-def _line(name: str, found: LevelReport, processor: Processor) -> list[str]:
-    steps, counts = found.steps, processor.counts()
+def _line(name: str, found: LevelReport) -> list[str]:
+    steps = found.steps
     if steps is None or steps.exact is None:
-        return [name, f"0 of {len(found.runs)}", *["-"] * 8]
+        return [name, f"0 of {len(found.runs)}", *["-"] * 4]
     exact = f"{steps.exact.value:.5f} ({steps.exact.low:.5f} to {steps.exact.high:.5f})"
+    whole = f"{steps.whole} of {steps.runs}"
     return [
-        *(name, f"{steps.runs} of {len(found.runs)}", f"{steps.whole} of {steps.runs}", f"{steps.judged:,}"),
-        *(exact, f"{steps.longest:,}", f"{counts['operations']:,}", f"{counts['windows']:,}"),
-        *(f"{counts['wrong_workings']:,} of {counts['worked']:,}", f"{counts['lucky']:,}"),
+        name,
+        f"{steps.runs} of {len(found.runs)}",
+        whole,
+        f"{steps.judged:,}",
+        exact,
+        f"{steps.longest:,}",
     ]
 
 
@@ -190,18 +227,25 @@ def _speeds(folder: Path) -> Iterator[list[str]]:
     """Of the machine with its model alone: no recording beside it."""
     long = next(iter(Recordings(folder / "runs" / "long-binary-counter"))).program
     many = [one.program for one in Recordings(folder / "runs" / "generated-levels-1-3")]
-    for name, programs, remember in (
-        ("one long run, results and windows remembered", [long], True),
-        ("many programs, results and windows remembered", many, True),
-        ("many programs, every window computed anew", many[:100], False),
+    seed, read = folder / f"seed-{SEEDS[0]}", folder / "reader"
+    for name, programs, make in (
+        ("processor: one long run, results and windows remembered", [long], lambda: Processor(seed)),
+        ("processor: many programs, results and windows remembered", many, lambda: Processor(seed)),
+        (
+            "processor: many programs, every window computed anew",
+            many[:100],
+            lambda: Processor(seed, remember=False),
+        ),
+        ("reader: one long run", [long], lambda: ReaderModels(read, seed)),
+        ("reader: many programs", many, lambda: ReaderModels(read, seed)),
     ):
-        processor = Processor(folder / f"seed-{SEEDS[0]}", remember=remember)
-        if processor.network.about["wrong"]:
+        models: Processor | ReaderModels = make()
+        if network.load(seed / FILE).about["wrong"]:
             yield [name, "- (the model is wrong)"]
             continue
         steps, started = 0, time.process_time()
         for program in programs:
-            made = processor.machine(None, MOST_STEPS)
+            made = models.machine(None, MOST_STEPS)
             with suppress(
                 ProgramRaised, OutsideLanguage, StepsSpent, UnreadableWorking
             ):  # the steps until then count

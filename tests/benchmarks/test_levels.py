@@ -13,6 +13,7 @@ import pytest
 from benchmarks import lesson_steps, levels
 from deskcheck.teach.levels import table
 from deskcheck.teach.processor import network
+from deskcheck.teach.reader import network as reader_network
 
 
 def run_levels(*arguments: str, status: int = 0) -> str:
@@ -31,16 +32,17 @@ def run_levels(*arguments: str, status: int = 0) -> str:
 def test_the_card_is_of_the_model_that_ships(tmp_path: Path) -> None:
     """Shipped once more with the tables that it has, the card stays as it is: its text tells this model's
     figures. Another model's are put into their places."""
-    for name in (levels.CARD, network.FILE):
+    reader = levels.NANO / reader_network.FILE
+    for name in (levels.CARD, network.FILE, reader_network.FILE):
         shutil.copy(levels.NANO / name, tmp_path / name)
     card = (tmp_path / levels.CARD).read_text("utf-8")
     figures = card.split(levels.BEGIN)[1].split(levels.END)[0]
     page = figures.removeprefix(f"\n\n{table()}\n\n").strip()
-    levels.ship(levels.NANO / network.FILE, tmp_path, page)
+    levels.ship(levels.NANO / network.FILE, reader, tmp_path, page)
     assert (tmp_path / levels.CARD).read_text("utf-8") == card
     assert levels.sets_in_card(tmp_path) == {"cruxeval"}
     (tmp_path / levels.CARD).write_text(card.replace("<!-- windows -->", "<!-- windows -->9"), "utf-8")
-    levels.ship(levels.NANO / network.FILE, tmp_path, page)
+    levels.ship(levels.NANO / network.FILE, reader, tmp_path, page)
     assert (tmp_path / levels.CARD).read_text("utf-8") == card
 
 
@@ -54,10 +56,13 @@ def test_all_of_it_with_little(tmp_path: Path) -> None:
     told = run_levels(str(tmp_path / "out"), "--quick", "--ship", str(nano))
     assert "400 steps of the lessons held against recordings: 0 differ" in told
     assert (nano / network.FILE).read_bytes() == (tmp_path / "out" / "seed-0" / network.FILE).read_bytes()
+    read = tmp_path / "out" / "reader" / reader_network.FILE
+    assert (nano / reader_network.FILE).read_bytes() == read.read_bytes()
     card = (nano / levels.CARD).read_text("utf-8")
     about = network.load(nano / network.FILE).about
     assert about["wrong"] > 0
     assert f"<!-- wrong -->{about['wrong']:,}<!-- / -->" in card
+    assert f"<!-- wrong ways -->{reader_network.load(read).about['wrong_ways']:,}<!-- / -->" in card
     assert re.search(rf"\| 0 +\| +{about['wrong']} of {about['windows']:,} \|", card)
     assert levels.sets_in_card(nano) == set()
     measured = json.loads((tmp_path / "out" / "figures.json").read_text())

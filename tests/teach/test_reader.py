@@ -26,16 +26,18 @@ from deskcheck.teach.processor.stepping import run_level
 from deskcheck.teach.reader import lessons, network
 from deskcheck.teach.reader.reading import ReadingMachine
 from deskcheck.teach.reader.stepping import ReaderModels
-from deskcheck.teach.reader.teacher import Teacher, way_from
+from deskcheck.teach.reader.teacher import Teacher, way, way_from
 from deskcheck.teach.reader.text import (
     DEPTHS,
     NUMBER,
     WORDS,
     Outline,
+    all_ways,
     functions,
     line_prompt,
     where_prompt,
 )
+from deskcheck.teach.small.checkpoints import folder_of
 from tests.teach.conftest import Recorded, call
 
 CODE = """\
@@ -317,11 +319,34 @@ def test_lessons_are_what_the_teacher_writes() -> None:
     assert asks > 1000
 
 
-def test_nano_has_no_reader() -> None:
-    from deskcheck.teach.small.checkpoints import folder_of
+def test_nano_is_right_at_every_way() -> None:
+    """The reader that ships, at all that it can be asked about where to go on."""
+    reader = network.load(folder_of("nano") / network.FILE)
+    wrong = 0
+    for asked in all_ways():
+        prompt, right = where_prompt(*asked), [NUMBER[word] for word in way(*asked)]
+        wrong += any(reader(prompt, tuple(right[:n])) != word for n, word in enumerate(right))
+    assert wrong == 0
 
-    with pytest.raises(InputError, match="nano brings none"):
-        ReaderModels(folder_of("nano"))
+
+def test_nano_reads_programs(record: Recorded) -> None:
+    """Programs that it was not taught, its own answers fed back. `CODE` among them."""
+    runs = record(
+        call("own", CODE, "([3, 1, 5, 8, 2], 4)"),
+        *programs("generated:60,difficulty=1-3,seed=9001,inputs=1"),
+        *programs("family:collatz,inputs=1,seed=4,texts=1"),
+    )
+    models = ReaderModels(folder_of("nano"))
+    found = run_level(Recordings(runs), models.machine)
+    assert found.steps is not None
+    assert found.steps.runs > 50
+    assert found.steps.whole >= found.steps.runs - 2
+    assert models.counts()["prompts"] > 100
+
+
+def test_a_folder_without_a_reader(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="has no model of the level reader"):
+        ReaderModels(tmp_path)
 
 
 def test_programs_that_are_not_cleared_are_not_trained_on(tmp_path: Path) -> None:
@@ -339,6 +364,24 @@ def test_programs_that_are_not_cleared_are_not_trained_on(tmp_path: Path) -> Non
     with pytest.raises(InputError, match="--any-licence takes also those"):
         training.train(own, tmp_path / "out", ReaderTraining())
     assert not (tmp_path / "out").exists()
+
+
+def test_ways_that_are_wrong_come_again() -> None:
+    """From the batches on that are drawn after a look, an eighth of the lessons."""
+    pytest.importorskip("torch", reason="no torch: would have proved that mistakes are repeated")
+    from deskcheck.teach.reader.training import batches
+
+    lines = list(islice(lessons.drawn(1), 20))
+    place = 4000
+    words = lessons.way_lessons()[place][0]
+    given = batches(lines, 32, 3, {40: [place]})
+    shares = []
+    for _ in range(6):
+        rows = [row.tolist() for texts, _ in islice(given, 16) for row in texts]
+        shares.append(sum(row[: len(words)] == words for row in rows) / len(rows))
+        assert len(rows) == 512
+    assert max(shares[:3]) < 0.02
+    assert min(shares[3:]) > 0.1
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ SHARES: Mapping[str, Mapping[Level, str]] = {
     },
     "says where to go on after a test": {
         Level.PROCESSOR: "model says T or F, machine goes there",
-        Level.READER: "model, by the number of the line",
+        Level.READER: "model, from line to line, by indentation and first word",
         Level.ALONE: "model",
     },
     "computes + - * // % and comparisons, tests": {

@@ -24,7 +24,7 @@ def catalogue() -> dict[str, Mapping[str, str]]:
     models = {f"deskcheck/{name}": model.about for name, model in BASELINES.items()}
     models["taught/nano"] = "a small model of ours, or taught/FOLDER: state by state"
     models["processor/nano"] = "it computes while a machine runs the program"
-    models["reader/FOLDER"] = "of `teach --level reader`: it reads the lines, too"
+    models["reader/nano"] = "it also reads the program's lines; or reader/FOLDER, of `teach --level reader`"
     models[PROVIDERS] = "whatever Inspect AI reaches, as openai/gpt-4o-mini or hf/NAME"
     return {
         "questions": programs | dict(NOTEBOOK_QUESTIONS),

@@ -88,6 +88,6 @@ class AskedProcessor(_Level):
 
 @modelapi(name=Level.READER.value)
 class AskedReader(_Level):
-    """``reader/FOLDER``."""
+    """``reader/FOLDER``, or ``reader/nano``."""
 
     level = Level.READER

@@ -12,16 +12,17 @@ from deskcheck.teach.small.checkpoints import NANO, folder_of
 
 
 class ReaderModels:
-    """The reader of a folder, with its processor where it has one, else with that of nano."""
+    """The reader of a folder, with its processor where it has one, else with that of nano. processor: another
+    folder, whose processor it is."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, processor: Path | None = None) -> None:
         if not (folder / network.FILE).is_file():
             raise InputError(
-                f"{folder}: has no model of the level reader, and nano brings none. "
-                "`deskcheck teach --steps-of GENERATOR --level reader --out FOLDER` trains one."
+                f"{folder}: has no model of the level reader. "
+                "`deskcheck teach --steps-of GENERATOR --level reader --out FOLDER` trains one; nano has one."
             )
         own = (folder / processor_network.FILE).is_file()
-        self.processor = Processor(folder if own else folder_of(NANO))
+        self.processor = Processor(processor or (folder if own else folder_of(NANO)))
         self.network = network.load(folder / network.FILE)
 
     def machine(self, line: OnLine | None = None, steps: int | None = None) -> Machine:

@@ -8,9 +8,9 @@ to the next line, of which there is a finite number.
 import json
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -28,19 +28,33 @@ from deskcheck.teach.run_folder import METRICS, begin_run, damaged, lock_run
 from deskcheck.teach.small.model import Model, ModelConfig
 
 RESUME = "resume.pt"
+_POOL = 16
+"""Batches that are drawn together."""
 _IGNORED = -100
 
 
-def batches(known: Sequence[Lesson], batch_size: int, seed: int) -> Iterator[tuple[Tensor, Tensor]]:
+def batches(
+    known: Sequence[Lesson], batch_size: int, seed: int, wrong: Mapping[int, Sequence[int]]
+) -> Iterator[tuple[Tensor, Tensor]]:
     """Words [lessons, length], and what is to be written after each, -100 where nothing is taught. Lessons of
-    about one length stand together. known: the lines of programs."""
+    one length or so stand together.
+
+    known: the lines of programs. wrong: of each look, by its step, which ways were wrong; it grows as
+    training goes on. Those of the last look come again.
+    """
     chance = random.Random(seed)
     fresh, ways = drawn(seed), way_lessons()
-    while True:
-        pool: list[Lesson] = [
-            next(fresh) if number % 8 < 3 else chance.choice(known if number % 8 < 6 else ways)
-            for number in range(16 * batch_size)
-        ]
+    for step in count(0, _POOL):
+        seen = max((look for look in wrong if look <= step), default=None)
+        again = [] if seen is None else [ways[place] for place in wrong[seen]]
+        pool: list[Lesson] = []
+        for number in range(_POOL * batch_size):
+            if number % 8 < 3:
+                pool.append(next(fresh))
+            elif number % 8 < 6:
+                pool.append(chance.choice(known))
+            else:
+                pool.append(chance.choice(again if again and number % 8 == 7 else ways))
         pool.sort(key=lambda lesson: len(lesson[0]))
         groups = [pool[start : start + batch_size] for start in range(0, len(pool), batch_size)]
         chance.shuffle(groups)
@@ -111,12 +125,14 @@ def _trained(
     )
     averaged = {name: value.detach().clone() for name, value in model.state_dict().items()}
     step, seconds = 0, 0.0
+    wrong: dict[int, list[int]] = {}
     if (out / RESUME).exists():
         try:
             found = torch.load(out / RESUME, weights_only=True)
             model.load_state_dict(found["model"])
             optimizer.load_state_dict(found["optimizer"])
             averaged, step, seconds = found["averaged"], found["step"], found["seconds"]
+            wrong = found["wrong"]
         except (RuntimeError, EOFError, KeyError, ValueError) as error:
             raise damaged(out / RESUME, error, "Delete it to begin this run anew") from error
     about = {
@@ -127,10 +143,10 @@ def _trained(
         "steps_of": source,
     }
     kept = Model(config)
-    unseen = [batch_of(list(islice(drawn(training.seed + 10**6), 512)))]
-    ways = [batch_of(way_lessons())]
+    unseen = batch_of(list(islice(drawn(training.seed + 10**6), 512)))
+    ways = batch_of(way_lessons())
     started, losses = time.perf_counter() - seconds, []
-    given = batches(known, training.batch_size, training.seed)
+    given = batches(known, training.batch_size, training.seed, wrong)
     for words, labels in islice(given, step, None):
         if step >= training.steps:
             break
@@ -151,10 +167,13 @@ def _trained(
         if step % training.look_every == 0 or step == training.steps:
             kept.load_state_dict(averaged)
             row: dict[str, Any] = {"step": step, "loss": float(torch.stack(losses).mean())}
-            row |= _look(kept, unseen) | {"wrong_ways": _look(kept, ways)["wrong"]}
+            lines, wrong[step] = _wrong(kept, unseen), _wrong(kept, ways)
+            row |= {"wrong": len(lines), "of": len(unseen[0])}
+            row |= {"wrong_ways": len(wrong[step]), "ways": len(ways[0])}
             row["seconds"] = round(time.perf_counter() - started, 1)
             losses = []
             state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "averaged": averaged}
+            state["wrong"] = wrong
             weights = {name: value.numpy() for name, value in averaged.items()}
             files.save(out / network.FILE, weights, about | row)
             _save(out, {**state, "step": step, "seconds": row["seconds"]}, row)
@@ -174,13 +193,13 @@ def _loss(model: Model, words: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
     return loss, wrong.any(1)
 
 
-def _look(model: Model, batches_: list[tuple[Tensor, Tensor]]) -> dict[str, Any]:
+def _wrong(model: Model, batch: tuple[Tensor, Tensor]) -> list[int]:
+    """Which lessons of a batch are wrong."""
     model.eval()
     with torch.inference_mode():
-        found = [_loss(model, words, labels) for words, labels in batches_]
+        _, wrong = _loss(model, *batch)
     model.train()
-    wrong = torch.cat([rows for _, rows in found])
-    return {"wrong": int(wrong.sum()), "of": len(wrong)}
+    return [int(place) for place in wrong.nonzero().flatten()]
 
 
 def _save(out: Path, state: dict[str, Any], row: dict[str, Any]) -> None:

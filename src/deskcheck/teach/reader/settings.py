@@ -12,7 +12,7 @@ class ReaderTraining:
     """How a model of the level `reader` is trained."""
 
     steps: Annotated[int, Setting("Updates; with --model, without it as many as --epochs takes.", min=1)] = (
-        4500
+        15_000
     )
     """Updates."""
     batch_size: Annotated[int, Setting("Lessons of an update.", min=1)] = 64
@@ -23,8 +23,8 @@ class ReaderTraining:
     """From this share of the steps on, the rate falls to nought."""
     averaged: float = 0.998
     """Weight of what was, in the exponential average of the weights."""
-    layers: Annotated[int, Setting("Blocks of attention and feed-forward layer.", min=1)] = 3
-    hidden_size: Annotated[int, Setting("Numbers per position, a multiple of 8.", min=8)] = 96
+    layers: Annotated[int, Setting("Blocks of attention and feed-forward layer.", min=1)] = 4
+    hidden_size: Annotated[int, Setting("Numbers per position, a multiple of 8.", min=8)] = 128
     look_every: int = 500
     """Steps between two looks at lessons that are not trained, at which the run is saved."""
     seed: Annotated[int, Setting("Of all that is drawn.")] = 0

@@ -1,6 +1,7 @@
 """Questions made from recordings: their answers, their places, what is left out and why."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -467,13 +468,22 @@ def test_every_sample_of_cruxeval_is_whole(cruxeval: list[Recording]) -> None:
 @pytest.mark.parametrize("kind", QUESTIONS.own)
 def test_a_kind_is_whole(kind: str) -> None:
     """Each has its words, an example, a guess, a line of the documentation, and a place in the help."""
-    page = (Path(__file__).parents[2] / "docs" / "reference" / "questions.md").read_text()
+    reference = Path(__file__).parents[2] / "docs" / "reference"
     help_text = get_args(Kinds)[1].help.partition(";")[0].replace(",", "").split()
+    listed = (reference / "commands.md").read_text().partition("**Question kinds**")[2].partition("\n- **")[0]
+    guesses = re.findall(r"(?:^- |\. )([a-z_, ]+):", guess.__doc__ or "", re.MULTILINE)
     missing = {
         "TASKS of ask/samples/prompts.py": kind not in prompts.TASKS,
         "_EXAMPLES of ask/samples/prompts.py": kind != "step" and kind not in prompts._EXAMPLES,
         "_GUESSES of ask/baselines/guess.py": kind != "step" and kind not in guess._GUESSES,
-        "the table of docs/reference/questions.md": f"\n| `{kind}` |" not in page,
+        "what is guessed, in the docstring of ask/baselines/guess.py": kind
+        not in ", ".join(guesses).split(", "),
+        "its data, in the docstring of Sample in ask/samples/sample.py": f"``{kind}``"
+        not in (Sample.__doc__ or ""),
         "the help of --question in cli/asking.py": kind not in help_text,
+        "the table of docs/reference/questions.md": f"\n| `{kind}` |"
+        not in (reference / "questions.md").read_text(),
+        "the list of question kinds in docs/reference/commands.md": f"`{kind}`" not in listed,
     }
-    assert [place for place, lacks in missing.items() if lacks] == []
+    places = "\n- ".join(place for place, lacks in missing.items() if lacks)
+    assert not places, f"the kind of question {kind!r} is missing in\n- {places}"

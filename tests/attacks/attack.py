@@ -5,6 +5,14 @@ nothing else shows it; the program then gives the right answer, and a wrong one 
 "passed" is always a success of the attacker's. ``heir()`` is run as the next program, with the same answer
 for what the first one left it. An attack on the verdict itself may define ``answer(n)``, what the program
 answers: it is not told what is right.
+
+The first word of the file's name is one of `FAMILIES`. Its docstring says in its first line, one sentence,
+what is tried, and then, each in a line that ends with a full stop: ``Seen``, ``Stopped at``, ``Verdict`` and,
+where it does not succeed everywhere, ``Works`` (the fields of `Attack`). ``target`` is there, by `prelude.py`.
+To run a new one in the sandbox, and without any, where it must get through:
+
+    python -m tests.attacks.runner strict --only NAME
+    python -m tests.attacks.runner bare --only NAME
 """
 
 import ast
@@ -80,7 +88,9 @@ def _program(text: str, facts: dict[str, Any], call: str) -> str:
 
 
 def _read(path: Path) -> Attack:
-    """Raises ValueError where the docstring lacks a field."""
+    """Raises ValueError where the name or the docstring is not as the text above says."""
+    if (family := path.stem.partition("_")[0]) not in FAMILIES:
+        raise ValueError(f"{path.name}: {family!r} is none of the families {', '.join(FAMILIES)}")
     text = path.read_text(encoding="utf-8")
     tree = ast.parse(text)
     docstring = ast.get_docstring(tree) or ""
@@ -88,11 +98,14 @@ def _read(path: Path) -> Attack:
     missing = {"Seen", "Stopped at", "Verdict"} - set(fields)
     if missing:
         raise ValueError(f"{path.name}: its docstring does not say {', '.join(sorted(missing))}")
+    tries = docstring.partition("\n")[0]
+    if not tries.endswith("."):
+        raise ValueError(f"{path.name}: the first line of its docstring must be a whole sentence: {tries!r}")
     functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
     return Attack(
         name=path.stem,
         text=text,
-        tries=docstring.splitlines()[0],
+        tries=tries,
         seen=fields["Seen"],
         stopped=frozenset(fields["Stopped at"].split(", ")) - {"nothing"},
         works=fields.get("Works", ""),

@@ -275,5 +275,15 @@ def test_the_documentation_names_them() -> None:
     """Every rule, in the order of their use."""
     text = (Path(__file__).parents[2] / "docs" / "guides" / "notebooks.md").read_text()
     table = text[text.index("## Normalisers") :]
-    places = [table.index(f"`{each.name}`") for each in NORMALISERS]
-    assert places == sorted(places)
+    places = {each.name: table.find(f"`{each.name}`") for each in NORMALISERS}
+    missing = [name for name, place in places.items() if place < 0]
+    assert not missing, f"docs/guides/notebooks.md, the table under Normalisers: it lacks {missing}"
+    ordered = sorted(places, key=places.__getitem__)
+    assert [*places] == ordered, "docs/guides/notebooks.md: the table is not in the order of NORMALISERS"
+
+
+def test_every_rule_is_shown() -> None:
+    """Each makes some pair of `SAME` equal by itself, so that a rule without an example is noticed."""
+    alone = {names[0] for _, _, names in SAME if len(names) == 1}
+    missing = [name for name in RULES if name not in alone]
+    assert not missing, f"tests/notebook/test_normalise.py: SAME has no pair that takes {missing} alone"

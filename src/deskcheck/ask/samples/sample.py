@@ -30,6 +30,8 @@ class Sample:
       asked for), ``detail``, ``jump``, ``direction`` (``on`` or ``back``), ``notation``, ``kept`` (whether
       all that the answer holds stands in the given state), and ``known``, the given state, where the answer
       is told after it;
+    - ``exception``: ``line``, ``exception`` (its class), ``message``;
+    - ``calls``, ``changes``: nothing else;
     - ``move``: ``line``, ``k``, ``event``, ``command``;
     - ``branch``, ``visit``, ``iterations``, ``after_loop``, ``alias``, ``type``, ``coverage``: ``line``,
       ``k``, ``event``, ``variable``, as far as the question names them;

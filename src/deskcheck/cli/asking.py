@@ -36,9 +36,9 @@ Kinds = Annotated[
     typer.Option(
         "--question",
         "-q",
-        help="output, input, next_line, state, path, exception, step, branch, iterations, after_loop, visit, "
-        "move, coverage, calls, changes, alias, type; all: each of these; about notebooks: cell_output, "
-        "next_cell, crash. A benchmark has its own.",
+        help="output, input, next_line, state, history, path, exception, step, branch, iterations, "
+        "after_loop, visit, move, coverage, calls, changes, alias, type; all: each of these; about "
+        "notebooks: cell_output, next_cell, crash. A benchmark has its own.",
     ),
 ]
 Models = Annotated[

@@ -10,6 +10,7 @@ It sees the prompt and nothing else, no answers of other samples either. By kind
 - input: the wanted value itself, once for every parameter without a default.
 - next_line: the next line of the text that is neither empty nor a comment; ``return`` after the last.
 - state: the last literal assigned to the variable in a line above; the argument passed for it; else 0.
+- history: the argument passed for the variable, then the literals that the text assigns to it, in its order.
 - step: the same state at the next line of the text; N lines on, or back, of those that hold code. By
   instructions, the same state: where it is about to return, what is on top of the stack is returned.
 - branch, coverage: True. alias: no other variable.
@@ -190,6 +191,16 @@ def _held(mine: str, variable: str, line: int) -> str:
     return "0"
 
 
+def _history(mine: str) -> str:
+    asked = re.search(r"\nVariable: (\w+), in call number", mine)
+    name = asked[1] if asked else ""
+    assigned = [
+        found[1] for _, text in _lines(mine) if (found := re.fullmatch(rf"\s*{name}\s*=\s*(.+)", text))
+    ]
+    passed = _held(mine, name, 0)
+    return f"[{', '.join([*([passed] if passed != '0' else []), *filter(_is_literal, assigned)])}]"
+
+
 def _is_literal(text: str) -> bool:
     try:
         ast.literal_eval(text)
@@ -353,6 +364,7 @@ _GUESSES = {
     "input": _input,
     "next_line": _next_line,
     "state": _state,
+    "history": _history,
     "path": _path,
     "exception": _exception,
     "branch": _yes,

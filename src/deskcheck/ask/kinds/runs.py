@@ -1,15 +1,17 @@
-"""Lines and variables of a run: which line is next, what a variable holds, which lines run."""
+"""Lines and variables of a run: which line is next, what a variable holds, and held, which lines run."""
 
 import itertools
 import json
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from deskcheck.ask.samples.kind import SHOWN_VALUE_CHARS, sample_of
 from deskcheck.ask.samples.places import (
     Arrival,
+    Run,
     Unfit,
     check_arguments,
     files_of,
@@ -27,11 +29,14 @@ from deskcheck.ask.samples.places import (
 )
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import ShownSource, Statements, decorator_lines, names_used, with_lines
+from deskcheck.notation.calls import begins, functions
 from deskcheck.recording import Event, Kind, Recording, Value, render
 
 STATE_CHARS = 200
 SHOWN_STATE_CHARS = 3000
 PATH_EVENTS = 60
+HISTORY_VALUES = 12
+HISTORY_CHARS = 400
 STATE_EVENTS = 2000
 _DEFINITIONS = frozenset({"function", "class", "method"})
 
@@ -210,6 +215,77 @@ def _bound(changes: str | None) -> list[str]:
         for name, value in json.loads(changes).items()
         if name.isidentifier() and not (isinstance(value, dict) and "unbound" in value)
     ]
+
+
+def history(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
+    if len(recording.trace) > STATE_EVENTS and any(
+        True for _ in itertools.islice(rows_of(recording), STATE_EVENTS, None)
+    ):
+        raise Unfit("the run is long")
+    run = whole_run_of(recording)
+    found = [*_histories(recording, run)]
+    if not found:
+        raise Unfit("no variable of a function has several values that are short plain data")
+    drawn = rng.sample(found, len(found))
+    for call, name, values in drawn[:per_recording]:
+        yield sample_of(
+            recording,
+            "history",
+            run.files,
+            f"Variable: {name}, in call number {call.k} of {call.function}{where(run.files, call.file)}",
+            f"[{', '.join(values)}]",
+            place=f"{call.function}:{call.k}:{name}",
+            data={"file": call.file, "function": call.function, "k": call.k, "variable": name},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """The k-th call of a function."""
+
+    file: str
+    function: str
+    k: int
+
+
+def _histories(recording: Recording, run: Run) -> Iterator[tuple[_Call, str, list[str]]]:
+    """Variables of calls with all that they hold, one after the other. Seen at the lines of the call and at
+    its end, so a call with a line that is not one moment (`Statements.plain`) is left out whole."""
+    calls = _calls_of(recording, run)
+    moments = {visit.index: visit.frame for visit in run.visits}
+    odd = {visit.frame for visit in run.visits if visit.line not in run.lines[visit.file].plain}
+    held: dict[int, dict[str, list[Value | None]]] = {}
+    for event in recording.trace:
+        ends = event.kind in (Kind.RETURN, Kind.UNWIND)
+        if event.frame in calls and event.frame not in odd and (ends or event.index in moments):
+            known = held.setdefault(event.frame, {})
+            for name in [*known, *(name for name in event.locals if name not in known)]:
+                known.setdefault(name, []).append(event.locals.get(name))
+    for frame, variables in held.items():
+        for name, values in variables.items():
+            if not name.isidentifier() or not all(value is not None and plain(value) for value in values):
+                continue
+            texts = [
+                text for text, _ in itertools.groupby(render(value) for value in values if value is not None)
+            ]
+            if 2 <= len(texts) <= HISTORY_VALUES and sum(map(len, texts)) <= HISTORY_CHARS:
+                yield calls[frame], name, texts
+
+
+def _calls_of(recording: Recording, run: Run) -> dict[int, _Call]:
+    """Frame -> which call of which function it is, of functions that are run by their call."""
+    known: set[tuple[str, str]] = set()
+    for shown in run.files:
+        defined = functions(recording.source(shown.file) or "")
+        times = Counter(name for name, _ in defined)
+        known |= {(shown.file, name) for name, node in defined if times[name] == 1 and not begins(node)}
+    counts: Counter[tuple[str, str]] = Counter()
+    found: dict[int, _Call] = {}
+    for row in recording.trace.rows:
+        if row.kind == Kind.CALL and (row.file, row.function) in known:
+            counts[row.file, row.function] += 1
+            found[row.frame] = _Call(row.file, row.function, counts[row.file, row.function])
+    return found
 
 
 def _parameters(recording: Recording) -> dict[int, dict[str, str]]:

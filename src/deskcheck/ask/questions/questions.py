@@ -10,7 +10,7 @@ from deskcheck.ask.kinds.exceptions import exception
 from deskcheck.ask.kinds.moves import move
 from deskcheck.ask.kinds.objects import alias, calls, type_
 from deskcheck.ask.kinds.results import input_, output
-from deskcheck.ask.kinds.runs import next_line, path, state
+from deskcheck.ask.kinds.runs import history, next_line, path, state
 from deskcheck.ask.kinds.step import step
 from deskcheck.ask.samples.kind import Ask, Question, Score
 from deskcheck.ask.samples.steps import StepOptions
@@ -37,6 +37,7 @@ QUESTIONS = Registry(
             "what is the value of a variable just before a line runs for the k-th time?",
             of_raised=True,
         ),
+        Question("history", history, 2, "which values does a variable hold during a call?", of_raised=True),
         Question("path", path, 1, "which lines run, in order?", of_raised=True),
         Question(
             "exception",

@@ -81,6 +81,16 @@ TASKS = {
         "for the k-th time; every run of the line counts, in whichever call of its function. "
         f"{_ONCE} {_TAGS}"
     ),
+    "history": (
+        "Which values does this variable hold?\n"
+        "You see a Python program with line numbers and how it is run. A variable of one call of a function "
+        "is looked at just before each line of the function runs in that call, and when the call ends. Give "
+        "the values that it has, in order, as a list, written as Python's repr writes them; of equal values "
+        "on end one. Before it has a value there is nothing to give; a parameter begins with the value that "
+        "is passed. "
+        "Calls of the function are counted from 1, over the whole run, in the order in which they begin. "
+        f"{_ONCE} {_TAGS}"
+    ),
     "path": (
         "Which lines run, in order?\n"
         "You see a Python program with line numbers and how it is run. Give the numbers of the lines that "
@@ -225,6 +235,10 @@ _EXAMPLES = {
     "state": (
         f"How it is run: {_EXAMPLE_CALL}\n"
         "Variable: kept, just before line 4 runs for time number 2\n[ANSWER]['RED'][/ANSWER]"
+    ),
+    "history": (
+        f"How it is run: {_EXAMPLE_CALL}\n"
+        "Variable: kept, in call number 1 of f\n[ANSWER][[], ['RED'], ['RED', 'BLUE']][/ANSWER]"
     ),
     "path": f"How it is run: {_EXAMPLE_CALL}\n[ANSWER][2, 3, 4, 5, 3, 4, 3, 4, 5, 3, 6][/ANSWER]",
     "exception": (

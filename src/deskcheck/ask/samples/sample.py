@@ -22,6 +22,7 @@ class Sample:
       (the result), ``strict``;
     - ``next_line``: ``line``, ``k``, ``event``, ``frame``, ``function``, ``falls_through``;
     - ``state``: ``line``, ``k``, ``variable``, ``event``, ``strict``;
+    - ``history``: ``file``, ``function``, ``k`` (of the call), ``variable``, ``strict``;
     - ``cell_output``, ``next_cell``, ``crash``: ``trajectory`` (its file), ``step``, ``cell``,
       ``near_duplicate``, ``copy`` (what the same cell showed, was, or raised, before), ``history`` and
       ``state`` (what went into the prompt and what was cut); of outputs ``kind`` and the recorded ``value``

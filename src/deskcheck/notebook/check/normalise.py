@@ -225,6 +225,28 @@ def timing(text: str) -> str:
     return text
 
 
+_CLOCK, _RATE = r"(?:\d+:)*\d\d:\d\d", r"(?:\d[\d.]*[kMGTP]?|\?) ?(?:[^\W\d_]+/s|s/[^\W\d_]+)"
+_PROGRESS = (
+    (re.compile(rf"(\d+%)\|[^|\n]*\| (\S+/\S+) \[{_CLOCK}<(?:{_CLOCK}|\?), +{_RATE}"), r"\1 \2 [..."),
+    (re.compile(rf"(?<!\w)(\d+[^\W\d_]+) \[{_CLOCK}, +{_RATE}"), r"\1 [..."),
+    (
+        re.compile(
+            r"^( *\d+/\d+) (?:\[=+\] -|\u2501+) \d+s(?: \d+(?:[uµμ]s|ms|s)/(?:step|epoch|sample))?(?!\w)",
+            re.MULTILINE,
+        ),
+        r"\1 ...",
+    ),
+)
+
+
+def progress_bars(text: str) -> str:
+    """``100%|███| 8/8 [00:01<00:00, 6.2it/s]`` of tqdm, ``8/8 [====] - 1s 90ms/step`` of Keras: the bar and
+    the times, not the counts and what is told after them."""
+    for pattern, replacement in _PROGRESS:
+        text = pattern.sub(replacement, text)
+    return text
+
+
 _FLOAT = re.compile(r"(?<![\w.])(\d+\.\d+)(e[+-]?\d+)?(?![\w.])")
 _DIGITS, _KEPT = 14, 11
 
@@ -281,6 +303,7 @@ NORMALISERS = (
     Normaliser("numpy array shape", numpy_shape, (_NUMPY_SHAPE,)),
     Normaliser("pandas count name", pandas_count_name, (_COUNT_NAME,)),
     Normaliser("timing", timing),
+    Normaliser("progress bars", progress_bars),
     Normaliser("last digits of floats", last_digits),
     Normaliser("order of sets", order_of_sets),
     Normaliser("order of dicts", order_of_dicts),

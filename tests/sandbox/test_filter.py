@@ -129,6 +129,7 @@ CASES = [
     ("mknodat", (3, 1, 0o140644), NO), ("seccomp", (1, 0), NO), ("seccomp", (1, 8), NO),
     ("clone", (0x3D0B00,), NO), ("clone", (0x10000,), NO), ("close_range", (3, 9, 0), YES), ("close_range", (3, 9, 4), YES),
     ("close_range", (3, 9, 2), NO), ("close_range", (3, 9, 6), NO),
+    ("madvise", (8, 4096, 12), failed(errno.EINVAL)), ("madvise", (8, 4096, 4), YES), ("madvise", (8, 4096, 14), YES),
     ("preadv2", (3, 8, 1, 0, 0, 0x18), failed(errno.EOPNOTSUPP)), ("preadv2", (3, 8, 1, 0, 0, 0x10), YES),
     ("arch_prctl", (0x1002,), YES), ("arch_prctl", (0x1012,), failed(errno.EINVAL)),
     ("mknod", (1, 0o010644), YES), ("mknod", (1, 0o020644), NO),

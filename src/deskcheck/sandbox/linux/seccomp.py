@@ -130,6 +130,9 @@ _ARCH_PRCTLS = (*range(0x1001, 0x1005), *range(0x1021, 0x1025), 0x3001, *range(0
 _RWF_NOWAIT = 0x8
 """Reads only what is in memory: it tells which files others have read lately. It fails as on a file system that
 does not know it."""
+_MADV_MERGEABLE = 12
+"""Has the kernel look for equal pages in other processes and keep one of both: the time of a later write tells
+whether somebody has a page with the same content."""
 _KINDS_OF_FILE, _REGULAR, _PIPE = 0o170000, 0o100000, 0o010000
 _SET_MODE_FILTER, _ALL_THREADS = 1, 1
 
@@ -192,6 +195,8 @@ def _with_arguments(name: str, *, owner_changes: bool, listening: bool, reaps: b
         case "sendto":  # without an address, which is what `send` becomes
             zero = [(_EQUAL, 1, 0, 0), _fail()]
             return [_argument(4), *zero, _argument(4, high=True), *zero, _YES]
+        case "madvise":  # as on a kernel that does not merge pages
+            return [_argument(2), (_EQUAL, 0, 1, _MADV_MERGEABLE), _fail(errno.EINVAL), _YES]
         case "preadv2":
             return [_argument(5), (_ANY_BIT, 0, 1, _RWF_NOWAIT), _fail(errno.EOPNOTSUPP), _YES]
         case "setsockopt":

@@ -85,9 +85,9 @@ TASKS = {
         "Which values does this variable hold?\n"
         "You see a Python program with line numbers and how it is run. A variable of one call of a function "
         "is looked at just before each line of the function runs in that call, and when the call ends. Give "
-        "the values that it has, in order, as a list, written as Python's repr writes them; of equal values "
-        "on end one. Before it has a value there is nothing to give; a parameter begins with the value that "
-        "is passed. "
+        "the values that it has, in order, as a list, written as Python's repr writes them; equal values in "
+        "a row count once. Before it has a value there is nothing to give; a parameter begins with the "
+        "value that is passed. "
         "Calls of the function are counted from 1, over the whole run, in the order in which they begin. "
         f"{_ONCE} {_TAGS}"
     ),

@@ -58,6 +58,10 @@ def nobody_calls_this(x):
     return x
 
 
+def of_stream(stream):
+    return stream.read().upper()
+
+
 def each(n):
     while n:
         yield n
@@ -76,6 +80,17 @@ class Basket:
     def add(self, name, count=1):
         for _ in range(count):
             self.items.append(name)
+        return len(self.items)
+
+    def count(self, name):
+        found = 0
+        for item in self.items:
+            if item == name:
+                found += 1
+        return found
+
+    @property
+    def size(self):
         return len(self.items)
 """
 TESTS = """
@@ -173,12 +188,19 @@ def test_the_functions_are_asked_about_and_never_the_tests(made: tuple[Path, str
     facts = json.loads((place / "bench.json").read_text())
     asked = {each["name"]: sum(each["samples"].values()) for each in facts["functions"] if each["samples"]}
     assert asked.keys() >= {"price", "grade", "words", "Basket.add", "_own"}
+    with_made = {each["name"] for each in facts["functions"] if each["made"]}
+    assert with_made == {"nobody_calls_this", "each", "Basket.count"}
     assert {each["module"] for each in facts["functions"]} == {"shop.tools"}
     why_not = {each["name"]: each["why_not"] for each in facts["functions"] if each["why_not"]}
-    assert why_not == {"nobody_calls_this": "no test calls it", "each": "a generator or coroutine"}
-    assert facts["public_functions"] == {"asked_about": 4, "all": 6}
+    assert why_not == {
+        "of_stream": "no test calls it; no input that was tried could be kept",
+        "Basket.size": "no test calls it; is a property",
+    }
+    told = {"asked_about": 7, "all": 9, "from_tests": 4, "from_made_inputs": 3}
+    assert facts["public_functions"] == told
     assert facts["clusters"] == len(asked)
-    assert "public functions asked about: 4 of 6 (67 %)" in printed
+    assert "public functions asked about: 7 of 9 (78 %)" in printed
+    assert "4 from tests, 3 from made inputs, 2 left out" in printed
 
 
 def test_the_file_of_questions_is_the_benchmark(made: tuple[Path, str]) -> None:
@@ -187,13 +209,19 @@ def test_the_file_of_questions_is_the_benchmark(made: tuple[Path, str]) -> None:
     facts = json.loads((place / "bench.json").read_text())
     samples = [sample_in(line.raw) for line in lines_of(place / "questions.jsonl")]
     assert len(samples) == facts["samples"] > 20
+    asked_of = {sample.id: sample.program for sample in samples}
+    recordings = Recordings(place / "recordings")
+    for line in lines_of(place / "questions.jsonl"):
+        row = json.loads(line.raw)
+        extra = recordings[asked_of[row["id"]]].program.extra
+        assert row["made_from"] == ("made inputs" if "input" in extra else "tests")
+        assert ("input" in extra) != ("test" in extra)
     for kind in facts["kinds"]:
         of_kind = [sample for sample in samples if sample.question == kind["name"]]
         assert len(of_kind) == kind["samples"]
         assert len({sample.cluster for sample in of_kind}) == kind["functions"]
         assert not of_kind or kind["scores"]["oracle"]["value"] == 1
         assert not of_kind or kind["scores"]["guess"]["value"] < 1
-    recordings = Recordings(place / "recordings")
     assert {recording.program.licence for recording in recordings} == {"BSD-3-Clause"}
     assert not any("test_" in recording.program.entry for recording in recordings if recording.program.entry)
     assert facts["licence"] == {"name": "BSD-3-Clause", "where": "LICENSE"}
@@ -217,9 +245,9 @@ def test_the_page_says_all_of_it(made: tuple[Path, str]) -> None:
     page = (place / "index.html").read_text()
     facts = json.loads((place / "bench.json").read_text())
     text = unescape(re.sub(r"<[^>]+>", " ", page))
-    for said in ("A benchmark of shop 1.2", f"{facts['samples']:,}", "BSD-3-Clause", "4 of 6", "Basket.add"):
+    for said in ("A benchmark of shop 1.2", f"{facts['samples']:,}", "BSD-3-Clause", "7 of 9", "Basket.add"):
         assert said in text
-    for said in ("no test calls it", "a generator or coroutine", "pytest-benchmark", "1.000"):
+    for said in ("no test calls it; is a property", "made inputs", "pytest-benchmark", "1.000"):
         assert said in text
     assert "<b>one</b>" not in page
     assert "&lt;b&gt;one&lt;/b&gt;" in page
@@ -250,6 +278,36 @@ def test_the_same_command_again_records_nothing(made: tuple[Path, str]) -> None:
         assert "the project has changed since. Make it anew with --replace" in refused.stderr
     finally:
         tools.write_text(text)
+
+
+def test_made_inputs_do_what_plain_python_does(made: tuple[Path, str]) -> None:
+    """Each recorded call with made inputs, a method's too, made again by another interpreter, unrecorded."""
+    place, _ = made
+    calls = {}
+    for recording in Recordings(place / "recordings"):
+        program = recording.program
+        if "input" in program.extra and program.entry != "each":
+            calls[f"{program.entry}{program.arguments}"] = recording.run_result.result
+    assert {call.partition("(")[0] for call in calls} == {"nobody_calls_this", "Basket.count"}
+    code = "import sys; from shop.tools import *; print(*(repr(eval(c)) for c in sys.argv[1:]), sep='\\n')"
+    ran = subprocess.run(
+        [sys.executable, "-c", code, *calls],
+        env={"PYTHONPATH": str(place.parent / "shop" / "src")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout.splitlines() == list(calls.values())
+
+
+@pytest.mark.slow
+def test_made_inputs_can_be_left_out(tmp_path: Path) -> None:
+    """Then only what tests call is asked about, and the reasons are those of the tests."""
+    project(tmp_path / "shop")
+    ran = bench(tmp_path, "--no-inputs")
+    assert ran.returncode == 0, ran.stderr
+    assert "4 from tests, 0 from made inputs, 5 left out" in ran.stdout
+    assert "not asked about: 1, a generator or coroutine" in ran.stdout
 
 
 BAD: dict[str, tuple[Any, str]] = {
@@ -322,7 +380,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
     assert "interrupted: what was finished is in bench-shop; the same command goes on from there" in said
     again = bench(tmp_path)
     assert again.returncode == 0, again.stderr
-    assert "public functions asked about: 4 of 6" in again.stdout
+    assert "public functions asked about: 7 of 9" in again.stdout
 
 
 def test_what_is_missing_is_read_from_reasons() -> None:

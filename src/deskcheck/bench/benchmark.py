@@ -1,7 +1,7 @@
 """A benchmark of a project's own tests, from its folder alone: recorded, made into questions, checked.
 
     folder/
-        recordings/       the calls of the project's functions that its tests make
+        recordings/       the calls of the project's functions that its tests make, and calls with made inputs
         questions.jsonl   the questions about them, with the right answers, as `offline questions` writes them
         environment/      what the tests ran in, where it was made for them
         recorded.json     what recording came to, and the state of the project's files then
@@ -44,6 +44,7 @@ from deskcheck.ask.scoring.sandbox import for_many
 from deskcheck.ask.scoring.score import score_answer
 from deskcheck.bench.interpreter import interpreter_of
 from deskcheck.bench.inventory import Defined, public_functions
+from deskcheck.bench.made import made_ids, make_inputs, without_questions
 from deskcheck.bench.project import ProjectFiles, read_project
 from deskcheck.bench.settings import BenchSettings
 from deskcheck.errors import InputError
@@ -62,9 +63,11 @@ _IGNORE = "# made by `deskcheck bench`: private, so not for a repository\n*\n"
 _CALLS = 800
 _TRACE = TraceLimits(events=1000, objects=1000)
 """Of a call: what is longer costs the time of many others, and is asked little about."""
-_TIMES, _SPARE_S, _FOR_QUESTIONS_S = 3.0, 60.0, 15.0
-"""All of it may take so many times the CPU time of the tests, and so many seconds more, of which some are for
-the questions."""
+_TIMES, _SPARE_S, _FOR_INPUTS_S = 3.0, 60.0, 15.0
+"""Recording may take so many times the CPU time of the tests, and so many seconds more, of which some are for
+made inputs, which also have what the tests' calls have left."""
+_MADE_EACH = 2
+"""Made inputs that are kept of a function."""
 _NETWORK = re.compile(
     r"gaierror|Name or service not known|name resolution|Network is unreachable|NewConnectionError"
     r"|ConnectionRefusedError|ConnectTimeout|URLError|Cannot connect to host|No route to host"
@@ -152,13 +155,17 @@ def _made(
     )
     clock.done("the environment")
     recorded = _recorded(files, folder, interpreter, settings, workers, progress)
+    clock.done("recording")
+    if settings.inputs and "made" not in recorded:
+        recorded["made"] = _made_inputs(files, folder, interpreter, settings, recorded, workers, progress)
+        write_file(folder / RECORDED, [json.dumps(recorded)])
+        clock.done("made inputs")
     if slow := SuiteAccount(**recorded["account"]).slow:
         note(slow)
-    clock.done("recording")
     progress("making questions", 0, 0)
     excluded = _questions(folder, settings.seed)
     kinds, of_functions = _scored(folder, excluded, progress)
-    functions = _functions(folder, files, recorded["account"], of_functions, settings.seed)
+    functions = _functions(folder, files, recorded, of_functions, settings.seed)
     clock.done("questions")
     found = _benchmark(folder, files, interpreter, recorded, kinds, functions, settings, clock.wall_s)
     write_file(folder / FACTS, [json.dumps(found.to_dict(), indent=1)])
@@ -229,7 +236,7 @@ def _recorded(
         per_function=settings.per_function,
         seed=settings.seed,
         times=_TIMES,
-        spare_s=_SPARE_S - _FOR_QUESTIONS_S,
+        spare_s=_SPARE_S - _FOR_INPUTS_S * settings.inputs,
         trace_limits=_TRACE,
     )
     summary = record_suite(suite, folder / RECORDINGS, of_suite, workers=workers, progress=progress)
@@ -243,9 +250,37 @@ def _recorded(
     return told
 
 
+def _made_inputs(
+    files: ProjectFiles,
+    folder: Path,
+    interpreter: Interpreter,
+    settings: BenchSettings,
+    recorded: Mapping[str, Any],
+    workers: int,
+    progress: Progress,
+) -> dict[str, Any]:
+    """What making inputs came to, as data."""
+    from deskcheck.recording.reader import Recordings
+
+    public = public_functions(files.folder, recorded["account"]["modules"])
+    allowed_s = _TIMES * recorded["tests_s"] + _SPARE_S - recorded["cost_s"]
+    return make_inputs(
+        without_questions(public, Recordings(folder / RECORDINGS)),
+        files,
+        folder / RECORDINGS,
+        interpreter,
+        each=min(_MADE_EACH, settings.per_function),
+        seed=settings.seed,
+        trace_limits=_TRACE,
+        allowed_s=max(allowed_s, _FOR_INPUTS_S),
+        workers=workers,
+        progress=progress,
+    ).to_dict()
+
+
 def _asked(files: ProjectFiles, settings: BenchSettings) -> dict[str, Any]:
     """What decides the recordings, beside the project's files and the interpreter."""
-    decides = ("per_function", "seed", "packages")
+    decides = ("per_function", "seed", "packages", "inputs")
     told = {name: value for name, value in asdict(settings).items() if name in decides}
     return {"project": str(files.folder), **told, "packages": [*settings.packages]}
 
@@ -275,8 +310,15 @@ def _made_before(folder: Path, how: str) -> InputError:
 
 def _questions(folder: Path, seed: int) -> dict[str, Counter[str]]:
     """Write the questions; by kind, why recordings are not asked about."""
+    from deskcheck.recording.reader import Recordings
+
+    made = made_ids(Recordings(folder / RECORDINGS))
     _, excluded = write_questions(
-        folder / QUESTIONS_FILE, [folder / RECORDINGS], KINDS, sampling=Sampling(seed=seed)
+        folder / QUESTIONS_FILE,
+        [folder / RECORDINGS],
+        KINDS,
+        sampling=Sampling(seed=seed),
+        told=lambda sample: {"made_from": "made inputs" if sample.program in made else "tests"},
     )
     return excluded
 
@@ -327,20 +369,25 @@ def _scored(
 def _functions(
     folder: Path,
     files: ProjectFiles,
-    account: Mapping[str, Any],
+    recorded: Mapping[str, Any],
     of_programs: Mapping[str, Counter[str]],
     seed: int,
 ) -> tuple[BenchmarkFunction, ...]:
     """The public functions, and the others that are asked about."""
     from deskcheck.recording.reader import Recordings
 
+    account = recorded["account"]
     recordings = Recordings(folder / RECORDINGS)
+    made = made_ids(recordings)
     programs: dict[str, list[str]] = {}
     samples: dict[str, Counter[str]] = {}
+    from_tests: set[str] = set()
     for _, _, id_, module, entry in recordings.columns("id", "module", "entry"):
         programs.setdefault(f"{module}:{entry}", []).append(id_)
         if id_ in of_programs:
             samples.setdefault(f"{module}:{entry}", Counter()).update(of_programs[id_])
+            if id_ not in made:
+                from_tests.add(f"{module}:{entry}")
     public = {one.key: one for one in public_functions(files.folder, account["modules"])}
     ran_in = _ran_in(recordings)
     found = []
@@ -349,12 +396,21 @@ def _functions(
         if key not in samples:
             asked = [recordings[id_] for id_ in programs.get(key, ())]
             why_not = _why_recorded(asked, seed) if asked else _why_not(one, account, ran_in)
-        found.append(_function(key, one, samples.get(key, Counter()), why_not))
-    found += [_function(key, None, asked, "") for key, asked in samples.items() if key not in public]
+            tried = recorded.get("made", {}).get("why_not", {}).get(key)
+            why_not += f"; {tried}" if tried else ""
+        one_made = key in samples and key not in from_tests
+        found.append(_function(key, one, samples.get(key, Counter()), why_not, made=one_made))
+    found += [
+        _function(key, None, asked, "", made=key not in from_tests)
+        for key, asked in samples.items()
+        if key not in public
+    ]
     return tuple(sorted(found, key=lambda each: (each.module, each.line, each.name)))
 
 
-def _function(key: str, one: Defined | None, samples: Counter[str], why_not: str) -> BenchmarkFunction:
+def _function(
+    key: str, one: Defined | None, samples: Counter[str], why_not: str, *, made: bool
+) -> BenchmarkFunction:
     module, _, name = key.partition(":")
     return BenchmarkFunction(
         module=module,
@@ -364,6 +420,7 @@ def _function(key: str, one: Defined | None, samples: Counter[str], why_not: str
         public=one is not None,
         samples=dict(samples),
         why_not=why_not,
+        made=made,
     )
 
 
@@ -411,7 +468,7 @@ def _benchmark(
     settings: BenchSettings,
     wall_s: Mapping[str, float],
 ) -> Benchmark:
-    account = recorded["account"]
+    account, made = recorded["account"], recorded.get("made", {})
     outcomes: dict[str, str] = account["tests"]
     bad = ("failed", "error", "not collected")
     why: dict[str, str] = account["why"]
@@ -427,11 +484,14 @@ def _benchmark(
         failing=failing,
         network=tuple(test for test, text in failing.items() if _NETWORK.search(text)),
         missing=missing_of(why),
-        recorded=recorded["recorded"] + recorded["skipped"],
+        recorded=recorded["recorded"] + recorded["skipped"] + made.get("recorded", 0),
         kinds=kinds,
         functions=functions,
         calls_left_out=recorded["left_out"],
-        not_repeatable=len(recorded["not_repeatable"]),
+        not_repeatable=len(recorded["not_repeatable"]) + made.get("not_repeatable", 0),
+        made_inputs=made.get("recorded", 0),
+        made_failed=made.get("failed", ""),
+        inputs_s=made.get("cost_s"),
         packages=account["packages"],
         tracer=account["interpreter"].get("tracer", ""),
         settings=asdict(settings),

@@ -26,6 +26,13 @@ class BenchSettings:
     ] = ()
     per_function: Annotated[int, Setting("Calls of one function that are kept.", min=1)] = 5
     seed: Annotated[int, Setting("Which calls and which questions are drawn.")] = 0
+    inputs: Annotated[
+        bool,
+        Setting(
+            "Make inputs for public functions of which no call of the tests can be asked about, and try them "
+            "in the sandbox."
+        ),
+    ] = True
     replace: Annotated[
         bool, Setting("Make anew what the folder holds: the project or the options have changed.")
     ] = False

@@ -64,6 +64,10 @@ def _print(found: Any, place: Path, page: Path) -> None:
     )
     share = f" ({100 * asked_about / public:.0f} %)" if public else ""
     print(f"public functions asked about: {asked_about} of {public}{share}")
+    from_tests, made, left_out = found.origins
+    print(f"  {from_tests} from tests, {made} from made inputs, {left_out} left out")
+    if found.made_failed:
+        print(f"  no inputs were made: {found.made_failed}")
     why_not = Counter(each.why_not for each in found.functions if each.public and each.why_not)
     for reason, count in why_not.most_common(5):
         print(f"  not asked about: {count}, {reason}")

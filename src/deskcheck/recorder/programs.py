@@ -78,11 +78,11 @@ class ProgramRecorder:
         with Recorder(settings) as recorder, Writer(folder) as writer:
             recorder.record(program, writer)
 
-    workers: programs that are recorded at once.
+    workers: programs that are recorded at once. explain: whether causes are looked for where two runs differ.
     """
 
-    def __init__(self, settings: RecordSettings, *, workers: int = 1) -> None:
-        self.settings = settings
+    def __init__(self, settings: RecordSettings, *, workers: int = 1, explain: bool = True) -> None:
+        self.settings, self.explain = settings, explain
         python = settings.python
         self._stopping = threading.Event()
         self._place = Sandbox(
@@ -137,7 +137,7 @@ class ProgramRecorder:
                     watch = functools.partial(self._watch, program, seed)
                     where = where or _another_run(watch, run_result, first)
                 # Where time ran out, each of some twenty experiments would take all of it again.
-                if where is not None and run_result.outcome is not Outcome.TIMED_OUT:
+                if self.explain and where is not None and run_result.outcome is not Outcome.TIMED_OUT:
                     why = self._explain(program)
                     where = in_words(where, why)
             spool.finish(
@@ -201,12 +201,13 @@ def record_programs(
     workers: int = 2,
     progress: Callable[[Program, RunResult | None], None] = lambda program, run_result: None,
     note: Callable[[str], None] = _log.warning,
+    explain: bool = True,
 ) -> RecordSummary:
     """Record every program that the folder does not hold yet.
 
     workers: programs that run at once; they are taken from the iterable as workers get free. progress: called
     in this thread after each program, with None for one that was skipped. note: told where the slow tracer is
-    used.
+    used. explain: whether causes are looked for where two runs differ, which takes some twenty more.
 
     An interrupt or an error in the iterable closes the folder properly: everything finished is
     kept and will not be recorded again.
@@ -215,7 +216,7 @@ def record_programs(
     seen: set[str] = set()
     settings = settings or RecordSettings()
     with (
-        ProgramRecorder(settings, workers=workers) as recorder,
+        ProgramRecorder(settings, workers=workers, explain=explain) as recorder,
         Writer(folder) as writer,
         ThreadPoolExecutor(workers, "deskcheck-record") as pool,
     ):

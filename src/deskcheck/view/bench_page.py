@@ -40,6 +40,8 @@ td.n, th.n { white-space: nowrap; padding-left: .6rem; }
 th.n { overflow-wrap: normal; }
 code { font: .92em/1.4 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+.made { font-size: .8rem; color: var(--soft); border: 1px solid var(--line); border-radius: .3rem;
+  padding: 0 .35rem; white-space: nowrap; }
 .about { display: block; color: var(--soft); }
 .bad { color: #b3261e; } .good { color: #17794f; }
 @media (prefers-color-scheme: dark) { .bad { color: #f0867d; } .good { color: #6fc99b; }
@@ -95,11 +97,17 @@ def _licence(found: Benchmark) -> str:
 
 def _figures(found: Benchmark) -> str:
     asked_about, public = found.public
+    from_tests, made, _ = found.origins
     share = f"{100 * asked_about / public:.0f} %" if public else "-"
     boxes = [
         (f"{found.samples:,}", "questions"),
         (f"{found.clusters:,}", "functions: the clusters of every interval"),
         (share, f"of public functions: {asked_about} of {public}"),
+        *(
+            [(f"{made:,}", f"of these with made inputs; {from_tests:,} with calls of the tests")]
+            if made
+            else []
+        ),
         (
             "1.000" if found.right else "below 1",
             "oracle: the scoring is " + ("right" if found.right else "wrong"),
@@ -190,6 +198,8 @@ def _in_it(found: Benchmark) -> str:
         )
     private = sum(not each.public for each in inside)
     also = f", {private} of them private ones that tests or other functions call" if private else ""
+    made = sum(each.made for each in inside)
+    also += f", {made} with made inputs" if made else ""
     return f'<h2>What is in it <span class="soft">{len(inside)} functions{also}</span></h2>' + "".join(parts)
 
 
@@ -199,7 +209,8 @@ def _counted(number: int, what: str) -> str:
 
 def _name(each: BenchmarkFunction) -> str:
     where = f'<br><span class="soft">{_text(each.file)}:{each.line}</span>' if each.file else ""
-    return f"<code>{_text(each.name)}</code>{where}"
+    made = ' <span class="made">made inputs</span>' if each.made else ""
+    return f"<code>{_text(each.name)}</code>{made}{where}"
 
 
 def _left_out(found: Benchmark) -> str:
@@ -270,6 +281,13 @@ def _made(found: Benchmark) -> str:
             f" The tests take {found.own_s:.1f} s of CPU time by themselves; recording took "
             f"{found.cost_s:.1f} s."
         )
+    if found.inputs_s is not None:
+        cost += (
+            f" Making inputs for functions of which no call of the tests can be asked about took "
+            f"{found.inputs_s:.1f} s: {found.made_inputs} calls."
+        )
+    if found.made_failed:
+        cost += f" No inputs were made: {_text(found.made_failed)}"
     packages = ", ".join(
         f"{_text(name)} {_text(version)}" for name, version in sorted(found.packages.items())
     )

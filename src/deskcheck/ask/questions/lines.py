@@ -51,13 +51,15 @@ def write_questions(
     sampling: Sampling | None = None,
     steps: StepOptions | None = None,
     notebooks: NotebookOptions | None = None,
+    told: Callable[[Sample], Mapping[str, object]] = lambda sample: {},
 ) -> tuple[Counter[str], dict[str, Counter[str]]]:
     """Write the questions that `run.ask` would put, whole or not at all, in the order of
     `draw.drawn`. Return how many there are of each kind, and by kind what was excluded. One
     recording is held at a time, and the names of all samples; of recordings of tests the samples
     that may be asked (`alike`), of notebooks all samples.
 
-    recordings: as for `run.ask`. steps: how `step` asks. notebooks: with one view of the state.
+    recordings: as for `run.ask`. steps: how `step` asks. notebooks: with one view of the state. told: what a
+    line says of its sample besides; no reader of ours asks for it.
 
     Raises:
         InputError: an unknown question; more than one view of the state, whose questions would have
@@ -107,7 +109,7 @@ def write_questions(
                     folders.setdefault(sample.program, folder_of(sample.data["trajectory"], places))
                     yield sample.question, sample
 
-    return _write(Path(path), samples(), questions, sampling, folders, excluded), excluded
+    return _write(Path(path), samples(), questions, sampling, folders, excluded, told), excluded
 
 
 def write_benchmark_questions(
@@ -131,6 +133,7 @@ def _write(
     sampling: Sampling,
     folders: Mapping[str, int] | None,
     excluded: Mapping[str, Counter[str]],
+    told: Callable[[Sample], Mapping[str, object]] = lambda sample: {},
 ) -> Counter[str]:
     """Write samples, each with the name that those are drawn by which belong together."""
     written: Counter[str] = Counter()
@@ -141,7 +144,7 @@ def _write(
         with open(everything, "w+b") as all_, open(made, "wb") as file:
             for name, sample in samples:
                 kinds[name].append(_Written(sample.id, sample.program, sample.cluster, all_.tell()))
-                all_.write(line_of(sample).encode("ascii"))
+                all_.write(line_of(sample, told(sample)).encode("ascii"))
             for kind, there in kinds.items():
                 for chosen in drawn(there, seed=sampling.seed, limit=sampling.limit, folders=folders):
                     all_.seek(chosen.offset)

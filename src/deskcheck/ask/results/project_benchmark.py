@@ -47,7 +47,7 @@ class BenchmarkKind:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkFunction:
     """A function of the project. public: its users call it. samples: kind of question -> how many there are.
-    why_not: why there are none; empty where there are."""
+    why_not: why there are none; empty where there are. made: whether all samples are of made inputs."""
 
     module: str
     name: str
@@ -56,6 +56,7 @@ class BenchmarkFunction:
     public: bool
     samples: Mapping[str, int]
     why_not: str
+    made: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +64,9 @@ class Benchmark:
     """A benchmark that was made.
 
     tests: outcome -> how many; failing: test -> why it did not pass. network: tests that failed for want of a
-    network. wall_s: step -> seconds of this call. own_s: CPU time that the tests take by themselves; cost_s:
-    what recording them took.
+    network. made_inputs: recordings of calls with made inputs; made_failed: why none could be made, else
+    empty. wall_s: step -> seconds of this call. own_s: CPU time that the tests take by themselves; cost_s:
+    what recording them took; inputs_s: what making inputs took.
     """
 
     folder: str
@@ -88,6 +90,9 @@ class Benchmark:
     wall_s: Mapping[str, float]
     own_s: float | None
     cost_s: float | None
+    made_inputs: int = 0
+    made_failed: str = ""
+    inputs_s: float | None = None
     deskcheck: str = __version__
 
     @property
@@ -106,6 +111,13 @@ class Benchmark:
         return sum(bool(function.samples) for function in public), len(public)
 
     @property
+    def origins(self) -> tuple[int, int, int]:
+        """Public functions that are asked about with calls of the tests; with made inputs; not at all."""
+        asked_about, public = self.public
+        made = sum(function.made for function in self.functions if function.public)
+        return asked_about - made, made, public - asked_about
+
+    @property
     def right(self) -> bool:
         """Whether the oracle, which answers with what was recorded, is right everywhere."""
         return all(kind.scores["oracle"].value == 1 for kind in self.kinds if kind.samples)
@@ -114,9 +126,15 @@ class Benchmark:
         """The fields and what follows from them, JSON-able."""
         told = asdict(self)
         here, there = self.public
+        from_tests, made, _ = self.origins
         return told | {
             "samples": self.samples,
             "clusters": self.clusters,
-            "public_functions": {"asked_about": here, "all": there},
+            "public_functions": {
+                "asked_about": here,
+                "all": there,
+                "from_tests": from_tests,
+                "from_made_inputs": made,
+            },
             "oracle_is_right": self.right,
         }

@@ -1,6 +1,7 @@
 """A sample: one question put to a model, with everything that is needed to score the answer."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -67,6 +68,6 @@ class Sample:
         return cls(**row)
 
 
-def line_of(sample: Sample) -> str:
-    """A sample with its prompt as a line of JSON."""
-    return json.dumps({"id": sample.id, "prompt": sample.prompt, **sample.to_dict()}) + "\n"
+def line_of(sample: Sample, told: Mapping[str, object] | None = None) -> str:
+    """A sample with its prompt as a line of JSON. told: what the line says besides, under other names."""
+    return json.dumps({"id": sample.id, "prompt": sample.prompt, **sample.to_dict(), **(told or {})}) + "\n"

@@ -5,7 +5,7 @@ Read from the syntax tree; nothing runs. Every ``def`` and ``async def`` is one 
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from deskcheck.corpus.text.python import statements
 
@@ -13,6 +13,8 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef
 LOCAL = "inside a function"
 PRIVATE = "private"
 METHOD = "needs an instance"
+PROPERTY = "is a property"
+_PROPERTIES = {"property", "cached_property", "setter", "getter", "deleter"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +32,31 @@ class Callable_:
         return min([self.node.lineno, *(decorator.lineno for decorator in self.node.decorator_list)])
 
 
-def callables(tree: ast.Module) -> list[Callable_]:
-    """Every function of a module, in the order of the text.
+def callables(tree: ast.Module, *, methods: bool = False) -> list[Callable_]:
+    """Every function of a module, in the order of the text. methods: whether a call may name a method, whose
+    object is then among its arguments.
 
     Raises:
         RecursionError: statements are nested too deeply.
     """
-    return list(_inside(tree.body, "", None, in_class=False))
+    found = list(_inside(tree.body, "", None, in_class=False))
+    if not methods:
+        return found
+    return [
+        replace(each, why_not=PROPERTY if _is_property(each.node) else None)
+        if each.why_not == METHOD
+        else each
+        for each in found
+    ]
+
+
+def _is_property(node: Definition) -> bool:
+    names = {
+        each.id if isinstance(each, ast.Name) else each.attr
+        for each in node.decorator_list
+        if isinstance(each, (ast.Name, ast.Attribute))
+    }
+    return not names.isdisjoint(_PROPERTIES)
 
 
 def _inside(body: list[ast.stmt], prefix: str, why_not: str | None, *, in_class: bool) -> Iterator[Callable_]:

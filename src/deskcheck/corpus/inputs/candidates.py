@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from deskcheck.corpus.inputs.callables import Definition
+from deskcheck.corpus.inputs.receivers import Receiver
 from deskcheck.corpus.text.arguments import argument_list
 from deskcheck.recording import InputError, MissingExtra
 
@@ -29,8 +30,14 @@ def candidates(
     ways: Sequence[str],
     numbers: random.Random,
     propose: Callable[[str], str] | None,
+    receiver: Receiver | None = None,
 ) -> Candidates:
-    """From every way in turn."""
+    """From every way in turn. receiver: of a method, whose object comes first among the arguments; these are
+    made by hints alone."""
+    if receiver is not None:
+        if node is not None:
+            yield from _on_objects(receiver, node, numbers)
+        return
     if "known" in ways:
         for arguments in known:
             yield "known", arguments
@@ -97,6 +104,34 @@ def _by_hints(node: Definition, numbers: random.Random) -> Candidates:
         good = yield "hints", text
         for weights, k in zip(worth, picked, strict=True):
             weights[k] = weights[k] + 2 if good else max(weights[k] * 0.7, 0.05)
+
+
+def _on_objects(receiver: Receiver, node: Definition, numbers: random.Random) -> Candidates:
+    """Arguments of a method, after an object: a new one each second time, else one that did before."""
+    makes = None if receiver.node is None else _by_hints(receiver.node, numbers)
+    offer = next(makes, None) if makes is not None else None
+    good: list[str] = []
+    takes = _by_hints(node, numbers)
+    arguments = next(takes, None)
+    while arguments is not None:
+        new = offer is not None and (len(good) < 2 or numbers.random() < 0.5)
+        made = offer[1] if new and offer is not None else _pick(numbers, good) if good else "()"
+        inner = arguments[1].removeprefix("(").removesuffix(")")
+        returned = yield "hints", f"({receiver.name}{made}{', ' if inner else ''}{inner})"
+        if returned and made not in good:
+            good.append(made)
+        try:
+            if new and makes is not None:
+                offer = makes.send(returned)
+        except StopIteration:
+            offer = None
+        try:
+            arguments = takes.send(returned)
+        except StopIteration:
+            if offer is None:
+                return
+            takes = _by_hints(node, numbers)  # the same again, of other objects
+            arguments = next(takes, None)
 
 
 def _weighted(weights: Sequence[float], numbers: random.Random) -> int:

@@ -107,12 +107,20 @@ def watching(
     """Runs calls in a sandbox and watches them for about 3,000 events."""
 
     def watch(program: Program) -> tuple[RunResult, frozenset[Arc]]:
-        blocks: list[bytes] = []
-        tracing = Tracing(blocks.append, TraceLimits(events=_EVENTS))
-        run_result = sandbox.run_one(program, tracing=tracing, limits=limits, cancelled=cancelled)
+        run_result, blocks = run_watched(sandbox, program, limits, cancelled)
         return run_result, frozenset(arcs_of(blocks))
 
     return watch
+
+
+def run_watched(
+    sandbox: Sandbox, program: Program, limits: Limits | None, cancelled: Callable[[], bool]
+) -> tuple[RunResult, list[bytes]]:
+    """Run a call: how it ends, and its events, about 3,000 at most."""
+    blocks: list[bytes] = []
+    tracing = Tracing(blocks.append, TraceLimits(events=_EVENTS))
+    run_result = sandbox.run_one(program, tracing=tracing, limits=limits, cancelled=cancelled)
+    return run_result, blocks
 
 
 def search(
@@ -121,8 +129,10 @@ def search(
     watch: Watch,
     numbers: random.Random,
     propose: Callable[[str], str] | None = None,
+    *,
+    go_on: Callable[[], bool] = lambda: True,
 ) -> Search:
-    """As `find_inputs`, of a function that stands in a text."""
+    """As `find_inputs`, of a function that stands in a text. go_on: asked before each run."""
     entry = target.program.entry or ""
     offered = candidates(
         target.text,
@@ -132,11 +142,12 @@ def search(
         ways=effort.ways,
         numbers=numbers,
         propose=propose,
+        receiver=target.receiver,
     )
     judge = _Judge(target, ways_of(target.text, target.node))
     seen: set[str] = set()
     offer = next(offered, None)
-    while offer is not None and len(seen) < effort.budget and judge.stopped < _ENDLESS:
+    while offer is not None and len(seen) < effort.budget and judge.stopped < _ENDLESS and go_on():
         by, arguments = offer
         good = False
         if arguments not in seen:

@@ -5,25 +5,19 @@ Of each function the account says what was tried and kept, or why nothing was (`
 
 import json
 import os
-import random
-import threading
-import time
-from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
-from itertools import chain
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
 from deskcheck.corpus.inputs.candidates import need_hypothesis
-from deskcheck.corpus.inputs.search import WAYS, Effort, Search, search, watching
-from deskcheck.corpus.inputs.targets import File, Passed, SearchScope, Target, scope_of, targets_in
-from deskcheck.corpus.readers.files import short_id
+from deskcheck.corpus.inputs.each import LIMITS, Account, EachFunction
+from deskcheck.corpus.inputs.search import WAYS, Effort
+from deskcheck.corpus.inputs.targets import SearchScope, scope_of
 from deskcheck.corpus.text.options import whole_number, with_options
-from deskcheck.recording import InputError, Program, RunResult
+from deskcheck.recording import InputError, Program
 from deskcheck.sandbox.confinement import Confinement
-from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.sandbox import Sandbox
 
 PREFIX = "inputs"
@@ -37,12 +31,6 @@ _OPTIONS = {
     "sandbox": "how closely they are confined while they are tried: strict, standard or trusted",
     "seed": "another number, other inputs",
 }
-_LIMITS = Limits(cpu_s=1.0, wall_s=20.0)
-_AT_IMPORT = Limits(cpu_s=10.0, wall_s=30.0)
-_FOR_IMPORT = 2.0
-"""A call may use so many times what the import of its module took, beside its own second."""
-T = TypeVar("T")
-S = TypeVar("S")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,29 +43,6 @@ class _Asked:
     tests: bool
     table: Path | None
     workers: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
-    """What became of a function, or of a file without functions that could be read (`function` is empty).
-
-    line: where its definition begins. lines, branches: what it has (`ways`); lines_run, branches_run: what
-    the inputs that were kept take of it. why: why none was kept, or nothing was tried; empty otherwise.
-    seconds: on the clock, for the search.
-    """
-
-    file: str
-    function: str
-    line: int
-    tried: int = 0
-    stopped: int = 0
-    kept: int = 0
-    lines: int = 0
-    lines_run: int = 0
-    branches: int = 0
-    branches_run: int = 0
-    why: str = ""
-    seconds: float = 0.0
 
 
 def inputs(
@@ -141,16 +106,6 @@ def _asked(options: dict[str, str], source: str) -> _Asked:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Tried:
-    """A function with what was found. program: the call, its arguments are not decided."""
-
-    account: Account
-    program: Program | None = None
-    search: Search | None = None
-    known: bool = False
-
-
 @dataclass(slots=True)
 class _Run:
     """One search over all functions of a source."""
@@ -159,7 +114,6 @@ class _Run:
     asked: _Asked
     note: Callable[[str], None]
     propose: Callable[[str], str] | None
-    stopping: threading.Event = field(default_factory=threading.Event)
 
     def programs(self, place: SearchScope) -> Iterator[Program]:
         asked = self.asked
@@ -168,76 +122,21 @@ class _Run:
         accounts: list[Account] = []
         if asked.table is not None:
             asked.table.write_text("", encoding="utf-8")
-        with (
-            Sandbox(asked.level, workers=asked.workers, limits=_LIMITS) as sandbox,
-            ThreadPoolExecutor(asked.workers, "deskcheck-inputs") as pool,
-        ):
-            try:
-                for tried in self._tried(place, sandbox, pool):
+        with Sandbox(asked.level, workers=asked.workers, limits=LIMITS) as sandbox:
+            each = EachFunction(sandbox, asked.effort, asked.seed, self.propose)
+            if place.known is not None:
+                found = each.of_targets(place.known, asked.workers)
+            else:
+                found = each.of_files(place.files, asked.workers)
+            with closing(found):
+                for tried in found:
                     accounts.append(tried.account)
                     self._write(tried.account)
                     if not tried.known and (not place.several or not tried.account.function):
                         self.note(_in_words(tried.account))
-                    yield from _with_inputs(tried)
-            except BaseException:
-                self.stopping.set()
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+                    yield from tried.programs()
         for line in _summary(self.inner, accounts, several=place.several and place.known is None):
             self.note(line)
-
-    def _tried(self, place: SearchScope, sandbox: Sandbox, pool: ThreadPoolExecutor) -> Iterator[_Tried]:
-        def look(file: File) -> list[tuple[Target | Passed, Limits]]:
-            used: list[float] = []
-
-            def run(program: Program) -> RunResult:
-                run_result = sandbox.run_one(program, limits=_AT_IMPORT, cancelled=self.stopping.is_set)
-                used.append(run_result.cpu_s or 0.0)
-                return run_result
-
-            found = targets_in(file, run)
-            cpu_s = _LIMITS.cpu_s + _FOR_IMPORT * sum(used)
-            return [(each, replace(_LIMITS, cpu_s=cpu_s)) for each in found]
-
-        def do(one: tuple[Target | Passed, Limits]) -> _Tried:
-            return self._try(*one, sandbox)
-
-        ahead = 2 * self.asked.workers
-        targets: Iterable[tuple[Target | Passed, Limits]]
-        if place.known is not None:
-            targets = ((target, _LIMITS) for target in place.known)
-        else:
-            targets = chain.from_iterable(_in_order(pool, look, place.files, ahead))
-        yield from _in_order(pool, do, targets, ahead)
-
-    def _try(self, target: Target | Passed, limits: Limits, sandbox: Sandbox) -> _Tried:
-        if isinstance(target, Passed):
-            return _Tried(
-                Account(file=target.file, function=target.function, line=target.line, why=target.why)
-            )
-        program = target.program
-        numbers = random.Random(f"{self.asked.seed}:{program.source}:{program.entry}")
-        watch = watching(sandbox, limits, self.stopping.is_set)
-        line = 0 if target.node is None else target.node.lineno
-        began = time.monotonic()
-        account = Account(file=target.shown, function=program.entry or "", line=line)
-        try:
-            found = search(target, self.asked.effort, watch, numbers, self.propose)
-        except InputError as error:
-            return _Tried(replace(account, why=" ".join(str(error).split())[:300]))
-        account = replace(
-            account,
-            tried=found.tried,
-            stopped=found.stopped,
-            kept=len(found.found),
-            lines=found.lines,
-            lines_run=found.lines_run,
-            branches=found.branches,
-            branches_run=found.branches_run,
-            why="" if found.found else _why_none(found),
-            seconds=round(time.monotonic() - began, 3),
-        )
-        return _Tried(account, program, found, bool(target.known))
 
     def _write(self, account: Account) -> None:
         if self.asked.table is not None:
@@ -245,45 +144,7 @@ class _Run:
                 table.write(json.dumps(asdict(account)) + "\n")
 
 
-def _in_order(
-    pool: ThreadPoolExecutor, do: Callable[[S], T], things: Iterable[S], ahead: int
-) -> Generator[T, None, None]:
-    """What is made of each, in the order of the things; some are made ahead."""
-    waiting: deque[Future[T]] = deque()
-    for thing in things:
-        waiting.append(pool.submit(do, thing))
-        if len(waiting) > ahead:
-            yield waiting.popleft().result()
-    while waiting:
-        yield waiting.popleft().result()
-
-
-def _with_inputs(tried: _Tried) -> Iterator[Program]:
-    program, found = tried.program, tried.search
-    if program is None or found is None:
-        return
-    extra = dict(program.extra)
-    if "own" in extra:
-        # Of the package only what ran: a recording holds the text of every module that is followed.
-        ran = {file.removesuffix(".py").replace("/", ".") for file in found.files}
-        extra["own"] = sorted(ran - {program.module})
-    for one in found.found:
-        yield replace(
-            program,
-            id=short_id(f"{program.id}{one.arguments}"),
-            arguments=one.arguments,
-            extra={**extra, "input": {"by": one.by, "new": list(one.new)}},
-        )
-
-
 # -- what is told ------------------------------------------------------------------------------------
-
-
-def _why_none(found: Search) -> str:
-    if not found.tried:
-        return "nothing to try: no literal is of its parameters' types"
-    dropped = ", ".join(f"{count} {why}" for why, count in found.dropped.most_common())
-    return f"of {found.tried} inputs none could be kept: {dropped}"
 
 
 def _in_words(account: Account) -> str:

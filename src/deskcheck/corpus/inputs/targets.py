@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.corpus.inputs.callables import PRIVATE, Callable_, Definition, callables
+from deskcheck.corpus.inputs.receivers import Receiver, is_method, receiver_of, without_object
 from deskcheck.corpus.text.modules import (
     Origin,
     find_source,
@@ -39,8 +40,8 @@ _CALL = "<call>"
 @dataclass(frozen=True, slots=True)
 class Target:
     """A function to find inputs for. shown: the file that defines it, as the user knows it. program: calls
-    it, its arguments are not decided. text: of the file. file: its name in events. known: inputs to begin
-    with."""
+    it, its arguments are not decided. text: of the file. file: its name in events. node: its definition, of a
+    method without its object. known: inputs to begin with. receiver: of a method, how its object is made."""
 
     shown: str
     program: Program
@@ -48,6 +49,12 @@ class Target:
     file: str
     node: Definition | None
     known: tuple[str, ...] = ()
+    receiver: Receiver | None = None
+
+    @property
+    def function(self) -> str:
+        """Its qualified name."""
+        return self.program.entry or ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +166,7 @@ def _files(folder: Path, files: list[Path]) -> Iterator[File]:
         if name in seen:  # pkg.py beside pkg/__init__.py
             name = str(file.relative_to(folder))
         seen.add(name)
-        yield _file(file, str(file), module, name, origin_of_file(file, str(file), root))
+        yield module_file(file, str(file), module, name, origin_of_file(file, str(file), root))
 
 
 def _module(name: str, entry: str | None, *, tests: bool) -> SearchScope:
@@ -168,7 +175,7 @@ def _module(name: str, entry: str | None, *, tests: bool) -> SearchScope:
     except InputError as error:
         raise InputError(f"inputs:{error}") from None
     if file.name != "__init__.py" or entry is not None:
-        found = replace(_file(file, str(file), name, name, origin_of_module(name, file)), only=entry)
+        found = replace(module_file(file, str(file), name, name, origin_of_module(name, file)), only=entry)
         if entry is not None and found.tree is not None:
             check_entry(found.tree, entry, str(file))
         return SearchScope(iter([found]), several=entry is None)
@@ -180,7 +187,7 @@ def _module(name: str, entry: str | None, *, tests: bool) -> SearchScope:
         for each in files:
             below = each.relative_to(top).with_suffix("").parts
             module = ".".join([name, *(below[:-1] if below[-1] == "__init__" else below)])
-            yield _file(each, str(each), module, module, origin_of_module(module, each))
+            yield module_file(each, str(each), module, module, origin_of_module(module, each))
 
     return SearchScope(all_of(), tests=skipped)
 
@@ -195,7 +202,7 @@ def _is_test(file: Path) -> bool:
     )
 
 
-def _file(file: Path, shown: str, module: str, name: str, origin: Origin) -> File:
+def module_file(file: Path, shown: str, module: str, name: str, origin: Origin) -> File:
     """A file that is imported by its name, or by its path where it is in no package."""
     extra = dict(origin.extra)
     if "." in module:
@@ -297,6 +304,15 @@ def _deskcheck_there(names):
             found[name] = ("callable", 0)
     return here.get("__file__"), found
 """
+_NOTHING = "_deskcheck_imported"
+
+
+def imported(file: File) -> Program:
+    """A program that only imports a file."""
+    code = f"{file.first.code}\n\ndef {_NOTHING}():\n    return None\n"
+    return replace(file.first, code=code, mode=Mode.CALL, entry=_NOTHING, arguments="()")
+
+
 _WHY = {
     "absent": "not there when its module is imported",
     "compiled": "a compiled function has taken its place",
@@ -304,12 +320,13 @@ _WHY = {
 }
 
 
-def targets_in(file: File, run: Run) -> list[Target | Passed]:
-    """The functions of a file, in the order of the text, each to be tried or passed. run: in the sandbox."""
+def targets_in(file: File, run: Run, *, methods: bool = False) -> list[Target | Passed]:
+    """The functions of a file, in the order of the text, each to be tried or passed. run: in the sandbox.
+    methods: whether they are tried, too: those whose object can be made by a class of the file."""
     if file.text is None or file.tree is None:
         return [Passed(file.shown, "", 0, file.why)]
     try:
-        found = callables(file.tree)
+        found = callables(file.tree, methods=methods)
     except RecursionError:
         return [Passed(file.shown, "", 0, "statements are nested too deeply")]
     if file.only is not None:
@@ -362,6 +379,15 @@ def _target(
     program = _call(file, one.name)
     if file.first.module is not None:
         program = replace(program, extra={**program.extra, "line": one.node.lineno})
+    if is_method(one):
+        assert file.tree is not None
+        receiver = receiver_of(file.tree, one.name.rpartition(".")[0])
+        if receiver is None:
+            return passed("its object is not made by code of its file")
+        if not (one.node.args.posonlyargs or one.node.args.args):
+            return passed("its first parameter is not its object")
+        node = without_object(one.node)
+        return Target(file.shown, program, file.text or "", file.label, node, receiver=receiver)
     return Target(file.shown, program, file.text or "", file.label, one.node)
 
 

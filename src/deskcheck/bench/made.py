@@ -1,0 +1,234 @@
+"""Made inputs: calls of public functions of which no call of the tests can be asked about.
+
+Inputs are searched for in the sandbox, at its strictest, as the source `inputs:` does: nobody has said that
+these functions may be called with anything. Methods are called on objects that are made for them. What is
+found is recorded beside the calls of the tests, twice, under two hash seeds.
+"""
+
+import json
+import os
+import platform
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, field, replace
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from deskcheck.ask.results.project_benchmark import Interpreter
+from deskcheck.bench.inventory import Defined
+from deskcheck.bench.project import ProjectFiles
+from deskcheck.corpus.inputs.each import LIMITS, NO_TIME, EachFunction, Tried
+from deskcheck.corpus.inputs.search import Effort
+from deskcheck.corpus.inputs.targets import File, imported, module_file
+from deskcheck.corpus.text.modules import origin_of_file
+from deskcheck.errors import InputError, SandboxError
+from deskcheck.recorder.programs import record_programs
+from deskcheck.recorder.settings import RecordSettings
+from deskcheck.recording import Outcome, Program, RunResult
+from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.environments import of_interpreter
+from deskcheck.sandbox.process import versions
+from deskcheck.sandbox.sandbox import Sandbox
+from deskcheck.tracer.limits import TraceLimits
+
+_TRIED = 12
+"""Inputs that are tried of a function, where there is time."""
+_AT_IMPORT = replace(LIMITS, cpu_s=10.0, wall_s=30.0)
+_SHORT = (
+    ("of ", "no input that was tried could be kept"),
+    (NO_TIME, "the time for made inputs was spent"),
+    ("its module ", "its module cannot be imported in the sandbox"),
+)
+"""How a reason begins -> what is counted: without the numbers and messages of one function."""
+
+
+@dataclass(slots=True)
+class MadeInputs:
+    """What making inputs came to.
+
+    functions: how many were looked at. why_not: function, as ``module:qualified.name`` -> why no input of it
+    was kept. recorded, not_repeatable: calls. cost_s: CPU seconds. failed: why nothing could be made at all;
+    empty otherwise.
+    """
+
+    functions: int = 0
+    why_not: dict[str, str] = field(default_factory=dict)
+    recorded: int = 0
+    not_repeatable: int = 0
+    cost_s: float = 0.0
+    failed: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(slots=True)
+class _Clock:
+    """CPU seconds: what may be used, and what was, here and in the sandbox. left: functions whose turn is to
+    come; each may use an equal share of what is left."""
+
+    allowed_s: float
+    left: int
+    sandbox_s: float = 0.0
+    began_s: float = field(default_factory=time.process_time)
+    guard: threading.Lock = field(default_factory=threading.Lock)
+
+    def spent_s(self) -> float:
+        return self.sandbox_s + time.process_time() - self.began_s
+
+    def add(self, seconds: float) -> None:
+        with self.guard:
+            self.sandbox_s += seconds
+
+    def share_s(self) -> float:
+        with self.guard:
+            share = (self.allowed_s - self.spent_s()) / max(self.left, 1)
+            self.left -= 1
+            return share
+
+
+def make_inputs(
+    functions: Sequence[Defined],
+    files: ProjectFiles,
+    recordings: Path,
+    interpreter: Interpreter,
+    *,
+    each: int,
+    seed: int,
+    trace_limits: TraceLimits,
+    allowed_s: float,
+    workers: int,
+    progress: Callable[[str, int, int], None],
+) -> MadeInputs:
+    """Look for inputs of functions and record the calls in a folder of recordings.
+
+    each: inputs of one function that are kept at most. allowed_s: CPU seconds for all of it.
+    """
+    made = MadeInputs(functions=len(functions))
+    clock = _Clock(allowed_s, len(functions))
+    done = 0
+
+    def noted(tried: Tried, key: str) -> None:
+        nonlocal done
+        done += 1
+        progress("functions tried with made inputs", done, len(functions))
+        if tried.account.why:
+            made.why_not[key] = _short(tried.account.why)
+
+    def recorded(program: Program, run_result: RunResult | None) -> None:
+        if run_result is not None:
+            clock.add(2 * (run_result.cpu_s or 0.0))
+
+    keys = {one.key for one in functions}
+    try:
+        for python, group in _by_interpreter(_modules(functions, files), files, interpreter, clock, workers):
+            settings = RecordSettings(
+                sandbox=Confinement.STRICT, python=python, trace_limits=trace_limits, limits=LIMITS
+            )
+            effort = Effort(each=each, budget=_TRIED)
+            programs = _programs(group, keys, effort, seed, clock, python, workers, noted)
+            summary = record_programs(
+                programs, recordings, settings, workers=workers, progress=recorded, explain=False
+            )
+            made.recorded += summary.recorded + summary.skipped
+            made.not_repeatable += len(summary.not_repeatable)
+    except (SandboxError, InputError) as error:
+        made.failed = str(error)
+    made.cost_s = round(clock.spent_s(), 3)
+    return made
+
+
+def _short(why: str) -> str:
+    return next((text for begin, text in _SHORT if why.startswith(begin)), why)
+
+
+def _modules(functions: Sequence[Defined], files: ProjectFiles) -> Iterator[File]:
+    for module, group in groupby(sorted(functions, key=lambda one: one.module), key=lambda one: one.module):
+        shown = next(group).file
+        path = files.folder / shown
+        depth = module.count(".") + (path.name == "__init__.py")
+        origin = origin_of_file(path, shown, path.parents[depth])
+        licence = files.licence.name if files.licence else None
+        yield module_file(path, shown, module, module, replace(origin, licence=licence))
+
+
+def _by_interpreter(
+    found: Iterable[File], files: ProjectFiles, interpreter: Interpreter, clock: _Clock, workers: int
+) -> Iterator[tuple[str | None, list[File]]]:
+    """The modules that our own interpreter can run, as it does for the tests' calls: that need no more than
+    the project and the standard library; and the others, with the interpreter of the tests."""
+    rest = list(found)
+    if interpreter.path == os.path.abspath(sys.executable):
+        yield None, rest
+        return
+    if interpreter.version.rpartition(".")[0] == platform.python_version().rpartition(".")[0]:
+        ours = []
+        own = versions({file.first.module.partition(".")[0] for file in rest if file.first.module}).keys()
+        with Sandbox(Confinement.STRICT, workers=1, limits=_AT_IMPORT) as sandbox:
+            for file in rest:
+                run_result = sandbox.run_one(imported(file))
+                clock.add(run_result.cpu_s or 0.0)
+                if run_result.outcome is Outcome.RETURNED and run_result.packages.keys() <= own:
+                    ours.append(file)
+        if ours:
+            yield None, ours
+        rest = [file for file in rest if file not in ours]
+    if rest:
+        yield interpreter.path, rest
+
+
+def _programs(
+    files: Sequence[File],
+    keys: set[str],
+    effort: Effort,
+    seed: int,
+    clock: _Clock,
+    python: str | None,
+    workers: int,
+    noted: Callable[[Tried, str], None],
+) -> Iterator[Program]:
+    """The calls that are worth a recording, while there is time."""
+    modules = {file.shown: file.first.module or "" for file in files}
+    environment = None if python is None else of_interpreter(python)
+    with Sandbox(Confinement.STRICT, workers=workers, limits=LIMITS, environment=environment) as sandbox:
+        search = EachFunction(
+            sandbox,
+            effort,
+            seed,
+            methods=True,
+            wanted=lambda file, name: f"{file.first.module}:{name}" in keys,
+            cpu_s=clock.share_s,
+            spent_s=clock.add,
+        )
+        found = search.of_files(files, workers)
+        with closing(found):
+            for tried in found:
+                if tried.account.function:
+                    noted(tried, f"{modules[tried.account.file]}:{tried.account.function}")
+                yield from tried.programs()
+
+
+# -- whose turn it is --------------------------------------------------------------------------------
+
+
+def without_questions(public: Sequence[Defined], recordings: Any) -> list[Defined]:
+    """Functions of which no recorded call is one to ask about: none is there, or none that is repeatable and
+    has arguments that a prompt can show."""
+    known: Counter[str] = Counter()
+    for _, _, module, entry, repeatable, extra in recordings.columns(
+        "module", "entry", "repeatable", "extra"
+    ):
+        told: Mapping[str, Any] = json.loads(extra)
+        if repeatable and told.get("arguments") in ("literal", "shown") and "input" not in told:
+            known[f"{module}:{entry}"] += 1
+    return [one for one in public if one.key not in known]
+
+
+def made_ids(recordings: Any) -> set[str]:
+    """Ids of the recordings whose inputs were made."""
+    return {id_ for _, _, id_, extra in recordings.columns("id", "extra") if "input" in json.loads(extra)}

@@ -55,7 +55,7 @@ def unpacked(file: Path, out: Path) -> Path:
 
 def row(found: Benchmark, wall_s: float) -> str:
     here, there = found.public
-    called = sum(each.why_not != "no test calls it" for each in found.functions if each.public)
+    from_tests, made, _ = found.origins
     why_not: Counter[str] = Counter(each.why_not for each in found.functions if each.public and each.why_not)
     scores: dict[str, Any] = {
         kind.name: f"{kind.samples} ({kind.scores['oracle'].value:.3f}, {kind.scores['guess'].value:.3f})"
@@ -63,13 +63,17 @@ def row(found: Benchmark, wall_s: float) -> str:
         if kind.samples
     }
     took = (
-        "" if found.own_s is None else f"; tests {found.own_s:.1f} s of CPU, recording {found.cost_s:.1f} s"
+        ""
+        if found.own_s is None
+        else f"; tests {found.own_s:.1f} s of CPU, recording {found.cost_s:.1f} s, "
+        f"made inputs {found.inputs_s or 0:.1f} s"
     )
     said = ", ".join(f"{name} {text}" for name, text in scores.items())
     left = ", ".join(f"{count} {reason}" for reason, count in why_not.most_common())
     return (
         f"{found.name} {found.version}: {found.samples} questions about {found.clusters} functions; public: "
-        f"{here} of {there}, {called} called by tests\n  questions (oracle, guess): {said}\n"
+        f"{here} of {there}, {from_tests} from tests, {made} from made inputs\n"
+        f"  questions (oracle, guess): {said}\n"
         f"  not asked about: {left or 'none'}\n  {wall_s:.0f} s{took}"
     )
 

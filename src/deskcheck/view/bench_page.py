@@ -38,6 +38,9 @@ main { max-width: 62rem; margin: 0 auto; }
 h1, h2, p, summary, td { overflow-wrap: anywhere; } td:first-child { min-width: 9rem; }
 td.n, th.n { white-space: nowrap; padding-left: .6rem; }
 th.n { overflow-wrap: normal; }
+.upright th.n { writing-mode: vertical-rl; transform: rotate(180deg); text-align: left; white-space: nowrap;
+  padding: .3rem 0; vertical-align: bottom; }
+.upright th { vertical-align: bottom; } .upright td:first-child { min-width: 15rem; }
 code { font: .92em/1.4 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; }
 .made { font-size: .8rem; color: var(--soft); border: 1px solid var(--line); border-radius: .3rem;
@@ -49,8 +52,10 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; }
 details { border-top: 1px solid var(--line); padding: .3rem 0; }
 summary { cursor: pointer; padding: .15rem 0; }
 @media (max-width: 40rem) { body { padding: 1rem .9rem 3rem; } td, th { padding-right: .3rem; }
-  table { font-size: .87rem; } td.n, th.n { padding-left: .2rem; } th.n { white-space: normal; }
-  td:first-child { min-width: 6rem; } .about { display: none; } }
+  table { font-size: .8rem; } td.n, th.n { padding: .15rem 0 .15rem .3rem; }
+  th.n { white-space: normal; font-size: .7rem; } td:first-child { min-width: 5.3rem; }
+  .upright td:first-child { min-width: 8rem; }
+  .about { display: none; } }
 """
 )
 _FAILING = 100
@@ -137,14 +142,16 @@ def _ask(found: Benchmark) -> str:
 answers: {_text(elsewhere)}. It holds the project's source and values: it is as private as these are.</p>"""
 
 
-def _table(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    """A table whose cells are HTML; the first column is text, the others are numbers."""
+def _table(heads: Iterable[str], rows: Iterable[Iterable[object]], *, upright: bool = False) -> str:
+    """A table whose cells are HTML; the first column is text, the others are numbers. upright: many columns,
+    whose names are written upwards."""
     head = "".join(f"<th{_number(at)}>{name}</th>" for at, name in enumerate(heads))
     body = "".join(
         "<tr>" + "".join(f"<td{_number(at)}>{cell}</td>" for at, cell in enumerate(row)) + "</tr>"
         for row in rows
     )
-    return f'<div class="wide"><table><tr>{head}</tr>{body}</table></div>'
+    kind = ' class="upright"' if upright else ""
+    return f'<div class="wide"><table{kind}><tr>{head}</tr>{body}</table></div>'
 
 
 def _number(at: int) -> str:
@@ -193,7 +200,7 @@ def _in_it(found: Benchmark) -> str:
             f"<details><summary><code>{_text(module)}</code> "
             f'<span class="soft">{_counted(len(functions), "function")}, '
             f"{_counted(questions, 'question')}</span></summary>"
-            + _table(("function", *kinds, "all"), rows)
+            + _table(("function", *kinds, "all"), rows, upright=True)
             + "</details>"
         )
     private = sum(not each.public for each in inside)
@@ -241,7 +248,7 @@ def _left_out(found: Benchmark) -> str:
         + "<h2>Calls that were not recorded</h2>"
         + (_table(("why", "calls"), calls) if calls else "<p>None.</p>")
         + f'<h2>Recordings that are not asked about <span class="soft">of {found.recorded}</span></h2>'
-        + (_table(("why", *kinds), rows) if rows else "<p>None.</p>")
+        + (_table(("why", *kinds), rows, upright=True) if rows else "<p>None.</p>")
     )
 
 

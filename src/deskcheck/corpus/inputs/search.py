@@ -32,7 +32,7 @@ _WRONG_TYPE = ("TypeError", "AttributeError")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundInput:
     """An input that was kept. by: how it was made, one of `WAYS` or ``model``. new: what it gave that none
     before had: ``lines``, ``branches``, ``run_result``, or nothing (``result``: just another value)."""
 
@@ -49,7 +49,7 @@ class Search:
     kept, by why. files: names in events of the files in which the found ones ran.
     """
 
-    found: tuple[Found, ...]
+    found: tuple[FoundInput, ...]
     tried: int
     stopped: int
     lines_run: int
@@ -174,8 +174,8 @@ class _Judge:
         self.lines: set[tuple[str, int]] = set()
         self.steps: set[Arc] = set()
         self.endings: set[tuple[str, ...]] = set()
-        self.kept: list[tuple[Found, frozenset[Arc]]] = []
-        self.others: dict[str, tuple[Found, frozenset[Arc]]] = {}
+        self.kept: list[tuple[FoundInput, frozenset[Arc]]] = []
+        self.others: dict[str, tuple[FoundInput, frozenset[Arc]]] = {}
         self.dropped: Counter[str] = Counter()
         self.stopped = 0
 
@@ -196,10 +196,10 @@ class _Judge:
             self.lines |= lines
             self.steps |= steps
             self.endings.add(size)
-            self.kept.append((Found(arguments, by, new, run_result.outcome), steps))
+            self.kept.append((FoundInput(arguments, by, new, run_result.outcome), steps))
         elif run_result.outcome is Outcome.RETURNED and run_result.result is not None:
             self.others.setdefault(
-                run_result.result, (Found(arguments, by, ("result",), run_result.outcome), steps)
+                run_result.result, (FoundInput(arguments, by, ("result",), run_result.outcome), steps)
             )
 
     def _why_not(self, run_result: RunResult, steps: frozenset[Arc]) -> str | None:

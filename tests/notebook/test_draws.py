@@ -92,13 +92,42 @@ def test_draws_are_seen() -> None:
     namespace: dict[str, Any] = {"random": random, "np": numpy, "__name__": "__main__"}
     draws = Draws()
     for source, expected in CELLS:
-        draws.begin(namespace)
+        draws.begin(namespace, source)
         exec(source, namespace)  # cells of our own
         assert draws.end(namespace, source) == expected, source
     states = random.getstate(), repr(numpy.random.get_state())
-    draws.begin(namespace)
+    draws.begin(namespace, "")
     draws.end(namespace, "")
     assert (random.getstate(), repr(numpy.random.get_state())) == states
+
+
+@pytest.mark.usefixtures("states")
+def test_torch_is_seen() -> None:
+    """Its generator for all, until it is seeded; a generator of its own has a seed, until it is given none."""
+    torch: Any = pytest.importorskip("torch", reason="would have proved that torch's draws are seen")
+    cells = [
+        ("y = torch.zeros(2)", ()),
+        ("torch.rand(1)", ("torch",)),
+        ("torch.nn.Linear(2, 2)", ("torch",)),
+        ("x = torch.rand(1)", ("torch",)),
+        ("(x > 0.5).item()", ("the value of x (torch)",)),
+        ("x.shape", ()),
+        ("torch.Generator().initial_seed(); torch.rand(1, generator=torch.Generator())", ()),
+        ("torch.Generator().seed() % 2", ("torch.Generator.seed",)),
+        ("torch.manual_seed(1); torch.rand(1)", ()),
+        ("torch.rand(1)", ()),
+        ("torch.seed()", ("torch.seed",)),
+        ("torch.rand(1)", ("torch",)),
+    ]
+    state = torch.get_rng_state()
+    torch.seed()
+    namespace: dict[str, Any] = {"torch": torch, "__name__": "__main__"}
+    draws = Draws()
+    for source, expected in cells:
+        draws.begin(namespace, source)
+        exec(source, namespace)  # cells of our own
+        assert draws.end(namespace, source) == expected, source
+    torch.set_rng_state(state)
 
 
 class TestRuns:
@@ -127,6 +156,31 @@ class TestRuns:
         (once,) = check_notebooks([path], CheckSettings(runs=1)).notebooks
         assert [each.status for each in once.cells] == statuses
 
+    def test_what_follows_from_chance(self, tmp_path: Path) -> None:
+        """What one drawn bit decides in a later cell is not taken for the same or different, whether the source
+        tells or only the runs do. What does not depend on it is the same."""
+        follows = (
+            cell("u < 0.5", shown("True")),
+            cell("print('a' if c else 'b')", printed("a\n")),
+            cell("twice(c)", shown("0")),
+            cell("twice(u < 0.5)", shown("2")),
+            cell("hash('a') % 2 == 0", shown("True")),
+            cell("time.time_ns() % 2", shown("0")),
+        )
+        fixed = (
+            cell("z = uuid.uuid4(); print('made')", printed("made\n")),
+            cell("len([u, c])", shown("2")),
+            cell("time.time() > 0", shown("True")),
+            cell("random.seed(1); c = random.choice([0, 1]); c", shown("0")),
+            cell("c", shown("0")),
+        )
+        draw = cell("u = random.random(); c = random.choice([0, 1])\ndef twice(v):\n    return v * 2")
+        path = save(tmp_path / "a.ipynb", cell("import random, time, uuid"), draw, *follows, *fixed)
+        (notebook,) = check_notebooks([path]).notebooks
+        statuses = [each.status for each in notebook.cells[2:]]
+        assert statuses == [CellStatus.NOT_REPEATABLE] * 6 + [CellStatus.SAME] * 5
+        assert notebook.runs <= 3
+
     def test_imports_are_no_draws(self, tmp_path: Path) -> None:
         """What a library draws when it is imported is not the cell's, before a seed and after; what the cell
         draws itself is, before the import and after it. A failed import shows none of our frames."""
@@ -137,17 +191,17 @@ class TestRuns:
         (tmp_path / "inner.py").write_text("import random, numpy\nrandom.random(); numpy.random.rand()\n")
         one = printed("1\n")
         cells = (
-            cell("import random, drawing; print(1)", one),
-            cell("import outer; print(1)", one),
-            cell("import drawing; print(1)", one),
+            cell("import random, drawing; print(1 * 1)", one),
+            cell("import outer; print(1 * 1)", one),
+            cell("import drawing; print(1 * 1)", one),
             cell("random.random(); import this_is_not_there"),
             cell(
-                "import importlib, sys; del sys.modules['drawing']; random.random(); import drawing; print(1)",
+                "import importlib, sys; del sys.modules['drawing']; random.random(); import drawing; print(1 * 1)",
                 one,
             ),
-            cell("importlib.reload(drawing); print(1)", one),
-            cell("del sys.modules['drawing']; import drawing; random.random(); print(1)", one),
-            cell("del sys.modules['inner']; import inner, numpy; numpy.random.rand(); print(1)", one),
+            cell("importlib.reload(drawing); print(1 * 1)", one),
+            cell("del sys.modules['drawing']; import drawing; random.random(); print(1 * 1)", one),
+            cell("del sys.modules['inner']; import inner, numpy; numpy.random.rand(); print(1 * 1)", one),
         )
         path = save(tmp_path / "a.ipynb", *cells)
         (notebook,) = check_notebooks([path], CheckSettings(runs=1), out=tmp_path / "out").notebooks

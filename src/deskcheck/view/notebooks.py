@@ -120,7 +120,7 @@ def reason(cell: CellReport) -> str:
 
 
 def _unstable(told: str) -> str:
-    return told if told.startswith("drew from") else f"two fresh runs: {told}"
+    return told if told.startswith(("drew from", "shows the")) else f"two fresh runs: {told}"
 
 
 def _why(report: Report) -> Iterator[Text]:

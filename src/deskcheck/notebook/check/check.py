@@ -56,8 +56,8 @@ class CellStatus(StrEnum):
     DIFFERENT = "different"
     """It gives something else, in every fresh run."""
     NOT_REPEATABLE = "not_repeatable"
-    """Fresh runs of it differ, or it draws from a random generator for which no seed was set: what is stored
-    could not be expected, whether or not a run gave it."""
+    """Fresh runs of it differ, or what it shows is chance, such as draws from a random generator for which no
+    seed was set: what is stored could not be expected, whether or not a run gave it."""
     CONFINED = "confined"
     """A limit or rule of the sandbox stood in its way, or in that of a cell that it needs: nothing is said
     of the notebook. `CellReport.limit` names it."""

@@ -6,10 +6,11 @@ classes that it names. What a name means is read from the user's variables when 
 is called. Not seen: calls inside of libraries and in strings, and by names that mean something else since."""
 
 import ast
+import builtins
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
@@ -28,6 +29,7 @@ _ALWAYS = {
         "SystemRandom",
     ),
     "random": ("SystemRandom",),
+    "torch": ("seed",),
 }
 """Module -> functions that give something else each time."""
 _MAKERS = {
@@ -37,8 +39,12 @@ _MAKERS = {
     ),
 }  # fmt: skip
 """Module -> functions that make a generator, by chance where they are not given a seed."""
-SEEDS = {"random": ("seed",), "numpy.random": ("seed",)}
-"""Module -> functions that seed the generator for all."""
+_GENERATORS = frozenset(
+    {"random.SystemRandom", "secrets.SystemRandom"}
+    | {f"{module}.{name}" for module, names in _MAKERS.items() for name in names}
+)
+SEEDS = {"random": ("seed",), "numpy.random": ("seed",), "torch": ("seed", "manual_seed")}
+"""Module -> functions that seed the generator for all. torch's `seed` takes none."""
 _CLOCKS = {
     "time": ("time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns"),
     "os": ("getpid",),
@@ -54,12 +60,15 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 @dataclass(frozen=True, slots=True)
 class Found:
     """In a cell. calls: the functions, by module and name. made: names that it gave a generator to which has
-    no seed. bound: all names that it gave something to. read: names that it reads."""
+    no seed. bound: all names that it gave something to. read: names that it reads. tree: its source, where it
+    was read. labels: the functions by the `id` of the call in the tree."""
 
     calls: tuple[str, ...] = ()
     made: frozenset[str] = frozenset()
     bound: frozenset[str] = frozenset()
     read: frozenset[str] = frozenset()
+    tree: ast.Module | None = None
+    labels: Mapping[int, str] = field(default_factory=dict)
 
 
 class Chance:
@@ -72,17 +81,17 @@ class Chance:
         self._seen = False
         """Whether any cell so far has a word that could be such a call."""
 
-    def of(self, code: str, namespace: Mapping[str, Any]) -> Found:
-        """What is found in the next cell, which has ended."""
+    def of(self, code: str, namespace: Mapping[str, Any], *, read: bool = False) -> Found:
+        """What is found in the next cell, which has ended. read: it is read in any case."""
         self._waiting.append(code)
         self._seen = self._seen or _MAY_BE.search(code) is not None
-        tree = parse(code) if self._seen else None
-        if tree is None:
-            return Found()
+        tree = parse(code) if self._seen or read else None
+        if tree is None or not self._seen:
+            return Found(tree=tree)
         self._defined |= definitions(self._waiting)
         self._waiting = []
         known = _Known()
-        calls: dict[str, None] = {}
+        calls: dict[int, str] = {}
         made: set[str] = set()
         nodes = [*self._run(tree, namespace)]
         named = _given_names(nodes)
@@ -92,16 +101,18 @@ class Chance:
             label = known.chance(node, namespace)
             if label is None:
                 continue
-            if id(node) in named:
+            if id(node) in named and label in _GENERATORS:
                 made.update(named[id(node)])
             else:
-                calls[label] = None
+                calls[id(node)] = label
         names = [node for node in nodes if isinstance(node, ast.Name)]
         return Found(
-            tuple(calls),
+            tuple(dict.fromkeys(calls.values())),
             frozenset(made),
             frozenset(name.id for name in names if isinstance(name.ctx, ast.Store)),
             frozenset(name.id for name in names if isinstance(name.ctx, ast.Load)),
+            tree,
+            calls,
         )
 
     def _run(self, tree: ast.Module, namespace: Mapping[str, Any]) -> Iterator[ast.AST]:
@@ -168,8 +179,17 @@ class _Known:
             system = getattr(sys.modules.get("random"), "SystemRandom", None)
             if type(_meaning(call.func.value, namespace)) is system:
                 return "random.SystemRandom"
+            if call.func.attr == "seed" and not call.args and self._is_of_torch(call.func.value, namespace):
+                return "torch.Generator.seed"
         label = self.makers.get(id(function)) or self.seeds.get(id(function))
         return label if label is not None and self._no_seed(call, namespace) else None
+
+    def _is_of_torch(self, node: ast.expr, namespace: Mapping[str, Any]) -> bool:
+        """Whether it is a generator of torch's, or a call that makes one."""
+        kind = getattr(sys.modules.get("torch"), "Generator", None)
+        if isinstance(node, ast.Call):
+            return kind is not None and _meaning(node.func, namespace) is kind
+        return kind is not None and type(_meaning(node, namespace)) is kind
 
     def _no_seed(self, call: ast.Call, namespace: Mapping[str, Any]) -> bool:
         given = [*call.args, *(keyword.value for keyword in call.keywords)]
@@ -191,6 +211,18 @@ def _loaded(table: Mapping[str, tuple[str, ...]]) -> dict[int, str]:
         for name in names
         if hasattr(sys.modules[module], name)
     }
+
+
+def only_imports(tree: ast.Module, namespace: Mapping[str, Any]) -> bool:
+    """Whether a cell calls nothing but builtins and magics: what was drawn in it, an import drew."""
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return all(
+        isinstance(function, ast.Name)
+        and function.id in vars(builtins)
+        and function.id not in ("exec", "eval")
+        and namespace.get(function.id) in (None, vars(builtins)[function.id])
+        for function in calls
+    )
 
 
 def _meaning(node: ast.expr, namespace: Mapping[str, Any]) -> Any:

@@ -1,103 +1,120 @@
-"""Draws from random generators that no seed was set for: what such a cell gives, it gives by luck.
+"""What of a cell is chance, so that it cannot be expected to give the same again: draws from random
+generators that no seed was set for, and what else it shows that is another in each run.
 
-In the kernel's process. Seen are the generators that `random` and `numpy.random` keep for all, objects of
+In the kernel's process. Seen are the generators that libraries keep for all (`generators`), objects of
 `numpy.random.Generator`, `numpy.random.RandomState` and `random.Random` that were made without a seed and are
-variables (or, of the first, attributes of an object of a notebook's class), and the calls of `chance`. Both
-of the first are Mersenne Twisters. One whose state follows from the one at the kernel's start, as each draw
-makes it, was never seeded. Not seen: other generators, clocks, the order of sets."""
+variables (or, of the first, attributes of an object of a notebook's class), the calls of `chance`, and what
+`shown` follows. Not seen: other generators, and what other processes draw.
 
-import importlib
+In each of several runs, the first ones without a seed begin elsewhere in each cell, so that what was drawn
+differs between runs, and with it what follows from it."""
+
+import ast
 import random
 import re
 import sys
-import time
-from types import FunctionType
 from typing import Any
 
-from deskcheck.notebook.kernel.chance import SEEDS, Chance, Found
+from deskcheck.notebook.kernel.chance import SEEDS, Chance, Found, only_imports
+from deskcheck.notebook.kernel.generators import KEPT, Kept, Place, words
+from deskcheck.notebook.kernel.shown import SHELL, Shown, may_come, of_shell
 
-_WORDS = 624
-_MOST_S = 0.1
-"""For finding out whether a state follows from another. Afterwards it is taken to."""
 _SEED_BITS = 96
 """numpy's own choice for a generator without a seed has 128; seeds that people choose are shorter."""
 
 _LONG = re.compile(r"\d{25,}")
-
-_State = tuple[int, ...]
-"""The words of a Mersenne Twister and its place in them."""
+_TORCHS = frozenset(
+    {"rand", "randn", "randint", "randperm", "normal", "bernoulli", "multinomial", "rand_like", "randn_like"}
+)
+"""torch's functions that draw. Of `random` and numpy, those are methods of the generator."""
+_SAMPLERS = re.compile(r"(sample|rvs|shuffle|resample|permutation|train_test_split|make_\w+)")
+"""Names of functions and methods, of pandas, scipy and scikit-learn, whose result is what they drew."""
 
 
 class Draws:
-    """Which generators a cell drew from. Nothing is drawn here."""
+    """What of each cell is chance. run: which of several runs this is, from 0. Nothing is drawn here."""
 
-    def __init__(self) -> None:
-        self._states: dict[str, _State] = {}
+    def __init__(self, run: int = 0) -> None:
+        self.run = run
+        self._cell = 0
+        self._there: dict[str, Place] = {}
+        """Where the generators for all were when the cell began."""
+        self._modules: set[str] = set()
+        """That were loaded then."""
         self._seeded: set[str] = set()
+        self._may_seed = False
+        """Whether any cell so far has a word for seeds."""
         self._places: dict[str, str] = {}
         self._written: set[str] = set()
         """Long numbers in the cells so far: seeds, perhaps."""
         self._chance = Chance()
+        self._shown = Shown()
         self._unseeded: dict[str, Any] = {}
         """Variables that hold a generator without a seed: where it was when the cell began, None before its
         first draw."""
 
-    def watch_imports(self) -> None:
-        """From now on, what a library draws while it is imported is no draw of the cell that imports it."""
-        bootstrap: Any = importlib._bootstrap
-        find_and_load = bootstrap._find_and_load
-        importing = False
-
-        def _find_and_load(name: str, import_: Any) -> Any:
-            nonlocal importing
-            if importing:
-                return find_and_load(name, import_)
-            importing, before = True, _kept_for_all()
-            try:
-                return find_and_load(name, import_)
-            finally:
-                importing = False
-                for generator, now in _kept_for_all().items():
-                    if self._states.get(generator) == before.get(generator):
-                        self._states[generator] = now
-
-        # Python leaves frames of this file out of the traceback of an import that fails.
-        code = _find_and_load.__code__.replace(co_filename="<frozen importlib._bootstrap>")
-        bootstrap._find_and_load = FunctionType(code, globals(), closure=_find_and_load.__closure__)
-
-    def begin(self, namespace: dict[str, Any]) -> None:
+    def begin(self, namespace: dict[str, Any], code: str) -> None:
         """A cell begins. namespace: the user's variables."""
-        self._states = _kept_for_all()
+        if "random" in code and "numpy" in sys.modules:
+            getattr(sys.modules["numpy"], "random", None)  # numpy loads it when it is first used
+        self._cell += 1
+        state = words(self._cell, self.run)
+        for kept in KEPT:
+            if kept.name not in self._seeded and kept.place() is not None:
+                kept.put(state)
+        self._there = {kept.name: place for kept in KEPT if (place := kept.place()) is not None}
+        self._modules = {*sys.modules}
         self._places = {name: _place(value) for name, value in _generators(namespace)}
         self._unseeded = {name: _own_place(namespace.get(name)) for name in self._unseeded}
 
-    def end(self, namespace: dict[str, Any], code: str) -> tuple[str, ...]:
-        """The generators without a seed that the cell, which has ended, drew from."""
+    def end(self, namespace: dict[str, Any], code: str, seconds: float = 0.0) -> tuple[str, ...]:
+        """What of the cell, which has ended, is chance: the generators without a seed that it drew from, and
+        where that comes from which it shows and which is another in each run (these begin with "the ").
+        seconds: that it took."""
         self._written |= {*_LONG.findall(code)}
-        by_chance = self._chance.of(code, namespace)
-        found = [*by_chance.calls]
-        chosen = {module for module, names in SEEDS.items() if f"{module}.{names[0]}" in found}
+        self._may_seed = self._may_seed or "seed" in code.lower()
+        kept = [each for each in KEPT if self._drew(each, code, seconds)]
+        read = bool(kept or self._shown.names) or may_come(code)
+        by_chance = self._chance.of(code, namespace, read=read)
+        chosen = {
+            module
+            for module, names in SEEDS.items()
+            if any(f"{module}.{name}" in by_chance.calls for name in names)
+        }
         self._seeded -= chosen
-        for name, now in _kept_for_all().items():
-            then = self._states.get(name)
-            if name in chosen:
-                continue
-            if then is None:  # numpy was imported in this cell
-                if re.search(r"\bseed\s*\(", code):
-                    self._seeded.add(name)
-                elif now[_WORDS] < _WORDS - 1:
-                    found.append(name)
-            elif then != now and not _follows(then, now):
-                self._seeded.add(name)
-            elif then != now and name not in self._seeded:
-                found.append(name)
+        imported = sys.modules.keys() - self._modules
+        if imported and by_chance.tree is not None and only_imports(by_chance.tree, namespace):
+            kept = []
+        found = [*by_chance.calls, *(each.name for each in kept if each.name not in chosen)]
         for name, value in _generators(namespace):
             first = _first_place(value)
             if first is None or str(value.bit_generator.seed_seq.entropy) in self._written:
                 continue
             if self._places.get(name, first) != _place(value):
                 found.append(name)
-        return tuple(dict.fromkeys([*found, *self._own(by_chance, namespace, code)]))
+        found += self._own(by_chance, namespace, code)
+        if by_chance.tree is not None and not found:
+            found += self._shown.of(by_chance.tree, namespace, lambda call: None)
+        elif by_chance.tree is not None:
+            of_call = _OfCall(by_chance, {*found}, namespace)
+            found += self._shown.of(by_chance.tree, namespace, of_call)
+        if of_shell(code):
+            found.append(SHELL)
+        return tuple(dict.fromkeys(found))
+
+    def _drew(self, kept: Kept, code: str, seconds: float) -> bool:
+        """Whether the cell drew from a generator for all while it had no seed."""
+        then, now = self._there.get(kept.name), kept.place()
+        if now is None or then == now:
+            return False
+        if then is None:
+            new = kept.is_new(now, code)
+            if new is None:
+                self._seeded.add(kept.name)
+            return new is False
+        if kept.was_seeded(then, now, seconds, may_be=self._may_seed):
+            self._seeded.add(kept.name)
+        return kept.name not in self._seeded
 
     def _own(self, by_chance: Found, namespace: dict[str, Any], code: str) -> list[str]:
         """The variables with a generator that has no seed of its own, and which the cell drew from."""
@@ -116,31 +133,49 @@ class Draws:
         return found
 
 
-def _kept_for_all() -> dict[str, _State]:
-    """The states of the generators behind `random` and `numpy.random`."""
-    found: dict[str, _State] = {"random": random.getstate()[1]}
-    keeps = getattr(sys.modules.get("numpy.random.mtrand"), "_rand", None)
-    if keeps is not None:
-        try:
-            state = keeps.get_state(legacy=False)["state"]
-            found["numpy.random"] = (*state["key"].tolist(), int(state["pos"]))
-        except (AttributeError, KeyError, TypeError):  # the user put another bit generator there
-            pass
-    return found
+class _OfCall:
+    """Which generator without a seed a call in a cell draws from. drew: those that the cell drew from."""
+
+    def __init__(self, by_chance: Found, drew: set[str], namespace: dict[str, Any]) -> None:
+        self.labels = by_chance.labels
+        self.drew = drew
+        self.namespace = namespace
+        self.kept = {
+            id(generator): name
+            for name, module, attribute in (
+                ("random", "random", "_inst"),
+                ("numpy.random", "numpy.random.mtrand", "_rand"),
+            )
+            if name in drew and (generator := getattr(sys.modules.get(module), attribute, None)) is not None
+        }
+
+    def __call__(self, call: ast.Call) -> str | None:
+        label = self.labels.get(id(call))
+        if label is not None or not isinstance(call.func, ast.Attribute | ast.Name):
+            return label
+        if isinstance(call.func, ast.Attribute) and (name := ast.unparse(call.func.value)) in self.drew:
+            holder = self.namespace.get(name)
+            if holder is None or type(holder) is not type(sys):
+                return name
+        own = call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id
+        if "numpy.random" in self.drew and _SAMPLERS.fullmatch(own):
+            seeds = [each.value for each in call.keywords if each.arg in ("random_state", "seed", "rng")]
+            if all(isinstance(each, ast.Constant) and each.value is None for each in seeds):
+                return "numpy.random"
+        function = _value(call.func, self.namespace)
+        label = self.kept.get(id(getattr(function, "__self__", None)))
+        if label is None and "torch" in self.drew:
+            torch = vars(sys.modules["torch"])
+            return "torch" if any(function is torch[name] for name in _TORCHS if name in torch) else None
+        return label
 
 
-def _follows(then: _State, now: _State) -> bool:
-    """Whether draws alone lead from one state of a Mersenne Twister to another."""
-    if then[:_WORDS] == now[:_WORDS]:
-        return now[_WORDS] >= then[_WORDS]
-    until = time.monotonic() + _MOST_S
-    copy = random.Random()
-    copy.setstate((3, (*then[:_WORDS], _WORDS), None))
-    while time.monotonic() < until:
-        copy.getrandbits(32 * _WORDS)  # the next words, all of them
-        if copy.getstate()[1][:_WORDS] == now[:_WORDS]:
-            return True
-    return False
+def _value(node: ast.expr, namespace: dict[str, Any]) -> Any:
+    """What a name, or a name in a module, is bound to."""
+    if isinstance(node, ast.Name):
+        return namespace.get(node.id)
+    module = _value(node.value, namespace) if isinstance(node, ast.Attribute) else None
+    return vars(module).get(getattr(node, "attr", "")) if type(module) is type(sys) else None
 
 
 def _generators(namespace: dict[str, Any]) -> list[tuple[str, Any]]:

@@ -76,7 +76,7 @@ class Ran:
     confined: str | None = None
     """The rule of `refusals.RULES` that stood in its way."""
     drew: str | None = None
-    """The random generators without a seed that it drew from."""
+    """As `Execution.drew`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +100,9 @@ class Kernel:
     """A kernel's process and the connection to it. Use it as a context manager; `run` is for one thread.
 
     around: what the cells find around them. disk_bytes: what they may write beside that, at `strict`. inside:
-    path below their folder that is the current one. state: what is recorded of variables; None: nothing. A
-    kernel that has died is replaced by `restart`.
+    path below their folder that is the current one. state: what is recorded of variables; None: nothing.
+    hash_seed: of text; generators without a seed begin elsewhere with each, too. A kernel that has died is
+    replaced by `restart`.
 
     Raises:
         MissingExtra: ipykernel is not installed.
@@ -137,6 +138,7 @@ class Kernel:
             "copy_bytes": _COPY_BYTES,
             "confined": confinement is not Confinement.TRUSTED,
             "state": None if state is None else asdict(state),
+            "run": hash_seed,
         }
         self.profile = Profile(
             level=confinement,

@@ -185,8 +185,7 @@ class _Door:
         self.open = True
         self.children = Children()
         self.refusals = Refusals(os.path.join(os.getcwd(), HOME), confined=self.confined)
-        self.draws = Draws()
-        self.draws.watch_imports()
+        self.draws = Draws(settings["run"])
         self.capture: Any = None
         if settings["state"] is not None:
             from deskcheck.notebook.state.capture import Capture, StateLimits
@@ -203,7 +202,7 @@ class _Door:
             _import_from(os.getcwd())
             os.chdir(self.folder)
         self.refusals.begin()
-        self.draws.begin(self.shell.user_ns)
+        self.draws.begin(self.shell.user_ns, code)
         wall, cpu = time.perf_counter(), time.process_time()
         reply: dict[str, Any] = await self.run(code, silent, *args, **named)
         # An interrupt that comes when the cell has ended is late: here it would end the kernel. ipykernel
@@ -219,7 +218,7 @@ class _Door:
             "cpu_s": time.process_time() - cpu,
         }
         facts |= self.refusals.of(self._error())
-        drew = self.draws.end(self.shell.user_ns, code)
+        drew = self.draws.end(self.shell.user_ns, code, facts["wall_s"])
         if drew and not self._shows_an_estimator():
             facts["drew"] = ", ".join(drew)
         self.children.wait()

@@ -9,9 +9,11 @@ tracebacks, other MIME types, times, memory.
 Runs differ in their hash seed, as those of programs do. What makes them differ is not looked for: where a
 normaliser makes the two texts equal its name says what kind of difference it is (`normalise`)."""
 
+import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from deskcheck.notebook.state.dependencies import parse
 from deskcheck.notebook.trajectory.trajectory import Execution, Output, Step
 from deskcheck.recording.comparison.runs import first_difference
 
@@ -103,14 +105,34 @@ def marked(
 
 
 def shows(execution: Execution) -> bool:
-    """Whether a cell shows a text that could be another."""
+    """Whether a cell shows a text that could be another: not what it prints of constants alone."""
     text = Text.of(execution.shown())
-    return bool(text.stdout or text.error or any(not plain.startswith("<") for plain in text.plain))
+    if text.error or any(not plain.startswith("<") for plain in text.plain):
+        return True
+    return bool(text.stdout) and text.stdout != _constants(execution.source)
+
+
+def _constants(source: str) -> str:
+    """What the prints of constants at the top level of a cell give."""
+    tree = parse(source)
+    told = ""
+    for statement in tree.body if tree is not None else ():
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "print"):
+            continue
+        given = [each.value for each in call.args if isinstance(each, ast.Constant)]
+        if len(given) == len(call.args) and not call.keywords:
+            told += " ".join(map(str, given)) + "\n"
+    return told
 
 
 def drawn(execution: Execution) -> str:
-    """In words, why a cell that drew is not expected to repeat."""
-    return f"drew from {execution.drew}, for which no seed was set"
+    """In words, why a cell that drew, or shows what is another in each run, is not expected to repeat."""
+    labels = (execution.drew or "").split(", ")
+    shown = [label for label in labels if label.startswith("the ")]
+    drew = [label for label in labels if label not in shown]
+    parts = [f"drew from {', '.join(drew)}, for which no seed was set"] if drew else []
+    return "; ".join([*parts, *([f"shows {', '.join(shown)}: another in each run"] if shown else [])])
 
 
 def _executions(steps: Iterable[Step]) -> Iterator[Execution]:

@@ -1,0 +1,401 @@
+"""What a cell shows that is another in each run: followed in its source, from where that comes.
+
+In the kernel's process. Where it comes from: the draws of `chance` and `draws`, clocks, numbers of processes,
+addresses, names of temporary files, hashes of text, the order of sets of text. It is followed through
+assignments, arithmetic, comparisons, indexes, methods, the formatting of text, and the builtins that keep
+it. A duration (one clock's value less another) may be the same in each run, as may two values that are
+compared with each other: these are not followed, nor are calls of other functions. Nothing is called."""
+
+import ast
+import builtins
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import ModuleType
+from typing import Any
+
+_CLOCKS = {
+    "time": (
+        *("time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns"),
+        *("process_time", "process_time_ns", "thread_time", "thread_time_ns"),
+    ),
+}
+_DATES = {"time": ("ctime", "asctime", "localtime", "gmtime", "strftime")}
+"""Module -> functions that tell the time unless they are given one (of `strftime`, beside the format)."""
+_NOW = frozenset({"now", "today", "utcnow"})
+"""Methods of classes of dates."""
+_PROCESSES = {"os": ("getpid", "getppid"), "threading": ("get_ident", "get_native_id")}
+_FILES = {"tempfile": ("mkdtemp", "mkstemp", "mktemp", "NamedTemporaryFile", "TemporaryDirectory")}
+_LABELS = (
+    (_CLOCKS, "the clock"),
+    (_PROCESSES, "the number of a process"),
+    (_FILES, "the name of a temporary file"),
+)
+_KEEP = frozenset(
+    {"int", "float", "str", "repr", "round", "abs", "bool", "hex", "bin", "oct", "format", "divmod"}
+    | {"list", "tuple", "reversed", "enumerate", "next", "iter", "ascii", "bytes"}
+)
+"""Builtins whose result is another where what they are given is."""
+_COMMANDS = frozenset({"run", "check_output", "getoutput", "getstatusoutput", "Popen", "system", "popen"})
+"""Functions of `subprocess` and `os` that run a command."""
+_KEEPING = frozenset({"math", "statistics", "posixpath", "numpy", "pandas", "torch", "scipy"})
+"""Packages whose functions and classes do so, too."""
+_ORDERED = frozenset({"list", "tuple", "iter", "enumerate", "next"})
+_SAME = frozenset({"shape", "dtype", "dtypes", "ndim", "size", "columns", "index", "tzinfo", "device"})
+"""Attributes that do not tell the values."""
+_SHELL = re.compile(
+    r"\$\W*RANDOM\b|\bshuf\b|\buuidgen\b|\bmktemp\b|/dev/u?random\b|\bdate\b[^|;\n]*%N"
+    r"|\bpython[\d.]*\s+-c\b(?=.*\b(?:random|uuid[14]|secrets|urandom)\b)(?!.*\bseed\b)"
+)
+_IN_SHELL = re.compile(r"\A\s*%%(?:bash|sh|script|!)|^\s*(?:\w+\s*=\s*)?(?:!|%sx\b|%system\b)", re.MULTILINE)
+_MAY_COME = re.compile(
+    r"\btime|clock|perf_counter|monotonic|\bnow\b|today|getpid|getppid|get_ident|\bid\(|\bhash\(|temp|mk"
+    r"|popen|system|subprocess|\bset\b|\{|frozenset|\blist\(|\btuple\(|\biter\(|join|pop"
+)
+THE = "the "
+"""Begins the labels of what is shown, not drawn."""
+SHELL = "the random numbers of a command"
+ORDER = "the order of a set"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a value comes from. fine: it is chance what a comparison with it gives; else only its digits
+    are. clock: what it is less another is a duration."""
+
+    label: str
+    fine: bool = True
+    clock: bool = False
+
+
+class Shown:
+    """Of the cells of one kernel, in their order. names: variables that are another in each run."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, Source] = {}
+
+    def of(
+        self,
+        tree: ast.Module,
+        namespace: Mapping[str, Any],
+        drawn: Callable[[ast.Call], str | None],
+    ) -> tuple[str, ...]:
+        """Where that comes from which the next cell shows and which is another in each run. namespace: the
+        user's variables when it has ended. drawn: which generator a call draws from."""
+        cell = _Cell(self.names, namespace, drawn)
+        cell.go(tree.body)
+        self.names = cell.names
+        if tree.body and isinstance(last := tree.body[-1], ast.Expr):
+            cell.show(last.value)
+        return tuple(dict.fromkeys(cell.found))
+
+
+def may_come(code: str) -> bool:
+    """Whether a cell has a word for something that is another in each run."""
+    return _MAY_COME.search(code) is not None
+
+
+def of_shell(code: str) -> bool:
+    """Whether a cell has a command for the shell that shows random numbers."""
+    return _IN_SHELL.search(code) is not None and _SHELL.search(code) is not None
+
+
+class _Cell:
+    def __init__(
+        self,
+        names: dict[str, Source],
+        namespace: Mapping[str, Any],
+        drawn: Callable[[ast.Call], str | None],
+    ) -> None:
+        self.names = names
+        self.namespace = namespace
+        self.drawn = drawn
+        self.labels = _functions()
+        self.found: list[str] = []
+
+    def show(self, value: ast.expr) -> None:
+        source = self.value(value)
+        if source is not None:
+            self.found.append(source.label)
+
+    def go(self, body: list[ast.stmt], *, always: bool = True) -> None:
+        """Statements in their order. always: they run whenever the cell does."""
+        for statement in body:
+            if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                self.names.pop(statement.name, None)
+            elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+                if _prints(statement.value):
+                    for given in statement.value.args:
+                        self.show(given)
+            elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
+                self._assign(statement, always=always)
+            elif isinstance(statement, ast.For):
+                self._loop(statement)
+            else:
+                test = self.value(statement.test) if isinstance(statement, ast.If | ast.While) else None
+                if test is not None and test.fine and any(map(_prints, ast.walk(statement))):
+                    self.found.append(test.label)
+                for inner in _blocks(statement):
+                    self.go(inner, always=False)
+
+    def _loop(self, statement: ast.For) -> None:
+        targets = [node.id for node in ast.walk(statement.target) if isinstance(node, ast.Name)]
+        over = self.value(statement.iter)
+        if self._is_set_of_text(_looped(statement.iter)):
+            over = Source(ORDER)
+        self.names.update((name, over) for name in targets if over is not None)
+        for name in targets if over is None else ():
+            self.names.pop(name, None)
+        shown = len(self.found)
+        before = dict(self.names)
+        self.go(statement.body, always=False)
+        if over is not None and over.label == ORDER and len(self.found) == shown:
+            self.names = before  # it may have added up what has no order
+        self.go(statement.orelse, always=False)
+
+    def _assign(self, statement: ast.Assign | ast.AnnAssign | ast.AugAssign, *, always: bool) -> None:
+        source = None if statement.value is None else self.value(statement.value)
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        for target in targets:
+            for node in ast.walk(target):
+                if not (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)):
+                    continue
+                if source is not None:
+                    self.names[node.id] = source
+                elif always and not isinstance(statement, ast.AugAssign):
+                    self.names.pop(node.id, None)
+
+    def value(self, node: ast.expr | None) -> Source | None:
+        """Where the value of an expression comes from that is another in each run."""
+        match node:
+            case ast.Name():
+                found = self.names.get(node.id)
+                if found is None or found.label.startswith(THE):
+                    return found
+                return replace(found, label=f"{THE}value of {node.id} ({found.label})")
+            case ast.Call():
+                return self._call(node)
+            case ast.BinOp():
+                return self._arithmetic(node)
+            case ast.Compare():
+                return self._comparison(node)
+            case ast.Attribute():
+                found = None if node.attr in _SAME else self.value(node.value)
+                if found is not None and node.attr in ("microsecond", "nanosecond"):
+                    return replace(found, fine=True, clock=False)
+                return found
+            case ast.Subscript():
+                found = self.value(node.value) or self.value(node.slice)
+                return None if found is None else replace(found, fine=True, clock=False)
+            case ast.UnaryOp() | ast.FormattedValue():
+                return self.value(node.operand if isinstance(node, ast.UnaryOp) else node.value)
+            case ast.IfExp():
+                tested = self.value(node.test)
+                return tested if tested is not None and tested.fine else self._any([node.body, node.orelse])
+            case ast.JoinedStr() | ast.BoolOp():
+                return self._any(node.values)
+            case ast.List() | ast.Tuple():
+                stars = (each.value for each in node.elts if isinstance(each, ast.Starred))
+                if any(map(self._is_set_of_text, stars)):
+                    return Source(ORDER)
+                return self._any(node.elts)
+            case ast.Dict():
+                return self._any([each for each in (*node.keys, *node.values) if each is not None])
+            case ast.ListComp() | ast.GeneratorExp():
+                first = node.generators[0]
+                if not first.ifs and self._is_set_of_text(_looped(first.iter)):
+                    return Source(ORDER) if not isinstance(node.elt, ast.Constant) else None
+                return self.value(node.elt)
+            case ast.NamedExpr():
+                return self.value(node.value)
+        return None
+
+    def _any(self, nodes: list[ast.expr]) -> Source | None:
+        return next((found for each in nodes if (found := self.value(each)) is not None), None)
+
+    def _arithmetic(self, node: ast.BinOp) -> Source | None:
+        left, right = self.value(node.left), self.value(node.right)
+        found = left or right
+        if found is None:
+            return None
+        if isinstance(node.op, ast.Sub) and found.clock:
+            other = node.right if left is not None else node.left
+            return found if isinstance(other, ast.Constant) else None
+        return replace(found, fine=True) if isinstance(node.op, ast.Mod | ast.BitAnd) else found
+
+    def _comparison(self, node: ast.Compare) -> Source | None:
+        if any(isinstance(each, ast.Is | ast.IsNot) for each in node.ops):
+            return None
+        sides = [self.value(each) for each in (node.left, *node.comparators)]
+        found = [each for each in sides if each is not None and each.fine]
+        return found[0] if len(found) == 1 else None
+
+    def _call(self, node: ast.Call) -> Source | None:
+        label = self.drawn(node)
+        if label is not None:
+            return Source(label)
+        name = self._builtin(node.func)
+        if name is not None:
+            return self._of_builtin(name, node)
+        function = self._meaning(node.func)
+        found = self.labels.get(id(function)) if function is not None else None
+        if found is not None:
+            least = 1 if getattr(function, "__name__", "") == "strftime" else 0
+            return found if found.label != "the time" or len(node.args) <= least else None
+        if _module_of(function) in ("subprocess", "os", "posix") and _runs_random(function, node):
+            return Source(SHELL)
+        if _module_of(function) in _KEEPING and getattr(function, "__name__", "") not in _SAME:
+            return self._any([*node.args, *(keyword.value for keyword in node.keywords)])
+        if not isinstance(node.func, ast.Attribute):
+            return None
+        kind = self._meaning(node.func.value)
+        if node.func.attr in _NOW and isinstance(kind, type) and _is_date(kind):
+            return Source("the clock", fine=False, clock=True)
+        if node.func.attr == "pop" and not node.args and self._is_set_of_text(node.func.value, least=1):
+            return Source(ORDER)
+        if node.func.attr == "join" and node.args and self._is_set_of_text(node.args[0]):
+            return Source(ORDER)
+        if node.func.attr in ("join", "format"):
+            return self._any(node.args) or self.value(node.func.value)
+        return self.value(node.func.value)
+
+    def _of_builtin(self, name: str, node: ast.Call) -> Source | None:
+        if name == "id":
+            return Source("the address of an object", fine=False)
+        given = node.args[0] if node.args else None
+        if given is None:
+            return None
+        if name == "hash":
+            return Source("the hash of text") if self._is_text(given) else None
+        if name in _ORDERED and self._is_set_of_text(_looped(given)):
+            return Source(ORDER)
+        return self._any(node.args) if name in _KEEP else None
+
+    # -- what values are, when the cell has ended ------------------------------------------------------
+
+    def _is_text(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Constant):
+            return isinstance(node.value, str | bytes) and bool(node.value)
+        if isinstance(node, ast.Tuple):
+            return any(map(self._is_text, node.elts))
+        value = self.namespace.get(node.id) if isinstance(node, ast.Name) else None
+        return type(value) in (str, bytes) and bool(value)
+
+    def _is_set_of_text(self, node: ast.expr | None, least: int = 2) -> bool:
+        """Whether it is a set with several texts, whose order depends on their hashes."""
+        if isinstance(node, ast.Set):
+            return len(_texts(node)) >= least
+        if isinstance(node, ast.Name):
+            value = self.namespace.get(node.id)
+            return type(value) in (set, frozenset) and _counts(value) >= least
+        if (
+            not isinstance(node, ast.Call)
+            or self._builtin(node.func) not in ("set", "frozenset")
+            or not node.args
+        ):
+            return False
+        given = node.args[0]
+        if isinstance(given, ast.Constant):
+            return isinstance(given.value, str) and len(set(given.value)) >= least
+        if isinstance(given, ast.Name):
+            value = self.namespace.get(given.id)
+            return type(value) in (list, tuple, set, frozenset, dict, str) and _counts(value) >= least
+        return isinstance(given, ast.List | ast.Tuple | ast.Set) and len(_texts(given)) >= least
+
+    def _builtin(self, node: ast.expr) -> str | None:
+        """The name of a builtin that the user has not bound otherwise."""
+        if not isinstance(node, ast.Name):
+            return None
+        bound = self.namespace.get(node.id)
+        there = hasattr(builtins, node.id)
+        return node.id if there and (bound is None or bound is getattr(builtins, node.id)) else None
+
+    def _meaning(self, node: ast.expr) -> Any:
+        if isinstance(node, ast.Name):
+            return self.namespace.get(node.id)
+        if isinstance(node, ast.Attribute):
+            module = self._meaning(node.value)
+            if isinstance(module, ModuleType):
+                return vars(module).get(node.attr)
+        return None
+
+
+def _functions() -> dict[int, Source]:
+    """`id` of each function that is loaded and tells something that is another in each run."""
+    found: dict[int, Source] = {}
+    for table, label in _LABELS:
+        clock = table is _CLOCKS
+        for function in _loaded(table):
+            found[id(function)] = Source(label, fine=table is _FILES, clock=clock)
+    for function in _loaded(_DATES):
+        found[id(function)] = Source("the time", fine=False, clock=True)
+    return found
+
+
+def _loaded(table: Mapping[str, tuple[str, ...]]) -> Iterator[Any]:
+    for module, names in table.items():
+        there = sys.modules.get(module)
+        yield from (vars(there)[name] for name in names if there is not None and name in vars(there))
+
+
+def _runs_random(function: Any, node: ast.Call) -> bool:
+    """Whether a call runs a command that is written there and shows random numbers."""
+    if getattr(function, "__name__", "") not in _COMMANDS:
+        return False
+    words = (each.value for each in ast.walk(node) if isinstance(each, ast.Constant))
+    return _SHELL.search(" ".join(word for word in words if isinstance(word, str))) is not None
+
+
+def _module_of(function: Any) -> str:
+    """The package of a function or class; empty for what is none."""
+    module = getattr(function, "__module__", None) if callable(function) else None
+    return module.partition(".")[0] if isinstance(module, str) else ""
+
+
+def _is_date(kind: type) -> bool:
+    return any(each.__module__ == "datetime" for each in type.mro(kind) if each is not object)
+
+
+def _looped(node: ast.expr) -> ast.expr:
+    """What a loop goes through, below `enumerate` and `iter`."""
+    while (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("enumerate", "iter")
+        and node.args
+    ):
+        node = node.args[0]
+    return node
+
+
+def _texts(node: ast.Set | ast.List | ast.Tuple) -> set[Any]:
+    return {
+        each.value
+        for each in node.elts
+        if isinstance(each, ast.Constant) and type(each.value) in (str, bytes)
+    }
+
+
+def _counts(value: Any) -> int:
+    """How many texts there are in it, up to two."""
+    found: set[Any] = set()
+    for each in value:
+        if type(each) in (str, bytes):
+            found.add(each)
+            if len(found) == 2:
+                break
+    return len(found)
+
+
+def _prints(node: ast.AST) -> bool:
+    function = node.func if isinstance(node, ast.Call) else None
+    return isinstance(function, ast.Name) and function.id in ("print", "display")
+
+
+def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
+    """The statements inside of one."""
+    for name in ("body", "orelse", "finalbody"):
+        yield getattr(statement, name, [])
+    for handler in getattr(statement, "handlers", ()):
+        yield handler.body

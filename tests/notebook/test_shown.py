@@ -1,0 +1,105 @@
+"""What a cell shows that is another in each run is found in its source; what only looks so is not."""
+
+import ast
+import datetime
+import os
+import subprocess
+import tempfile
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from deskcheck.notebook.kernel.shown import Shown, may_come, of_shell
+
+CLOCK, PID, ADDRESS = "the clock", "the number of a process", "the address of an object"
+FILE, HASH, ORDER = "the name of a temporary file", "the hash of text", "the order of a set"
+COMMAND = "the random numbers of a command"
+
+CELLS: list[tuple[str, tuple[str, ...]]] = [
+    ("1 + 1", ()),
+    ("time.time_ns() % 2", (CLOCK,)),
+    ("time.time_ns() % 2 == 0", (CLOCK,)),
+    ("time.time() > 0", ()),
+    ("t = time.time()", ()),
+    ("t", (CLOCK,)),
+    ("time.time() - t", ()),
+    ("print(f'took {time.time() - t:.1f} s')", ()),
+    ("int(t * 1e6)", (CLOCK,)),
+    ("t = 3", ()),
+    ("t", ()),
+    ("now = datetime.datetime.now()", ()),
+    ("now.year > 2020, datetime.datetime(2020, 1, 1)", ()),
+    ("print(now)", (CLOCK,)),
+    ("now.strftime('%H')", (CLOCK,)),
+    ("now.microsecond % 2 == 0", (CLOCK,)),
+    ("time.strftime('%Y', time.gmtime(0)); time.gmtime(0).tm_year", ()),
+    ("time.ctime()", ("the time",)),
+    ("os.getpid() % 3", (PID,)),
+    ("os.getpid() > 0", ()),
+    ("threading.get_ident() // 64 % 2", (PID,)),
+    ("id(t)", (ADDRESS,)),
+    ("id(t) == id(t)", ()),
+    ("id(t) is None", ()),
+    ("tempfile.mkdtemp()", (FILE,)),
+    ("os.path.isdir(tempfile.gettempdir())", ()),
+    ("hash('a') % 2", (HASH,)),
+    ("hash('a') == hash('a'), hash(3)", ()),
+    ("s = {'a', 'b', 'c'}", ()),
+    ("list(s)[0]", (ORDER,)),
+    ("next(iter(s))", (ORDER,)),
+    ("sorted(s), len(s), 'a' in s, s == {'a'}, max(s), len(list(s))", ()),
+    ("[each for each in s]", (ORDER,)),
+    ("','.join(s)", (ORDER,)),
+    ("','.join(sorted(s))", ()),
+    ("[*s][0]", (ORDER,)),
+    ("for each in s:\n    print(each)", (ORDER,)),
+    ("for each in sorted(s):\n    print(each)", ()),
+    ("n = 0\nfor each in s:\n    n += len(each)\nn", ()),
+    ("print(s)", ()),  # a normaliser's
+    ("list({1, 2}), list({'a'}), list({'a': 1, 'b': 2})", ()),
+    ("set('ab').pop()", (ORDER,)),
+    ("h = hash('a') % 2 == 0", ()),
+    ("if h:\n    print('yes')", (HASH,)),
+    ("'yes' if h else 'no'", (HASH,)),
+    ("hash = len\nhash('a')", ()),
+    ("subprocess.run(['python', '-c', 'import random; print(random.random())']).stdout", (COMMAND,)),
+    ("subprocess.run(['echo', 'random'])", ()),
+    ("def f():\n    return time.time()\nprint('f')", ()),
+]
+
+
+def test_what_is_shown() -> None:
+    """Cells in their order, with the variables that they leave."""
+    namespace: dict[str, Any] = {
+        module.__name__: module for module in (time, datetime, os, threading, tempfile, subprocess)
+    }
+    shown = Shown()
+    wrong = []
+    for source, expected in CELLS:
+        if not source.startswith("subprocess"):
+            exec(source, namespace)  # cells of our own
+        found = shown.of(ast.parse(source), namespace, lambda call: None)
+        if found != expected:
+            wrong.append((source, found))
+        assert not expected or shown.names or may_come(source), source
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("source", "random"),
+    [
+        ("!echo $RANDOM", True),
+        ("!echo $((RANDOM % 2))", True),
+        ("%%bash\nshuf -n 1 words", True),
+        ("x = !uuidgen", True),
+        ("!python -c 'import random; print(random.random())'", True),
+        ("!python -c 'import random; random.seed(1); print(random.random())'", False),
+        ("!ls random", False),
+        ("text = '$RANDOM'", False),
+    ],
+)
+def test_commands(source: str, random: bool) -> None:
+    """Of a command for the shell its text is looked at."""
+    assert of_shell(source) == random

@@ -16,8 +16,9 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from deskcheck.ask import AskSettings, NotebookOptions, Sample, ask, score_answer
+from deskcheck.ask import AskSettings, NotebookOptions, Sample, Sampling, ask, effects, score_answer
 from deskcheck.ask import job as scoring
+from deskcheck.ask.exchange.harness import write_tasks
 from deskcheck.ask.job import MEASURED, AnswerStatus, OfflineScores, score_in_shards
 from deskcheck.ask.questions.lines import LINE_BYTES, Questions, sample_in, write_questions
 from deskcheck.ask.results.logs import read_logs
@@ -191,8 +192,7 @@ def test_scores_can_be_reported(questions: Path, tmp_path: Path, samples: bool) 
 
 @pytest.mark.slow
 def test_cells_are_scored_as_by_ask(tmp_path: Path) -> None:
-    """Questions about notebooks have all metrics of `ask`, in each view of the state; two views do not go into one
-    file."""
+    """Questions about notebooks have all metrics of `ask`, in a view of the state."""
     pytest.importorskip("inspect_ai", reason="would have proved that `score` and `ask` score alike")
     run(tmp_path, "analysis", ANALYSIS)
     kinds = ["cell_output", "next_cell"]
@@ -216,11 +216,40 @@ def test_cells_are_scored_as_by_ask(tmp_path: Path) -> None:
         rows, scores, _ = scored(tmp_path / "q.jsonl", [path], tmp_path / "scores" / model)
         same_as_asked(mine, rows, scores)
         assert {row["by_value"] is None for row in rows if row["question"] == "cell_output"} == {False}
-    with pytest.raises(InputError, match="write a file for each"):
-        write_questions(
-            tmp_path / "two.jsonl", tmp_path, kinds, notebooks=NotebookOptions(state=("none", "used"))
-        )
-    assert not (tmp_path / "two.jsonl").exists()
+
+
+def test_several_views_go_into_one_file(tmp_path: Path) -> None:
+    """The same questions are drawn in each view. Each view has its score, and the report the paired effect of the
+    state; a task of lm-evaluation-harness asks in one view."""
+    run(tmp_path, "analysis", ANALYSIS)
+    options = NotebookOptions(state=("none", "used"))
+    path, sampling = tmp_path / "two.jsonl", Sampling(limit=3)
+    written, excluded = write_questions(path, tmp_path, ["cell_output"], notebooks=options, sampling=sampling)
+    asked = [*samples_of(path).values()]
+    ids = {view: [s.id_in_all_views for s in asked if s.view == view] for view in options.state}
+    assert written == {"cell_output": 6}
+    assert ids["none"] == ids["used"]
+    assert {s.id for s in asked} == {f"{id_}:{view}" for view in options.state for id_ in ids[view]}
+    alone = NotebookOptions(state=("used",))
+    single = tmp_path / "one.jsonl"
+    counts = write_questions(single, tmp_path, ["cell_output"], notebooks=alone, sampling=sampling)
+    assert counts == ({"cell_output": 3}, excluded)
+    assert [s.id for s in samples_of(single).values()] == ids["used"]
+    assert [s.prompt for s in samples_of(single).values()] == [s.prompt for s in asked if s.view == "used"]
+
+    right = [s for s in asked if s.view == "used" or s.id_in_all_views == ids["none"][0]]
+    given = [{"id": s.id, "completion": said(s.answer if s in right else "no"), "model": "m"} for s in asked]
+    rows, scores, _ = scored(path, [write(tmp_path / "a.jsonl", given)], tmp_path / "out")
+    assert [row["state"] for row in rows] == [s.view for s in asked]
+    assert {score.state: (score.n, score.score) for score in scores.scores} == {
+        "none": (3, pytest.approx(1 / 3)),
+        "used": (3, 1.0),
+    }
+    results = read_logs([tmp_path / "out"]).results
+    (effect, *_) = [each for each in effects(results) if each.metric == "score"] or effects(results)
+    assert (effect.state, effect.against, effect.n) == ("used", "none", 3)
+    tasks, _ = write_tasks(path, tmp_path / "tasks")
+    assert tasks == {"cell_output_none": 3, "cell_output_used": 3}
 
 
 HOSTILE = [

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field
+from dataclasses import replace as replace_
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
@@ -50,7 +51,7 @@ from deskcheck.scale.plan import decided_by, read_items
 from deskcheck.scale.seen import KeySet, key_of
 from deskcheck.scale.work import file_facts, unwatch, watch
 
-FORMAT = 4
+FORMAT = 5
 """Version of the columns of a shard."""
 SIZE = 2000
 """Answers of a shard: by value a fifth of a second of work, by running ten seconds."""
@@ -61,6 +62,7 @@ _SCHEMA = pa.schema(
         pa.field("id", pa.string()),
         pa.field("attempt", pa.int64()),
         pa.field("question", pa.string()),
+        pa.field("state", pa.string()),
         pa.field("program", pa.string()),
         pa.field("cluster", pa.string()),
         pa.field("model", pa.string()),
@@ -97,7 +99,8 @@ class AnswerStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """The answers of one model to one kind of question; model: None where the lines name none.
+    """The answers of one model to one kind of question; model: None where the lines name none. state: of
+    questions about notebooks, which view of the kernel's state they show.
 
     n: questions of that kind, answered or not; without those on whose only answer our machinery failed.
     score: share that is right, with its 95 % interval clustered by program, as in `Result`; a question with
@@ -122,10 +125,11 @@ class Score:
     metrics: Mapping[str, Interval] = field(default_factory=dict)
     attempts: Mapping[str, Interval] = field(default_factory=dict)
     """Of several answers to each question: ``pass@k``, ``majority``, ``consistency`` (`results.attempts`)."""
+    state: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields, JSON-able."""
-        return asdict(self)
+        """The fields, JSON-able; `state` only where there is one."""
+        return {name: value for name, value in asdict(self).items() if name != "state" or value}
 
 
 @dataclass(slots=True)
@@ -367,7 +371,11 @@ class _Scorer:
         if sample.id != given.id:  # their hashes are equal
             raise InputError(f"{name} line {number}: rename {given.id!r}: it is taken for {sample.id!r}.")
         row |= _told(
-            attempt=attempt, question=sample.question, program=sample.program, cluster=sample.cluster
+            attempt=attempt,
+            question=sample.question,
+            state=sample.view,
+            program=sample.program,
+            cluster=sample.cluster,
         )
         if given.completion is None:
             reason = f"{name} line {number}: has no completion"
@@ -466,7 +474,7 @@ TASKS = {"make": _make, "join": _join, "describe": _describe}
 
 # -- what it comes to --------------------------------------------------------------------------------
 
-_KEYS = ["question", "model", "cluster"]
+_KEYS = ["question", "state", "model", "cluster"]
 _READINGS = [reading.value for reading in Reading if reading is not Reading.ANSWERED]
 _SUMMED = ["n", "answers", "failed", "right", *_READINGS, *(f"sum_{name}" for name in MEASURED)]
 _MERGE_ROWS = 200_000
@@ -508,19 +516,19 @@ def _tell(paths: Sequence[Path], questions: Questions, found: OfflineScores, *, 
         _score(_summed(_means(whole), _KEYS) if samples else whole, questions, found, tries)
 
 
-_Tries = dict[tuple[str, str | None], dict[str, tuple[str, list[Attempt]]]]
-"""(Kind, model) -> question -> its cluster and its answers; of a vote only the hash is held."""
+_Tries = dict[tuple[str, str, str | None], dict[str, tuple[str, list[Attempt]]]]
+"""(Kind, state, model) -> question -> its cluster and its answers; of a vote only the hash is held."""
 
 
 def _note(path: Path, tries: _Tries) -> None:
     """Add the answers of a shard that were scored."""
-    columns = ["question", "model", "id", "cluster", "score", "answer"]
+    columns = ["question", "state", "model", "id", "cluster", "score", "answer"]
     table = pq.read_table(path, columns=columns, filters=[("status", "=", AnswerStatus.SCORED.value)])
     for batch in table.to_batches():
-        for kind, model, id_, cluster, score, answer in zip(*batch.to_pydict().values(), strict=True):
+        for kind, state, model, id_, cluster, score, answer in zip(*batch.to_pydict().values(), strict=True):
             vote = vote_of(answer)
             attempt = Attempt(score, None if vote is None else hash(vote))
-            tries.setdefault((kind, model), {}).setdefault(id_, (cluster, []))[1].append(attempt)
+            tries.setdefault((kind, state, model), {}).setdefault(id_, (cluster, []))[1].append(attempt)
 
 
 def _ones(table: pa.Table, keys: Sequence[str]) -> pa.Table:
@@ -560,17 +568,17 @@ def _summed(table: pa.Table, keys: Sequence[str]) -> pa.Table:
 def _score(sums: pa.Table, questions: Questions, found: OfflineScores, tries: _Tries) -> None:
     """A score for each kind of question and each model that answered any."""
     models = sorted(set(sums["model"].to_pylist()), key=lambda model: model or "")
-    for kind in sorted(questions.names):
-        asked = questions.of_kind(kind)
-        of_kind = sums.filter(pc.equal(sums["question"], kind))
+    for kind, state in sorted(questions.names):
+        asked = questions.of_kind((kind, state))
+        of_kind = sums.filter(pc.and_(pc.equal(sums["question"], kind), pc.equal(sums["state"], state)))
         for model in models:
             of_model = (
                 pc.equal(of_kind["model"], model) if model is not None else pc.is_null(of_kind["model"])
             )
-            mine = tries.get((kind, model), {})
+            mine = tries.get((kind, state, model), {})
             score = _score_of(kind, model, asked, of_kind.filter(of_model), mine)
             if score is not None:
-                found.scores.append(score)
+                found.scores.append(replace_(score, state=state))
 
 
 def _score_of(

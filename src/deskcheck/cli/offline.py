@@ -171,16 +171,15 @@ def _print_scores(found: Any) -> None:
         ]
         shown += [str(getattr(s, name)) for name in READINGS]
         shown += [with_interval(s.metrics.get(name), s.n) for name in measured]
-        rows.append(((s.question, "-" if s.model is None else s.model), shown))
+        rows.append((_named(s), shown))
     if rows:
         numbers = ("n", "programs", "score", "95 % interval", "not answered", *READINGS, *measured)
         print_table(console, ("question", "model"), numbers, rows, optional=("not answered", *READINGS))
-    named = [((s.question, "-" if s.model is None else s.model), s) for s in found.scores]
-    print_attempts(console, ("question", "model"), named)
+    print_attempts(console, ("question", "model"), [(_named(s), s) for s in found.scores])
     for s in found.scores:
         if s.unanswered:
             who = "" if s.model is None else f" by {s.model}"
-            told = f"{s.question}: {s.unanswered} of {s.n} questions are not answered{who}"
+            told = f"{_named(s)[0]}: {s.unanswered} of {s.n} questions are not answered{who}"
             console.print(f"{told}; they count as wrong", markup=False)
     for text in few_programs((s.question, s.programs) for s in found.scores):
         say(text)
@@ -191,3 +190,9 @@ def _print_scores(found: Any) -> None:
         console.print(f"  {text}", markup=False)
     if len(found.not_used) > 10:
         print("  ... and more: the rows whose status is not scored")
+
+
+def _named(score: Any) -> tuple[str, str]:
+    """The question, with the view of the state, and the model."""
+    question = f"{score.question} ({score.state})" if score.state else score.question
+    return question, "-" if score.model is None else score.model

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from deskcheck.ask.questions.lines import lines_of, sample_in
+from deskcheck.ask.questions.lines import Questions, lines_of, sample_in
 from deskcheck.ask.scoring.score import METRICS, PROGRAM_FORMS, score_answer
 from deskcheck.recording import InputError
 
@@ -76,7 +76,7 @@ def write_tasks(
     questions: str | os.PathLike[str], out: str | os.PathLike[str]
 ) -> tuple[Counter[str], Counter[str]]:
     """Write a file of questions as tasks into a folder. Return how many of each kind are in it, and how
-    many of kinds that cannot be.
+    many of kinds that cannot be. In a file of several views of the state, each view is a kind of its own.
 
     Raises InputError: the questions cannot be read, or none of them can be a task; the folder has other
     files, or cannot be written.
@@ -87,6 +87,8 @@ def write_tasks(
     lines: dict[str, list[bytes]] = {}
     forms: dict[str, set[str]] = {}
     left: Counter[str] = Counter()
+    asked = Questions(path).names
+    several = len({name for name, _ in asked}) < len(asked)
     for line in lines_of(path):
         try:
             sample = sample_in(line.raw)
@@ -95,8 +97,9 @@ def write_tasks(
         if sample.question in _RUN:
             left[sample.question] += 1
         else:
-            lines.setdefault(sample.question, []).append(line.raw.rstrip(b"\n") + b"\n")
-            forms.setdefault(sample.question, set()).add(sample.data["form"])
+            name = "_".join(filter(None, (sample.question, sample.view if several else "")))
+            lines.setdefault(name, []).append(line.raw.rstrip(b"\n") + b"\n")
+            forms.setdefault(name, set()).add(sample.data["form"])
     if not lines:
         raise InputError(
             f"{path}: none of its questions can be a task: answers of {', '.join(left)} are run."

@@ -15,7 +15,7 @@ from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -58,12 +58,12 @@ def write_questions(
     recording is held at a time, and the names of all samples; of recordings of tests the samples
     that may be asked (`alike`), of notebooks all samples.
 
-    recordings: as for `run.ask`. steps: how `step` asks. notebooks: with one view of the state. told: what a
+    recordings: as for `run.ask`. steps: how `step` asks. notebooks: with several views of the state,
+    each question is written once for each; they are drawn alike, and an id ends with its view. told: what a
     line says of its sample besides; no reader of ours asks for it.
 
     Raises:
-        InputError: an unknown question; more than one view of the state, whose questions would have
-            the same ids; nothing can be asked; the file cannot be written.
+        InputError: an unknown question; nothing can be asked; the file cannot be written.
         RecordingError: a folder cannot be read.
     """
     if isinstance(recordings, (str, os.PathLike)):
@@ -72,10 +72,6 @@ def write_questions(
     sampling = sampling or Sampling()
     options = notebooks or NotebookOptions()
     of_notebooks = [name for name in questions if name in NOTEBOOK_QUESTIONS]
-    if of_notebooks and len(options.state) > 1:
-        raise InputError(
-            f"state={','.join(options.state)}: a question has one id in all views: write a file for each."
-        )
     excluded = {name: Counter[str]() for name in questions}
 
     sources: list[Any] = list(recordings) if isinstance(recordings, (list, tuple)) else []
@@ -103,11 +99,13 @@ def write_questions(
                 seed=sampling.seed,
                 per_recording=sampling.per_recording,
             )
-            for (name, _), (of_kind, why_not) in asked.items():
-                excluded[name].update(why_not)
+            for (name, state), (of_kind, why_not) in asked.items():
+                if state == options.state[0]:  # the same in all
+                    excluded[name].update(why_not)
                 for sample in of_kind:
                     folders.setdefault(sample.program, folder_of(sample.data["trajectory"], places))
-                    yield sample.question, sample
+                    several = len(options.state) > 1
+                    yield name, replace(sample, id=f"{sample.id}:{state}") if several else sample
 
     return _write(Path(path), samples(), questions, sampling, folders, excluded, told), excluded
 
@@ -139,13 +137,14 @@ def _write(
     written: Counter[str] = Counter()
     made = path.with_name(f".{path.name}.{os.getpid()}")
     everything = path.with_name(f".{path.name}.{os.getpid()}.all")
-    kinds: dict[str, list[_Written]] = {name: [] for name in names}
+    kinds: dict[str, dict[str, list[_Written]]] = {name: {} for name in names}
     try:
         with open(everything, "w+b") as all_, open(made, "wb") as file:
             for name, sample in samples:
-                kinds[name].append(_Written(sample.id, sample.program, sample.cluster, all_.tell()))
+                line = _Written(sample.id_in_all_views, sample.program, sample.cluster, all_.tell())
+                kinds[name].setdefault(sample.view, []).append(line)
                 all_.write(line_of(sample, told(sample)).encode("ascii"))
-            for kind, there in kinds.items():
+            for kind, there in ((kind, some) for kind, views in kinds.items() for some in views.values()):
                 for chosen in drawn(there, seed=sampling.seed, limit=sampling.limit, folders=folders):
                     all_.seek(chosen.offset)
                     file.write(all_.readline())
@@ -164,7 +163,7 @@ def _write(
 
 
 class _Written(NamedTuple):
-    """Where the line of a question is, and what drawing needs of it."""
+    """Where the line of a question is, and what drawing needs of it. id: the same in all views."""
 
     id: str
     program: str
@@ -267,8 +266,8 @@ class Questions:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.offsets = array("Q")
-        self.names: list[str] = []
-        """The kinds of question that there are."""
+        self.names: list[tuple[str, str]] = []
+        """The kinds of question that there are, each with the view of the state (`Sample.view`)."""
         self.forms: set[str] = set()
         """The forms of answers that there are."""
         self._kinds = array("I")
@@ -283,9 +282,10 @@ class Questions:
             self.offsets.append(line.offset)
             self._digests += digest_of(line.raw)
             self.forms.add(sample.data["form"])
-            if sample.question not in self.names:
-                self.names.append(sample.question)
-            self._kinds.append(self.names.index(sample.question))
+            name = sample.question, sample.view
+            if name not in self.names:
+                self.names.append(name)
+            self._kinds.append(self.names.index(name))
             self._clusters.append(key_of(sample.cluster))
             keys.append(key_of(sample.id))
         if not keys:
@@ -319,8 +319,8 @@ class Questions:
             raise InputError(f"{self.path}: was changed after it was read. Read it again.")
         return sample_in(raw)
 
-    def of_kind(self, name: str) -> Counter[int]:
-        """How many questions of a kind each cluster has, by `key_of` its name."""
+    def of_kind(self, name: tuple[str, str]) -> Counter[int]:
+        """How many questions of one of `names` each cluster has, by `key_of` its name."""
         wanted = self.names.index(name)
         there = zip(self._kinds, self._clusters, strict=True)
         return Counter(cluster for kind, cluster in there if kind == wanted)

@@ -54,18 +54,19 @@ def asked_in_scores(folder: Path) -> Iterator[Asked]:
             answers = scored.setdefault(model, {}).setdefault(row["id"], [])
             answers.append(_scored(row, model, questions[row["id"]], len(answers) + 1))
     for model in sorted(scored.keys() | {model for model, _ in failed}):
-        by_kind: dict[str, list[ScoredSample]] = {}
-        excluded: dict[str, Counter[str]] = {}
+        by_kind: dict[tuple[str, str], list[ScoredSample]] = {}
+        excluded: dict[tuple[str, str], Counter[str]] = {}
         for id_, sample in questions.items():
             answers = scored.get(model, {}).get(id_, [])
+            kind = sample.question, sample.view
             if (model, id_) in failed:
-                excluded.setdefault(sample.question, Counter())[NOT_SCORED] += failed[model, id_]
+                excluded.setdefault(kind, Counter())[NOT_SCORED] += failed[model, id_]
             elif not answers:
                 answers = [_unanswered(sample, model)]
-            by_kind.setdefault(sample.question, []).extend(answers)
-        for question, samples in by_kind.items():
-            key = (question, "", "direct", model)
-            left_out = excluded.get(question, Counter())
+            by_kind.setdefault(kind, []).extend(answers)
+        for (question, state), samples in by_kind.items():
+            key = (question, state, "direct", model)
+            left_out = excluded.get((question, state), Counter())
             yield Asked(key=key, folder=folder, started=started, samples=samples, excluded=left_out)
 
 
@@ -132,7 +133,7 @@ def _unanswered(sample: Sample, model: str) -> ScoredSample:
 
 def _of_sample(sample: Sample, model: str) -> dict[str, Any]:
     return {
-        "id": sample.id,
+        "id": sample.id_in_all_views,
         "program": sample.program,
         "cluster": sample.cluster,
         "question": sample.question,

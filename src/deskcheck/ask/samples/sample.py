@@ -58,6 +58,18 @@ class Sample:
         """What a model sees, and all that it sees."""
         return "\n\n".join(self.parts.values())
 
+    @property
+    def view(self) -> str:
+        """Which view of the kernel's state it shows; empty for what is no question about notebooks."""
+        state = self.data.get("state")
+        kind = state.get("kind") if isinstance(state, dict) else None
+        return kind if isinstance(kind, str) else ""
+
+    @property
+    def id_in_all_views(self) -> str:
+        """The id without the view, which ends it in a file of several views."""
+        return self.id.removesuffix(f":{self.view}") if self.view else self.id
+
     def to_dict(self) -> dict[str, Any]:
         """The fields as JSON-able values; `Sample.from_dict` reads them back."""
         return asdict(self)

@@ -111,7 +111,7 @@ def test_torch_is_seen() -> None:
         ("torch.nn.Linear(2, 2)", ("torch",)),
         ("x = torch.rand(1)", ("torch",)),
         ("(x > 0.5).item()", ("the value of x (torch)",)),
-        ("x.shape", ()),
+        ("x.shape, x.numel()", ()),
         ("torch.Generator().initial_seed(); torch.rand(1, generator=torch.Generator())", ()),
         ("torch.Generator().seed() % 2", ("torch.Generator.seed",)),
         ("torch.manual_seed(1); torch.rand(1)", ()),

@@ -1,6 +1,5 @@
 """What a cell shows that is another in each run is found in its source; what only looks so is not."""
 
-import ast
 import datetime
 import os
 import subprocess
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 
 from deskcheck.notebook.kernel.shown import Shown, may_come, of_shell
+from deskcheck.notebook.state.dependencies import parse
 
 CLOCK, PID, ADDRESS = "the clock", "the number of a process", "the address of an object"
 FILE, HASH, ORDER = "the name of a temporary file", "the hash of text", "the order of a set"
@@ -24,6 +24,9 @@ CELLS: list[tuple[str, tuple[str, ...]]] = [
     ("time.time() > 0", ()),
     ("t = time.time()", ()),
     ("t", (CLOCK,)),
+    ("t;", ()),
+    ("%timeit t", ()),
+    ("%time t", (CLOCK,)),
     ("time.time() - t", ()),
     ("print(f'took {time.time() - t:.1f} s')", ()),
     ("int(t * 1e6)", (CLOCK,)),
@@ -78,9 +81,11 @@ def test_what_is_shown() -> None:
     shown = Shown()
     wrong = []
     for source, expected in CELLS:
-        if not source.startswith("subprocess"):
+        tree = parse(source)
+        assert tree is not None
+        if not source.startswith(("subprocess", "%")):
             exec(source, namespace)  # cells of our own
-        found = shown.of(ast.parse(source), namespace, lambda call: None)
+        found = shown.of(tree, namespace, lambda call: None, source)
         if found != expected:
             wrong.append((source, found))
         assert not expected or shown.names or may_come(source), source

@@ -6,7 +6,6 @@ classes that it names. What a name means is read from the user's variables when 
 is called. Not seen: calls inside of libraries and in strings, and by names that mean something else since."""
 
 import ast
-import builtins
 import re
 import sys
 from collections.abc import Iterator, Mapping
@@ -211,18 +210,6 @@ def _loaded(table: Mapping[str, tuple[str, ...]]) -> dict[int, str]:
         for name in names
         if hasattr(sys.modules[module], name)
     }
-
-
-def only_imports(tree: ast.Module, namespace: Mapping[str, Any]) -> bool:
-    """Whether a cell calls nothing but builtins and magics: what was drawn in it, an import drew."""
-    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    return all(
-        isinstance(function, ast.Name)
-        and function.id in vars(builtins)
-        and function.id not in ("exec", "eval")
-        and namespace.get(function.id) in (None, vars(builtins)[function.id])
-        for function in calls
-    )
 
 
 def _meaning(node: ast.expr, namespace: Mapping[str, Any]) -> Any:

@@ -10,12 +10,14 @@ In each of several runs, the first ones without a seed begin elsewhere in each c
 differs between runs, and with it what follows from it."""
 
 import ast
+import importlib
 import random
 import re
 import sys
+from types import FunctionType
 from typing import Any
 
-from deskcheck.notebook.kernel.chance import SEEDS, Chance, Found, only_imports
+from deskcheck.notebook.kernel.chance import SEEDS, Chance, Found
 from deskcheck.notebook.kernel.generators import KEPT, Kept, Place, words
 from deskcheck.notebook.kernel.shown import SHELL, Shown, may_come, of_shell
 
@@ -39,8 +41,6 @@ class Draws:
         self._cell = 0
         self._there: dict[str, Place] = {}
         """Where the generators for all were when the cell began."""
-        self._modules: set[str] = set()
-        """That were loaded then."""
         self._seeded: set[str] = set()
         self._may_seed = False
         """Whether any cell so far has a word for seeds."""
@@ -53,6 +53,39 @@ class Draws:
         """Variables that hold a generator without a seed: where it was when the cell began, None before its
         first draw."""
 
+    def watch_imports(self) -> None:
+        """From now on, what a library draws while it is imported is no draw of the cell that imports it.
+        Nothing that Python offers tells when an import is over."""
+        bootstrap: Any = importlib._bootstrap
+        find_and_load = bootstrap._find_and_load
+        importing = False
+
+        def _find_and_load(name: str, import_: Any) -> Any:
+            nonlocal importing
+            if importing:
+                return find_and_load(name, import_)
+            importing, before = True, _places()
+            try:
+                return find_and_load(name, import_)
+            finally:
+                importing = False
+                self._imported(before)
+
+        # Python leaves frames of this file out of the traceback of an import that fails.
+        code = _find_and_load.__code__.replace(co_filename="<frozen importlib._bootstrap>")
+        bootstrap._find_and_load = FunctionType(code, globals(), closure=_find_and_load.__closure__)
+
+    def _imported(self, before: dict[str, Place]) -> None:
+        """An import has ended that began when the generators were there."""
+        for kept in KEPT:
+            then, now = before.get(kept.name), kept.place()
+            if now is None or then == now:
+                continue
+            if then is not None and kept.was_seeded(then, now, 0.0, may_be=False):
+                self._seeded.add(kept.name)
+            if self._there.get(kept.name) == then:  # the cell drew nothing before
+                self._there[kept.name] = now
+
     def begin(self, namespace: dict[str, Any], code: str) -> None:
         """A cell begins. namespace: the user's variables."""
         if "random" in code and "numpy" in sys.modules:
@@ -62,8 +95,7 @@ class Draws:
         for kept in KEPT:
             if kept.name not in self._seeded and kept.place() is not None:
                 kept.put(state)
-        self._there = {kept.name: place for kept in KEPT if (place := kept.place()) is not None}
-        self._modules = {*sys.modules}
+        self._there = _places()
         self._places = {name: _place(value) for name, value in _generators(namespace)}
         self._unseeded = {name: _own_place(namespace.get(name)) for name in self._unseeded}
 
@@ -82,9 +114,6 @@ class Draws:
             if any(f"{module}.{name}" in by_chance.calls for name in names)
         }
         self._seeded -= chosen
-        imported = sys.modules.keys() - self._modules
-        if imported and by_chance.tree is not None and only_imports(by_chance.tree, namespace):
-            kept = []
         found = [*by_chance.calls, *(each.name for each in kept if each.name not in chosen)]
         for name, value in _generators(namespace):
             first = _first_place(value)
@@ -94,10 +123,10 @@ class Draws:
                 found.append(name)
         found += self._own(by_chance, namespace, code)
         if by_chance.tree is not None and not found:
-            found += self._shown.of(by_chance.tree, namespace, lambda call: None)
+            found += self._shown.of(by_chance.tree, namespace, lambda call: None, code)
         elif by_chance.tree is not None:
             of_call = _OfCall(by_chance, {*found}, namespace)
-            found += self._shown.of(by_chance.tree, namespace, of_call)
+            found += self._shown.of(by_chance.tree, namespace, of_call, code)
         if of_shell(code):
             found.append(SHELL)
         return tuple(dict.fromkeys(found))
@@ -131,6 +160,10 @@ class Draws:
             elif (name in by_chance.read) if then is None else then != now:
                 found.append(name)
         return found
+
+
+def _places() -> dict[str, Place]:
+    return {kept.name: place for kept in KEPT if (place := kept.place()) is not None}
 
 
 class _OfCall:

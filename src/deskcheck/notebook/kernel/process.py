@@ -186,6 +186,7 @@ class _Door:
         self.children = Children()
         self.refusals = Refusals(os.path.join(os.getcwd(), HOME), confined=self.confined)
         self.draws = Draws(settings["run"])
+        self.draws.watch_imports()
         self.capture: Any = None
         if settings["state"] is not None:
             from deskcheck.notebook.state.capture import Capture, StateLimits

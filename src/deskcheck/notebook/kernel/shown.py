@@ -42,8 +42,25 @@ _COMMANDS = frozenset({"run", "check_output", "getoutput", "getstatusoutput", "P
 _KEEPING = frozenset({"math", "statistics", "posixpath", "numpy", "pandas", "torch", "scipy"})
 """Packages whose functions and classes do so, too."""
 _ORDERED = frozenset({"list", "tuple", "iter", "enumerate", "next"})
-_SAME = frozenset({"shape", "dtype", "dtypes", "ndim", "size", "columns", "index", "tzinfo", "device"})
-"""Attributes that do not tell the values."""
+_SAME = frozenset(
+    {
+        "shape",
+        "dtype",
+        "dtypes",
+        "ndim",
+        "dim",
+        "size",
+        "numel",
+        "nbytes",
+        "itemsize",
+        "element_size",
+        "strides",
+    }
+    | {"flags", "columns", "index", "keys", "name", "names", "tzinfo", "device", "requires_grad", "info"}
+)
+"""Attributes and methods that do not tell the values."""
+_SHOWS_NO_VALUE = re.compile(r"\A\s*%%(?!time\b)|^\s*%(?!time\b)[^\n]*\Z|;\s*\Z", re.MULTILINE)
+"""A cell whose last expression is not shown: under a magic such as ``%timeit``, or with a semicolon."""
 _SHELL = re.compile(
     r"\$\W*RANDOM\b|\bshuf\b|\buuidgen\b|\bmktemp\b|/dev/u?random\b|\bdate\b[^|;\n]*%N"
     r"|\bpython[\d.]*\s+-c\b(?=.*\b(?:random|uuid[14]|secrets|urandom)\b)(?!.*\bseed\b)"
@@ -80,13 +97,16 @@ class Shown:
         tree: ast.Module,
         namespace: Mapping[str, Any],
         drawn: Callable[[ast.Call], str | None],
+        code: str = "",
     ) -> tuple[str, ...]:
         """Where that comes from which the next cell shows and which is another in each run. namespace: the
-        user's variables when it has ended. drawn: which generator a call draws from."""
+        user's variables when it has ended. drawn: which generator a call draws from. code: the
+        cell, with its magics."""
         cell = _Cell(self.names, namespace, drawn)
         cell.go(tree.body)
         self.names = cell.names
-        if tree.body and isinstance(last := tree.body[-1], ast.Expr):
+        shows = _SHOWS_NO_VALUE.search(code.rstrip()) is None
+        if shows and tree.body and isinstance(last := tree.body[-1], ast.Expr):
             cell.show(last.value)
         return tuple(dict.fromkeys(cell.found))
 
@@ -248,6 +268,8 @@ class _Cell:
         if _module_of(function) in _KEEPING and getattr(function, "__name__", "") not in _SAME:
             return self._any([*node.args, *(keyword.value for keyword in node.keywords)])
         if not isinstance(node.func, ast.Attribute):
+            return None
+        if node.func.attr in _SAME:
             return None
         kind = self._meaning(node.func.value)
         if node.func.attr in _NOW and isinstance(kind, type) and _is_date(kind):

@@ -315,8 +315,8 @@ _HEADER = re.compile(r"^(Name|Version):[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
 
 def _named(distribution: metadata.Distribution) -> tuple[str | None, str]:
     """Name and version. They stand in the head of its metadata: to parse the rest takes ten times as long."""
-    head = (distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or "").partition("\n\n")[0]
-    found = dict(_HEADER.findall(head))
+    text = distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or ""
+    found = dict(_HEADER.findall(text.partition("\n\n")[0]))
     if found.keys() != {"Name", "Version"}:
         return distribution.metadata["Name"], distribution.version
     return found["Name"], found["Version"]

@@ -28,8 +28,8 @@ ORDER = [
     "teach",
     "bench",
     "view",
-    "failures",
     "cli",
+    "failures",
 ]
 GUEST = {"recording", "tracer"}
 """What runs inside the watched process: standard library only, but for the file of recordings."""

@@ -1,13 +1,16 @@
 """Commands about notebooks: `notebooks check`."""
 
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from deskcheck.cli.common.commands import ClickException
 from deskcheck.cli.common.jobs import Work, job_progress, print_job
 from deskcheck.cli.common.options import Panel, with_options
 from deskcheck.cli.common.output import progress_bar, says_when_interrupted
@@ -25,8 +28,42 @@ notebooks = typer.Typer(no_args_is_help=True, help="Notebooks and the outputs th
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Compared:
+    """What is compared."""
+
+    without: Annotated[
+        tuple[str, ...],
+        Setting("Leave this rule out; 'all': compare the texts as they are.", metavar="NORMALISER"),
+    ] = ()
+    sanitize_with: Annotated[
+        tuple[Path, ...],
+        Setting(
+            "More rules: a file of regular expressions, as nbval's. May be given again.",
+            metavar="FILE",
+            parse=Path,
+        ),
+    ] = ()
+
+    def normalisers(self) -> Any:
+        """The rules, those of the files first. Raises InputError for one that there is not."""
+        from deskcheck.notebook.check.normalise import NORMALISERS
+        from deskcheck.notebook.check.sanitise import read_sanitisers
+
+        names = [each.name for each in NORMALISERS]
+        unknown = [name for name in self.without if name not in (*names, "all")]
+        if unknown:
+            raise InputError(f"--without {unknown[0]!r}: the normalisers are {', '.join(names)}; or all.")
+        given = [rule for file in self.sanitize_with for rule in read_sanitisers(file)]
+        twice = {rule.name for rule in given if sum(each.name == rule.name for each in given) > 1}
+        if twice:
+            raise InputError(f"--sanitize-with: two files have a rule {min(twice)!r}: rename one section.")
+        kept = [each for each in NORMALISERS if each.name not in self.without and "all" not in self.without]
+        return (*given, *kept)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _ReportOptions:
-    """What is compared, where the report goes, and when the check has failed."""
+    """Where the report goes, and when the check has failed."""
 
     json_file: Annotated[
         Path | None, Setting("Write the report as JSON; '-' prints it.", flag="--json", metavar="FILE")
@@ -34,14 +71,18 @@ class _ReportOptions:
     html_file: Annotated[
         Path | None, Setting("Write the report as a page for a browser.", flag="--html", metavar="FILE")
     ] = None
+    junit_file: Annotated[
+        Path | None,
+        Setting("Write the report as JUnit XML, a test case for each cell.", flag="--junit", metavar="FILE"),
+    ] = None
+    github: Annotated[
+        bool,
+        Setting("For GitHub Actions: annotate the notebooks, and add a table to the summary of the job."),
+    ] = False
     fail_on: Annotated[
         str,
         Setting("Exit with 1 if a notebook or cell has one of these; 'none': never.", metavar="STATUS,..."),
     ] = "different,not_repeatable,confined,failed,timed_out,unreadable,no_kernel"
-    without: Annotated[
-        tuple[str, ...],
-        Setting("Leave this rule out; 'all': compare the texts as they are.", metavar="NORMALISER"),
-    ] = ()
     out: Annotated[
         Path | None,
         Setting(
@@ -67,6 +108,7 @@ def check_notebooks(
     ],
     *,
     options: Annotated[_ReportOptions, Panel(None)],
+    compared: Annotated[_Compared, Panel(None)],
     details: Details = None,
     settings: Annotated[CheckSettings, Panel("Runs")],
     work: Work,
@@ -75,24 +117,96 @@ def check_notebooks(
 
     Exit status: 0 all reproduce, 1 some do not, 2 a wrong call or an error of ours."""
     failing = _statuses(options.fail_on)
-    for file in (options.json_file, options.html_file):
+    for file in (options.json_file, options.html_file, options.junit_file):
         if file is not None and str(file) != "-" and not file.parent.is_dir():
             raise InputError(f"{file}: there is no folder {file.parent}.")
-    settings = replace(settings, normalisers=_normalisers(options.without))
-    report, done = _checked(paths, settings, options.out, work)
-    _tell(report, done, options, details)
+    settings = replace(settings, normalisers=compared.normalisers())
+    with _for_github(options.github, failing) as add_report:
+        report, done = _checked(paths, settings, options.out, work)
+        _tell(report, done, options, failing, details)
+        add_report(report)
     if done is not None and done.totals.problems:
         raise typer.Exit(2)
     if failing & report.statuses():
         raise typer.Exit(1)
 
 
-def _tell(report: "Report", done: "JobSummary | None", options: _ReportOptions, details: bool | None) -> None:
+def check_options(
+    arguments: Sequence[str], defaults: Mapping[str, Any]
+) -> tuple[CheckSettings, set[str] | None]:
+    """The settings that options of `notebooks check` stand for, and the statuses of ``--fail-on``, or None
+    where they are not given: for other doors to the same check. defaults: of options by name, as
+    `configuration` reads them.
+
+    Raises InputError for options that the command would not take, or that have no meaning here.
+    """
+    found: list[tuple[CheckSettings, set[str] | None]] = []
+
+    def read(
+        *,
+        fail_on: Annotated[str | None, typer.Option()] = None,
+        compared: Annotated[_Compared, Panel(None)],
+        settings: Annotated[CheckSettings, Panel("Runs")],
+    ) -> None:
+        rules = replace(settings, normalisers=compared.normalisers())
+        found.append((rules, None if fail_on is None else _statuses(fail_on)))
+
+    reader = typer.Typer(add_completion=False)
+    reader.command()(with_options(read))
+    command = typer.main.get_command(reader)
+    try:
+        command.main([*arguments], "deskcheck notebooks check", standalone_mode=False, default_map=defaults)
+    except ClickException as error:
+        raise InputError(f"{' '.join(arguments)}: {error.format_message()}") from None
+    if not found:
+        raise InputError("--help: give `deskcheck notebooks check --help` on a command line.")
+    return found[0]
+
+
+@contextmanager
+def _for_github(wanted: bool, failing: set[str]) -> Iterator[Any]:
+    """Gives a function that tells GitHub of a report. All else that is printed within is no command."""
+    if not wanted:
+        yield lambda report: None
+        return
+    from deskcheck.notebook.trajectory.lines import cell_lines
+    from deskcheck.view.ci.github import StoppedCommands, annotations, summary
+
+    stopped = StoppedCommands()
+    print(stopped.begin(), flush=True)
+
+    def add(report: "Report") -> None:
+        file = os.environ.get("GITHUB_STEP_SUMMARY")
+        if file:
+            try:
+                with open(file, "a", encoding="utf-8") as to:
+                    to.write(summary(report, failing))
+            except OSError as error:
+                why = f"cannot be written: {error.strerror}."
+                raise InputError(f"GITHUB_STEP_SUMMARY={file}: {why}") from None
+        print(stopped.end())
+        workspace = Path(os.environ.get("GITHUB_WORKSPACE") or ".")
+        for line in annotations(report, failing, workspace=workspace, lines_of=cell_lines):
+            print(line)
+
+    yield add
+
+
+def _tell(
+    report: "Report",
+    done: "JobSummary | None",
+    options: _ReportOptions,
+    failing: set[str],
+    details: bool | None,
+) -> None:
+    from deskcheck.view.ci.junit import junit_xml
     from deskcheck.view.notebooks import notebooks_table
     from deskcheck.view.notebooks_page import notebooks_page
 
     if options.html_file is not None:
         write_file(options.html_file, [notebooks_page(report)])
+    if options.junit_file is not None:
+        write_file(options.junit_file, [junit_xml(report, failing)])
     if str(options.json_file) == "-":
         print(json.dumps(report.to_dict()))
         return
@@ -139,13 +253,3 @@ def _statuses(names: str) -> set[str]:
             f"--fail-on {', '.join(sorted(found - {*known}))}: known are {', '.join(known)}, and none."
         )
     return found
-
-
-def _normalisers(without: Sequence[str]) -> Any:
-    from deskcheck.notebook.check.normalise import NORMALISERS
-
-    names = [each.name for each in NORMALISERS]
-    unknown = [name for name in without if name not in (*names, "all")]
-    if unknown:
-        raise InputError(f"--without {unknown[0]!r}: the normalisers are {', '.join(names)}; or all.")
-    return tuple(each for each in NORMALISERS if each.name not in without and "all" not in without)

@@ -1,4 +1,5 @@
-"""What pytest loads in every run: two hooks, which import nothing while ``--deskcheck`` is not given."""
+"""What pytest loads in every run: two hooks, which import nothing while ``--deskcheck`` and
+``--deskcheck-notebooks`` are not given."""
 
 from typing import Any
 
@@ -45,6 +46,21 @@ def pytest_addoption(parser: Any) -> None:
         metavar="N",
         help="CPU time of a test, with recording, after which its further calls are not recorded (10).",
     )
+    notebooks = parser.getgroup("deskcheck-notebooks", "notebooks as tests")
+    notebooks.addoption(
+        "--deskcheck-notebooks",
+        action="store_true",
+        help="Run notebooks again. Each code cell is a test: it gives the output that is stored in the file.",
+    )
+    notebooks.addoption(
+        "--deskcheck-notebooks-options",
+        action="append",
+        default=[],
+        metavar="OPTIONS",
+        help="Options of `deskcheck notebooks check` that decide how notebooks are run and compared, in "
+        "quotes: '--runs 2 --cell-s 30'. May be given again.",
+    )
+    parser.addini("deskcheck_notebooks_options", "The same, before those of the command line.", "args", [])
 
 
 def pytest_configure(config: Any) -> None:
@@ -52,3 +68,7 @@ def pytest_configure(config: Any) -> None:
         from deskcheck.failures.pages import register
 
         register(config)
+    if config.getoption("deskcheck_notebooks"):
+        from deskcheck.failures.notebooks import register as register_notebooks
+
+        register_notebooks(config)

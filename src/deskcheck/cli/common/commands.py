@@ -18,7 +18,8 @@ _TAKE_THEM = ("push", "pull")
 """Of `deskcheck runs`."""
 
 
-_ClickException: Any = next(k for k in typer.BadParameter.__mro__ if k.__name__ == "ClickException")
+ClickException: Any = next(k for k in typer.BadParameter.__mro__ if k.__name__ == "ClickException")
+"""What a wrong call raises: typer has its own copy of click in some versions, and in others has not."""
 
 
 @contextlib.contextmanager
@@ -26,7 +27,7 @@ def _visible_errors() -> Iterator[None]:
     """What is wrong with a call is shown by a console that is not ours."""
     try:
         yield
-    except _ClickException as error:
+    except ClickException as error:
         error.message = visible(error.message)
         raise
 

@@ -31,6 +31,7 @@ from deskcheck.notebook.check.check import (
     normalisers_of,
 )
 from deskcheck.notebook.check.normalise import NORMALISERS
+from deskcheck.notebook.check.sanitise import Replacement, sanitiser
 from deskcheck.notebook.kernel.replayer import packages
 from deskcheck.notebook.settings import CellOrder, CheckSettings, ReplayLimits
 from deskcheck.notebook.trajectory.file import storable
@@ -83,12 +84,17 @@ def check_in_shards(
             not `replace`; another Python or other packages on another machine.
         RecordingError: another job has the folder, or the disk refuses.
         SandboxError: a machine does not give what the level needs.
-        ValueError: a normaliser that is none of `NORMALISERS`: it could not be named to another process.
+        ValueError: a normaliser that is none of `NORMALISERS` and no `sanitiser`: it could not be named to
+            another process.
     """
     settings = settings or CheckSettings()
-    unknown = [each.name for each in normalisers_of(settings) if _NAMED.get(each.name) != each]
+    unknown = [
+        each.name
+        for each in normalisers_of(settings)
+        if _NAMED.get(each.name) != each and not isinstance(each.rule, Replacement)
+    ]
     if unknown:
-        raise ValueError(f"normalisers={unknown}: a job takes those of NORMALISERS alone")
+        raise ValueError(f"normalisers={unknown}: a job takes those of NORMALISERS and sanitisers alone")
     files = {path.resolve(): (path, folder.resolve()) for path, folder in files_of(paths)}
     told = _told(settings)
     key = _decided_by(told)
@@ -117,7 +123,13 @@ def check_in_shards(
 
 
 def _told(settings: CheckSettings) -> dict[str, Any]:
-    return {
+    replacements = [
+        [each.name, each.rule.regex, each.rule.replace]
+        for each in normalisers_of(settings)
+        if isinstance(each.rule, Replacement)
+    ]
+    sanitisers = {"sanitisers": replacements} if replacements else {}
+    return sanitisers | {
         "limits": asdict(settings.limits),
         "sandbox": settings.sandbox.value,
         "order": settings.order,
@@ -128,13 +140,14 @@ def _told(settings: CheckSettings) -> dict[str, Any]:
 
 
 def _settings(told: dict[str, Any]) -> CheckSettings:
+    named = _NAMED | {row[0]: sanitiser(*row) for row in told.get("sanitisers", ())}
     return CheckSettings(
         limits=ReplayLimits(**told["limits"]),
         sandbox=Confinement(told["sandbox"]),
         order=CellOrder(told["order"]),
         runs=told["runs"],
         root=None if told["root"] is None else Path(told["root"]),
-        normalisers=tuple(_NAMED[name] for name in told["normalisers"]),
+        normalisers=tuple(named[name] for name in told["normalisers"]),
     )
 
 

@@ -22,7 +22,7 @@ from deskcheck.notebook.trajectory.ipynb import read_notebook
 from deskcheck.notebook.trajectory.june import read_june
 from deskcheck.notebook.trajectory.trajectory import Ended, Trajectory
 
-_LEFT_OUT = (".ipynb_checkpoints", ".git", "node_modules")
+LEFT_OUT = (".ipynb_checkpoints", ".git", "node_modules")
 
 
 @dataclass(slots=True)
@@ -181,7 +181,7 @@ def notebook_files(folder: Path) -> list[Path]:
     found = [
         each
         for each in sorted(folder.rglob("*.ipynb"))
-        if not {*_LEFT_OUT} & {*each.relative_to(folder).parts} and not each.is_dir()
+        if not {*LEFT_OUT} & {*each.relative_to(folder).parts} and not each.is_dir()
     ]
     if not found:
         raise InputError(f"{folder}: has no .ipynb files.")

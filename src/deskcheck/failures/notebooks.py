@@ -1,0 +1,179 @@
+"""What pytest calls while ``--deskcheck-notebooks`` is given: a notebook is a file of tests, each of its code
+cells a test. A notebook is run once, as `deskcheck notebooks check` runs it, when the first of its tests is.
+
+Under pytest-xdist every process runs the notebooks that it is given tests of. Not covered: scripts that stand
+for notebooks (Jupytext), and other kernels than Python's.
+"""
+
+import hashlib
+import os
+import shlex
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from deskcheck.cli.app import app
+from deskcheck.cli.common.configuration import configuration
+from deskcheck.cli.notebooks import check_options
+from deskcheck.errors import DeskcheckError, InputError
+from deskcheck.notebook.check.check import NotebookReport, check_notebooks
+from deskcheck.notebook.kernel.record import LEFT_OUT
+from deskcheck.notebook.kernel.replayer import refusal_of
+from deskcheck.notebook.settings import CheckSettings
+from deskcheck.notebook.trajectory.ipynb import read_notebook
+from deskcheck.notebook.trajectory.lines import cell_lines
+from deskcheck.notebook.trajectory.markers import Marker, markers_of
+from deskcheck.view.ci.cases import WHOLE, Case, CaseOutcome, case_name, cases
+
+FAIL_ON = frozenset("different confined failed timed_out unreadable no_kernel harness_error".split())
+"""What is not accepted unless ``--fail-on`` says otherwise. A cell that is not repeatable is skipped: no run
+could be expected to give what is stored."""
+_WORDS = {"no_stored_output": "nothing stored", "normalised": "normalised"}
+
+
+def register(config: pytest.Config) -> None:
+    """Have pytest call us. Raises pytest.UsageError for options that the check does not take."""
+    arguments = [*config.getini("deskcheck_notebooks_options"), *_split(config)]
+    try:
+        group = typer.main.get_command(app)
+        found = configuration(group, typer.Context(group), config.rootpath)
+        settings, failing = check_options(arguments, found.get("notebooks", {}).get("check", {}))
+    except DeskcheckError as error:
+        raise pytest.UsageError(f"--deskcheck-notebooks: {error}") from None
+    config.pluginmanager.register(Notebooks(settings, failing), "deskcheck-notebooks")
+
+
+def _split(config: pytest.Config) -> list[str]:
+    given: Iterable[str] = config.option.deskcheck_notebooks_options
+    try:
+        return [part for text in given for part in shlex.split(text)]
+    except ValueError as error:
+        raise pytest.UsageError(f"--deskcheck-notebooks-options: {error}") from None
+
+
+class Notebooks:
+    """The hooks. failing: statuses that fail a test."""
+
+    def __init__(self, settings: CheckSettings, failing: Iterable[str] | None) -> None:
+        self.settings = settings
+        self.failing = FAIL_ON if failing is None else frozenset(failing)
+
+    def pytest_report_header(self) -> str:
+        level, runs = self.settings.sandbox.value, self.settings.runs
+        return f"deskcheck: notebooks run at sandbox={level}, up to {runs} times"
+
+    def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> "NotebookFile | None":
+        if file_path.suffix != ".ipynb":
+            return None
+        if not parent.session.isinitpath(file_path) and {*LEFT_OUT} & {*file_path.parts}:
+            return None
+        made: NotebookFile = NotebookFile.from_parent(parent, path=file_path)
+        made.check = self
+        return made
+
+    def pytest_report_teststatus(self, report: Any) -> tuple[str, str, str] | None:
+        if report.when != "call" or not report.passed:
+            return None
+        status = dict(report.user_properties).get("deskcheck_status")
+        return ("passed", ".", f"PASSED ({_WORDS[status]})") if status in _WORDS else None
+
+
+class NotebookFile(pytest.File):
+    """A notebook. check: the hooks that made it."""
+
+    check: Notebooks
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self._found: NotebookReport | DeskcheckError | None = None
+        if self.config.pluginmanager.hasplugin("xdist"):
+            # No name: with `--dist loadgroup` it becomes part of each test's, where a bracket would mislead.
+            name = hashlib.blake2b(self.nodeid.encode("utf-8", "surrogateescape"), digest_size=6).hexdigest()
+            self.add_marker(pytest.mark.xdist_group(name=name))
+
+    def collect(self) -> Iterator["CellItem"]:
+        try:
+            stored = read_notebook(self.path, order=self.check.settings.order)
+        except InputError:
+            yield CellItem.from_parent(self, name=WHOLE)
+            return
+        except DeskcheckError as error:
+            raise self.CollectError(str(error)) from None
+        if refusal_of(stored) is not None:
+            yield CellItem.from_parent(self, name=WHOLE)
+            return
+        lines = cell_lines(self.path)
+        for number, cell in enumerate(stored.cells, start=1):
+            if cell.type == "code" and cell.source.strip():
+                item: CellItem = CellItem.from_parent(self, name=case_name(number))
+                item.line = lines[number - 1] if number <= len(lines) else 1
+                item.marked_skip = Marker.SKIP in markers_of(cell)
+                item.extra_keyword_matches.update(cell.tags)
+                yield item
+
+    def case(self, name: str) -> Case:
+        """What became of one of its cells. Runs the notebook, unless that was done. Raises DeskcheckError."""
+        if self._found is None:
+            try:
+                (self._found,) = check_notebooks([self.path], self.check.settings).notebooks
+            except DeskcheckError as error:
+                self._found = error
+        if isinstance(self._found, DeskcheckError):
+            raise self._found
+        found = {case.name: case for case in cases(self._found, self.check.failing)}
+        if name in found and not (found[name].status == "not_run" and WHOLE in found):
+            return found[name]
+        if WHOLE in found:  # it became no notebook for us, or its time was up between two cells
+            return found[WHOLE]
+        raise InputError(f"{self.path}: has no {name} any more: it was changed while the tests ran.")
+
+
+class CellFailed(Exception):
+    """A cell did not give what is stored."""
+
+
+class CellItem(pytest.Item):
+    """A code cell, or a whole notebook that has none we could run. line: at which its source begins in the
+    file."""
+
+    line = 1
+    marked_skip = False
+    _case: Case
+
+    def setup(self) -> None:
+        if self.marked_skip:
+            self._skip("its tag or comment says so")
+        assert isinstance(self.parent, NotebookFile)
+        try:
+            case = self._case = self.parent.case(self.name)
+        except DeskcheckError as error:
+            pytest.fail(f"the notebook could not be checked: {error}", pytrace=False)
+        self.user_properties.append(("deskcheck_status", case.status))
+        if case.outcome is CaseOutcome.SKIPPED:
+            self._skip(case.message)
+        if case.outcome is CaseOutcome.ERROR:
+            pytest.fail(self._told(case), pytrace=False)
+
+    def _skip(self, why: str) -> None:
+        skipped = pytest.skip.Exception(why)
+        skipped._use_item_location = True  # what pytest does for its own mark: the cell's line, not this one
+        raise skipped
+
+    def runtest(self) -> None:
+        if self._case.outcome is CaseOutcome.FAILED:
+            raise CellFailed(self._told(self._case))
+
+    def _told(self, case: Case) -> str:
+        place = os.path.relpath(self.path, self.config.invocation_params.dir)
+        return f"{case.text()}\n\n{place}:{self.line}: {self.name}"
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        if isinstance(excinfo.value, CellFailed):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, self.line - 1, self.name

@@ -1,0 +1,81 @@
+"""Normalisers of the user's own: a file of regular expressions, in the form of nbval's.
+
+    [time of day]
+    regex: [0-9]{2}:[0-9]{2}
+    replace: TIME
+
+Not covered: nbval takes the file's sections for comments; here they name the rules.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from deskcheck.errors import InputError
+from deskcheck.notebook.check.normalise import Normaliser
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """A rule: each match of `regex`, in the syntax of `re`, becomes `replace`."""
+
+    regex: str
+    replace: str
+
+    def __call__(self, text: str) -> str:
+        return re.sub(self.regex, self.replace, text)
+
+
+def sanitiser(name: str, regex: str, replace: str) -> Normaliser:
+    """A normaliser of the user's own."""
+    return Normaliser(name, Replacement(regex, replace))
+
+
+def read_sanitisers(path: Path) -> tuple[Normaliser, ...]:
+    """The rules of a file, in its order, named ``sanitize: SECTION``.
+
+    Raises InputError, with the line: the file cannot be read, an expression cannot be compiled, or an
+    expression and its replacement do not stand together.
+    """
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read: {error}.") from error
+    found: list[Normaliser] = []
+    section, regex, at = "", None, 0
+    for number, line in enumerate(lines, start=1):
+        key, colon, value = line.partition(":")
+        if re.fullmatch(r"\[.*\]", line.strip()):
+            section = line.strip()[1:-1]
+        elif colon and key == "regex":
+            if regex is not None:
+                raise _alone(path, at)
+            regex, at = value.removeprefix(" "), number
+        elif colon and key == "replace":
+            if regex is None:
+                raise InputError(f"{path}, line {number}: 'replace:' without 'regex:' in the line before.")
+            replace = value.removeprefix(" ")
+            _try(path, number, regex, replace)
+            name = f"sanitize: {section or f'line {at}'}"
+            while any(each.name == name for each in found):
+                name += "'"
+            found.append(sanitiser(name, regex, replace))
+            regex = None
+    if regex is not None:
+        raise _alone(path, at)
+    if not found:
+        raise InputError(f"{path}: has no rules: write 'regex: ...' and, below it, 'replace: ...'.")
+    return tuple(found)
+
+
+def _alone(path: Path, line: int) -> InputError:
+    return InputError(f"{path}, line {line}: 'regex:' without 'replace:' in the line after.")
+
+
+def _try(path: Path, line: int, regex: str, replace: str) -> None:
+    """Raise InputError for a rule that could not be used. `re` reads a replacement before it looks for a
+    match."""
+    try:
+        re.sub(regex, replace, "")
+    except (re.error, IndexError) as error:
+        raise InputError(f"{path}, line {line}: cannot be used as a rule: {error}.") from error

@@ -1,0 +1,83 @@
+"""The report of a check of notebooks as test cases: one for each cell, with one of four outcomes."""
+
+from collections.abc import Set
+from dataclasses import dataclass
+from enum import StrEnum
+
+from deskcheck.notebook.check.check import CellReport, CellStatus, NotebookReport, NotebookStatus
+from deskcheck.view.notebooks import reason, word
+
+
+class CaseOutcome(StrEnum):
+    """What test runners know: JUnit's words, and pytest's."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    ERROR = "error"
+    """The check could not be made, which says nothing of the notebook."""
+    SKIPPED = "skipped"
+
+
+WHOLE = "notebook"
+"""Name of the case that stands for a whole notebook, where it has no cells that could be told of."""
+
+_NOT_OURS_TO_JUDGE = {"confined", "no_kernel", "harness_error"}
+_SILENT = {"same", "normalised", "no_stored_output"}
+
+
+def outcome_of(status: str, failing: Set[str]) -> CaseOutcome:
+    """The outcome of a status of a cell or notebook. failing: the statuses that are not accepted."""
+    if status in failing:
+        return CaseOutcome.ERROR if status in _NOT_OURS_TO_JUDGE else CaseOutcome.FAILED
+    return CaseOutcome.PASSED if status in _SILENT else CaseOutcome.SKIPPED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """name: ``cell-3``, as cells are numbered in all reports, or `WHOLE`. number: of the cell. message: the
+    status and its reason, in a line. details: what differs, as lines of a diff. seconds: that the cell
+    took."""
+
+    name: str
+    status: str
+    outcome: CaseOutcome
+    message: str
+    number: int | None = None
+    details: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    def text(self) -> str:
+        """All of it."""
+        return "\n".join((self.message, *self.details))
+
+
+def cases(notebook: NotebookReport, failing: Set[str]) -> tuple[Case, ...]:
+    """A case for each cell that could be run, and `WHOLE` where what became of the notebook is in none of
+    them."""
+    found = tuple(_of_cell(cell, failing) for cell in notebook.cells)
+    whole = (NotebookStatus.UNREADABLE, NotebookStatus.NO_KERNEL, NotebookStatus.HARNESS_ERROR)
+    late = notebook.status is NotebookStatus.TIMED_OUT and not notebook.counts[CellStatus.TIMED_OUT]
+    if notebook.status not in whole and not late:
+        return found
+    why = notebook.detail.removeprefix(f"{notebook.path}: ")
+    message = f"{word(notebook.status)}: {why}" if why else word(notebook.status)
+    outcome = outcome_of(notebook.status, failing)
+    return (Case(name=WHOLE, status=notebook.status.value, outcome=outcome, message=message), *found)
+
+
+def case_name(number: int) -> str:
+    """Of a cell."""
+    return f"cell-{number}"
+
+
+def _of_cell(cell: CellReport, failing: Set[str]) -> Case:
+    why = reason(cell)
+    return Case(
+        name=case_name(cell.number),
+        status=cell.status.value,
+        outcome=outcome_of(cell.status, failing),
+        message=f"{word(cell.status)}: {why}" if why else word(cell.status),
+        number=cell.number,
+        details=tuple(f"{row.side} {row.text}" for row in cell.diff),
+        seconds=cell.wall_s or 0.0,
+    )

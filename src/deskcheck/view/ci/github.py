@@ -1,0 +1,136 @@
+"""The report of a check of notebooks for GitHub Actions: annotations in the files, and a summary of the job.
+
+https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
+
+What stands in notebooks, and their names, is written by strangers. In annotations it is escaped, in the
+summary each character that could mean something to Markdown or HTML is, and all else that is printed stands
+between ``stop-commands`` and its token.
+"""
+
+import html
+import os
+import re
+import secrets
+from collections.abc import Callable, Iterator, Set
+from pathlib import Path
+
+from deskcheck.notebook.check.check import CellStatus, NotebookReport, Report
+from deskcheck.terminal import visible
+from deskcheck.view.ci.cases import Case, CaseOutcome, cases, outcome_of
+from deskcheck.view.notebooks import verdict, word
+
+_MESSAGE_CHARS = 4000
+SUMMARY_BYTES = 1_000_000
+"""GitHub drops a summary of more than 1 MiB."""
+_ICONS = {
+    CaseOutcome.PASSED: "✅",
+    CaseOutcome.FAILED: "❌",
+    CaseOutcome.ERROR: "❗",
+    CaseOutcome.SKIPPED: "⏭️",
+}
+
+
+class StoppedCommands:
+    """Between the two lines, a runner takes nothing that is printed for a command: nobody can guess the
+    token."""
+
+    def __init__(self) -> None:
+        self._token = secrets.token_hex(16)
+
+    def begin(self) -> str:
+        return f"::stop-commands::{self._token}"
+
+    def end(self) -> str:
+        return f"::{self._token}::"
+
+
+def annotations(
+    report: Report,
+    failing: Set[str],
+    *,
+    workspace: Path,
+    lines_of: Callable[[str], tuple[int, ...]],
+) -> Iterator[str]:
+    """A workflow command for each cell, or notebook, that is not accepted, and a warning for each that is
+    accepted and yet not the same. workspace: the folder of the checkout, from which files are named.
+    lines_of: of a notebook, as `cell_lines` gives them."""
+    for notebook in report.notebooks:
+        lines = lines_of(notebook.path)
+        for case in cases(notebook, failing):
+            level = _level(case)
+            if level is None:
+                continue
+            line = lines[case.number - 1] if case.number is not None and case.number <= len(lines) else 1
+            title = f"{word(case.status)}: {Path(notebook.path).name}, {case.name}"
+            place = {"file": _from(workspace, notebook.path), "line": str(line), "title": title}
+            told = ",".join(f"{key}={_property(value)}" for key, value in place.items())
+            yield f"::{level} {told}::{_data(_cut(case.text()))}"
+
+
+def _level(case: Case) -> str | None:
+    if case.outcome in (CaseOutcome.FAILED, CaseOutcome.ERROR):
+        return "error"
+    return "warning" if case.outcome is CaseOutcome.SKIPPED and case.status != "not_run" else None
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MESSAGE_CHARS else f"{text[:_MESSAGE_CHARS]}\n... and more"
+
+
+def _from(workspace: Path, path: str) -> str:
+    whole, folder = os.path.abspath(path), os.path.abspath(workspace)
+    return os.path.relpath(whole, folder) if whole.startswith(folder.rstrip("/") + "/") else whole
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def summary(report: Report, failing: Set[str]) -> str:
+    """Markdown: a table of the notebooks, and what differs in each, at most `SUMMARY_BYTES` of it."""
+    shown = [status for status in CellStatus if report.cells[status]]
+    head = ["", "notebook", "status", *map(word, shown), "s"]
+    parts = [
+        f"### Notebooks: {verdict(report)} reproduce\n\n",
+        f"| {' | '.join(head)} |\n",
+        f"| {' | '.join(['---'] * 3 + ['---:'] * (len(shown) + 1))} |\n",
+    ]
+    parts += [_row(notebook, shown, failing) for notebook in report.notebooks]
+    parts.append("\n")
+    for notebook in report.notebooks:
+        told = [case for case in cases(notebook, failing) if _level(case) is not None]
+        if told:
+            parts += [_details(notebook.path, told), "\n"]
+    return "".join(_bounded(parts))
+
+
+def _row(notebook: NotebookReport, shown: list[CellStatus], failing: Set[str]) -> str:
+    worst = outcome_of(notebook.status, failing)
+    numbers = [str(notebook.counts[status] or "") for status in shown]
+    cells = [_ICONS[worst], _plain(notebook.path), word(notebook.status), *numbers, f"{notebook.seconds:.1f}"]
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _details(path: str, told: list[Case]) -> str:
+    text = visible("\n\n".join(f"{case.name}: {case.text()}" for case in told))
+    return f"<details><summary>{_plain(path)}</summary>\n\n<pre>\n{html.escape(text)}\n</pre>\n\n</details>\n"
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown and HTML show as it is, on one line."""
+    line = visible(text).replace("\n", "\\n")
+    return re.sub(r"[^\w ]|_", lambda found: f"&#{ord(found[0])};", line)
+
+
+def _bounded(parts: list[str]) -> Iterator[str]:
+    left = SUMMARY_BYTES - 200
+    for number, part in enumerate(parts):
+        left -= len(part.encode("utf-8", "replace"))
+        if left < 0:
+            yield f"\nThis is not all: {len(parts) - number} parts are left out. The log has the rest.\n"
+            return
+        yield part

@@ -1,0 +1,56 @@
+"""The report of a check of notebooks as JUnit XML, which CI systems show.
+
+A suite is a notebook, a case a cell. Only what all readers of the format know is written."""
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Set
+
+from deskcheck.notebook.check.check import Report
+from deskcheck.view.ci.cases import Case, CaseOutcome, cases
+
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ELEMENTS = {CaseOutcome.FAILED: "failure", CaseOutcome.ERROR: "error", CaseOutcome.SKIPPED: "skipped"}
+
+
+def junit_xml(report: Report, failing: Set[str]) -> str:
+    """The document. failing: statuses that are not accepted. Characters that XML 1.0 cannot hold are written
+    as Python writes them."""
+    top = ET.Element("testsuites", name="deskcheck notebooks check")
+    totals = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
+    seconds = 0.0
+    for notebook in report.notebooks:
+        found = cases(notebook, failing)
+        counts = {
+            "tests": len(found),
+            "failures": sum(case.outcome is CaseOutcome.FAILED for case in found),
+            "errors": sum(case.outcome is CaseOutcome.ERROR for case in found),
+            "skipped": sum(case.outcome is CaseOutcome.SKIPPED for case in found),
+        }
+        totals = {name: totals[name] + count for name, count in counts.items()}
+        seconds += notebook.seconds
+        suite = ET.SubElement(top, "testsuite", _attributes(_text(notebook.path), counts, notebook.seconds))
+        for case in found:
+            _add(suite, case, _text(notebook.path))
+    top.attrib |= _attributes(top.attrib["name"], totals, seconds)
+    ET.indent(top)
+    return ET.tostring(top, encoding="unicode", xml_declaration=False) + "\n"
+
+
+def _attributes(name: str, counts: dict[str, int], seconds: float) -> dict[str, str]:
+    return {"name": name, **{key: str(count) for key, count in counts.items()}, "time": f"{seconds:.3f}"}
+
+
+def _add(suite: ET.Element, case: Case, path: str) -> None:
+    element = ET.SubElement(
+        suite, "testcase", {"classname": path, "name": case.name, "time": f"{case.seconds:.3f}"}
+    )
+    if case.outcome in _ELEMENTS:
+        told = {"message": _text(case.message)}
+        if case.outcome is not CaseOutcome.SKIPPED:
+            told["type"] = case.status
+        ET.SubElement(element, _ELEMENTS[case.outcome], told).text = _text(case.text())
+
+
+def _text(text: str) -> str:
+    return _NOT_IN_XML.sub(lambda found: ascii(found[0])[1:-1], text)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from deskcheck.notebook.kernel.shown import Shown, may_come, of_shell
+from deskcheck.notebook.kernel.shown import ShownChance, may_come, of_shell
 from deskcheck.notebook.state.dependencies import parse
 
 CLOCK, PID, ADDRESS = "the clock", "the number of a process", "the address of an object"
@@ -78,7 +78,7 @@ def test_what_is_shown() -> None:
     namespace: dict[str, Any] = {
         module.__name__: module for module in (time, datetime, os, threading, tempfile, subprocess)
     }
-    shown = Shown()
+    shown = ShownChance()
     wrong = []
     for source, expected in CELLS:
         tree = parse(source)

@@ -44,7 +44,7 @@ from deskcheck.ask.scoring.sandbox import for_many
 from deskcheck.ask.scoring.score import score_answer
 from deskcheck.bench.interpreter import interpreter_of
 from deskcheck.bench.inventory import Defined, public_functions
-from deskcheck.bench.made import made_ids, make_inputs, without_questions
+from deskcheck.bench.made import Making, made_ids, make_inputs, without_questions
 from deskcheck.bench.project import ProjectFiles, read_project
 from deskcheck.bench.settings import BenchSettings
 from deskcheck.errors import InputError
@@ -269,12 +269,14 @@ def _made_inputs(
         files,
         folder / RECORDINGS,
         interpreter,
-        each=min(_MADE_EACH, settings.per_function),
-        seed=settings.seed,
-        trace_limits=_TRACE,
-        allowed_s=max(allowed_s, _FOR_INPUTS_S),
-        workers=workers,
-        progress=progress,
+        Making(
+            each=min(_MADE_EACH, settings.per_function),
+            seed=settings.seed,
+            trace_limits=_TRACE,
+            allowed_s=max(allowed_s, _FOR_INPUTS_S),
+            workers=workers,
+        ),
+        progress,
     ).to_dict()
 
 

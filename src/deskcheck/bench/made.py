@@ -92,25 +92,29 @@ class _Clock:
             return share
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Making:
+    """How inputs are made. each: of one function, at most. allowed_s: CPU seconds for all of it."""
+
+    each: int
+    seed: int
+    trace_limits: TraceLimits
+    allowed_s: float
+    workers: int
+
+
 def make_inputs(
     functions: Sequence[Defined],
     files: ProjectFiles,
     recordings: Path,
     interpreter: Interpreter,
-    *,
-    each: int,
-    seed: int,
-    trace_limits: TraceLimits,
-    allowed_s: float,
-    workers: int,
+    making: Making,
     progress: Callable[[str, int, int], None],
 ) -> MadeInputs:
-    """Look for inputs of functions and record the calls in a folder of recordings.
-
-    each: inputs of one function that are kept at most. allowed_s: CPU seconds for all of it.
-    """
+    """Look for inputs of functions and record the calls in a folder of recordings."""
     made = MadeInputs(functions=len(functions))
-    clock = _Clock(allowed_s, len(functions))
+    workers = making.workers
+    clock = _Clock(making.allowed_s, len(functions))
     done = 0
 
     def noted(tried: Tried, key: str) -> None:
@@ -128,10 +132,10 @@ def make_inputs(
     try:
         for python, group in _by_interpreter(_modules(functions, files), files, interpreter, clock, workers):
             settings = RecordSettings(
-                sandbox=Confinement.STRICT, python=python, trace_limits=trace_limits, limits=LIMITS
+                sandbox=Confinement.STRICT, python=python, trace_limits=making.trace_limits, limits=LIMITS
             )
-            effort = Effort(each=each, budget=_TRIED)
-            programs = _programs(group, keys, effort, seed, clock, python, workers, noted)
+            effort = Effort(each=making.each, budget=_TRIED)
+            programs = _programs(group, keys, effort, making.seed, clock, python, workers, noted)
             summary = record_programs(
                 programs, recordings, settings, workers=workers, progress=recorded, explain=False
             )

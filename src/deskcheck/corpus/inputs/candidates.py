@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from deskcheck.corpus.inputs.callables import Definition
-from deskcheck.corpus.inputs.receivers import Receiver
+from deskcheck.corpus.inputs.receivers import Constructor
 from deskcheck.corpus.text.arguments import argument_list
 from deskcheck.recording import InputError, MissingExtra
 
@@ -30,7 +30,7 @@ def candidates(
     ways: Sequence[str],
     numbers: random.Random,
     propose: Callable[[str], str] | None,
-    receiver: Receiver | None = None,
+    receiver: Constructor | None = None,
 ) -> Candidates:
     """From every way in turn. receiver: of a method, whose object comes first among the arguments; these are
     made by hints alone."""
@@ -106,7 +106,7 @@ def _by_hints(node: Definition, numbers: random.Random) -> Candidates:
             weights[k] = weights[k] + 2 if good else max(weights[k] * 0.7, 0.05)
 
 
-def _on_objects(receiver: Receiver, node: Definition, numbers: random.Random) -> Candidates:
+def _on_objects(receiver: Constructor, node: Definition, numbers: random.Random) -> Candidates:
     """Arguments of a method, after an object: a new one each second time, else one that did before."""
     makes = None if receiver.node is None else _by_hints(receiver.node, numbers)
     offer = next(makes, None) if makes is not None else None

@@ -16,7 +16,7 @@ _EMPTY = {name for name in dir(builtins) if isinstance(getattr(builtins, name), 
 
 
 @dataclass(frozen=True, slots=True)
-class Receiver:
+class Constructor:
     """How an object is made. name: qualified, of its class. node: the ``__init__`` without its object; None
     where it is made without arguments."""
 
@@ -30,7 +30,7 @@ def is_method(one: Callable_) -> bool:
     return "." in one.name and not plain & {"staticmethod", "classmethod"}
 
 
-def receiver_of(tree: ast.Module, name: str) -> Receiver | None:
+def receiver_of(tree: ast.Module, name: str) -> Constructor | None:
     """Of a class; None where it, or its ``__init__``, is not in the file, or it has a ``__new__``."""
     found: ast.stmt | None = None
     body = tree.body
@@ -45,8 +45,8 @@ def receiver_of(tree: ast.Module, name: str) -> Receiver | None:
             return None
         made = methods.get("__init__")
         if isinstance(made, ast.FunctionDef):
-            return Receiver(name, without_object(made))
-    return Receiver(name, None)
+            return Constructor(name, without_object(made))
+    return Constructor(name, None)
 
 
 def _with_bases(tree: ast.Module, node: ast.ClassDef, depth: int) -> Iterator[ast.ClassDef | None]:

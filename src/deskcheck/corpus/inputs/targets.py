@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.corpus.inputs.callables import PRIVATE, Callable_, Definition, callables
-from deskcheck.corpus.inputs.receivers import Receiver, is_method, receiver_of, without_object
+from deskcheck.corpus.inputs.receivers import Constructor, is_method, receiver_of, without_object
 from deskcheck.corpus.text.modules import (
     Origin,
     find_source,
@@ -49,7 +49,7 @@ class Target:
     file: str
     node: Definition | None
     known: tuple[str, ...] = ()
-    receiver: Receiver | None = None
+    receiver: Constructor | None = None
 
     @property
     def function(self) -> str:

@@ -18,8 +18,8 @@ from types import FunctionType
 from typing import Any
 
 from deskcheck.notebook.kernel.chance import SEEDS, Chance, Found
-from deskcheck.notebook.kernel.generators import KEPT, Kept, Place, words
-from deskcheck.notebook.kernel.shown import SHELL, Shown, may_come, of_shell
+from deskcheck.notebook.kernel.generators import KEPT, LibraryGenerator, Position, words
+from deskcheck.notebook.kernel.shown import SHELL, ShownChance, may_come, of_shell
 
 _SEED_BITS = 96
 """numpy's own choice for a generator without a seed has 128; seeds that people choose are shorter."""
@@ -39,7 +39,7 @@ class Draws:
     def __init__(self, run: int = 0) -> None:
         self.run = run
         self._cell = 0
-        self._there: dict[str, Place] = {}
+        self._there: dict[str, Position] = {}
         """Where the generators for all were when the cell began."""
         self._seeded: set[str] = set()
         self._may_seed = False
@@ -48,7 +48,7 @@ class Draws:
         self._written: set[str] = set()
         """Long numbers in the cells so far: seeds, perhaps."""
         self._chance = Chance()
-        self._shown = Shown()
+        self._shown = ShownChance()
         self._unseeded: dict[str, Any] = {}
         """Variables that hold a generator without a seed: where it was when the cell began, None before its
         first draw."""
@@ -75,7 +75,7 @@ class Draws:
         code = _find_and_load.__code__.replace(co_filename="<frozen importlib._bootstrap>")
         bootstrap._find_and_load = FunctionType(code, globals(), closure=_find_and_load.__closure__)
 
-    def _imported(self, before: dict[str, Place]) -> None:
+    def _imported(self, before: dict[str, Position]) -> None:
         """An import has ended that began when the generators were there."""
         for kept in KEPT:
             then, now = before.get(kept.name), kept.place()
@@ -131,7 +131,7 @@ class Draws:
             found.append(SHELL)
         return tuple(dict.fromkeys(found))
 
-    def _drew(self, kept: Kept, code: str, seconds: float) -> bool:
+    def _drew(self, kept: LibraryGenerator, code: str, seconds: float) -> bool:
         """Whether the cell drew from a generator for all while it had no seed."""
         then, now = self._there.get(kept.name), kept.place()
         if now is None or then == now:
@@ -162,7 +162,7 @@ class Draws:
         return found
 
 
-def _places() -> dict[str, Place]:
+def _places() -> dict[str, Position]:
     return {kept.name: place for kept in KEPT if (place := kept.place()) is not None}
 
 

@@ -2,8 +2,8 @@
 whether a seed was set.
 
 In the kernel's process. All three are Mersenne Twisters. One whose state follows from an earlier one, as each
-draw makes it, was not seeded in between. One without a seed begins anywhere: `Kept.put` puts it where a run
-is to begin. Not: CUDA's generators, and those that a notebook makes for itself."""
+draw makes it, was not seeded in between. One without a seed begins anywhere: `LibraryGenerator.put` puts it where
+a run is to begin. Not: CUDA's generators, and those that a notebook makes for itself."""
 
 import random
 import re
@@ -41,7 +41,7 @@ def words(start: int, run: int) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Position:
     """Where a generator is. words: its state, tempered into numbers once all of them are used. next: which
     word is next. seed: that it was given, if it tells."""
 
@@ -50,22 +50,22 @@ class Place:
     seed: int | None = None
 
 
-class Kept(Protocol):
+class LibraryGenerator(Protocol):
     """A generator that a library keeps for all."""
 
     name: str
 
-    def place(self) -> Place | None:
+    def place(self) -> Position | None:
         """None: the library is not loaded, or has another generator there."""
 
     def put(self, state: tuple[int, ...]) -> None:
         """Let it go on from these words."""
 
-    def was_seeded(self, then: Place, now: Place, seconds: float, *, may_be: bool) -> bool:
+    def was_seeded(self, then: Position, now: Position, seconds: float, *, may_be: bool) -> bool:
         """Whether it was seeded between two places. seconds: that lie between them. may_be: taken to be so
         where it cannot be told."""
 
-    def is_new(self, now: Place, code: str) -> bool | None:
+    def is_new(self, now: Position, code: str) -> bool | None:
         """Of a library that was first imported in this cell: whether nothing was drawn; None: it was
         seeded."""
 
@@ -73,47 +73,47 @@ class Kept(Protocol):
 class _Python:
     name = "random"
 
-    def place(self) -> Place | None:
+    def place(self) -> Position | None:
         state = random.getstate()[1]
-        return Place(state[:WORDS], state[WORDS])
+        return Position(state[:WORDS], state[WORDS])
 
     def put(self, state: tuple[int, ...]) -> None:
         random.setstate((3, (*state, 0), None))
 
-    def was_seeded(self, then: Place, now: Place, seconds: float, *, may_be: bool) -> bool:
+    def was_seeded(self, then: Position, now: Position, seconds: float, *, may_be: bool) -> bool:
         return _was_seeded(then, now, seconds, may_be=may_be)
 
-    def is_new(self, now: Place, code: str) -> bool | None:
+    def is_new(self, now: Position, code: str) -> bool | None:
         raise AssertionError("it is always loaded")
 
 
 class _Numpy:
     name = "numpy.random"
 
-    def place(self) -> Place | None:
+    def place(self) -> Position | None:
         keeps = getattr(sys.modules.get("numpy.random.mtrand"), "_rand", None)
         if keeps is None:
             return None
         try:
             state = keeps.get_state(legacy=False)["state"]
-            return Place(tuple(state["key"].tolist()), int(state["pos"]))
+            return Position(tuple(state["key"].tolist()), int(state["pos"]))
         except (AttributeError, KeyError, TypeError):  # the user put another bit generator there
             return None
 
     def put(self, state: tuple[int, ...]) -> None:
         sys.modules["numpy.random.mtrand"]._rand.set_state(("MT19937", state, 0, 0, 0.0))
 
-    def was_seeded(self, then: Place, now: Place, seconds: float, *, may_be: bool) -> bool:
+    def was_seeded(self, then: Position, now: Position, seconds: float, *, may_be: bool) -> bool:
         return _was_seeded(then, now, seconds, may_be=may_be)
 
-    def is_new(self, now: Place, code: str) -> bool | None:
+    def is_new(self, now: Position, code: str) -> bool | None:
         return None if _SEEDS.search(code) else now.next >= WORDS - 1
 
 
 class _Torch:
     name = "torch"
 
-    def place(self) -> Place | None:
+    def place(self) -> Position | None:
         made = self._generator()
         return None if made is None else _of_torch(made)
 
@@ -125,10 +125,10 @@ class _Torch:
         rest = bytes(kept.numel() - len(known))  # no number of a pair of normal ones is waiting
         made.set_state(sys.modules["torch"].tensor([*known, *rest], dtype=kept.dtype))
 
-    def was_seeded(self, then: Place, now: Place, seconds: float, *, may_be: bool) -> bool:
+    def was_seeded(self, then: Position, now: Position, seconds: float, *, may_be: bool) -> bool:
         return then.seed != now.seed
 
-    def is_new(self, now: Place, code: str) -> bool | None:
+    def is_new(self, now: Position, code: str) -> bool | None:
         assert now.seed is not None
         if _SEEDS.search(code) or now.seed.bit_length() < _SEED_BITS:
             return None
@@ -140,16 +140,16 @@ class _Torch:
         return getattr(sys.modules.get("torch"), "default_generator", None)
 
 
-def _of_torch(generator: Any) -> Place | None:
+def _of_torch(generator: Any) -> Position | None:
     state = bytes(generator.get_state().tolist())
     try:
         seed, _, _, place, *found = _TORCH.unpack_from(state)
     except struct.error:  # another layout
         return None
-    return Place(tuple(found), place, seed)
+    return Position(tuple(found), place, seed)
 
 
-def _was_seeded(then: Place, now: Place, seconds: float, *, may_be: bool) -> bool:
+def _was_seeded(then: Position, now: Position, seconds: float, *, may_be: bool) -> bool:
     """Whether something else than draws leads from one state of a Mersenne Twister to another. may_be: taken
     to be so if that would take too long to find out."""
     if then.words == now.words:
@@ -171,4 +171,4 @@ def _was_seeded(then: Place, now: Place, seconds: float, *, may_be: bool) -> boo
     return may_be or longest <= _MOST_S
 
 
-KEPT: tuple[Kept, ...] = (_Python(), _Numpy(), _Torch())
+KEPT: tuple[LibraryGenerator, ...] = (_Python(), _Numpy(), _Torch())

@@ -77,7 +77,7 @@ ORDER = "the order of a set"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ChanceOrigin:
     """Where a value comes from. fine: it is chance what a comparison with it gives; else only its digits
     are. clock: what it is less another is a duration."""
 
@@ -86,11 +86,11 @@ class Source:
     clock: bool = False
 
 
-class Shown:
+class ShownChance:
     """Of the cells of one kernel, in their order. names: variables that are another in each run."""
 
     def __init__(self) -> None:
-        self.names: dict[str, Source] = {}
+        self.names: dict[str, ChanceOrigin] = {}
 
     def of(
         self,
@@ -124,7 +124,7 @@ def of_shell(code: str) -> bool:
 class _Cell:
     def __init__(
         self,
-        names: dict[str, Source],
+        names: dict[str, ChanceOrigin],
         namespace: Mapping[str, Any],
         drawn: Callable[[ast.Call], str | None],
     ) -> None:
@@ -163,7 +163,7 @@ class _Cell:
         targets = [node.id for node in ast.walk(statement.target) if isinstance(node, ast.Name)]
         over = self.value(statement.iter)
         if self._is_set_of_text(_looped(statement.iter)):
-            over = Source(ORDER)
+            over = ChanceOrigin(ORDER)
         self.names.update((name, over) for name in targets if over is not None)
         for name in targets if over is None else ():
             self.names.pop(name, None)
@@ -186,7 +186,7 @@ class _Cell:
                 elif always and not isinstance(statement, ast.AugAssign):
                     self.names.pop(node.id, None)
 
-    def value(self, node: ast.expr | None) -> Source | None:
+    def value(self, node: ast.expr | None) -> ChanceOrigin | None:
         """Where the value of an expression comes from that is another in each run."""
         match node:
             case ast.Name():
@@ -218,23 +218,23 @@ class _Cell:
             case ast.List() | ast.Tuple():
                 stars = (each.value for each in node.elts if isinstance(each, ast.Starred))
                 if any(map(self._is_set_of_text, stars)):
-                    return Source(ORDER)
+                    return ChanceOrigin(ORDER)
                 return self._any(node.elts)
             case ast.Dict():
                 return self._any([each for each in (*node.keys, *node.values) if each is not None])
             case ast.ListComp() | ast.GeneratorExp():
                 first = node.generators[0]
                 if not first.ifs and self._is_set_of_text(_looped(first.iter)):
-                    return Source(ORDER) if not isinstance(node.elt, ast.Constant) else None
+                    return ChanceOrigin(ORDER) if not isinstance(node.elt, ast.Constant) else None
                 return self.value(node.elt)
             case ast.NamedExpr():
                 return self.value(node.value)
         return None
 
-    def _any(self, nodes: list[ast.expr]) -> Source | None:
+    def _any(self, nodes: list[ast.expr]) -> ChanceOrigin | None:
         return next((found for each in nodes if (found := self.value(each)) is not None), None)
 
-    def _arithmetic(self, node: ast.BinOp) -> Source | None:
+    def _arithmetic(self, node: ast.BinOp) -> ChanceOrigin | None:
         left, right = self.value(node.left), self.value(node.right)
         found = left or right
         if found is None:
@@ -244,17 +244,17 @@ class _Cell:
             return found if isinstance(other, ast.Constant) else None
         return replace(found, fine=True) if isinstance(node.op, ast.Mod | ast.BitAnd) else found
 
-    def _comparison(self, node: ast.Compare) -> Source | None:
+    def _comparison(self, node: ast.Compare) -> ChanceOrigin | None:
         if any(isinstance(each, ast.Is | ast.IsNot) for each in node.ops):
             return None
         sides = [self.value(each) for each in (node.left, *node.comparators)]
         found = [each for each in sides if each is not None and each.fine]
         return found[0] if len(found) == 1 else None
 
-    def _call(self, node: ast.Call) -> Source | None:
+    def _call(self, node: ast.Call) -> ChanceOrigin | None:
         label = self.drawn(node)
         if label is not None:
-            return Source(label)
+            return ChanceOrigin(label)
         name = self._builtin(node.func)
         if name is not None:
             return self._of_builtin(name, node)
@@ -264,7 +264,7 @@ class _Cell:
             least = 1 if getattr(function, "__name__", "") == "strftime" else 0
             return found if found.label != "the time" or len(node.args) <= least else None
         if _module_of(function) in ("subprocess", "os", "posix") and _runs_random(function, node):
-            return Source(SHELL)
+            return ChanceOrigin(SHELL)
         if _module_of(function) in _KEEPING and getattr(function, "__name__", "") not in _SAME:
             return self._any([*node.args, *(keyword.value for keyword in node.keywords)])
         if not isinstance(node.func, ast.Attribute):
@@ -273,25 +273,25 @@ class _Cell:
             return None
         kind = self._meaning(node.func.value)
         if node.func.attr in _NOW and isinstance(kind, type) and _is_date(kind):
-            return Source("the clock", fine=False, clock=True)
+            return ChanceOrigin("the clock", fine=False, clock=True)
         if node.func.attr == "pop" and not node.args and self._is_set_of_text(node.func.value, least=1):
-            return Source(ORDER)
+            return ChanceOrigin(ORDER)
         if node.func.attr == "join" and node.args and self._is_set_of_text(node.args[0]):
-            return Source(ORDER)
+            return ChanceOrigin(ORDER)
         if node.func.attr in ("join", "format"):
             return self._any(node.args) or self.value(node.func.value)
         return self.value(node.func.value)
 
-    def _of_builtin(self, name: str, node: ast.Call) -> Source | None:
+    def _of_builtin(self, name: str, node: ast.Call) -> ChanceOrigin | None:
         if name == "id":
-            return Source("the address of an object", fine=False)
+            return ChanceOrigin("the address of an object", fine=False)
         given = node.args[0] if node.args else None
         if given is None:
             return None
         if name == "hash":
-            return Source("the hash of text") if self._is_text(given) else None
+            return ChanceOrigin("the hash of text") if self._is_text(given) else None
         if name in _ORDERED and self._is_set_of_text(_looped(given)):
-            return Source(ORDER)
+            return ChanceOrigin(ORDER)
         return self._any(node.args) if name in _KEEP else None
 
     # -- what values are, when the cell has ended ------------------------------------------------------
@@ -343,15 +343,15 @@ class _Cell:
         return None
 
 
-def _functions() -> dict[int, Source]:
+def _functions() -> dict[int, ChanceOrigin]:
     """`id` of each function that is loaded and tells something that is another in each run."""
-    found: dict[int, Source] = {}
+    found: dict[int, ChanceOrigin] = {}
     for table, label in _LABELS:
         clock = table is _CLOCKS
         for function in _loaded(table):
-            found[id(function)] = Source(label, fine=table is _FILES, clock=clock)
+            found[id(function)] = ChanceOrigin(label, fine=table is _FILES, clock=clock)
     for function in _loaded(_DATES):
-        found[id(function)] = Source("the time", fine=False, clock=True)
+        found[id(function)] = ChanceOrigin("the time", fine=False, clock=True)
     return found
 
 

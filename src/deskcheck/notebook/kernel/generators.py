@@ -2,8 +2,8 @@
 whether a seed was set.
 
 In the kernel's process. All three are Mersenne Twisters. One whose state follows from an earlier one, as each
-draw makes it, was not seeded in between. One without a seed begins anywhere: `LibraryGenerator.put` puts it where
-a run is to begin. Not: CUDA's generators, and those that a notebook makes for itself."""
+draw makes it, was not seeded in between. One without a seed begins anywhere: `LibraryGenerator.put` puts it
+where a run is to begin. Not: CUDA's generators, and those that a notebook makes for itself."""
 
 import random
 import re

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markdown import Markdown
 
 from deskcheck.cli.common.output import Json
 from deskcheck.errors import DeskcheckError, InputError
@@ -96,6 +95,8 @@ def help_page(
         print(json.dumps({"page": name, "title": title(found[name]), "markdown": shown}))
     elif console.is_terminal:
         with console.pager(styles=True):
+            from rich.markdown import Markdown  # which takes longer to load than most commands
+
             console.print(Markdown(shown))
     else:
         print(shown, end="")

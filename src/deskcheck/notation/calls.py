@@ -42,6 +42,7 @@ def functions(source: str) -> tuple[tuple[str, ast.FunctionDef | ast.AsyncFuncti
     return tuple(found)
 
 
+@functools.lru_cache(4096)
 def begins(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     """What a call of a function only begins: a ``coroutine``, a ``generator`` or an ``async generator``.
     Empty for a function that a call runs."""

@@ -104,10 +104,10 @@ class _Drawn:
         """tight: it stands where only an operand may."""
         chance = self.chance
         if depth <= 0 or self.slots > 14:
-            return self.slot()
+            return self.small()
         kind = chance.random()
         if kind < 0.2:
-            return self.slot()
+            return self.small()
         if kind < 0.5:
             found = [*self.value(depth - 1, True), chance.choice(OPERATORS), *self.value(depth - 1, True)]
             return self.closed(found, tight and chance.random() < 0.5)
@@ -126,12 +126,18 @@ class _Drawn:
             return [*self.primary(depth - 1), "[", *self.key(depth - 1), "]"]
         return self.display(depth - 1)
 
+    def small(self) -> list[str]:
+        return ["-", *self.slot()] if self.chance.random() < 0.08 else self.slot()
+
     def closed(self, words: list[str], needed: bool) -> list[str]:
         return ["(", *words, ")"] if needed or self.chance.random() < 0.05 else words
 
     def primary(self, depth: int) -> list[str]:
-        if depth > 0 and self.chance.random() < 0.2:
+        kind = self.chance.random()
+        if depth > 0 and kind < 0.2:
             return self.call(depth - 1)
+        if self.slots < 14 and kind < 0.45:
+            return [*self.primary(depth - 1), "[", *self.key(depth - 1), "]"]
         return self.slot()
 
     def condition(self, depth: int) -> list[str]:
@@ -172,17 +178,20 @@ class _Drawn:
         if self.chance.random() < 0.6:
             return self.value(depth)
         parts = [self.value(depth - 1) if self.chance.random() < 0.5 else [] for _ in range(2)]
-        step = [":", *self.value(depth - 1)] if self.chance.random() < 0.3 else []
+        step = [":", *self.value(depth - 1)] if self.chance.random() < 0.2 else []
+        if self.chance.random() < 0.15:
+            step = [":", "-", *self.slot()]
         return [*parts[0], ":", *parts[1], *step]
 
     def display(self, depth: int) -> list[str]:
         kind = self.chance.random()
         if kind < 0.5:
-            return ["[", *self.items(depth, 4), "]"]
+            return ["[", *self.items(depth, self.chance.choice((4, 4, 8))), "]"]
         if kind < 0.75:
-            return ["(", *self.value(depth), ",", *self.value(depth), ")"]
+            third = [",", *self.value(depth)] if self.chance.random() < 0.3 else []
+            return ["(", *self.value(depth), ",", *self.value(depth), *third, ")"]
         found: list[str] = []
-        for number in range(self.chance.randint(1, 3)):
+        for number in range(self.chance.choice((1, 2, 3, 3, 6))):
             pair = [*self.value(depth - 1), ":", *self.value(depth - 1)] if kind < 0.9 else self.value(depth)
             found += [*([","] if number else []), *pair]
         return ["{", *found, "}"]
@@ -198,19 +207,28 @@ class _Drawn:
         kind = chance.random()
         if kind < 0.3:
             head = self.target()
-            if chance.random() < 0.15:
-                head = [*head, ",", *self.target()]
-                return [*head, "=", *self.value(depth), ",", *self.value(depth)]
+            kind = chance.random()
+            if kind < 0.15:
+                head, many = [*head, ",", *self.target()], chance.random() < 0.3
+                head += [",", *self.target()] if many else []
+                if chance.random() < 0.4:
+                    return [*head, "=", *self.value(depth)]
+                third = [",", *self.value(depth)] if many else []
+                return [*head, "=", *self.value(depth), ",", *self.value(depth), *third]
             return [*head, "=", *self.value(depth)]
         if kind < 0.4:
             return [*self.target(), chance.choice(OPERATORS) + "=", *self.value(depth)]
         if kind < 0.52:
-            second = [",", *self.slot()] if chance.random() < 0.2 else []
-            return ["for", *self.slot(), *second, "in", *self.value(depth)]
+            target = self.slot()
+            if chance.random() < 0.25:
+                target = self.closed([*target, ",", *self.slot()], chance.random() < 0.2)
+            return ["for", *target, "in", *self.value(depth)]
         if kind < 0.78:
             return [chance.choice(("if", "elif", "while")), *self.condition(depth)]
         if kind < 0.9:
-            more = [",", *self.value(depth)] if chance.random() < 0.2 else []
+            more: list[str] = []
+            while chance.random() < 0.25:
+                more += [",", *self.value(depth)]
             return ["return", *self.value(depth), *more]
         if kind < 0.98:
             return self.call(depth)

@@ -5,7 +5,7 @@
 Collatz, the binary counter and iterative Fibonacci with the paper's inputs (arXiv:2503.05703: 4 of 1 to 20, 5
 of 20 to 4,000, among them 3038), all texts of each; its own texts were not published. Each run starts from
 its first state, and its own answers are fed back. Beside what is right: how many runs are inside of the
-language that the level declares, and why the others are not. Without --reader: the shipped processor alone.
+language that the level declares, and why the others are not. Without --reader: the models that ship.
 """
 
 import argparse
@@ -67,9 +67,10 @@ def main() -> None:
     parser.add_argument("--cruxeval", type=Path, help="its file")
     parser.add_argument("--quick", action="store_true", help="two short runs of one text of each")
     options = parser.parse_args()
-    levels: dict[str, Processor | ReaderModels] = {"processor": Processor(folder_of("nano"))}
-    if options.reader is not None:
-        levels["reader"] = ReaderModels(options.reader)
+    levels: dict[str, Processor | ReaderModels] = {
+        "processor": Processor(folder_of("nano")),
+        "reader": ReaderModels(options.reader or folder_of("nano")),
+    }
     rows, outside = [], []
     told: dict[str, object] = {"machine": machine()}
     for name, source in sources(options).items():

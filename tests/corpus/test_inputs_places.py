@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from deskcheck.corpus import programs
-from deskcheck.corpus.inputs import source as SOURCE
+from deskcheck.corpus.inputs import each as EACH
 from deskcheck.corpus.inputs.callables import callables
 from deskcheck.corpus.inputs.ways import ways_of
 from deskcheck.corpus.text.python import python_files, quiet_parse, read_python
@@ -125,7 +125,7 @@ def looked(tmp_path_factory: pytest.TempPathFactory) -> Looked:
 def shorter_imports() -> Iterator[None]:
     """A module that does not end is given up sooner."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(SOURCE, "_AT_IMPORT", Limits(cpu_s=0.4, wall_s=30.0))
+        patch.setattr(EACH, "_AT_IMPORT", Limits(cpu_s=0.4, wall_s=30.0))
         yield
 
 

@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -73,8 +74,9 @@ CELLS: list[tuple[str, tuple[str, ...]]] = [
 ]
 
 
-def test_what_is_shown() -> None:
+def test_what_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cells in their order, with the variables that they leave."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     namespace: dict[str, Any] = {
         module.__name__: module for module in (time, datetime, os, threading, tempfile, subprocess)
     }

@@ -175,7 +175,7 @@ def by_literal(sample: Sample, completion: str) -> float | None:
 def test_many_rewards_are_the_scores(unrun: Path, tmp_path: Path, metric: str) -> None:
     """Of 10,000 completions about all kinds that run nothing; of the metric, of those about paths."""
     samples = [*samples_of(unrun).values()]
-    given = [*islice(completions(samples, random.Random(8)), 10_000 if metric == "outcome" else 1000)]
+    given = [*islice(completions(samples, random.Random(8)), 10_000 if metric == "outcome" else 4000)]
     got, scores = rewards_and_scores(unrun, given, tmp_path, metric)
     assert got == scores
     assert len({*got}) > (1 if metric == "outcome" else 3)

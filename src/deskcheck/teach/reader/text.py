@@ -72,8 +72,6 @@ class ReadFunction:
     name: str
     parameters: tuple[str, ...]
     lines: tuple[SourceLine, ...]
-    places: dict[int, int]
-    """Number of a line in the text -> its place in `lines`."""
 
     @property
     def outline(self) -> "Outline":
@@ -129,7 +127,7 @@ def _function(node: ast.FunctionDef, texts: list[str]) -> ReadFunction:
     if len({one.lineno for one in statements}) != len(statements):
         raise OutsideLanguage("two statements on a line")
     names = tuple(one.arg for one in (*arguments.posonlyargs, *arguments.args))
-    return ReadFunction(node.name, names, tuple(lines), places)
+    return ReadFunction(node.name, names, tuple(lines))
 
 
 def _line(number: int, depth: int, text: str) -> SourceLine:

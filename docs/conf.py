@@ -26,6 +26,7 @@ add_module_names = False
 html_theme = "furo"
 html_title = f"deskcheck {release}"
 html_show_sourcelink = False
+html_show_copyright = False
 html_copy_source = False
 html_static_path = ["_static"]
 html_css_files = ["site.css"]

@@ -333,7 +333,7 @@ def _samples(folder: Path) -> Iterator[Sample]:
 def _scored(
     folder: Path, excluded: Mapping[str, Counter[str]], progress: Progress
 ) -> tuple[tuple[BenchmarkKind, ...], dict[str, Counter[str]]]:
-    """The kinds with the scores of stand-ins; program -> kind -> how many samples.
+    """The kinds with the scores of baselines; program -> kind -> how many samples.
 
     The answers that are run are our own: those that were recorded, and values out of prompts.
     """

@@ -138,8 +138,9 @@ def _ask(found: Benchmark) -> str:
     )
     return f"""<h2>Ask a model</h2>
 <pre>{_text(asked)}</pre>
-<p class="soft">Of models that answer elsewhere, <code>{QUESTIONS_FILE}</code> has the prompts, and the right
-answers: {_text(elsewhere)}. It holds the project's source and values: it is as private as these are.</p>"""
+<p class="soft">To ask models elsewhere, use the prompts in <code>{QUESTIONS_FILE}</code>, and score their
+answers with <code>{_text(elsewhere)}</code>. The file also holds the right answers, and the project's source
+and values. It is as private as the project.</p>"""
 
 
 def _table(heads: Iterable[str], rows: Iterable[Iterable[object]], *, upright: bool = False) -> str:
@@ -177,10 +178,10 @@ def _kinds(found: Benchmark) -> str:
                 row.append(f"{score.value:.3f}<br>{score.low:.2f}–{score.high:.2f}")  # noqa: RUF001
         rows.append(row)
     return (
-        "<h2>Questions, and what stand-ins score</h2>"
+        "<h2>Questions, and the scores of two baselines</h2>"
         + _table(("kind", "questions", "functions", "oracle", "guess, 95 %"), rows)
         + '<p class="soft">The oracle answers with what was recorded: anything but 1 would be a fault of the '
-        "scoring. Guess is a cheap baseline that works nothing out: a model means little below it. "
+        "scoring. Guess reads the prompt and runs nothing: a model should score above it. "
         "Intervals are clustered by function.</p>"
     )
 

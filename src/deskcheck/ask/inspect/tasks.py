@@ -1,4 +1,4 @@
-"""The seam to Inspect AI: our samples, scoring and stand-in models as its tasks, scorer and provider.
+"""The seam to Inspect AI: our samples, scoring and baseline models as its tasks, scorer and provider.
 
 Besides this, only `solvers`, `sandbox` and `run` import `inspect_ai`, and only where it is
 used. In-task metrics are means: a metric that raises on part of a set kills the run. Statistics are made

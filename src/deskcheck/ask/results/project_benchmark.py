@@ -35,7 +35,7 @@ class Missing:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkKind:
     """A kind of question in a benchmark. functions: that it is asked about, each a cluster. scores: of each
-    stand-in. excluded: reason -> recordings that are not asked about."""
+    baseline. excluded: reason -> recordings that are not asked about."""
 
     name: str
     samples: int

@@ -51,10 +51,11 @@ from deskcheck.notebook import (
     replay,
 )
 from deskcheck.notebook.kernel.kernel import CellLimits, Kernel, Surroundings
-from deskcheck.notebook.kernel.record import notebook_files, record_notebooks
+from deskcheck.notebook.kernel.record import record_notebooks
 from deskcheck.notebook.state.capture import Capture
-from deskcheck.notebook.trajectory.file import SUFFIX, read_trajectory
-from deskcheck.notebook.trajectory.trajectory import Cell, Ended, Execution, Restart
+from deskcheck.notebook.trajectory.file import read_trajectory
+from deskcheck.notebook.trajectory.ipynb import notebook_files
+from deskcheck.notebook.trajectory.trajectory import SUFFIX, Cell, Ended, Execution, Restart
 from deskcheck.sandbox import Confinement, Limits
 
 LIMITS = ReplayLimits(cell_s=60, notebook_s=300)

@@ -27,7 +27,8 @@ from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
 from deskcheck.tracer.limits import TraceLimits
-from deskcheck.view.trace_page import TraceServer, write_trace_page
+from deskcheck.view.trace_page import write_trace_page
+from deskcheck.view.trace_server import TraceServer
 
 AXE = Path(__file__).parents[1] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 CODE = """

@@ -5,7 +5,8 @@ from threading import Thread
 import pytest
 
 from deskcheck.recording import Recording
-from deskcheck.view.trace_page import TraceServer, write_trace_page
+from deskcheck.view.trace_page import write_trace_page
+from deskcheck.view.trace_server import TraceServer
 from tests.view.browsing import FOREIGN, MARKS, NEEDS_AXE, Keys, Page, ScrollOrigin, Select, until, webdriver
 from tests.view.conftest import PROGRAMS, Folder
 

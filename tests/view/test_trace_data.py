@@ -14,7 +14,8 @@ import pytest
 
 from deskcheck.recording import InputError, Kind, Recording, Row, Trace
 from deskcheck.view.trace_data import KINDS, OUTPUT_CHARS, PRINTS, TraceData, page_facts, state_json
-from deskcheck.view.trace_page import TraceServer, trace_page, write_trace_page
+from deskcheck.view.trace_page import trace_page, write_trace_page
+from deskcheck.view.trace_server import TraceServer
 from tests.view.conftest import HOSTILE, PROGRAMS, REPOSITORY, Folder
 
 WEB = REPOSITORY / "web"

@@ -199,13 +199,15 @@ def _tell(
     failing: set[str],
     details: bool | None,
 ) -> None:
-    from deskcheck.view.ci.junit import junit_xml
     from deskcheck.view.notebooks import notebooks_table
-    from deskcheck.view.notebooks_page import notebooks_page
 
     if options.html_file is not None:
+        from deskcheck.view.notebooks_page import notebooks_page
+
         write_file(options.html_file, [notebooks_page(report)])
     if options.junit_file is not None:
+        from deskcheck.view.ci.junit import junit_xml
+
         write_file(options.junit_file, [junit_xml(report, failing)])
     if str(options.json_file) == "-":
         print(json.dumps(report.to_dict()))
@@ -223,9 +225,10 @@ def _checked(
 ) -> tuple["Report", "JobSummary | None"]:
     """What came of the notebooks, and of the job, where it is one in shards."""
     from deskcheck.notebook.check.check import check_notebooks
-    from deskcheck.notebook.check.job import SIZE, check_in_shards
 
     if work.in_shards:
+        from deskcheck.notebook.check.job import SIZE, check_in_shards  # with all that jobs bring
+
         if out is None:
             raise InputError("--shards, --on, --ray-address, --replace need a folder: add --out FOLDER.")
         size = work.shards or SIZE

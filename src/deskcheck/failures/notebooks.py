@@ -20,10 +20,9 @@ from deskcheck.cli.common.configuration import configuration
 from deskcheck.cli.notebooks import check_options
 from deskcheck.errors import DeskcheckError, InputError
 from deskcheck.notebook.check.check import NotebookReport, check_notebooks
-from deskcheck.notebook.kernel.record import LEFT_OUT
 from deskcheck.notebook.kernel.replayer import refusal_of
 from deskcheck.notebook.settings import CheckSettings
-from deskcheck.notebook.trajectory.ipynb import read_notebook
+from deskcheck.notebook.trajectory.ipynb import LEFT_OUT, read_notebook
 from deskcheck.notebook.trajectory.lines import cell_lines
 from deskcheck.notebook.trajectory.markers import Marker, markers_of
 from deskcheck.view.ci.cases import WHOLE, Case, CaseOutcome, case_name, cases

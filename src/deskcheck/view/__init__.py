@@ -1,6 +1,14 @@
 """Looks at recordings, and at reports. Without pyarrow, which those who read recordings from files bring."""
 
+from typing import TYPE_CHECKING
+
+from deskcheck.lazy import lazily
 from deskcheck.view.table import trace_table
-from deskcheck.view.trace_page import TraceServer, trace_page, write_trace_page
+from deskcheck.view.trace_page import trace_page, write_trace_page
 
 __all__ = ["TraceServer", "trace_page", "trace_table", "write_trace_page"]
+
+if TYPE_CHECKING:
+    from deskcheck.view.trace_server import TraceServer
+
+__getattr__, __dir__ = lazily(__name__, {"trace_server": ("TraceServer",)})  # with an HTTP server

@@ -7,7 +7,8 @@ from deskcheck.recording.recording import Recording
 from deskcheck.terminal import console_out, has_browser, kept_page, open_in_browser
 from deskcheck.view.inline import inline_page
 from deskcheck.view.table import trace_table
-from deskcheck.view.trace_page import LARGE_EVENTS, TraceServer, write_trace_page
+from deskcheck.view.trace_page import LARGE_EVENTS, write_trace_page
+from deskcheck.view.trace_server import TraceServer
 
 MAX_EVENTS = 200
 """Rows of the table."""

@@ -43,7 +43,7 @@ NOTEBOOK_QUESTIONS: Mapping[str, str] = {
 
 def trajectory_files(folders: Sequence[str | Path]) -> list[Path]:
     """The files of all trajectories below some folders, by name. Raises InputError where there is none."""
-    from deskcheck.notebook.trajectory.file import SUFFIX
+    from deskcheck.notebook.trajectory.trajectory import SUFFIX
 
     found = [path for folder in folders for path in sorted(Path(folder).rglob(f"*{SUFFIX}"))]
     if not found:

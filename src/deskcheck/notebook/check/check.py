@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import re
-import tempfile
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,14 +27,13 @@ from deskcheck.notebook.check.normalise import NORMALISERS, Normaliser, same_aft
 from deskcheck.notebook.check.sanitise import Replacement
 from deskcheck.notebook.kernel.folders import root_of
 from deskcheck.notebook.kernel.kernel import Surroundings
-from deskcheck.notebook.kernel.record import notebook_files
 from deskcheck.notebook.kernel.repeats import Text, drawn, marked, shows, text_difference
 from deskcheck.notebook.kernel.replayer import Reruns, replay
 from deskcheck.notebook.settings import CheckSettings
-from deskcheck.notebook.trajectory.file import SUFFIX, storable
-from deskcheck.notebook.trajectory.ipynb import read_notebook
+from deskcheck.notebook.trajectory.ipynb import notebook_files, read_notebook
 from deskcheck.notebook.trajectory.markers import Marker, markers_of
 from deskcheck.notebook.trajectory.trajectory import (
+    SUFFIX,
     Cell,
     Ended,
     Execution,
@@ -43,6 +41,7 @@ from deskcheck.notebook.trajectory.trajectory import (
     Status,
     Trajectory,
     shown_outputs,
+    storable,
 )
 from deskcheck.recording.program import Environment
 
@@ -287,24 +286,23 @@ def check_notebooks(
     files = files_of(paths)
     stopping = threading.Event()
     report = new_report(settings)
-    with tempfile.TemporaryDirectory(prefix="deskcheck-") as scratch:
-        place = Path(scratch if out is None else out)
+    place = None if out is None else Path(out)
 
-        def one(path: Path, folder: Path) -> NotebookReport:
-            found, environment = check_one(path, folder, place, settings, interrupted=stopping.is_set)
-            report.environment = report.environment or environment
-            return found
+    def one(path: Path, folder: Path) -> NotebookReport:
+        found, environment = check_one(path, folder, place, settings, interrupted=stopping.is_set)
+        report.environment = report.environment or environment
+        return found
 
-        with ThreadPoolExecutor(workers) as pool:
-            try:
-                jobs = [(path, pool.submit(one, path, folder)) for path, folder in files]
-                for path, job in jobs:
-                    report.notebooks.append(job.result())
-                    progress(path.stem)
-            except BaseException:
-                stopping.set()
-                pool.shutdown(cancel_futures=True)
-                raise
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            jobs = [(path, pool.submit(one, path, folder)) for path, folder in files]
+            for path, job in jobs:
+                report.notebooks.append(job.result())
+                progress(path.stem)
+        except BaseException:
+            stopping.set()
+            pool.shutdown(cancel_futures=True)
+            raise
     return report
 
 
@@ -330,13 +328,13 @@ def new_report(settings: CheckSettings) -> Report:
 def check_one(
     path: Path,
     folder: Path,
-    kept: Path,
+    kept: Path | None,
     settings: CheckSettings,
     *,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> tuple[NotebookReport, Environment | None]:
     """What becomes of one notebook, and where it ran; None where it did not. folder: that it runs in a copy
-    of. kept: the folder of its runs' trajectories, from which another call goes on."""
+    of. kept: the folder of its runs' trajectories, from which another call goes on; None: nothing is kept."""
     try:
         stored = read_notebook(path, order=settings.order)
     except InputError as error:
@@ -346,14 +344,14 @@ def check_one(
     compare = _Comparison(stored, normalisers_of(settings), root if root != folder.resolve() else None)
     fresh = replay(
         stored,
-        kept / (_name(path) + SUFFIX),
+        None if kept is None else kept / (_name(path) + SUFFIX),
         limits=settings.limits,
         confinement=settings.sandbox,
         around=Surroundings(folder, root),
         reruns=Reruns(settings.runs, compare.wants_another, compare.forgives),
         interrupted=interrupted,
     )
-    if not {step.cell for step in fresh.executions} <= {cell.id for cell in stored.cells}:
+    if not {storable(step.cell) for step in fresh.executions} <= {storable(cell.id) for cell in stored.cells}:
         raise RecordingError(f"{path}: was run before with other cells. {_ANOTHER_FOLDER}")
     return compare.report(fresh), fresh.environment
 
@@ -472,7 +470,7 @@ class _Comparison:
             if cell.type != "code" or not cell.source.strip():
                 continue
             ran = again.get(cell.id)
-            if ran is not None and ran.source != storable(cell.source):
+            if ran is not None and storable(ran.source) != storable(cell.source):
                 what = f"was run before with another source of cell {number}"
                 raise RecordingError(f"{self.stored.path}: {what}. {_ANOTHER_FOLDER}")
             stored = self.executions.get(cell.id)

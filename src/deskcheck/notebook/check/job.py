@@ -34,7 +34,7 @@ from deskcheck.notebook.check.normalise import NORMALISERS
 from deskcheck.notebook.check.sanitise import Replacement, sanitiser
 from deskcheck.notebook.kernel.replayer import packages
 from deskcheck.notebook.settings import CellOrder, CheckSettings, ReplayLimits
-from deskcheck.notebook.trajectory.file import storable
+from deskcheck.notebook.trajectory.trajectory import storable
 from deskcheck.recording.program import Environment
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.scale import Item, Job, JobSummary, Progress, Runner, run_job

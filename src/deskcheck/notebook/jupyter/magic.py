@@ -435,7 +435,7 @@ class Magic:
 
 def _file(path: Path, shell: Any) -> Path:
     """The trajectory's file, in a folder under the notebook's name, as far as the front end tells that."""
-    from deskcheck.notebook.trajectory.file import SUFFIX
+    from deskcheck.notebook.trajectory.trajectory import SUFFIX
 
     path = path.expanduser().absolute()
     if path.name.endswith(SUFFIX):

@@ -352,7 +352,7 @@ class ServerRecorder:
 
     async def _open(self, watched: _Watched) -> None:
         from deskcheck.notebook.jupyter.live import Live
-        from deskcheck.notebook.trajectory.file import SUFFIX
+        from deskcheck.notebook.trajectory.trajectory import SUFFIX
 
         assert watched.path is not None
         read = await self._read(watched.path)

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from deskcheck.sandbox.linux.processes import children
 from deskcheck.sandbox.process import Cancelled, ProcessRun
 from deskcheck.sandbox.server import Profile, Server
 
+_NEEDED = ("ipykernel", "jupyter_client")
 _START_S = 30.0
 _STOP_S = 20.0
 """For a cell to obey an interrupt, for a kernel to end when asked."""
@@ -120,11 +122,9 @@ class Kernel:
         state: StateLimits | None = None,
         hash_seed: int = 0,
     ) -> None:
-        try:
-            import ipykernel  # noqa: F401  # it is started, not called
-        except ImportError as error:
-            name = (error.name or "ipykernel").partition(".")[0]
-            raise MissingExtra(name, "notebook", "running notebooks") from error
+        for needed in _NEEDED:
+            if find_spec(needed) is None:  # it is started, not called: to import it takes a tenth of a second
+                raise MissingExtra(needed, "notebook", "running notebooks")
         self.confinement = confinement
         self.limits = limits
         folder = None if around.folder is None else Path(around.folder).resolve()

@@ -16,13 +16,11 @@ from deskcheck.notebook.kernel.kernel import NOTHING_AROUND, Surroundings
 from deskcheck.notebook.kernel.replayer import Reruns, replay
 from deskcheck.notebook.settings import PREFIXES, NotebookSettings
 from deskcheck.notebook.state.capture import StateLimits
-from deskcheck.notebook.trajectory.file import SUFFIX, read_trajectory
+from deskcheck.notebook.trajectory.file import read_trajectory
 from deskcheck.notebook.trajectory.git import read_history
-from deskcheck.notebook.trajectory.ipynb import read_notebook
+from deskcheck.notebook.trajectory.ipynb import notebook_files, read_notebook
 from deskcheck.notebook.trajectory.june import read_june
-from deskcheck.notebook.trajectory.trajectory import Ended, Trajectory
-
-LEFT_OUT = (".ipynb_checkpoints", ".git", "node_modules")
+from deskcheck.notebook.trajectory.trajectory import SUFFIX, Ended, Trajectory
 
 
 @dataclass(slots=True)
@@ -174,15 +172,3 @@ def _jobs(source: str) -> Iterator[_Job]:
     else:
         origin = (str(path.resolve()), "")
         yield _Job(path.stem, lambda order: read_notebook(path, order=order), path.parent, origin)
-
-
-def notebook_files(folder: Path) -> list[Path]:
-    """The notebooks below a folder, by name. Raises InputError where there are none."""
-    found = [
-        each
-        for each in sorted(folder.rglob("*.ipynb"))
-        if not {*LEFT_OUT} & {*each.relative_to(folder).parts} and not each.is_dir()
-    ]
-    if not found:
-        raise InputError(f"{folder}: has no .ipynb files.")
-    return found

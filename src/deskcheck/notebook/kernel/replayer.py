@@ -19,9 +19,9 @@ from deskcheck.notebook.kernel.kernel import NOTHING_AROUND, CellLimits, Kernel,
 from deskcheck.notebook.kernel.repeats import marked
 from deskcheck.notebook.settings import ReplayLimits
 from deskcheck.notebook.state.capture import StateLimits
-from deskcheck.notebook.trajectory.file import TrajectoryWriter, read_trajectory
 from deskcheck.notebook.trajectory.markers import Marker, markers_of
 from deskcheck.notebook.trajectory.trajectory import Ended, Execution, Restart, Step, Trajectory
+from deskcheck.notebook.trajectory.unkept import StepWriter, UnkeptWriter
 from deskcheck.recording.program import Environment
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits, machine_memory_bytes
@@ -54,7 +54,7 @@ ONCE = Reruns()
 
 def replay(
     trajectory: Trajectory,
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | None,
     *,
     limits: ReplayLimits | None = None,
     confinement: Confinement = Confinement.STRICT,
@@ -63,7 +63,8 @@ def replay(
     reruns: Reruns = ONCE,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> Trajectory:
-    """Run every execution of a trajectory again and record it, with all other steps, in the file `path`.
+    """Run every execution of a trajectory again and record it, with all other steps, in the file `path`;
+    with None, in memory alone.
 
     state: None records no variables. around: where the notebook lies below its folder, it runs in its own
     place there. interrupted: asked while cells run; once it says so the replay stops, and the same call goes
@@ -73,19 +74,20 @@ def replay(
     Raises:
         MissingExtra, InputError, RecordingError, SandboxError.
     """
-    path = Path(path)
-    parts = [path.with_name(f"{path.name}.run{number}") for number in range(1, reruns.runs + 1)]
-    if not path.exists():
-        once = functools.partial(
-            _replay,
-            trajectory,
-            limits=limits or ReplayLimits(),
-            confinement=confinement,
-            around=around,
-            interrupted=interrupted,
-        )
-        if reruns.runs == 1:
-            return once(path, state=state, hash_seed=0)
+    path = None if path is None else Path(path)
+    once = functools.partial(
+        _replay,
+        trajectory,
+        limits=limits or ReplayLimits(),
+        confinement=confinement,
+        around=around,
+        interrupted=interrupted,
+    )
+    if reruns.runs == 1:
+        return once(path, state=state, hash_seed=0)
+    parts = [path and path.with_name(f"{path.name}.run{number}") for number in range(1, reruns.runs + 1)]
+    found = None if path is None else _kept(path)
+    if found is None:
         made = [once(parts[0], state=state, hash_seed=0)]
         first = made[0]
         if first.ended is not Ended.NO_KERNEL:
@@ -97,19 +99,37 @@ def replay(
         steps: Iterable[Step] = first.steps
         if len(made) > 1:
             steps = marked(first.steps, [other.steps for other in made[1:]], reruns.forgives)
-        with TrajectoryWriter(path, head) as writer:
+        with _writer(path, head) as writer:
             for number, step in enumerate(steps):
                 if number >= writer.resumed:
                     writer.write(step)
-            writer.finish(first.ended, first.detail)
+            found = writer.finish(first.ended, first.detail)
     for part in parts:
-        part.unlink(missing_ok=True)
+        if part is not None:
+            part.unlink(missing_ok=True)
+    return found
+
+
+def _kept(path: Path) -> Trajectory | None:
+    """The trajectory in a file; None where there is none."""
+    if not path.exists():
+        return None
+    from deskcheck.notebook.trajectory.file import read_trajectory  # with all that Parquet brings
+
     return read_trajectory(path)
+
+
+def _writer(path: Path | None, head: Trajectory) -> StepWriter:
+    if path is None:
+        return UnkeptWriter(head)
+    from deskcheck.notebook.trajectory.file import TrajectoryWriter
+
+    return TrajectoryWriter(path, head)
 
 
 def _replay(
     trajectory: Trajectory,
-    path: Path,
+    path: Path | None,
     *,
     limits: ReplayLimits,
     confinement: Confinement,
@@ -119,8 +139,9 @@ def _replay(
     interrupted: Callable[[], bool],
 ) -> Trajectory:
     """One run, in a file of its own."""
-    if path.exists():
-        return read_trajectory(path)
+    found = None if path is None else _kept(path)
+    if found is not None:
+        return found
     head = replace(
         trajectory,
         source="replay",
@@ -129,7 +150,7 @@ def _replay(
         confinement=confinement.value,
         environment=None,
     )
-    with TrajectoryWriter(path, head) as writer:
+    with _writer(path, head) as writer:
         refusal = refusal_of(trajectory)
         if refusal is not None:
             return writer.finish(Ended.NO_KERNEL, refusal)
@@ -169,7 +190,7 @@ class _Replay:
     def __init__(
         self,
         trajectory: Trajectory,
-        writer: TrajectoryWriter,
+        writer: StepWriter,
         kernel: Kernel,
         limits: ReplayLimits,
         interrupted: Callable[[], bool],

@@ -20,18 +20,19 @@ import pyarrow.parquet as pq
 from deskcheck.errors import InputError, RecordingError
 from deskcheck.files import disk_errors, sync
 from deskcheck.notebook.trajectory.trajectory import (
+    SUFFIX,
     Ended,
     Step,
     Trajectory,
     cell_from_dict,
     from_dict,
+    storable,
     to_dict,
 )
 from deskcheck.recording.program import Environment
 
 FORMAT = 1
 """Version of the columns that this module writes; it reads this one and all before it."""
-SUFFIX = ".trajectory.parquet"
 _PART = ".part"
 """What the name of the file in the making ends in beside that."""
 
@@ -202,11 +203,6 @@ def _batches(steps: Iterable[Step]) -> Iterator[list[dict[str, Any]]]:
             rows, size = [], 0
     if rows:
         yield rows
-
-
-def storable(text: str) -> str:
-    """A text as the file has it: with question marks for lone surrogates, which UTF-8 has not."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def _storable(row: dict[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,20 @@ from deskcheck.errors import InputError, MissingExtra
 from deskcheck.notebook.trajectory.trajectory import Cell, Execution, Output, Status, Trajectory
 
 ORDERS = ("top", "count")
+LEFT_OUT = (".ipynb_checkpoints", ".git", "node_modules")
+"""Folders below which no notebooks are looked for."""
+
+
+def notebook_files(folder: Path) -> list[Path]:
+    """The notebooks below a folder, by name. Raises InputError where there are none."""
+    found = [
+        each
+        for each in sorted(folder.rglob("*.ipynb"))
+        if not {*LEFT_OUT} & {*each.relative_to(folder).parts} and not each.is_dir()
+    ]
+    if not found:
+        raise InputError(f"{folder}: has no .ipynb files.")
+    return found
 
 
 def read_notebook(path: str | Path, *, order: str = "top") -> Trajectory:

@@ -12,6 +12,9 @@ from typing import Any, ClassVar
 from deskcheck.errors import InputError
 from deskcheck.recording.program import Environment
 
+SUFFIX = ".trajectory.parquet"
+"""What the name of a trajectory's file ends in."""
+
 
 class Status(StrEnum):
     """How the execution of a cell ended, decided by whoever ran it. Every execution has exactly one."""
@@ -331,6 +334,11 @@ def from_dict(row: dict[str, Any]) -> Step:
         given["status"] = Status(given["status"])
         given["outputs"] = tuple(Output(**output) for output in given.get("outputs", ()))
     return kind(**given)
+
+
+def storable(text: str) -> str:
+    """A text as files have it: with question marks for lone surrogates, which UTF-8 has not."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def cell_from_dict(row: dict[str, Any]) -> Cell:

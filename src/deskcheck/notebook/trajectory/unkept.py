@@ -1,0 +1,62 @@
+"""A trajectory that no file keeps: recorded into memory, for whoever looks at it at once.
+
+Not covered: going on after a recorder that was stopped. `file.TrajectoryWriter` does that."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from types import TracebackType
+from typing import Protocol, Self
+
+from deskcheck.notebook.trajectory.trajectory import Ended, Step, Trajectory
+from deskcheck.recording.program import Environment
+
+
+class StepWriter(Protocol):
+    """What a recorder writes to. resumed: how many steps an earlier writer had written."""
+
+    resumed: int
+
+    def steps(self) -> Iterator[Step]:
+        """What has been written."""
+
+    def write(self, step: Step) -> None:
+        """Add a step."""
+
+    def finish(
+        self, ended: Ended = Ended.WHOLE, detail: str = "", environment: Environment | None = None
+    ) -> Trajectory:
+        """The trajectory with all its steps."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None: ...
+
+
+class UnkeptWriter:
+    """Records one trajectory into memory. head: the trajectory, whose steps are not written."""
+
+    resumed = 0
+
+    def __init__(self, head: Trajectory) -> None:
+        self._head = head
+        self._steps: list[Step] = []
+
+    def steps(self) -> Iterator[Step]:
+        return iter(self._steps)
+
+    def write(self, step: Step) -> None:
+        self._steps.append(step)
+
+    def finish(
+        self, ended: Ended = Ended.WHOLE, detail: str = "", environment: Environment | None = None
+    ) -> Trajectory:
+        environment = environment or self._head.environment
+        steps = tuple(self._steps)
+        return replace(self._head, steps=steps, ended=ended, detail=detail, environment=environment)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """There is nothing to close."""

@@ -1,7 +1,8 @@
-"""Notebooks: replay with state beside nbclient, kernels that are hard to look at, long trajectories.
+"""Notebooks: replay and check beside nbclient, kernels that are hard to look at, long trajectories.
 
     python benchmarks/notebooks.py --folder NOTEBOOKS [--reps 3] [--most-s 20] [--limit N]
     python benchmarks/notebooks.py --folder NOTEBOOKS --publish lab/benchmarks.md
+    python benchmarks/notebooks.py --parts check [--folder NOTEBOOKS] [--reps 5]
     python benchmarks/notebooks.py --parts state,long [--executions 10000]
 
 replay: the notebooks below NOTEBOOKS that run without a cell at its limit and whose every cell gives the same
@@ -9,6 +10,11 @@ text in two fresh kernels, in at most --most-s seconds. They are found by runnin
 which the next call reads). Each is run by nbclient and by deskcheck in turn, --reps times; the time of a run
 is that of everything: the kernel's start, its end, saving. The time of a cell is from its start to the start
 of the next one, seen from outside, so that it has what is done between them.
+
+check: CPU time of `deskcheck notebooks check --runs 1`, with all its processes, beside that of nbclient for
+the same notebooks, in turn, --reps times. Once with a process for all notebooks, and once with a process for
+each, where nbclient's is `jupyter execute`. The notebooks are those of --folder; without it six of one small
+cell.
 
 state: kernels that hold what inspectors of variables hang on; what a look at them after a cell takes, as the
 kernel measures it by the clock and another process by CPU time, and how long small cells take from outside
@@ -21,11 +27,14 @@ the memory of this process and of the kernel is measured along the way.
 import argparse
 import datetime
 import itertools
+import json
 import multiprocessing
 import os
+import resource
 import shlex
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 import threading
@@ -198,6 +207,88 @@ def _added_ms(theirs: list[Timed], ours: list[Timed]) -> Iterator[float]:
         yield 1000 * (b - a)
 
 
+# -- check beside nbclient -------------------------------------------------------------------------
+
+ALL_BY_NBCLIENT = """
+import pathlib, sys
+import nbformat
+from nbclient import NotebookClient
+for path in sorted(pathlib.Path(sys.argv[1]).rglob("*.ipynb")):
+    book = nbformat.read(path, as_version=4)
+    resources = {"metadata": {"path": str(path.parent)}}
+    NotebookClient(book, allow_errors=True, timeout=60, kernel_name="python3", resources=resources).execute()
+    nbformat.write(book, str(path) + ".out")
+"""
+
+
+def six_notebooks(folder: Path) -> None:
+    """Notebooks of one cell, so that nearly all of the time is that of starting and ending."""
+    cell: dict[str, Any] = {
+        "cell_type": "code",
+        "source": "1 + 1",
+        "metadata": {},
+        "outputs": [],
+        "execution_count": None,
+    }
+    book = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
+    for number in range(6):
+        (folder / f"n{number}.ipynb").write_text(json.dumps(book))
+
+
+def cpu_s(commands: list[list[str]]) -> float:
+    """User and system time of some commands and all that they waited for."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    for command in commands:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode > 1:  # 1: outputs differ
+            sys.exit(f"{shlex.join(command)}: exit status {done.returncode}: {done.stderr[-2000:]}")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def checked(options: argparse.Namespace) -> str:
+    """The table of CPU times."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch, "notebooks")
+        if options.folder is None:
+            folder.mkdir()
+            six_notebooks(folder)
+        else:
+            shutil.copytree(options.folder, folder, ignore=shutil.ignore_patterns(".git"))
+        files = [str(path) for path in notebook_files(folder)]
+        check = [sys.executable, "-m", "deskcheck", "notebooks", "check", "--runs", "1", "--sandbox"]
+        check.append(options.level.value)
+        execute = [sys.executable, "-c", "from nbclient.cli import main; main()"]
+        execute += ["--allow-errors", "--timeout=60"]
+        ways = {
+            "all in one": (
+                [[sys.executable, "-c", ALL_BY_NBCLIENT, str(folder)]],
+                [[*check, str(folder)]],
+            ),
+            "each in its own": (
+                [[*execute, file] for file in files],
+                [[*check, file] for file in files],
+            ),
+        }
+        found: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
+        for rep in range(options.reps):
+            for name, (theirs, ours) in ways.items():
+                if rep % 2:
+                    b, a = cpu_s(ours), cpu_s(theirs)
+                else:
+                    a, b = cpu_s(theirs), cpu_s(ours)
+                found[name].append((a, b))
+            print(f"{rep + 1}/{options.reps}", file=sys.stderr)
+    rows = []
+    for name, pairs in found.items():
+        a, b = (statistics.median(each) for each in zip(*pairs, strict=True))
+        ratios = sorted(b / a for a, b in pairs)
+        spread = f"{ratios[0]:.2f} to {ratios[-1]:.2f}"
+        rows.append([name, f"{a:.2f}", f"{b:.2f}", f"{statistics.median(ratios):.2f}", spread])
+    heads = [f"{len(files)} notebooks, processes", "nbclient, CPU, s", f"check, `{options.level}`, CPU, s"]
+    return table([*heads, "ratio, median", "least and most"], rows)
+
+
 # -- kernels that are hard to look at --------------------------------------------------------------
 
 HARD = {
@@ -365,7 +456,7 @@ def _resident_mib() -> float:
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
 
 
-PARTS = ("replay", "state", "long")
+PARTS = ("replay", "check", "state", "long")
 
 
 def published(text: str, file: Path, part: str) -> str:
@@ -394,12 +485,14 @@ def main() -> None:
     options = parser.parse_args()
     parts = options.parts.split(",")
     if not {*parts} <= {*PARTS}:
-        parser.error(f"--parts {options.parts}: known are replay, state and long")
+        parser.error(f"--parts {options.parts}: known are {', '.join(PARTS)}")
     if "replay" in parts and (options.folder is None or not options.folder.is_dir()):
         parser.error("replay needs --folder, a folder of notebooks")
     if options.publish:
         for part in parts:
             published("", options.publish, part)  # finds out now whether it can be done in the end
+    source = str(Path(__file__).resolve().parents[1] / "src")
+    os.environ["PYTHONPATH"] = source + os.pathsep + os.environ.get("PYTHONPATH", "")
     with tempfile.TemporaryDirectory() as folder:
         options.runs = options.runs or Path(folder)
         for part in parts:
@@ -416,6 +509,8 @@ def _measured(part: str, options: argparse.Namespace) -> str:
     before = _load()
     if part == "replay":
         made = compared(options)
+    elif part == "check":
+        made = checked(options)
     else:
         made = hard(options.reps) if part == "state" else long(options.executions)
     command = shlex.join(["python", "benchmarks/notebooks.py", *sys.argv[1:]])

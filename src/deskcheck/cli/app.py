@@ -1,36 +1,118 @@
 """The command line: parse, call, print. Results go to standard output, everything else to standard error.
 
+What a command needs is loaded when it is asked for: to load all of them takes longer than most commands.
+
 Exit status: 0 all is well, 1 a check found something, 2 a wrong call or an error of ours, 130 interrupted.
 """
 
 import sys
 from collections.abc import Callable
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
 
 from deskcheck import __version__
-from deskcheck.cli.asking import ask, report
-from deskcheck.cli.benching import bench, selfcheck
-from deskcheck.cli.common.commands import Commands
+from deskcheck.cli.common.commands import Commands, CommandsByName
 from deskcheck.cli.common.configuration import configuration
-from deskcheck.cli.common.jobs import compact, status
 from deskcheck.cli.common.output import standard_streams
-from deskcheck.cli.environments import environments
-from deskcheck.cli.folders import dedup, export, pull, push
-from deskcheck.cli.names import doctor, list_models, list_names
-from deskcheck.cli.notebooks import notebooks
-from deskcheck.cli.offline import answers, questions, score, tasks
-from deskcheck.cli.pages import help_page
-from deskcheck.cli.recording import check, record
-from deskcheck.cli.running import PASSED_ON, run
-from deskcheck.cli.teaching import lessons, step, teach
-from deskcheck.cli.viewing import show, view
 from deskcheck.errors import DeskcheckError
+
+_VERBS, _GROUPS, _ABOUT = "Commands", "Groups of commands", "About this installation"
+
+
+def _of(module: str, name: str) -> Callable[[], Any]:
+    """What gives a function, or a group, of a module of this folder."""
+    return lambda: getattr(import_module(f"deskcheck.cli.{module}"), name)
+
+
+def _runs() -> typer.Typer:
+    from deskcheck.cli.common.jobs import compact, status
+    from deskcheck.cli.folders import dedup, export, pull, push
+    from deskcheck.cli.recording import check
+    from deskcheck.cli.viewing import show
+
+    group = typer.Typer(no_args_is_help=True, help="Folders of recordings: show, check, merge, copy.")
+    commands: tuple[Callable[..., None], ...] = (status, show, check, compact, dedup, push, pull)
+    for command in commands:
+        group.command()(command)
+    group.add_typer(export, name="export")
+    return group
+
+
+def _offline() -> typer.Typer:
+    from deskcheck.cli.offline import answers, questions, score, tasks
+
+    about = "Models that answer elsewhere: write questions, score answers."
+    group = typer.Typer(no_args_is_help=True, help=about)
+    commands: tuple[Callable[..., None], ...] = (questions, tasks, answers, score)
+    for command in commands:
+        group.command()(command)
+    return group
+
+
+def _models() -> typer.Typer:
+    from deskcheck.cli.names import list_models
+    from deskcheck.cli.teaching import step
+
+    about = "List models, and run programs in those that `teach` makes."
+    group = typer.Typer(no_args_is_help=True, help=about)
+    group.command()(step)
+    group.command("list")(list_models)
+    return group
+
+
+_COMMANDS: dict[str, tuple[str, Callable[[], Any]]] = {
+    "run": (_VERBS, _of("running", "run")),
+    "record": (_VERBS, _of("recording", "record")),
+    "bench": (_VERBS, _of("benching", "bench")),
+    "selfcheck": (_VERBS, _of("benching", "selfcheck")),
+    "ask": (_VERBS, _of("asking", "ask")),
+    "report": (_VERBS, _of("asking", "report")),
+    "view": (_VERBS, _of("viewing", "view")),
+    "lessons": (_VERBS, _of("teaching", "lessons")),
+    "teach": (_VERBS, _of("teaching", "teach")),
+    "runs": (_GROUPS, _runs),
+    "notebooks": (_GROUPS, _of("notebooks", "notebooks")),
+    "offline": (_GROUPS, _offline),
+    "models": (_GROUPS, _models),
+    "env": (_GROUPS, _of("environments", "environments")),
+    "help": (_ABOUT, _of("pages", "help_page")),
+    "list": (_ABOUT, _of("names", "list_names")),
+    "doctor": (_ABOUT, _of("names", "doctor")),
+}
+"""Name -> its panel in the help, and what gives the command or the group of them."""
+
+
+def _command(name: str) -> Any:
+    """The command of a name, as click has it."""
+    panel, load = _COMMANDS[name]
+    found = load()
+    alone = typer.Typer(add_completion=False)
+    alone.callback()(lambda: None)  # else a single command would be no group
+    if isinstance(found, typer.Typer):
+        alone.add_typer(found, name=name, rich_help_panel=panel)
+    elif name == "run":
+        from deskcheck.cli.running import PASSED_ON
+
+        alone.command(name, rich_help_panel=panel, context_settings=PASSED_ON)(found)
+    else:
+        alone.command(name, rich_help_panel=panel)(found)
+    group: Any = typer.main.get_command(alone)
+    return group.commands[name]
+
+
+class _Deskcheck(Commands):
+    """The group of all commands."""
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self.commands: Any = CommandsByName(_COMMANDS, _command)
+
 
 app = typer.Typer(
     name="deskcheck",
-    cls=Commands,
+    cls=_Deskcheck,
     help="Records what Python programs really do, asks language models about it, and scores the answers.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -53,41 +135,6 @@ def _options(
 ) -> None:
     if not ctx.resilient_parsing:  # not for completion in a shell
         ctx.default_map = configuration(ctx.command, ctx)
-
-
-VERBS, GROUPS, ABOUT = "Commands", "Groups of commands", "About this installation"
-
-runs = typer.Typer(no_args_is_help=True, help="Folders of recordings: show, check, merge, copy.")
-offline = typer.Typer(
-    no_args_is_help=True, help="Models that answer elsewhere: write questions, score answers."
-)
-models = typer.Typer(no_args_is_help=True, help="List models, and run programs in those that `teach` makes.")
-_commands: tuple[Callable[..., None], ...] = (status, show, check, compact, dedup, push, pull)
-for _command in _commands:
-    runs.command()(_command)
-runs.add_typer(export, name="export")
-offline.command()(questions)
-offline.command()(tasks)
-offline.command()(answers)
-offline.command()(score)
-models.command()(step)
-models.command("list")(list_models)
-
-app.command(rich_help_panel=VERBS, context_settings=PASSED_ON)(run)
-_commands = (record, bench, selfcheck, ask, report, view, lessons, teach)
-for _command in _commands:
-    app.command(rich_help_panel=VERBS)(_command)
-for _name, _group in (
-    ("runs", runs),
-    ("notebooks", notebooks),
-    ("offline", offline),
-    ("models", models),
-    ("env", environments),
-):
-    app.add_typer(_group, name=_name, rich_help_panel=GROUPS)
-app.command("help", rich_help_panel=ABOUT)(help_page)
-app.command("list", rich_help_panel=ABOUT)(list_names)
-app.command(rich_help_panel=ABOUT)(doctor)
 
 
 def main() -> None:

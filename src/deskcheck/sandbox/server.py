@@ -73,9 +73,10 @@ class Profile:
     """What makes two servers the same: a program may be run by either.
 
     python: the interpreter; None is this one. environment: whose interpreter that is. modules: imported
-    beside `STDLIB`. readable: what programs may read beside the interpreter. folders: of these, what is not
-    private (`_beside`). scratch_bytes: what they may
-    write in all, where that can be bounded. fixed_addresses: whether the kernel lays out the process without
+    beside `STDLIB`, once the server is confined. loaded: imported with `STDLIB`; for packages of this
+    interpreter alone, which we run with ourselves. readable: what programs may read beside the interpreter.
+    folders: of these, what is not private (`_beside`). scratch_bytes: what they may write in all, where that
+    can be bounded. fixed_addresses: whether the kernel lays out the process without
     randomisation. workspace: whether it runs commands (`workspace`), not programs.
     listening: whether they begin with UNIX sockets that we can connect to (`_server.stop_listening`).
     landlock_abi: for tests of what older kernels give: no more of Landlock than this version has.
@@ -86,6 +87,7 @@ class Profile:
     python: str | None = None
     environment: BuiltEnvironment | None = None
     modules: tuple[str, ...] = ()
+    loaded: tuple[str, ...] = ()
     readable: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
     scratch_bytes: int = 256 << 20
@@ -172,7 +174,7 @@ class Server:
             "scratch_bytes": profile.scratch_bytes,
             "readable": list(profile.readable),
             "folders": list(profile.folders),
-            "profile": [] if profile.workspace else list(STDLIB),
+            "profile": [] if profile.workspace else [*STDLIB, *profile.loaded],
             "foreign": [] if profile.workspace else list(profile.modules),
             "uid": own_user(self.process.pid) if confined else None,
             "counted": [] if self.group is None else [*self.group.folders],

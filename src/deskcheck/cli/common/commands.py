@@ -3,7 +3,7 @@
 import contextlib
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import typer
@@ -38,6 +38,30 @@ def _in_paragraphs(command: Any) -> None:
     command.help = "\n\n".join([" ".join(each.split()) for each in paragraphs])
     for inner in getattr(command, "commands", {}).values():
         _in_paragraphs(inner)
+
+
+class CommandsByName(Mapping[str, Any]):
+    """Commands that are built when they are asked for. names: in the order of the help."""
+
+    def __init__(self, names: Iterable[str], build: Callable[[str], Any]) -> None:
+        self._build = build
+        self._built: dict[str, Any] = dict.fromkeys(names)
+
+    def __getitem__(self, name: str) -> Any:
+        if self._built[name] is None:
+            command = self._build(name)
+            _in_paragraphs(command)
+            self._built[name] = command
+        return self._built[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._built
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._built)
+
+    def __len__(self) -> int:
+        return len(self._built)
 
 
 class Commands(TyperGroup):

@@ -29,6 +29,7 @@ from deskcheck.notebook.kernel.folders import root_of
 from deskcheck.notebook.kernel.kernel import Surroundings
 from deskcheck.notebook.kernel.repeats import Text, drawn, marked, shows, text_difference
 from deskcheck.notebook.kernel.replayer import Reruns, replay
+from deskcheck.notebook.kernel.servers import Servers
 from deskcheck.notebook.settings import CheckSettings
 from deskcheck.notebook.trajectory.ipynb import notebook_files, read_notebook
 from deskcheck.notebook.trajectory.markers import Marker, markers_of
@@ -287,13 +288,16 @@ def check_notebooks(
     stopping = threading.Event()
     report = new_report(settings)
     place = None if out is None else Path(out)
+    servers = Servers(many=len(files) > workers, most=workers * settings.runs)
 
     def one(path: Path, folder: Path) -> NotebookReport:
-        found, environment = check_one(path, folder, place, settings, interrupted=stopping.is_set)
+        found, environment = check_one(
+            path, folder, place, settings, servers=servers, interrupted=stopping.is_set
+        )
         report.environment = report.environment or environment
         return found
 
-    with ThreadPoolExecutor(workers) as pool:
+    with servers, ThreadPoolExecutor(workers) as pool:
         try:
             jobs = [(path, pool.submit(one, path, folder)) for path, folder in files]
             for path, job in jobs:
@@ -331,10 +335,12 @@ def check_one(
     kept: Path | None,
     settings: CheckSettings,
     *,
+    servers: Servers | None = None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> tuple[NotebookReport, Environment | None]:
     """What becomes of one notebook, and where it ran; None where it did not. folder: that it runs in a copy
-    of. kept: the folder of its runs' trajectories, from which another call goes on; None: nothing is kept."""
+    of. kept: the folder of its runs' trajectories, from which another call goes on; None: nothing is kept.
+    servers: as of `Kernel`."""
     try:
         stored = read_notebook(path, order=settings.order)
     except InputError as error:
@@ -349,6 +355,7 @@ def check_one(
         confinement=settings.sandbox,
         around=Surroundings(folder, root),
         reruns=Reruns(settings.runs, compare.wants_another, compare.forgives),
+        servers=servers,
         interrupted=interrupted,
     )
     if not {storable(step.cell) for step in fresh.executions} <= {storable(cell.id) for cell in stored.cells}:

@@ -11,6 +11,13 @@ from pathlib import Path
 
 from deskcheck.errors import InputError
 
+SOCKETS = ".kernel"
+"""Folder of a kernel's sockets, in its program's folder."""
+HOME = "notebook"
+"""Folder that the cells run in, beside it: a copy of the notebook's."""
+CHANNELS = ("shell", "iopub", "stdin", "control", "hb")
+"""Jupyter's names of the sockets, in the order of their numbers."""
+
 _NOT_COPIED = {".git", "__pycache__", ".ipynb_checkpoints", ".venv", "node_modules"}
 
 

@@ -13,14 +13,14 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from deskcheck.errors import MissingExtra, SandboxError
-from deskcheck.notebook.kernel import process
+from deskcheck.notebook.kernel.folders import CHANNELS, SOCKETS
 from deskcheck.notebook.kernel.refusals import RULES
 from deskcheck.notebook.kernel.repeats import is_cut
+from deskcheck.notebook.kernel.servers import Servers
 from deskcheck.notebook.kernel.wire import Connection
-from deskcheck.notebook.state.capture import StateLimits
 from deskcheck.notebook.trajectory.trajectory import Output, Status
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
@@ -32,6 +32,9 @@ from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.linux.processes import children
 from deskcheck.sandbox.process import Cancelled, ProcessRun
 from deskcheck.sandbox.server import Profile, Server
+
+if TYPE_CHECKING:
+    from deskcheck.notebook.state.capture import StateLimits  # the kernel's own process looks at variables
 
 _NEEDED = ("ipykernel", "jupyter_client")
 _START_S = 30.0
@@ -103,8 +106,9 @@ class Kernel:
 
     around: what the cells find around them. disk_bytes: what they may write beside that, at `strict`. inside:
     path below their folder that is the current one. state: what is recorded of variables; None: nothing.
-    hash_seed: of text; generators without a seed begin elsewhere with each, too. A kernel that has died is
-    replaced by `restart`.
+    hash_seed: of text; generators without a seed begin elsewhere with each, too. servers: where its server
+    comes from, and goes to when it is closed; None: it has one of its own. A kernel that has died is replaced
+    by `restart`.
 
     Raises:
         MissingExtra: ipykernel is not installed.
@@ -119,8 +123,9 @@ class Kernel:
         around: Surroundings = NOTHING_AROUND,
         inside: str = ".",
         disk_bytes: int = 256 << 20,
-        state: StateLimits | None = None,
+        state: "StateLimits | None" = None,
         hash_seed: int = 0,
+        servers: Servers | None = None,
     ) -> None:
         for needed in _NEEDED:
             if find_spec(needed) is None:  # it is started, not called: to import it takes a tenth of a second
@@ -143,11 +148,13 @@ class Kernel:
         self.profile = Profile(
             level=confinement,
             hash_seed=hash_seed,
+            loaded=() if servers is None else servers.loaded,
             readable=_READABLE,
             folders=tuple(dict.fromkeys(readable)),
             listening=True,
             scratch_bytes=disk_bytes + (0 if folder is None else _COPY_BYTES),
         )
+        self._servers = servers
         self.server: Server | None = None
         self.run_result: RunResult | None = None
         self._channels: dict[str, Connection] = {}
@@ -171,7 +178,7 @@ class Kernel:
     def start(self) -> None:
         """Start a process for the kernel and connect to it."""
         if self.server is None:
-            self.server = Server(self.profile)
+            self.server = Server(self.profile) if self._servers is None else self._servers.take(self.profile)
             self.server.wait_until_ready()
         key = secrets.token_hex(32)
         settings = {**self.settings, "key": key}
@@ -202,13 +209,13 @@ class Kernel:
 
     def _connect(self, key: str) -> None:
         assert self.server is not None
-        folder = Path(self.server.program_folder(), process.SOCKETS)
+        folder = Path(self.server.program_folder(), SOCKETS)
         until = time.monotonic() + _START_S
         while not (folder / "ready").exists():
             self._check_start(until)
             time.sleep(0.005)
         for name in ("shell", "control", "iopub"):
-            path = folder / f"s-{process._CHANNELS.index(name) + 1}"
+            path = folder / f"s-{CHANNELS.index(name) + 1}"
             self._channels[name] = self._opened(path, "SUB" if name == "iopub" else "DEALER", key, until)
         # The kernel accepts no connection after its first cell: every channel must have answered before.
         iopub = self._channels["iopub"]
@@ -268,11 +275,15 @@ class Kernel:
         self.start()
 
     def close(self) -> None:
-        """End the kernel and what confines it."""
+        """End the kernel and what confines it, unless others will use that."""
         self.stop()
-        if self.server is not None:
-            self.server.close()
-            self.server = None
+        server, self.server = self.server, None
+        if server is None:
+            return
+        if self._servers is not None and self._failure is None and self.run_result is not None:
+            self._servers.give(server)
+        else:
+            server.close()
 
     def interrupt(self) -> None:
         """Have KeyboardInterrupt raised in the cell that runs."""

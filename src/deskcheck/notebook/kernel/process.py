@@ -16,6 +16,9 @@ from typing import Any
 
 from deskcheck.notebook.kernel.draws import Draws
 from deskcheck.notebook.kernel.folders import (
+    CHANNELS,
+    HOME,
+    SOCKETS,
     copy_below_root,
     copy_folder,
     import_as_in_jupyter,
@@ -25,11 +28,6 @@ from deskcheck.notebook.kernel.late import Children
 from deskcheck.notebook.kernel.refusals import Refusals
 from deskcheck.sandbox.inside import server
 from deskcheck.sandbox.linux import root
-
-SOCKETS = ".kernel"
-"""Folder of the sockets, in the program's folder."""
-HOME = "notebook"
-"""Folder that the cells run in, beside it: a copy of the notebook's."""
 
 
 def main(settings: dict[str, Any]) -> None:
@@ -56,7 +54,7 @@ def main(settings: dict[str, Any]) -> None:
         "ip": f"{here}/{SOCKETS}/s",
         "key": settings["key"],
         "signature_scheme": "hmac-sha256",
-        **{f"{channel}_port": number for number, channel in enumerate(_CHANNELS, 1)},
+        **{f"{channel}_port": number for number, channel in enumerate(CHANNELS, 1)},
     }
     Path(connection).write_text(json.dumps(facts), encoding="utf-8")
     # Its pipe for the output of forked children would be a TCP socket, which is not to be had: libzmq ends
@@ -87,9 +85,6 @@ def _forked() -> None:
     beneath lead to a thread of the parent, which shows what comes."""
     sys.stdout = open(1, "w", buffering=1, closefd=False)  # noqa: SIM115  # for as long as the process lives
     sys.stderr = open(2, "w", buffering=1, closefd=False)  # noqa: SIM115
-
-
-_CHANNELS = ("shell", "iopub", "stdin", "control", "hb")
 
 
 def _without_bound(app: Any) -> None:

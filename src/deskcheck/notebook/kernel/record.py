@@ -14,6 +14,7 @@ from deskcheck.errors import InputError
 from deskcheck.notebook.kernel.folders import root_of
 from deskcheck.notebook.kernel.kernel import NOTHING_AROUND, Surroundings
 from deskcheck.notebook.kernel.replayer import Reruns, replay
+from deskcheck.notebook.kernel.servers import Servers
 from deskcheck.notebook.settings import PREFIXES, NotebookSettings
 from deskcheck.notebook.state.capture import StateLimits
 from deskcheck.notebook.trajectory.file import read_trajectory
@@ -82,13 +83,15 @@ def record_notebooks(
             if job.folder is None
             else Surroundings(job.folder, root_of(job.folder, settings.root)),
             reruns=Reruns(settings.runs if settings.repeat else 1),
+            servers=servers,
             interrupted=stopping.is_set,
         )
         summary.recorded += 1
         return found
 
     jobs = _with_names_of_their_own([job for source in sources for job in _jobs(source)])
-    with ThreadPoolExecutor(workers) as pool:
+    servers = Servers(many=len(jobs) > workers, most=workers * settings.runs)
+    with servers, ThreadPoolExecutor(workers) as pool:
         waiting = {pool.submit(one, job): job for job in jobs}
         try:
             for future in as_completed(waiting):

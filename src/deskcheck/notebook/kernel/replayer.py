@@ -14,17 +14,21 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from deskcheck.notebook.kernel.kernel import NOTHING_AROUND, CellLimits, Kernel, Ran, Surroundings
 from deskcheck.notebook.kernel.repeats import marked
+from deskcheck.notebook.kernel.servers import Servers
 from deskcheck.notebook.settings import ReplayLimits
-from deskcheck.notebook.state.capture import StateLimits
 from deskcheck.notebook.trajectory.markers import Marker, markers_of
 from deskcheck.notebook.trajectory.trajectory import Ended, Execution, Restart, Step, Trajectory
 from deskcheck.notebook.trajectory.unkept import StepWriter, UnkeptWriter
 from deskcheck.recording.program import Environment
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits, machine_memory_bytes
+
+if TYPE_CHECKING:
+    from deskcheck.notebook.state.capture import StateLimits
 
 _NO_BOUND = 1 << 62
 
@@ -58,18 +62,19 @@ def replay(
     *,
     limits: ReplayLimits | None = None,
     confinement: Confinement = Confinement.STRICT,
-    state: StateLimits | None = None,
+    state: "StateLimits | None" = None,
     around: Surroundings = NOTHING_AROUND,
     reruns: Reruns = ONCE,
+    servers: Servers | None = None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> Trajectory:
     """Run every execution of a trajectory again and record it, with all other steps, in the file `path`;
     with None, in memory alone.
 
     state: None records no variables. around: where the notebook lies below its folder, it runs in its own
-    place there. interrupted: asked while cells run; once it says so the replay stops, and the same call goes
-    on from there: the executions since the last restart are run again first, unrecorded, for their
-    variables. A trajectory that is there already is read and given back.
+    place there. servers: as of `Kernel`. interrupted: asked while cells run; once it says so the replay
+    stops, and the same call goes on from there: the executions since the last restart are run again first,
+    unrecorded, for their variables. A trajectory that is there already is read and given back.
 
     Raises:
         MissingExtra, InputError, RecordingError, SandboxError.
@@ -81,6 +86,7 @@ def replay(
         limits=limits or ReplayLimits(),
         confinement=confinement,
         around=around,
+        servers=servers,
         interrupted=interrupted,
     )
     if reruns.runs == 1:
@@ -133,8 +139,9 @@ def _replay(
     *,
     limits: ReplayLimits,
     confinement: Confinement,
-    state: StateLimits | None,
+    state: "StateLimits | None",
     around: Surroundings,
+    servers: Servers | None,
     hash_seed: int,
     interrupted: Callable[[], bool],
 ) -> Trajectory:
@@ -162,6 +169,7 @@ def _replay(
             inside=inside_of(trajectory, around.folder),
             state=state,
             hash_seed=hash_seed,
+            servers=servers,
         ) as kernel:
             return _Replay(trajectory, writer, kernel, limits, interrupted).run(hash_seed)
 

@@ -25,8 +25,7 @@ from IPython.core.error import StdinNotImplementedError
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from deskcheck.notebook.kernel.folders import copy_folder, interpreter_on_path
-from deskcheck.notebook.kernel.process import HOME
+from deskcheck.notebook.kernel.folders import HOME, copy_folder, interpreter_on_path
 from deskcheck.notebook.state.attributes import attributes
 from deskcheck.notebook.state.bytecode import codes
 from deskcheck.notebook.state.capture import Capture, StateLimits

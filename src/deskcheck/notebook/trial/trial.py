@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.errors import InputError, MissingExtra, SandboxError, ServerLost
-from deskcheck.notebook.kernel.process import HOME
+from deskcheck.notebook.kernel.folders import HOME
 from deskcheck.notebook.kernel.replayer import inside_of, refusal_of
 from deskcheck.notebook.state.capture import StateLimits
 from deskcheck.notebook.state.reads import Later, read_later

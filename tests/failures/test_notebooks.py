@@ -61,6 +61,22 @@ def writes(folder: Path, name: str, *sources: str) -> Path:
     return save(folder / name, *cells)
 
 
+def test_a_script_with_cells_is_a_notebook_where_it_is_named(tmp_path: Path) -> None:
+    """Given by name, and not in a folder; a file of tests stays one."""
+    pytest.importorskip("jupytext", reason="would have proved that scripts with cells are tests")
+    (tmp_path / "note.py").write_text("# %%\nx = 1\n\n# %%\n1 / 0\n")
+    (tmp_path / "test_own.py").write_text("# %%\ndef test_own():\n    assert True\n\n\n# %%\n")
+    output = run(tmp_path, "-v", "--deskcheck-notebooks-options=--sandbox trusted", "note.py", "test_own.py")
+    words = [line.split()[:2] for line in output.splitlines() if "%]" in line]
+    assert words == [
+        ["note.py::cell-1", "PASSED"],
+        ["note.py::cell-2", "FAILED"],
+        ["test_own.py::test_own", "PASSED"],
+    ]
+    assert "note.py:5: cell-2" in output
+    assert "1 passed" in run(tmp_path, status=0)
+
+
 @pytest.mark.level("strict")
 def test_every_status_is_an_outcome(tmp_path: Path) -> None:
     """Each with its reason, in the terminal and in JUnit XML; what is no notebook is a test that fails, not the end."""

@@ -1,8 +1,9 @@
 """What pytest calls while ``--deskcheck-notebooks`` is given: a notebook is a file of tests, each of its code
 cells a test. A notebook is run once, as `deskcheck notebooks check` runs it, when the first of its tests is.
+A script with ``# %%`` cells is a notebook where pytest was given its name, unless its name is that of a file
+of tests.
 
-Under pytest-xdist every process runs the notebooks that it is given tests of. Not covered: scripts that stand
-for notebooks (Jupytext), and other kernels than Python's.
+Under pytest-xdist every process runs the notebooks that it is given tests of.
 """
 
 import hashlib
@@ -25,6 +26,7 @@ from deskcheck.notebook.settings import CheckSettings
 from deskcheck.notebook.trajectory.ipynb import LEFT_OUT, read_notebook
 from deskcheck.notebook.trajectory.lines import cell_lines
 from deskcheck.notebook.trajectory.markers import Marker, markers_of
+from deskcheck.notebook.trajectory.percent import is_script
 from deskcheck.view.ci.cases import WHOLE, Case, CaseOutcome, case_name, cases
 
 FAIL_ON = frozenset("different confined failed timed_out unreadable no_kernel harness_error".split())
@@ -70,6 +72,20 @@ class Notebooks:
         if not parent.session.isinitpath(file_path) and {*LEFT_OUT} & {*file_path.parts}:
             return None
         made: NotebookFile = NotebookFile.from_parent(parent, path=file_path)
+        made.check = self
+        return made
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pycollect_makemodule(
+        self, module_path: Path, parent: pytest.Collector
+    ) -> "NotebookFile | None":
+        """pytest asks this for a Python file that it was given, or that is one of tests."""
+        patterns = parent.config.getini("python_files")
+        if any(module_path.match(pattern) for pattern in patterns) or not is_script(module_path):
+            return None
+        if not parent.session.isinitpath(module_path):
+            return None
+        made: NotebookFile = NotebookFile.from_parent(parent, path=module_path)
         made.check = self
         return made
 

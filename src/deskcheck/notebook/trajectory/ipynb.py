@@ -1,4 +1,4 @@
-"""Notebook files as trajectories. nbformat: https://nbformat.readthedocs.io/en/latest/format_description.html
+"""Notebook files as trajectories; scripts with cells, too (`percent`). nbformat: https://nbformat.readthedocs.io/en/latest/format_description.html
 
 Files of nbformat 4 are read here; older ones are converted by the package nbformat. A file says what stood
 in it when it was saved, so that a source or output of an earlier time is not known."""
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.errors import InputError, MissingExtra
+from deskcheck.notebook.trajectory import percent
 from deskcheck.notebook.trajectory.trajectory import Cell, Execution, Output, Status, Trajectory
 
 ORDERS = ("top", "count")
@@ -29,15 +30,18 @@ def notebook_files(folder: Path) -> list[Path]:
 
 
 def read_notebook(path: str | Path, *, order: str = "top") -> Trajectory:
-    """A notebook file as a trajectory of executions without edits between.
+    """A notebook file as a trajectory of executions without edits between. A file ``.py`` is a script with
+    ``# %%`` cells.
 
     order: ``top``, every code cell from the top down; or ``count``, those that have an execution count, by
     that.
 
     Raises:
         InputError: it is no notebook file, or one that is cut off; says where.
-        MissingExtra: it is of an old format and nbformat is not installed.
+        MissingExtra: it is of an old format and nbformat is not installed, or a script and jupytext is not.
     """
+    if Path(path).suffix == percent.SUFFIX:
+        return _trajectory(percent.read_script(path), [], str(path), order)
     try:
         text = Path(path).read_bytes()
     except OSError as error:
@@ -47,9 +51,14 @@ def read_notebook(path: str | Path, *, order: str = "top") -> Trajectory:
 
 def parse_notebook(text: bytes, *, name: str, order: str = "top") -> Trajectory:
     """As `read_notebook`, from the file's bytes."""
+    notebook, notes = _notebook(text, name)
+    return _trajectory(notebook, notes, name, order)
+
+
+def _trajectory(notebook: dict[str, Any], notes: list[str], name: str, order: str) -> Trajectory:
+    """A notebook of nbformat 4. notes: of its reader."""
     if order not in ORDERS:
         raise InputError(f"order={order!r} must be one of {', '.join(ORDERS)}.")
-    notebook, notes = _notebook(text, name)
     raw = notebook.get("cells")
     if not isinstance(raw, list):
         raise InputError(f"{name}: has no list of cells: it is not a notebook.")

@@ -4,15 +4,20 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from deskcheck.notebook.trajectory import percent
+
 _WHITE = " \t\n\r"
 _DECODER = json.JSONDecoder()
 
 
 def cell_lines(path: str | Path) -> tuple[int, ...]:
-    """Line, from 1, of the first line of source of each cell of a notebook of nbformat 4, cells of all types.
+    """Line, from 1, of the first line of source of each cell of a notebook of nbformat 4, or of a script with
+    cells; cells of all types.
 
     Empty where the file is another's: cut off, of an older format, or not there.
     """
+    if Path(path).suffix == percent.SUFFIX:
+        return percent.script_lines(path)
     try:
         content = Path(path).read_bytes()
         text = content.decode(json.detect_encoding(content))

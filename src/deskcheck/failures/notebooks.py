@@ -63,8 +63,10 @@ class Notebooks:
         self.failing = FAIL_ON if failing is None else frozenset(failing)
 
     def pytest_report_header(self) -> str:
-        level, runs = self.settings.sandbox.value, self.settings.runs
-        return f"deskcheck: notebooks run at sandbox={level}, up to {runs} times"
+        where = f"at sandbox={self.settings.sandbox.value}"
+        if self.settings.kernel is not None:
+            where = f"in the installed kernel {self.settings.kernel!r}, without a sandbox"
+        return f"deskcheck: notebooks run {where}, up to {self.settings.runs} times"
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> "NotebookFile | None":
         if file_path.suffix != ".ipynb":
@@ -117,7 +119,7 @@ class NotebookFile(pytest.File):
             return
         except DeskcheckError as error:
             raise self.CollectError(str(error)) from None
-        if refusal_of(stored) is not None:
+        if self.check.settings.kernel is None and refusal_of(stored) is not None:
             yield CellItem.from_parent(self, name=WHOLE)
             return
         lines = cell_lines(self.path)

@@ -106,7 +106,9 @@ class NotebookSettings:
 class CheckSettings:
     """How a notebook is checked. One whose cells give something else than is stored is run up to `runs` times
     in all: a second time, and where something in it is random and two runs may agree by chance, a third.
-    root: as of `NotebookSettings`. normalisers: rules that forgive differences
+    root: as of `NotebookSettings`. kernel: an installed kernel (`deskcheck.notebook.installed`), in which
+    neither `sandbox` nor limits on memory, disk, processes and CPU time hold; None: deskcheck's own, of this
+    Python. normalisers: rules that forgive differences
     (`deskcheck.notebook.check.normalise`); None: all that there are.
 
     Raises ValueError for less than one run.
@@ -127,6 +129,14 @@ class CheckSettings:
             "Folder around the notebooks that they can read. Default: the top of their git repository.",
             metavar="FOLDER",
             parse=Path,
+        ),
+    ] = None
+    kernel: Annotated[
+        str | None,
+        Setting(
+            "Run cells in this kernel that is installed for Jupyter, of any language. Without the sandbox: "
+            "only for code that you trust.",
+            metavar="NAME",
         ),
     ] = None
     normalisers: tuple[Any, ...] | None = None

@@ -64,6 +64,8 @@ def notebooks_table(report: Report, *, details: bool) -> RenderableType:
             _status(notebook.status), below(notebook.path, folder), *numbers, f"{notebook.seconds:.1f}"
         )
     parts: list[RenderableType] = [table]
+    if report.kernel is not None:
+        parts.append(Text(f"\n{unconfined(report.kernel)}", style="bold"))
     if details:
         parts += [part for notebook in report.notebooks for part in _cells(notebook)]
     else:
@@ -74,6 +76,14 @@ def notebooks_table(report: Report, *, details: bool) -> RenderableType:
         ]
     parts += list(_why(report))
     return Group(*parts)
+
+
+def unconfined(kernel: str) -> str:
+    """What must be known of a report about an installed kernel."""
+    return (
+        f"Cells ran in the installed kernel {kernel!r}, without a sandbox. Random draws are not seen: what "
+        "two runs agree on may be chance."
+    )
 
 
 def common_folder(report: Report) -> str:

@@ -18,7 +18,7 @@ from deskcheck.notebook.check.check import (
     Report,
 )
 from deskcheck.notebook.check.diff import DiffRow
-from deskcheck.view.notebooks import below, common_folder, reason, verdict, word
+from deskcheck.view.notebooks import below, common_folder, reason, unconfined, verdict, word
 from deskcheck.view.page import BASE_STYLE, digest, visible
 
 _COLOURS = {
@@ -118,6 +118,9 @@ def notebooks_page(report: Report) -> str:
     python = report.environment.python if report.environment else platform.python_version()
     made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC · deskcheck {__version__} · Python {python}"
     runs = "one fresh run" if report.runs == 1 else f"up to {report.runs} fresh runs"
+    where = ", in a sandbox without a network"
+    if report.kernel is not None:
+        where = f". {unconfined(report.kernel)}"
     folder = common_folder(report)
     policy = "default-src 'none'; base-uri 'none'; form-action 'none'"
     style = _STYLE + "".join(_status_style())
@@ -128,7 +131,7 @@ def notebooks_page(report: Report) -> str:
 <meta http-equiv="Content-Security-Policy" content="{policy}; style-src {digest(style)}">
 <title>{said}</title><style>{style}</style></head><body><main>
 <h1>{said}</h1>
-<p class="facts">{nothing}{made} · {runs} of each, in a sandbox without a network</p>
+<p class="facts">{nothing}{made} · {runs} of each{_text(where)}</p>
 <div class="tally"><span>notebooks</span>{_bar(report.by_status.items())}
 <span>cells</span>{_bar(report.cells.items())}</div>
 <div class="filters"><span class="soft">show (notebooks · cells)</span>{"".join(_filters(report))}</div>

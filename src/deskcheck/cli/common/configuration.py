@@ -24,7 +24,10 @@ from deskcheck.errors import InputError
 NAME = "pyproject.toml"
 SAID_ALONE = frozenset(
     f"--{name}"
-    for name in ("sandbox", "python", "environment", "ray-address", "model", "inputs-by", "model-arg")
+    for name in (
+        *("sandbox", "kernel", "python", "environment", "ray-address"),
+        *("model", "inputs-by", "model-arg"),
+    )
 )
 """Options that a file may not set: what confines a program, what is started, who is paid. The folder may be
 of somebody whom the user does not trust."""

@@ -5,7 +5,9 @@ exception, character by character; and as many images. Pixels, HTML, standard er
 not compared. What differs is looked at through the normalisers, and, where there is a second run, compared
 with that: a cell whose fresh runs differ between them cannot be expected to give what is stored.
 
-Not covered: other kernels than Python's, widgets, what needs a network (there is none)."""
+Other kernels than our own (`CheckSettings.kernel`) run without a sandbox, and what they draw is not known: a
+notebook is then always run twice. Not covered: widgets, what needs a network (there is none in the
+sandbox)."""
 
 import hashlib
 import json
@@ -25,6 +27,7 @@ from deskcheck.notebook.check.diff import DiffRow, diff
 from deskcheck.notebook.check.names import bound, loaded
 from deskcheck.notebook.check.normalise import NORMALISERS, Normaliser, same_after
 from deskcheck.notebook.check.sanitise import Replacement
+from deskcheck.notebook.installed.kernel import NO_GUARANTEES, InstalledKernels, installed_kernels
 from deskcheck.notebook.kernel.folders import root_of
 from deskcheck.notebook.kernel.kernel import Surroundings
 from deskcheck.notebook.kernel.repeats import Text, drawn, marked, shows, text_difference
@@ -198,12 +201,14 @@ class NotebookReport:
 @dataclass(slots=True)
 class Report:
     """What became of some notebooks, in the order of their names. normalisers: those that were used.
-    environment: where they ran; None if none did."""
+    environment: where they ran; None if none did. kernel: the installed kernel that they ran in, unconfined;
+    None: deskcheck's own."""
 
     normalisers: tuple[str, ...]
     runs: int
     notebooks: list[NotebookReport] = field(default_factory=list)
     environment: Environment | None = None
+    kernel: str | None = None
 
     @property
     def by_status(self) -> Counter[NotebookStatus]:
@@ -248,6 +253,7 @@ class Report:
         return {
             "normalisers": [*self.normalisers],
             "runs": self.runs,
+            "kernel": self.kernel,
             "environment": None if self.environment is None else self.environment.to_dict(),
             "by_status": {status.value: count for status, count in self.by_status.items()},
             "cells": {status.value: count for status, count in self.cells.items()},
@@ -326,7 +332,9 @@ def normalisers_of(settings: CheckSettings) -> tuple[Normaliser, ...]:
 
 def new_report(settings: CheckSettings) -> Report:
     """Of no notebooks yet."""
-    return Report(tuple(each.name for each in normalisers_of(settings)), settings.runs)
+    return Report(
+        tuple(each.name for each in normalisers_of(settings)), settings.runs, kernel=settings.kernel
+    )
 
 
 def check_one(
@@ -347,17 +355,21 @@ def check_one(
         unreadable = NotebookReport(path=str(path), status=NotebookStatus.UNREADABLE, detail=str(error))
         return unreadable, None
     root = root_of(folder, settings.root)
-    compare = _Comparison(stored, normalisers_of(settings), root if root != folder.resolve() else None)
-    fresh = replay(
-        stored,
-        None if kept is None else kept / (_name(path) + SUFFIX),
-        limits=settings.limits,
-        confinement=settings.sandbox,
-        around=Surroundings(folder, root),
-        reruns=Reruns(settings.runs, compare.wants_another, compare.forgives),
-        servers=servers,
-        interrupted=interrupted,
-    )
+    around = Surroundings(folder, root)
+    with installed_kernels(settings.kernel, around) as installed:
+        could_read = root if installed is None and root != folder.resolve() else None
+        compare = _Comparison(stored, normalisers_of(settings), could_read, installed)
+        fresh = replay(
+            stored,
+            None if kept is None else kept / (_name(path, settings.kernel) + SUFFIX),
+            limits=settings.limits,
+            confinement=settings.sandbox,
+            around=around,
+            reruns=Reruns(settings.runs, compare.wants_another, compare.forgives),
+            servers=servers,
+            kernels=installed,
+            interrupted=interrupted,
+        )
     if not {storable(step.cell) for step in fresh.executions} <= {storable(cell.id) for cell in stored.cells}:
         raise RecordingError(f"{path}: was run before with other cells. {_ANOTHER_FOLDER}")
     return compare.report(fresh), fresh.environment
@@ -399,9 +411,10 @@ def _files(path: Path) -> Iterator[tuple[Path, Path]]:
         raise InputError(f"{path}: there is no such file or folder.")
 
 
-def _name(path: Path) -> str:
-    """A file's name that no other path gives."""
-    digest = hashlib.blake2b(os.fsencode(path.resolve()), digest_size=5).hexdigest()
+def _name(path: Path, kernel: str | None) -> str:
+    """A file's name that no other path gives, nor this one in another kernel."""
+    told = os.fsencode(path.resolve()) + (b"" if kernel is None else b"\0" + kernel.encode())
+    digest = hashlib.blake2b(told, digest_size=5).hexdigest()
     return f"{path.stem[:80]}-{digest}"
 
 
@@ -421,19 +434,27 @@ class _Comparison:
     """One notebook with its stored outputs, against fresh runs of it."""
 
     def __init__(
-        self, stored: Trajectory, normalisers: Sequence[Normaliser], root: Path | None = None
+        self,
+        stored: Trajectory,
+        normalisers: Sequence[Normaliser],
+        root: Path | None = None,
+        installed: InstalledKernels | None = None,
     ) -> None:
         self.stored = stored
         self.root = root
+        self.installed = installed
         self.normalisers = normalisers
         self.executions = {step.cell: step for step in stored.executions}
         self.any_output = any(step.outputs for step in stored.executions)
 
     def wants_another(self, made: Sequence[Trajectory]) -> bool:
         """Whether a further run would tell more: the second of a cell that differs from what is stored or is
-        random; the third of a cell that needs what a random one gave, as two runs may agree by chance."""
+        random, and of all in a kernel that does not tell what it draws; the third of a cell that needs what a
+        random one gave, as two runs may agree by chance."""
         first = [*self._cells(made[0])]
         if len(made) == 1:
+            if self.installed is not None:
+                return True
             worth = (CellStatus.DIFFERENT, CellStatus.FAILED, CellStatus.NOT_REPEATABLE)
             return any(cell.status in worth for cell in first) or any(
                 step.drew for step in made[0].executions
@@ -461,10 +482,16 @@ class _Comparison:
             status=_status(fresh.ended, {cell.status for cell in cells}),
             detail=fresh.detail,
             cells=cells,
-            notes=self.stored.notes + (() if self.root is None else (f"could read what is in {self.root}",)),
+            notes=self.stored.notes + tuple(self._notes()),
             runs=fresh.limits.get("runs", 1),
             seconds=sum(step.wall_s or 0.0 for step in fresh.executions),
         )
+
+    def _notes(self) -> Iterator[str]:
+        if self.root is not None:
+            yield f"could read what is in {self.root}"
+        if self.installed is not None:
+            yield NO_GUARANTEES.format(name=self.installed.name, language=self.installed.language)
 
     def _cells(self, fresh: Trajectory) -> Iterator[CellReport]:
         if fresh.ended is Ended.NO_KERNEL:
@@ -525,8 +552,11 @@ class _Comparison:
             raised = False
             other = other if one.error is not None else other.without_error()
         elif ran.status is not Status.OK and other.error is None and Marker.RAISES not in marks:
-            # A magic that does not exist: the kernel replies with an error and shows none.
-            raised, other = True, Text(other.stdout, other.plain, ("UsageError", "the kernel tells no more"))
+            # A magic that does not exist, a command that fails: the kernel replies with an error and shows
+            # none. What an installed kernel gave when the notebook was saved shows none either.
+            raised = self.installed is None or not seen or one != other
+            name, _, message = (ran.detail or "UsageError: the kernel tells no more").partition(": ")
+            other = Text(other.stdout, other.plain, (name, message) if raised else None)
         if raised:
             assert other.error is not None
             failed = CellReport(status=CellStatus.FAILED, **facts, **_failure(other.error, before.unbound))
@@ -639,7 +669,7 @@ def _failure(error: tuple[str, str], unbound: dict[str, int]) -> dict[str, Any]:
     name, message = error
     missing = _MODULE.search(message) or _FILE.search(message)
     undefined = _NAME.search(message) if name == "NameError" else None
-    category = name.rpartition(".")[2]
+    category = name.rpartition(".")[2] or "error"  # a kernel may name none
     return {
         "category": "Python 2" if category == "SyntaxError" and _PYTHON_2.match(message) else category,
         "message": message[:500],

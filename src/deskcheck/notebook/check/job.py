@@ -134,6 +134,7 @@ def _told(settings: CheckSettings) -> dict[str, Any]:
         "sandbox": settings.sandbox.value,
         "order": settings.order,
         "runs": settings.runs,
+        **({} if settings.kernel is None else {"kernel": settings.kernel}),
         "root": None if settings.root is None else str(settings.root.resolve()),
         "normalisers": [each.name for each in normalisers_of(settings)],
     }
@@ -146,6 +147,7 @@ def _settings(told: dict[str, Any]) -> CheckSettings:
         sandbox=Confinement(told["sandbox"]),
         order=CellOrder(told["order"]),
         runs=told["runs"],
+        kernel=told.get("kernel"),
         root=None if told["root"] is None else Path(told["root"]),
         normalisers=tuple(named[name] for name in told["normalisers"]),
     )

@@ -98,7 +98,7 @@ class Surroundings:
 
 
 NOTHING_AROUND = Surroundings()
-_COPY_BYTES = 64 << 20
+COPY_BYTES = 64 << 20
 
 
 class Kernel:
@@ -140,7 +140,7 @@ class Kernel:
             "folder": None if folder is None else str(folder),
             "root": None if root is None else str(root),
             "inside": os.path.normpath(os.path.join(below, inside)),
-            "copy_bytes": _COPY_BYTES,
+            "copy_bytes": COPY_BYTES,
             "confined": confinement is not Confinement.TRUSTED,
             "state": None if state is None else asdict(state),
             "run": hash_seed,
@@ -152,7 +152,7 @@ class Kernel:
             readable=_READABLE,
             folders=tuple(dict.fromkeys(readable)),
             listening=True,
-            scratch_bytes=disk_bytes + (0 if folder is None else _COPY_BYTES),
+            scratch_bytes=disk_bytes + (0 if folder is None else COPY_BYTES),
         )
         self._servers = servers
         self.server: Server | None = None

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, Self
 
 from deskcheck.notebook.kernel.kernel import NOTHING_AROUND, CellLimits, Kernel, Ran, Surroundings
 from deskcheck.notebook.kernel.repeats import marked
@@ -56,6 +56,39 @@ class Reruns:
 ONCE = Reruns()
 
 
+class CellRunner(Protocol):
+    """A kernel that runs cells one after another, as `kernel.Kernel` does. Use it as a context manager."""
+
+    @property
+    def alive(self) -> bool: ...
+    def restart(self) -> None: ...
+    def run(
+        self,
+        source: str,
+        *,
+        limits: CellLimits | None = None,
+        cell_id: str | None = None,
+        interrupted: Callable[[], bool] = lambda: False,
+        within_s: float | None = None,
+    ) -> Ran: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_: object) -> None: ...
+
+
+class Kernels(Protocol):
+    """Where the kernels of a replay come from, if not from deskcheck itself."""
+
+    @property
+    def confinement(self) -> Confinement | None:
+        """How closely they are confined."""
+
+    def refuses(self, trajectory: Trajectory) -> str | None:
+        """Why a notebook cannot run in them; None if it can."""
+
+    def start(self, hash_seed: int, inside: str) -> CellRunner:
+        """The kernel of a run, for a notebook at that path below its folder."""
+
+
 def replay(
     trajectory: Trajectory,
     path: str | os.PathLike[str] | None,
@@ -66,15 +99,18 @@ def replay(
     around: Surroundings = NOTHING_AROUND,
     reruns: Reruns = ONCE,
     servers: Servers | None = None,
+    kernels: Kernels | None = None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> Trajectory:
     """Run every execution of a trajectory again and record it, with all other steps, in the file `path`;
     with None, in memory alone.
 
     state: None records no variables. around: where the notebook lies below its folder, it runs in its own
-    place there. servers: as of `Kernel`. interrupted: asked while cells run; once it says so the replay
-    stops, and the same call goes on from there: the executions since the last restart are run again first,
-    unrecorded, for their variables. A trajectory that is there already is read and given back.
+    place there. servers: as of `Kernel`. kernels: in which the cells run, instead of deskcheck's own: the
+    caller says how these are confined and where, and no variables are recorded. interrupted: asked while
+    cells run; once it says so the replay stops, and the same call goes on from there: the executions since
+    the last restart are run again first, unrecorded, for their variables. A trajectory that is there already
+    is read and given back.
 
     Raises:
         MissingExtra, InputError, RecordingError, SandboxError.
@@ -87,6 +123,7 @@ def replay(
         confinement=confinement,
         around=around,
         servers=servers,
+        kernels=kernels,
         interrupted=interrupted,
     )
     if reruns.runs == 1:
@@ -142,6 +179,7 @@ def _replay(
     state: "StateLimits | None",
     around: Surroundings,
     servers: Servers | None,
+    kernels: Kernels | None,
     hash_seed: int,
     interrupted: Callable[[], bool],
 ) -> Trajectory:
@@ -154,19 +192,23 @@ def _replay(
         source="replay",
         steps=(),
         limits=asdict(limits) | {"state": None if state is None else asdict(state), "hash_seed": hash_seed},
-        confinement=confinement.value,
+        confinement=confinement.value if kernels is None else kernels.confinement,
         environment=None,
     )
     with _writer(path, head) as writer:
-        refusal = refusal_of(trajectory)
+        refusal = refusal_of(trajectory) if kernels is None else kernels.refuses(trajectory)
         if refusal is not None:
             return writer.finish(Ended.NO_KERNEL, refusal)
+        inside = inside_of(trajectory, around.folder)
+        if kernels is not None:
+            with kernels.start(hash_seed, inside) as installed:
+                return _Replay(trajectory, writer, installed, limits, interrupted).run(hash_seed)
         with Kernel(
             confinement=confinement,
             limits=kernel_limits(limits, confinement),
             disk_bytes=disk_bytes(limits),
             around=around,
-            inside=inside_of(trajectory, around.folder),
+            inside=inside,
             state=state,
             hash_seed=hash_seed,
             servers=servers,
@@ -199,7 +241,7 @@ class _Replay:
         self,
         trajectory: Trajectory,
         writer: StepWriter,
-        kernel: Kernel,
+        kernel: CellRunner,
         limits: ReplayLimits,
         interrupted: Callable[[], bool],
     ) -> None:
@@ -306,11 +348,15 @@ def _execution(step: Execution, ran: Ran) -> Execution:
 
 
 def refusal_of(trajectory: Trajectory) -> str | None:
+    """Why deskcheck's own kernel cannot run a notebook; None if it can."""
     language = trajectory.language
     if language is None or language.lower() in ("python", "ipython"):
         return None
+    named = trajectory.kernel or "NAME"
     return (
-        f"the notebook asks for the kernel {trajectory.kernel!r} for {language}: only Python kernels are run"
+        f"the notebook is for {language} (kernel {trajectory.kernel!r}), and deskcheck's own kernel is for "
+        f"Python. If you trust it: `deskcheck notebooks check --kernel {named}` runs it in the kernel of "
+        "that name that is installed for Jupyter, without the sandbox"
     )
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from deskcheck.notebook.check.check import CellStatus, NotebookReport, Report
 from deskcheck.terminal import visible
 from deskcheck.view.ci.cases import Case, CaseOutcome, cases, outcome_of
-from deskcheck.view.notebooks import verdict, word
+from deskcheck.view.notebooks import unconfined, verdict, word
 
 _MESSAGE_CHARS = 4000
 SUMMARY_BYTES = 1_000_000
@@ -101,6 +101,8 @@ def summary(report: Report, failing: Set[str]) -> str:
     ]
     parts += [_row(notebook, shown, failing) for notebook in report.notebooks]
     parts.append("\n")
+    if report.kernel is not None:
+        parts.append(f"{_plain(unconfined(report.kernel))}\n\n")
     for notebook in report.notebooks:
         told = [case for case in cases(notebook, failing) if _level(case) is not None]
         if told:

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 from deskcheck.cli import app
 from deskcheck.errors import RecordingError
 from deskcheck.notebook.check.check import (
+    CellReport,
     CellStatus,
     NotebookReport,
     NotebookStatus,
@@ -324,7 +325,6 @@ HOSTILE = "</pre><script>alert('x')</script>\x1b[1m & \ud800 '\""
 
 def test_the_page_shows_hostile_text_as_text() -> None:
     """Whatever stands in paths, sources and outputs: tags are closed, nothing runs, nothing is linked to."""
-    from deskcheck.notebook.check.check import CellReport
 
     rows = tuple(diff(Text(HOSTILE, (), None), Text("", (HOSTILE,), ("E", HOSTILE)), {"images": (0, 1)}))
     cells = tuple(
@@ -365,6 +365,18 @@ def test_a_diff_gives_both_sides_back(one: str, other: str) -> None:
         if row.changed is not None:
             start, end = row.changed
             assert 0 <= start <= end <= len(row.text)
+
+
+def test_what_a_diff_leaves_out_is_said() -> None:
+    """Lines that are cut end in an ellipsis; lines that are left out are named."""
+    rows = list(diff(Text("", (), None), Text("y" * 1000, (), None), {}))
+    assert rows[-1].text == "y" * 239 + "…"
+    same = ["x"] * 395 + ["z"] * 10
+    rows = list(diff(Text("\n".join(["a", *same]), (), None), Text("\n".join(["b", *same]), (), None), {}))
+    assert rows[-1].text == "... and more lines, which are not shown"
+    long = CellReport(id="a", number=1, source="s" * 1000, status=CellStatus.FAILED, category="E")
+    report = NotebookReport(path="/x/a.ipynb", status=NotebookStatus.FAILED, cells=(long,))
+    assert "s" * 299 + "…" in Tags(notebooks_page(Report((), 1, [report]))).text
 
 
 def test_long_lines_are_shown_around_what_differs() -> None:

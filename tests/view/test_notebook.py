@@ -53,7 +53,8 @@ def test_a_recorded_notebook(book: Path) -> None:
     assert steps[0]["state"]["aliases"] == [["numbers", "same"]]
     assert steps[1]["outputs"][0]["text"] == "3\n"
     assert steps[2]["outputs"][0]["picture"].startswith("data:image/png;base64,iVBOR")
-    assert steps[3]["outputs"][-1]["text"].startswith("ZeroDivisionError: ")
+    assert steps[3]["outputs"][-1]["text"].endswith("ZeroDivisionError: division by zero")
+    assert steps[3]["outputs"][-1]["text"].count("division by zero") == 1
     assert "\x1b" not in steps[3]["outputs"][-1]["text"]
 
 
@@ -191,3 +192,31 @@ def test_what_cannot_be_done_says_why(tmp_path: Path, arguments: list[str], mess
     given = [str(tmp_path / "other.ipynb") if argument == "OTHER" else argument for argument in arguments]
     with pytest.raises(DeskcheckError, match=message):
         CliRunner().invoke(app, ["view", str(tmp_path), *given], catch_exceptions=False)
+
+
+@pytest.mark.parametrize(
+    ("value", "traceback", "shown"),
+    [
+        ("bad", "Traceback\n\x1b[31mValueError\x1b[0m: bad", "Traceback\nValueError: bad"),
+        ("", "Traceback\nValueError", "Traceback\nValueError"),
+        ("bad", "", "ValueError: bad\n"),
+        (
+            "bad",
+            "Traceback of a kernel that names it first",
+            "ValueError: bad\nTraceback of a kernel that names it first",
+        ),
+    ],
+)
+def test_the_message_of_an_exception_stands_once(value: str, traceback: str, shown: str) -> None:
+    """At the end of its traceback; before it, where that does not have it."""
+    output = Output(type="error", name="ValueError", value=value, text=traceback)
+    assert error_of(output) == {"text": shown, "more": 0}
+    cut = error_of(Output(type="error", name="ValueError", value="bad", text="Trace", length=105))
+    assert cut == {"text": "ValueError: bad\nTrace", "more": 100}
+
+
+def error_of(output: Output) -> dict[str, Any]:
+    step = Execution(cell="a", source="1", status=Status.ERROR, outputs=(output,), order=("a",))
+    trajectory = Trajectory(id="a", source="replay", cells=(Cell(id="a", source="1"),), steps=(step,))
+    (told,) = notebook_facts(trajectory)["steps"][0]["outputs"]
+    return {name: told[name] for name in ("text", "more")}

@@ -1,11 +1,13 @@
 """The page of a notebook in a real browser: every control once."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from deskcheck.notebook.trajectory.file import read_trajectory
 from deskcheck.notebook.trajectory.ipynb import read_notebook
+from deskcheck.notebook.trajectory.trajectory import Cell, Ended, Execution, Output, Status, Trajectory
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.view.notebook_page import notebook_page
 from tests.view.browsing import FOREIGN, MARKS, NEEDS_AXE, Keys, Page, until
@@ -15,9 +17,8 @@ pytestmark = MARKS
 
 
 def at(page: Page, index: int) -> None:
-    until(
-        lambda: page.text("#now .which") == f"step {index}", f"step {index}, not {page.text('#now .which')}"
-    )
+    wanted = f"step {index + 1} of "
+    until(lambda: page.text("#now .which").startswith(wanted), f"{wanted}, not {page.text('#now .which')}")
 
 
 def variables(page: Page) -> dict[str, str]:
@@ -104,7 +105,7 @@ def test_every_kind_of_step(page: Page, work: Path) -> None:
     said = []
     for number in range(11):
         at(page, number)
-        said.append(page.text("#now").partition(str(number))[2].strip())
+        said.append(page.text("#now").removeprefix(page.text("#now .which")).strip())
         page.press("n")
     assert [text.partition(" [")[0] for text in said] == [
         "cell 1 of 2 runs",
@@ -193,6 +194,38 @@ def test_stored_and_fresh_side_by_side(page: Page, book: Path, book_file: Path) 
     assert "- 4" in page.text(".diff .minus")
     page.press("D")
     at(page, 0)
+
+
+def test_a_notebook_of_text_alone_is_no_problem(page: Page) -> None:
+    """Its texts stand there; one whose code was not run, or that was stopped, has a problem."""
+    text, code = Cell(id="a", source="# Only text", type="markdown"), Cell(id="b", source="1")
+    alone = Trajectory(id="text", source="replay", cells=(text,), steps=())
+    page.show(notebook_page(alone), ".texts")
+    assert page.text(".texts") == "This notebook has only text. There is no code to run.# Only text"
+    assert page.texts(".problem") == []
+    for other in (replace(alone, cells=(text, code)), replace(alone, ended=Ended.NO_KERNEL)):
+        page.show(notebook_page(other), ".problem")
+        assert page.text(".problem") == "Nothing was run in this notebook."
+
+
+def test_what_an_output_does_not_show_is_said(page: Page) -> None:
+    """Below the box: that there is more to scroll to, and what was left out."""
+    outputs = (
+        Output(type="stream", name="stdout", text="line\n" * 40),
+        Output(type="stream", name="stderr", text="x" * 10, length=1010),
+        Output(type="display_data", data={}, length=3000),
+        Output(type="stream", name="stdout", text="short"),
+    )
+    step = Execution(cell="a", source="1", status=Status.OK, outputs=outputs, order=("a",))
+    cells = (Cell(id="a", source="1"),)
+    page.show(
+        notebook_page(Trajectory(id="long", source="replay", cells=cells, steps=(step,))), "#now .which"
+    )
+    assert page.texts(".outputs .cut") == [
+        "40 lines: scroll to see them",
+        "1,000 characters more are not shown",
+        "3,000 characters more are not shown",
+    ]
 
 
 def test_hostile_notebooks_are_text(page: Page) -> None:

@@ -69,6 +69,9 @@ interface Facts {
   ended: string;
   detail: string;
   notes: string[];
+  /** Cells that are not code; and how many are. */
+  texts: string[];
+  code: number;
   report: { status: string; runs: number } | null;
   steps: Step[];
 }
@@ -172,13 +175,16 @@ function App({ facts }: { facts: Facts }): JSX.Element {
           ))}
         </section>
       )}
-      {!step && <p class="problem">Nothing was done in this notebook.</p>}
+      {!step && <NothingDone facts={facts} />}
       {step && (
         <main>
           <Steps steps={steps} at={at} go={go} failed={failed} odd={odd} />
           <section class="middle" aria-label="the step" tabIndex={0}>
             <p class="says" id="now" aria-live="polite">
-              <span class="which">step {at}</span> {told_of(step)}
+              <span class="which">
+                step {at + 1} of {steps.length}
+              </span>{" "}
+              {told_of(step)}
               {step.count !== undefined && step.count !== null && <span class="soft"> [{step.count}]</span>}
               {step.status && step.status !== "ok" && <span class="bad-word"> {word(step.status)}</span>}
               {step.inferred && <span class="soft"> nobody saw it; it was so later</span>}
@@ -300,6 +306,28 @@ function Prose({ texts }: { texts: string[] }): JSX.Element {
   );
 }
 
+/** Lines that a box of output shows at once. */
+const LINES_SHOWN = 20;
+
+/** What an output does not show at once, or not at all. */
+function lengthOf({ text, more }: Output): string {
+  const lines = text.trimEnd().split("\n").length;
+  const scroll = lines > LINES_SHOWN ? `${lines.toLocaleString("en")} lines: scroll to see them` : "";
+  const missing = more > 0 ? `${more.toLocaleString("en")} characters more are not shown` : "";
+  return [scroll, missing].filter(Boolean).join("; ");
+}
+
+/** In the place of steps: why there are none, and the texts of the notebook. */
+function NothingDone({ facts }: { facts: Facts }): JSX.Element {
+  if (facts.code > 0 || facts.ended !== "whole") return <p class="problem">Nothing was run in this notebook.</p>;
+  return (
+    <section class="texts" aria-label="the notebook">
+      <p class="soft">{facts.texts.length > 0 ? "This notebook has only text. There is no code to run." : "This notebook has no cells."}</p>
+      <Prose texts={facts.texts} />
+    </section>
+  );
+}
+
 function Outputs({ outputs }: { outputs: Output[] }): JSX.Element {
   if (!outputs.length) return <p class="soft">shows nothing</p>;
   return (
@@ -310,9 +338,9 @@ function Outputs({ outputs }: { outputs: Output[] }): JSX.Element {
           {output.text && (
             <pre tabIndex={0} aria-label={output.type === "stream" ? (output.name ?? "stream") : output.type.replaceAll("_", " ")}>
               {visible(output.text, true)}
-              {output.more > 0 && <span class="cut"> … {output.more.toLocaleString("en")} characters more</span>}
             </pre>
           )}
+          {lengthOf(output) && <p class="cut small">{lengthOf(output)}</p>}
           {output.others && output.others.length > 0 && <p class="soft small">also as {output.others.map((mime) => visible(mime)).join(", ")}</p>}
         </div>
       ))}

@@ -54,6 +54,8 @@ def notebook_facts(trajectory: Trajectory, stored: Trajectory | None = None) -> 
         "detail": trajectory.detail,
         "notes": list(trajectory.notes),
         "report": None if report is None else {"status": report.status.value, "runs": report.runs},
+        "texts": [cell.source for cell in trajectory.cells if cell.type != "code"],
+        "code": sum(cell.type == "code" for cell in trajectory.cells),
         "steps": list(_steps(trajectory, stored, report)),
     }
 
@@ -203,8 +205,7 @@ class _Outputs:
             if output.type == "stream":
                 yield told | _text(output.text or "", output.length)
             elif output.type == "error":
-                message = f"{output.name}: {output.value or ''}\n{_plain(output.text or '')}"
-                yield told | _text(message, None)
+                yield told | _error(output)
             else:
                 yield told | self._shown(output)
 
@@ -230,6 +231,16 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 def _plain(traceback: str) -> str:
     """A traceback without its colours."""
     return _COLOURS.sub("", traceback)
+
+
+def _error(output: Output) -> dict[str, Any]:
+    """The traceback, which as a rule ends with class and message; where it does not, these before it."""
+    traceback = _plain(output.text or "")
+    message = f"{output.name}: {output.value}" if output.value else output.name or ""
+    beyond = 0 if output.length is None else max(0, output.length - len(output.text or ""))
+    if beyond or not traceback.rstrip().endswith(message):
+        traceback = f"{message}\n{traceback}"
+    return _text(traceback, len(traceback) + beyond)
 
 
 def _text(text: str, length: int | None) -> dict[str, Any]:

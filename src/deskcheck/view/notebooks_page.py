@@ -58,6 +58,7 @@ _MEANING = {
     "harness_error": "ended the process that ran it, each time",
 }
 _SOURCE_LINES = 30
+_LINE_CHARS = 300
 
 _STYLE = (
     "\n"
@@ -247,12 +248,16 @@ def _cell(cell: CellReport) -> str:
     count = f" [{cell.count}]" if cell.count is not None else ""
     lines = cell.source.splitlines()
     more = f"\n... {len(lines) - _SOURCE_LINES} more lines" if len(lines) > _SOURCE_LINES else ""
-    source = _text("\n".join(line[:300] for line in lines[:_SOURCE_LINES]) + more)
+    source = _text("\n".join(map(_bounded, lines[:_SOURCE_LINES])) + more)
     diff = _pre("what differs", "".join(map(_row, cell.diff)), "diff") if cell.diff else ""
     return f"""<div class="cell"><div class="head"><span class="where">cell {cell.number}{count}</span>
 {_badge(cell.status)}<span class="why">{_text(reason(cell))}</span></div>
 <details><summary class="soft">source</summary>{_pre("source", source)}</details>{diff}</div>
 """
+
+
+def _bounded(line: str) -> str:
+    return line if len(line) <= _LINE_CHARS else line[: _LINE_CHARS - 1] + "…"
 
 
 def _pre(label: str, text: str, kind: str = "") -> str:

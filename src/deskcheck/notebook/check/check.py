@@ -418,6 +418,7 @@ def _name(path: Path, kernel: str | None) -> str:
     return f"{path.stem[:80]}-{digest}"
 
 
+_MESSAGE_CHARS = 500
 _IMAGE = re.compile(r"image/\w+")
 _KERNEL_ENDS = {Status.DIED: "kernel died", Status.OUT_OF_MEMORY: "out of memory"}
 _MODULE = re.compile(r"No module named '([^']+)'")
@@ -672,7 +673,7 @@ def _failure(error: tuple[str, str], unbound: dict[str, int]) -> dict[str, Any]:
     category = name.rpartition(".")[2] or "error"  # a kernel may name none
     return {
         "category": "Python 2" if category == "SyntaxError" and _PYTHON_2.match(message) else category,
-        "message": message[:500],
+        "message": message if len(message) <= _MESSAGE_CHARS else message[: _MESSAGE_CHARS - 1] + "…",
         "missing": missing[1] if missing else None,
         "follows": unbound.get(undefined[1]) if undefined else None,
     }

@@ -53,18 +53,25 @@ def _rows(one: list[str], other: list[str]) -> Iterator[DiffRow]:
     start = max(0, _common(one, other) - _CONTEXT)
     if start:
         yield DiffRow(side="@", text=f"... {start} equal lines")
+    beyond = max(len(one), len(other)) > start + _LINES
     one, other = one[start : start + _LINES], other[start : start + _LINES]
     for group in difflib.SequenceMatcher(None, one, other, autojunk=False).get_grouped_opcodes(_CONTEXT):
         for kind, i, i_end, j, j_end in group:
             if kind == "equal":
-                yield from (DiffRow(side=" ", text=line[:_WIDTH]) for line in one[i:i_end])
+                yield from (DiffRow(side=" ", text=_bounded(line)) for line in one[i:i_end])
             elif kind == "replace" and i_end - i == j_end - j:
                 pairs = [_cut(a, b) for a, b in zip(one[i:i_end], other[j:j_end], strict=True)]
                 yield from (DiffRow(side="-", text=a[0], changed=a[1]) for a, _ in pairs)
                 yield from (DiffRow(side="+", text=b[0], changed=b[1]) for _, b in pairs)
             else:
-                yield from (DiffRow(side="-", text=line[:_WIDTH]) for line in one[i:i_end])
-                yield from (DiffRow(side="+", text=line[:_WIDTH]) for line in other[j:j_end])
+                yield from (DiffRow(side="-", text=_bounded(line)) for line in one[i:i_end])
+                yield from (DiffRow(side="+", text=_bounded(line)) for line in other[j:j_end])
+    if beyond:
+        yield DiffRow(side="@", text="... and more lines, which are not shown")
+
+
+def _bounded(line: str) -> str:
+    return line if len(line) <= _WIDTH else line[: _WIDTH - 1] + "…"
 
 
 _Marked = tuple[str, tuple[int, int]]

@@ -1,10 +1,12 @@
 """What decides how notebooks are run."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
+from deskcheck.notebook.trajectory.parameters import parameter
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.settings import Setting, parse_size
 
@@ -108,7 +110,8 @@ class CheckSettings:
     in all: a second time, and where something in it is random and two runs may agree by chance, a third.
     root: as of `NotebookSettings`. kernel: an installed kernel (`deskcheck.notebook.installed`), in which
     neither `sandbox` nor limits on memory, disk, processes and CPU time hold; None: deskcheck's own, of this
-    Python. normalisers: rules that forgive differences
+    Python. parameters: values that a cell of ours assigns (`trajectory.parameters`): None, bool, int, float
+    or str. normalisers: rules that forgive differences
     (`deskcheck.notebook.check.normalise`); None: all that there are.
 
     Raises ValueError for less than one run.
@@ -139,6 +142,16 @@ class CheckSettings:
             metavar="NAME",
         ),
     ] = None
+    parameters: Annotated[
+        Mapping[str, Any],
+        Setting(
+            "Assign this after the cell with the tag 'parameters', as papermill does. May be given again.",
+            flag="--parameters",
+            short="-p",
+            metavar="NAME=VALUE",
+            parse=parameter,
+        ),
+    ] = field(default_factory=dict)
     normalisers: tuple[Any, ...] | None = None
 
     def __post_init__(self) -> None:

@@ -36,6 +36,7 @@ from deskcheck.notebook.kernel.servers import Servers
 from deskcheck.notebook.settings import CheckSettings
 from deskcheck.notebook.trajectory.ipynb import notebook_files, read_notebook
 from deskcheck.notebook.trajectory.markers import Marker, markers_of
+from deskcheck.notebook.trajectory.parameters import assignments, with_parameters
 from deskcheck.notebook.trajectory.trajectory import (
     SUFFIX,
     Cell,
@@ -357,11 +358,17 @@ def check_one(
     root = root_of(folder, settings.root)
     around = Surroundings(folder, root)
     with installed_kernels(settings.kernel, around) as installed:
+        if settings.parameters and installed is not None and not installed.is_python:
+            raise InputError(
+                f"--parameters: are assigned in Python, and the kernel {installed.name!r} is for "
+                f"{installed.language}: leave them out."
+            )
         could_read = root if installed is None and root != folder.resolve() else None
         compare = _Comparison(stored, normalisers_of(settings), could_read, installed)
+        as_run = with_parameters(stored, settings.parameters)
         fresh = replay(
-            stored,
-            None if kept is None else kept / (_name(path, settings.kernel) + SUFFIX),
+            as_run,
+            None if kept is None else kept / (_name(path, settings) + SUFFIX),
             limits=settings.limits,
             confinement=settings.sandbox,
             around=around,
@@ -370,9 +377,13 @@ def check_one(
             kernels=installed,
             interrupted=interrupted,
         )
-    if not {storable(step.cell) for step in fresh.executions} <= {storable(cell.id) for cell in stored.cells}:
+    if not {storable(step.cell) for step in fresh.executions} <= {storable(cell.id) for cell in as_run.cells}:
         raise RecordingError(f"{path}: was run before with other cells. {_ANOTHER_FOLDER}")
-    return compare.report(fresh), fresh.environment
+    report = compare.report(fresh)
+    if settings.parameters:
+        given = ", ".join(assignments(settings.parameters).splitlines()[1:])
+        report = replace(report, notes=(*report.notes, f"ran with other parameters: {given}"))
+    return report, fresh.environment
 
 
 _ANOTHER_FOLDER = "Delete that run, or choose another folder with --out."
@@ -411,9 +422,11 @@ def _files(path: Path) -> Iterator[tuple[Path, Path]]:
         raise InputError(f"{path}: there is no such file or folder.")
 
 
-def _name(path: Path, kernel: str | None) -> str:
-    """A file's name that no other path gives, nor this one in another kernel."""
-    told = os.fsencode(path.resolve()) + (b"" if kernel is None else b"\0" + kernel.encode())
+def _name(path: Path, settings: CheckSettings) -> str:
+    """A file's name that no other path gives, nor this one in another kernel or with other parameters."""
+    told = os.fsencode(path.resolve())
+    if settings.kernel is not None or settings.parameters:
+        told += b"\0" + json.dumps([settings.kernel, dict(settings.parameters)]).encode()
     digest = hashlib.blake2b(told, digest_size=5).hexdigest()
     return f"{path.stem[:80]}-{digest}"
 

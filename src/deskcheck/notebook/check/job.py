@@ -135,6 +135,7 @@ def _told(settings: CheckSettings) -> dict[str, Any]:
         "order": settings.order,
         "runs": settings.runs,
         **({} if settings.kernel is None else {"kernel": settings.kernel}),
+        **({"parameters": dict(settings.parameters)} if settings.parameters else {}),
         "root": None if settings.root is None else str(settings.root.resolve()),
         "normalisers": [each.name for each in normalisers_of(settings)],
     }
@@ -148,6 +149,7 @@ def _settings(told: dict[str, Any]) -> CheckSettings:
         order=CellOrder(told["order"]),
         runs=told["runs"],
         kernel=told.get("kernel"),
+        parameters=told.get("parameters", {}),
         root=None if told["root"] is None else Path(told["root"]),
         normalisers=tuple(named[name] for name in told["normalisers"]),
     )

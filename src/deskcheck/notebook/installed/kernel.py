@@ -55,6 +55,10 @@ class InstalledKernels:
     confinement = None
     """They have none."""
 
+    @property
+    def is_python(self) -> bool:
+        return _same_language("python", self.language)
+
     def refuses(self, trajectory: Trajectory) -> str | None:
         """Why a notebook cannot run in it: it is for another language."""
         asked = trajectory.language

@@ -22,12 +22,14 @@ _READ_ONLY = kernel.MOUNT_ATTR_RDONLY | kernel.MOUNT_ATTR_NOSUID
 
 
 def outermost(paths: Iterable[str]) -> list[str]:
-    """The paths without those that lie under another of them."""
-    kept: list[str] = []
-    for path in sorted(set(paths)):
-        if not any(path == other or path.startswith(other.rstrip("/") + "/") for other in kept):
-            kept.append(path)
-    return kept
+    """The absolute paths, sorted, without those that lie under another of them."""
+    kept: dict[str, None] = {}
+    for path in sorted(set(paths)):  # a folder comes before what lies in it
+        parts = path.rstrip("/").split("/")
+        above = ("/".join(parts[:count]) or "/" for count in range(1, len(parts)))
+        if not any(folder in kept for folder in above):
+            kept[path] = None
+    return list(kept)
 
 
 def build(

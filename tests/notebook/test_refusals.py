@@ -119,6 +119,33 @@ def test_what_is_installed_is_fetched(tmp_path: Path) -> None:
     assert [(each.status.value, each.limit) for each in found] == [("confined", "network")] * 2
 
 
+def test_what_follows_from_a_refusal(tmp_path: Path) -> None:
+    """A file that could not be fetched, in the words of numpy and pandas, and a name that a function of the
+    notebook needs, are not missing for the notebook's fault. A name that its own failure left out is, also in
+    a cell that needs more."""
+    sources = (
+        "import urllib.request as u\nu.urlretrieve('http://example.invalid/graph.txt.gz')\ndecorate = print",
+        "raise FileNotFoundError('graph.txt.gz not found.')",
+        "raise FileNotFoundError('File other.hdf does not exist')",
+        "def plot(x):\n    decorate(x)",
+        "plot(1)",
+        "import nosuchthing\nfitted = 1",
+        "fitted, decorate",
+    )
+    found = checked(save(tmp_path / "a.ipynb", *map(cell, sources)))
+    confined, failed = ("confined", "network", None), ("failed", None)
+    assert [(each.status.value, each.limit, each.missing) for each in found] == [
+        confined,
+        confined,
+        (*failed, "other.hdf"),
+        ("no_stored_output", None, None),
+        confined,
+        (*failed, "nosuchthing"),
+        (*failed, None),
+    ]
+    assert [each.follows for each in found] == [None, 2, None, None, 2, None, 7]
+
+
 def test_modules_beside_a_notebook(tmp_path: Path) -> None:
     """They can be imported, also those that a cell writes; one of the standard library with the same name comes
     first, as in Jupyter's kernels. The kernel's own folder has no modules."""

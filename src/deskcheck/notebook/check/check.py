@@ -436,6 +436,8 @@ _IMAGE = re.compile(r"image/\w+")
 _KERNEL_ENDS = {Status.DIED: "kernel died", Status.OUT_OF_MEMORY: "out of memory"}
 _MODULE = re.compile(r"No module named '([^']+)'")
 _FILE = re.compile(r"No such file or directory: '([^']+)'")
+_NOT_FOUND = re.compile(r"(?:File )?'?([^\s']*[^\s'.])'? (?:does not exist|not found)\.?")
+"""What libraries say that look for a file before they open it."""
 _PYTHON_2 = re.compile(
     r"Missing parentheses in call to '(print|exec)'|multiple exception types must be parenthesized"
     r"|leading zeros in decimal integer literals|invalid decimal literal.*\bL\b"
@@ -663,8 +665,11 @@ class _Before:
         source names too, which it may have fetched."""
         if not self._confined:
             return None
-        numbers = [self.unbound[name] for name in loaded(cell.source) if name in self.unbound]
-        number = next((number for number in sorted(numbers) if number in self._confined), None)
+        names = loaded(cell.source)
+        if cell.category == "NameError" and cell.follows is not None:  # this name ended it, and no other
+            names = {*_NAME.findall(cell.message or "")}
+        names &= self.unbound.keys()
+        number = next((n for n, each in self._confined.items() if names & bound(each.source)), None)
         if number is None and cell.missing is not None:
             wanted = os.path.basename(cell.missing.rstrip("/")).partition(".")[0]
             named = re.compile(rf"\b{re.escape(wanted)}\b") if wanted else None
@@ -682,6 +687,8 @@ class _Before:
 def _failure(error: tuple[str, str], unbound: dict[str, int]) -> dict[str, Any]:
     name, message = error
     missing = _MODULE.search(message) or _FILE.search(message)
+    if missing is None and name in ("FileNotFoundError", "OSError"):
+        missing = _NOT_FOUND.fullmatch(message)
     undefined = _NAME.search(message) if name == "NameError" else None
     category = name.rpartition(".")[2] or "error"  # a kernel may name none
     return {

@@ -130,6 +130,170 @@ def test_torch_is_seen() -> None:
     torch.set_rng_state(state)
 
 
+TORCH_CELLS: list[tuple[str, tuple[str, ...]]] = [
+    ("net = nn.Linear(1, 1)", ("torch",)),
+    ("net", ()),
+    ("print(net); net.weight.shape, net.eval()", ()),
+    ("sum(p.numel() for p in net.parameters())", ()),
+    ("for name, p in net.named_parameters():\n    print(name, p.shape)", ()),
+    ("print('up' if net.weight.item() > 1 else 'down')", ("the value of net (torch)",)),
+    ("net(torch.ones(1)) > 0", ("the value of net (torch)",)),
+    ("net.forward(torch.ones(1)) > 0", ("the value of net (torch)",)),
+    (
+        "loss = nn.MSELoss()(net(torch.ones(1)), torch.ones(1)); loss.item() < 1",
+        ("the value of net (torch)",),
+    ),
+    (
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.a = nn.Linear(1, 1)",
+        (),
+    ),
+    ("own = Net(); print(own)", ()),
+    ("own.a.bias.item() > 0", ("the value of own (torch)",)),
+    ("relu = nn.ReLU(); layer = nn.Linear(1, 1)", ("torch",)),
+    ("relu(torch.tensor([-1., 2]))", ()),
+    ("X = torch.rand(100, 3); print(X.shape)", ()),
+    ("X = torch.rand(100, 3); print(f'{X.shape} of {X.dtype}'); X.ndim, X.shape[0]", ()),
+    ("X = torch.rand(100, 3); print(X.shape, X[0, 0] > .5)", ("torch", "the value of X (torch)")),
+    ("nn.Dropout(.5)(torch.ones(5, 2)).shape", ()),
+    ("Y = X[torch.rand(100) > .5]; Y.shape", ("torch",)),
+    ("X[torch.rand(100) > .5].shape", ("torch",)),
+    ("def show():\n    print(torch.rand(1) > .5)", ()),
+    ("show(); X.shape", ("torch",)),
+    ("b = torch.distributions.Bernoulli(.5).sample()", ("torch",)),
+    ("b", ("the value of b (torch)",)),
+    ("torch.initial_seed() % 2", ("torch.initial_seed",)),
+    ("torch.manual_seed(3); torch.initial_seed()", ()),
+    ("net = nn.Linear(1, 1); net.weight > 0", ()),
+    ("net(torch.ones(1)) > 0", ()),
+]
+
+
+@pytest.mark.usefixtures("states")
+def test_what_models_compute() -> None:
+    """A model of torch whose weights were drawn: what it computes is chance, its own text and shapes are not,
+    nor are the shapes of what the cell draws."""
+    torch: Any = pytest.importorskip("torch", reason="would have proved that torch's draws are seen")
+    state = torch.get_rng_state()
+    torch.seed()
+    namespace: dict[str, Any] = {"torch": torch, "nn": torch.nn, "__name__": "__main__"}
+    draws = Draws()
+    wrong = []
+    for source, expected in TORCH_CELLS:
+        draws.begin(namespace, source)
+        exec(source, namespace)  # cells of our own
+        if (found := draws.end(namespace, source)) != expected:
+            wrong.append((source, found))
+    torch.set_rng_state(state)
+    assert wrong == []
+
+
+FOLLOWED: list[tuple[str, tuple[str, ...]]] = [
+    (
+        "rolls = [random.randint(1, 6) for _ in range(10)]; a = random.random(); b = random.random()",
+        ("random",),
+    ),
+    ("max(rolls)", ("the value of rolls (random)",)),
+    ("any(roll > 5 for roll in rolls)", ("the value of rolls (random)",)),
+    ("[roll > 5 for roll in rolls]", ("the value of rolls (random)",)),
+    ("sorted(rolls) == sorted(rolls), len(rolls)", ()),
+    ("a > b", ("the value of a (random)",)),
+    ("a == a, a + b == b + a, a >= a", ()),
+    ("order = {'id': random.random(), 'total': 3}", ("random",)),
+    ("order['total']", ()),
+    ("order['id'] > .5", ("the value of order (random)",)),
+    ("order = {'id': 3}", ()),
+    ("order['id']", ()),
+]
+
+
+@pytest.mark.usefixtures("states")
+def test_what_was_drawn_is_followed() -> None:
+    """Into builtins, comprehensions and dicts; not into what is the same for any numbers."""
+    random.setstate(random.Random(5).getstate())
+    namespace: dict[str, Any] = {"random": random, "__name__": "__main__"}
+    draws = Draws()
+    for source, expected in FOLLOWED:
+        draws.begin(namespace, source)
+        exec(source, namespace)  # cells of our own
+        assert draws.end(namespace, source) == expected, source
+
+
+@pytest.mark.usefixtures("states")
+def test_what_estimators_learn() -> None:
+    """An estimator of scikit-learn that drew when it was fitted: what it predicts and has learned is chance."""
+    sklearn: Any = pytest.importorskip("sklearn.ensemble", reason="would have proved that fits are followed")
+    numpy.random.set_state(numpy.random.RandomState().get_state())
+    namespace: dict[str, Any] = {"sk": sklearn, "np": numpy, "__name__": "__main__"}
+    namespace |= {"x": numpy.arange(12.0).reshape(6, 2), "y": [0, 0, 0, 1, 1, 1]}
+    draws = Draws()
+    learned = ("the value of bag (numpy.random)",)
+    for source, expected in (
+        ("bag = sk.BaggingClassifier(n_estimators=2).fit(x, y)", ("numpy.random",)),
+        ("bag.score(x, y) > .9", learned),
+        ("print('a' if bag.predict(x)[0] else 'b')", learned),
+        ("bag.estimators_samples_[0][0] > 2", learned),
+        ("bag.classes_, bag.n_features_in_", ()),
+        ("bag", ()),
+        ("bag = sk.BaggingClassifier(n_estimators=2)", ()),
+        ("bag.fit(x, y); n = 1", ("numpy.random",)),
+        ("bag.score(x, y) > .9", learned),
+        (
+            "np.random.rand(); bag = sk.BaggingClassifier(n_estimators=2, random_state=0).fit(x, y)",
+            ("numpy.random",),
+        ),
+        ("bag.score(x, y) > .9", ()),
+    ):
+        draws.begin(namespace, source)
+        exec(source, namespace)  # cells of our own
+        assert draws.end(namespace, source) == expected, source
+
+
+@pytest.mark.usefixtures("states")
+def test_draws_that_decide_nothing() -> None:
+    """A support vector machine draws a seed and does not use it; other draws of the cell count."""
+    svm: Any = pytest.importorskip("sklearn.svm", reason="would have proved that idle draws do not count")
+    numpy.random.set_state(numpy.random.RandomState().get_state())
+    x = numpy.arange(12.0).reshape(6, 2)
+    namespace: dict[str, Any] = {
+        "svm": svm,
+        "np": numpy,
+        "x": x,
+        "y": [0, 0, 0, 1, 1, 1],
+        "__name__": "__main__",
+    }
+    draws = Draws()
+    for source, expected in (
+        ("svm.SVC().fit(x, y).predict(x)", ()),
+        ("[svm.SVC(C=c).fit(x, y).predict(x) for c in (1, 2)]; svm.SVR().fit(x, y)", ()),
+        ("np.random.rand(); svm.SVC().fit(x, y)", ("numpy.random",)),
+        ("svm.SVC().fit(x, y); np.random.rand()", ("numpy.random",)),
+        ("svm.SVC().fit(x, y); np.random.rand(); svm.SVC().fit(x, y)", ("numpy.random",)),
+        ("svm.LinearSVC().fit(x, y).coef_", ("numpy.random",)),
+        ("import inspect; 'libsvm' in inspect.getsource(svm.SVC.fit)", ()),
+    ):
+        draws.begin(namespace, source)
+        exec(source, namespace)  # cells of our own
+        assert draws.end(namespace, source) == expected, source
+
+
+def test_faker_is_seen() -> None:
+    """Its generator for all, until it is seeded."""
+    faker: Any = pytest.importorskip("faker", reason="would have proved that Faker's draws are seen")
+    namespace: dict[str, Any] = {"Faker": faker.Faker, "fake": faker.Faker(), "__name__": "__main__"}
+    draws = Draws()
+    for source, expected in (
+        ("fake.boolean()", ("faker",)),
+        ("name = fake.name()", ("faker",)),
+        ("name < 'M'", ("the value of name (faker)",)),
+        ("other = Faker(); other.seed_instance(3); other.name()", ()),
+        ("Faker.seed(3); fake.boolean()", ()),
+        ("fake.boolean()", ()),
+    ):
+        draws.begin(namespace, source)
+        exec(source, namespace)  # cells of our own
+        assert draws.end(namespace, source) == expected, source
+
+
 class TestRuns:
     @pytest.fixture(autouse=True)
     def kernels(self) -> None:

@@ -28,9 +28,9 @@ _ALWAYS = {
         "SystemRandom",
     ),
     "random": ("SystemRandom",),
-    "torch": ("seed",),
+    "torch": ("seed", "initial_seed"),
 }
-"""Module -> functions that give something else each time."""
+"""Module -> functions that give something else each time (`initial_seed`: unless the user has set one)."""
 _MAKERS = {
     "random": ("Random",),
     "numpy.random": (
@@ -113,6 +113,12 @@ class Chance:
             tree,
             calls,
         )
+
+    def runs(self, tree: ast.Module, namespace: Mapping[str, Any]) -> Iterator[ast.AST]:
+        """The nodes that the cell given to `of` last runs, or may run in what the notebook defines."""
+        self._defined |= definitions(self._waiting)
+        self._waiting = []
+        return self._run(tree, namespace)
 
     def _run(self, tree: ast.Module, namespace: Mapping[str, Any]) -> Iterator[ast.AST]:
         """The nodes that the cell runs, or may run by calling what the notebook defines."""

@@ -19,16 +19,23 @@ from typing import Any
 
 from deskcheck.notebook.kernel.chance import SEEDS, Chance, Found
 from deskcheck.notebook.kernel.generators import KEPT, LibraryGenerator, Position, words
-from deskcheck.notebook.kernel.shown import SHELL, ShownChance, may_come, of_shell
+from deskcheck.notebook.kernel.idle import IdleDraws
+from deskcheck.notebook.kernel.shown import SHELL, ShownChance, learns_by_chance, may_come, of_shell
 
 _SEED_BITS = 96
 """numpy's own choice for a generator without a seed has 128; seeds that people choose are shorter."""
 
 _LONG = re.compile(r"\d{25,}")
+_OWN_SEED = "torch.initial_seed"
 _TORCHS = frozenset(
     {"rand", "randn", "randint", "randperm", "normal", "bernoulli", "multinomial", "rand_like", "randn_like"}
 )
 """torch's functions that draw. Of `random` and numpy, those are methods of the generator."""
+_FILLING = frozenset(
+    {"uniform_", "normal_", "bernoulli_", "random_", "xavier_uniform_", "kaiming_uniform_", "rsample"}
+    | {"sample", "dropout", "xavier_normal_", "kaiming_normal_", "randint_like"}
+)
+"""Names of functions and methods that do, of tensors, distributions, and models that are made."""
 _SAMPLERS = re.compile(r"(sample|rvs|shuffle|resample|permutation|train_test_split|make_\w+)")
 """Names of functions and methods, of pandas, scipy and scikit-learn, whose result is what they drew."""
 
@@ -47,6 +54,7 @@ class Draws:
         self._places: dict[str, str] = {}
         self._written: set[str] = set()
         """Long numbers in the cells so far: seeds, perhaps."""
+        self._idle = IdleDraws()
         self._chance = Chance()
         self._shown = ShownChance()
         self._unseeded: dict[str, Any] = {}
@@ -77,6 +85,7 @@ class Draws:
 
     def _imported(self, before: dict[str, Position]) -> None:
         """An import has ended that began when the generators were there."""
+        self._idle.watch()
         for kept in KEPT:
             then, now = before.get(kept.name), kept.place()
             if now is None or then == now:
@@ -96,6 +105,7 @@ class Draws:
             if kept.name not in self._seeded and kept.place() is not None:
                 kept.put(state)
         self._there = _places()
+        self._idle.begin()
         self._places = {name: _place(value) for name, value in _generators(namespace)}
         self._unseeded = {name: _own_place(namespace.get(name)) for name in self._unseeded}
 
@@ -114,7 +124,8 @@ class Draws:
             if any(f"{module}.{name}" in by_chance.calls for name in names)
         }
         self._seeded -= chosen
-        found = [*by_chance.calls, *(each.name for each in kept if each.name not in chosen)]
+        found = [call for call in by_chance.calls if call != _OWN_SEED or "torch" not in self._seeded]
+        found += [each.name for each in kept if each.name not in chosen]
         for name, value in _generators(namespace):
             first = _first_place(value)
             if first is None or str(value.bit_generator.seed_seq.entropy) in self._written:
@@ -127,6 +138,8 @@ class Draws:
         elif by_chance.tree is not None:
             of_call = _OfCall(by_chance, {*found}, namespace)
             found += self._shown.of(by_chance.tree, namespace, of_call, code)
+            if self._shown.shows_forms_alone(by_chance.tree, self._chance.runs(by_chance.tree, namespace)):
+                found = []
         if of_shell(code):
             found.append(SHELL)
         return tuple(dict.fromkeys(found))
@@ -134,6 +147,8 @@ class Draws:
     def _drew(self, kept: LibraryGenerator, code: str, seconds: float) -> bool:
         """Whether the cell drew from a generator for all while it had no seed."""
         then, now = self._there.get(kept.name), kept.place()
+        if then is not None:
+            then = self._idle.after(kept.name, then)
         if now is None or then == now:
             return False
         if then is None:
@@ -191,16 +206,43 @@ class _OfCall:
             if holder is None or type(holder) is not type(sys):
                 return name
         own = call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id
+        if "faker" in self.drew and isinstance(call.func, ast.Attribute):
+            holder = _value(call.func.value, self.namespace)
+            if type(holder).__module__.startswith("faker."):
+                return "faker"
         if "numpy.random" in self.drew and _SAMPLERS.fullmatch(own):
             seeds = [each.value for each in call.keywords if each.arg in ("random_state", "seed", "rng")]
             if all(isinstance(each, ast.Constant) and each.value is None for each in seeds):
                 return "numpy.random"
+        if "numpy.random" in self.drew and own == "fit" and isinstance(call.func, ast.Attribute):
+            return "numpy.random" if self._learns(call.func.value) else None
         function = _value(call.func, self.namespace)
         label = self.kept.get(id(getattr(function, "__self__", None)))
         if label is None and "torch" in self.drew:
-            torch = vars(sys.modules["torch"])
-            return "torch" if any(function is torch[name] for name in _TORCHS if name in torch) else None
+            return "torch" if _is_of_torch(function, own) else None
         return label
+
+    def _learns(self, model: ast.expr) -> bool:
+        """Whether a model, a variable or made where it is fitted, may draw when it is fitted."""
+        if isinstance(model, ast.Call):
+            kind = (
+                _value(model.func, self.namespace)
+                if isinstance(model.func, ast.Name | ast.Attribute)
+                else None
+            )
+            seeded = any(each.arg == "random_state" for each in model.keywords)
+            return isinstance(kind, type) and kind.__module__.startswith("sklearn.") and not seeded
+        return learns_by_chance(_value(model, self.namespace))
+
+
+def _is_of_torch(function: Any, name: str) -> bool:
+    """Whether a function or method, of that name in the cell, draws from torch's generator, or is a class of
+    models, whose weights are drawn."""
+    torch = vars(sys.modules["torch"])
+    if name in _FILLING or any(function is torch[each] for each in _TORCHS if each in torch):
+        return True
+    kind = getattr(sys.modules.get("torch.nn"), "Module", None)
+    return isinstance(function, type) and kind is not None and kind in type.mro(function)
 
 
 def _value(node: ast.expr, namespace: dict[str, Any]) -> Any:

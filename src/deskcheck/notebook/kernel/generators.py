@@ -1,9 +1,9 @@
-"""The random generators that `random`, `numpy.random` and torch keep for all: where each of them is, and
-whether a seed was set.
+"""The random generators that `random`, `numpy.random`, torch and Faker keep for all: where each of them is,
+and whether a seed was set.
 
-In the kernel's process. All three are Mersenne Twisters. One whose state follows from an earlier one, as each
-draw makes it, was not seeded in between. One without a seed begins anywhere: `LibraryGenerator.put` puts it
-where a run is to begin. Not: CUDA's generators, and those that a notebook makes for itself."""
+In the kernel's process. All are Mersenne Twisters. One whose state follows from an earlier one, as each draw
+makes it, was not seeded in between. One without a seed begins anywhere: `LibraryGenerator.put` puts it where
+a run is to begin. Not: CUDA's generators, and those that a notebook makes for itself."""
 
 import random
 import re
@@ -85,6 +85,32 @@ class _Python:
 
     def is_new(self, now: Position, code: str) -> bool | None:
         raise AssertionError("it is always loaded")
+
+
+class _Faker:
+    """All its providers draw from one `random.Random`, until `seed_instance` gives one another."""
+
+    name = "faker"
+
+    def place(self) -> Position | None:
+        made = self._generator()
+        if made is None:
+            return None
+        state = made.getstate()[1]
+        return Position(state[:WORDS], state[WORDS])
+
+    def put(self, state: tuple[int, ...]) -> None:
+        self._generator().setstate((3, (*state, 0), None))
+
+    def was_seeded(self, then: Position, now: Position, seconds: float, *, may_be: bool) -> bool:
+        return _was_seeded(then, now, seconds, may_be=may_be)
+
+    def is_new(self, now: Position, code: str) -> bool | None:
+        return None if _SEEDS.search(code) else now.next >= WORDS
+
+    def _generator(self) -> Any:
+        made = getattr(sys.modules.get("faker.generator"), "random", None)
+        return made if type(made) is random.Random else None
 
 
 class _Numpy:
@@ -171,4 +197,4 @@ def _was_seeded(then: Position, now: Position, seconds: float, *, may_be: bool) 
     return may_be or longest <= _MOST_S
 
 
-KEPT: tuple[LibraryGenerator, ...] = (_Python(), _Numpy(), _Torch())
+KEPT: tuple[LibraryGenerator, ...] = (_Python(), _Numpy(), _Torch(), _Faker())

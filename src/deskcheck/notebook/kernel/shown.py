@@ -10,7 +10,7 @@ import ast
 import builtins
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
@@ -27,19 +27,22 @@ _NOW = frozenset({"now", "today", "utcnow"})
 """Methods of classes of dates."""
 _PROCESSES = {"os": ("getpid", "getppid"), "threading": ("get_ident", "get_native_id")}
 _FILES = {"tempfile": ("mkdtemp", "mkstemp", "mktemp", "NamedTemporaryFile", "TemporaryDirectory")}
+FILE = "the name of a temporary file"
 _LABELS = (
     (_CLOCKS, "the clock"),
     (_PROCESSES, "the number of a process"),
-    (_FILES, "the name of a temporary file"),
+    (_FILES, FILE),
 )
 _KEEP = frozenset(
     {"int", "float", "str", "repr", "round", "abs", "bool", "hex", "bin", "oct", "format", "divmod"}
     | {"list", "tuple", "reversed", "enumerate", "next", "iter", "ascii", "bytes"}
 )
 """Builtins whose result is another where what they are given is."""
+_KEEP_DRAWN = frozenset({"any", "all", "sum", "max", "min"})
+"""Builtins that also keep what was drawn, whatever its order."""
 _COMMANDS = frozenset({"run", "check_output", "getoutput", "getstatusoutput", "Popen", "system", "popen"})
 """Functions of `subprocess` and `os` that run a command."""
-_KEEPING = frozenset({"math", "statistics", "posixpath", "numpy", "pandas", "torch", "scipy"})
+_KEEPING = frozenset({"math", "statistics", "posixpath", "numpy", "pandas", "torch", "scipy", "sklearn"})
 """Packages whose functions and classes do so, too."""
 _ORDERED = frozenset({"list", "tuple", "iter", "enumerate", "next"})
 _SAME = frozenset(
@@ -59,6 +62,18 @@ _SAME = frozenset(
     | {"flags", "columns", "index", "keys", "name", "names", "tzinfo", "device", "requires_grad", "info"}
 )
 """Attributes and methods that do not tell the values."""
+_FORMS = frozenset({"shape", "dtype", "dtypes", "ndim", "device", "columns", "requires_grad"})
+"""Of these, attributes that are the same also where the cell itself draws the values."""
+_WEIGHTS = ("weight", "bias", "data", "grad")
+"""How the names of attributes begin that are values of a model of torch."""
+_OF_MODELS = frozenset(
+    {"train", "eval", "to", "cpu", "cuda", "float", "double", "half", "apply", "requires_grad_", "zero_grad"}
+    | {"children", "modules", "parameters", "named_children", "named_modules", "named_parameters"}
+    | {"state_dict", "load_state_dict", "add_module", "get_submodule", "register_buffer", "buffers"}
+    | {"fit", "partial_fit", "get_params", "set_params", "n_features_in_", "feature_names_in_", "classes_"}
+)
+"""Methods of a model of torch or scikit-learn that do not compute with it, and attributes that do not tell
+what it learned."""
 _SHOWS_NO_VALUE = re.compile(r"\A\s*%%(?!time\b)|^\s*%(?!time\b)[^\n]*\Z|;\s*\Z", re.MULTILINE)
 """A cell whose last expression is not shown: under a magic such as ``%timeit``, or with a semicolon."""
 _SHELL = re.compile(
@@ -72,6 +87,7 @@ _MAY_COME = re.compile(
 )
 THE = "the "
 """Begins the labels of what is shown, not drawn."""
+_VALUE = f"{THE}value of "
 SHELL = "the random numbers of a command"
 ORDER = "the order of a set"
 
@@ -79,11 +95,14 @@ ORDER = "the order of a set"
 @dataclass(frozen=True, slots=True)
 class ChanceOrigin:
     """Where a value comes from. fine: it is chance what a comparison with it gives; else only its digits
-    are. clock: what it is less another is a duration."""
+    are. clock: what it is less another is a duration. inside: its text does not tell it: a model, by its
+    weights. parts: of a dict that is written out, each key with where its value comes from."""
 
     label: str
     fine: bool = True
     clock: bool = False
+    inside: bool = False
+    parts: tuple[tuple[object, "ChanceOrigin | None"], ...] = ()
 
 
 class ShownChance:
@@ -109,6 +128,47 @@ class ShownChance:
         if shows and tree.body and isinstance(last := tree.body[-1], ast.Expr):
             cell.show(last.value)
         return tuple(dict.fromkeys(cell.found))
+
+    def shows_forms_alone(self, tree: ast.Module, runs: Iterable[ast.AST]) -> bool:
+        """Whether all that a cell shows are shapes and types of values, models of torch, and constants; asked
+        after `of`. runs: the nodes that the cell runs, those of the notebook's functions too. What a library
+        prints is not known."""
+        chosen = {
+            node.id
+            for each in ast.walk(tree)
+            if isinstance(each, ast.Assign)
+            and any(isinstance(node, ast.Subscript) for node in ast.walk(each.value))
+            for target in each.targets
+            for node in ast.walk(target)
+            if isinstance(node, ast.Name)
+        }
+
+        def form(node: ast.expr) -> bool:
+            match node:
+                case ast.Constant():
+                    return True
+                case ast.Name():
+                    found = self.names.get(node.id)
+                    return found is not None and found.inside
+                case ast.Attribute():
+                    whole = isinstance(node.value, ast.Name | ast.Call)
+                    named = node.value.id if isinstance(node.value, ast.Name) else ""
+                    return node.attr in _FORMS and whole and named not in chosen
+                case ast.Subscript():
+                    return isinstance(node.value, ast.Attribute) and form(node.value)
+                case ast.Tuple() | ast.List():
+                    return all(map(form, node.elts))
+                case ast.JoinedStr():
+                    return all(map(form, node.values))
+                case ast.FormattedValue():
+                    return form(node.value)
+            return False
+
+        shown = [each for node in runs if _prints(node) and isinstance(node, ast.Call) for each in node.args]
+        last = tree.body[-1] if tree.body else None
+        if isinstance(last, ast.Expr) and not _prints(last.value):
+            shown.append(last.value)
+        return bool(shown) and all(map(form, shown))
 
 
 def may_come(code: str) -> bool:
@@ -136,7 +196,7 @@ class _Cell:
 
     def show(self, value: ast.expr) -> None:
         source = self.value(value)
-        if source is not None:
+        if source is not None and not source.inside:
             self.found.append(source.label)
 
     def go(self, body: list[ast.stmt], *, always: bool = True) -> None:
@@ -148,6 +208,7 @@ class _Cell:
                 if _prints(statement.value):
                     for given in statement.value.args:
                         self.show(given)
+                self._fits(statement.value)
             elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
                 self._assign(statement, always=always)
             elif isinstance(statement, ast.For):
@@ -181,10 +242,20 @@ class _Cell:
             for node in ast.walk(target):
                 if not (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)):
                     continue
-                if source is not None:
-                    self.names[node.id] = source
+                own = self.namespace.get(node.id)
+                weights = True if learns_by_chance(own) else _has_weights(own)
+                if source is not None and weights is not False:
+                    self.names[node.id] = replace(source, inside=True) if weights else source
                 elif always and not isinstance(statement, ast.AugAssign):
                     self.names.pop(node.id, None)
+
+    def _fits(self, call: ast.Call) -> None:
+        """A model is fitted in its place."""
+        label = self.drawn(call)
+        if label is None or not (isinstance(call.func, ast.Attribute) and call.func.attr == "fit"):
+            return
+        if isinstance(call.func.value, ast.Name):
+            self.names[call.func.value.id] = ChanceOrigin(label, inside=True)
 
     def value(self, node: ast.expr | None) -> ChanceOrigin | None:
         """Where the value of an expression comes from that is another in each run."""
@@ -193,7 +264,7 @@ class _Cell:
                 found = self.names.get(node.id)
                 if found is None or found.label.startswith(THE):
                     return found
-                return replace(found, label=f"{THE}value of {node.id} ({found.label})")
+                return replace(found, label=f"{_VALUE}{node.id} ({found.label})")
             case ast.Call():
                 return self._call(node)
             case ast.BinOp():
@@ -201,12 +272,23 @@ class _Cell:
             case ast.Compare():
                 return self._comparison(node)
             case ast.Attribute():
-                found = None if node.attr in _SAME else self.value(node.value)
+                found = self.value(node.value)
+                if found is not None and found.inside:
+                    own = node.attr.startswith(_WEIGHTS) or node.attr.endswith("_")
+                    return replace(found, inside=not own or node.attr in _OF_MODELS)
+                if node.attr in _SAME and not (
+                    found is not None and found.label == FILE and node.attr == "name"
+                ):
+                    return None
                 if found is not None and node.attr in ("microsecond", "nanosecond"):
                     return replace(found, fine=True, clock=False)
                 return found
             case ast.Subscript():
                 found = self.value(node.value) or self.value(node.slice)
+                if found is not None and isinstance(node.slice, ast.Constant):
+                    for key, part in found.parts:
+                        if key == node.slice.value:
+                            return None if part is None else replace(part, label=found.label)
                 return None if found is None else replace(found, fine=True, clock=False)
             case ast.UnaryOp() | ast.FormattedValue():
                 return self.value(node.operand if isinstance(node, ast.UnaryOp) else node.value)
@@ -221,18 +303,35 @@ class _Cell:
                     return ChanceOrigin(ORDER)
                 return self._any(node.elts)
             case ast.Dict():
-                return self._any([each for each in (*node.keys, *node.values) if each is not None])
+                found = self._any([each for each in (*node.keys, *node.values) if each is not None])
+                if found is None or not all(isinstance(key, ast.Constant) for key in node.keys):
+                    return found
+                keys = [key.value for key in node.keys if isinstance(key, ast.Constant)]
+                return replace(found, parts=tuple(zip(keys, map(self.value, node.values), strict=True)))
             case ast.ListComp() | ast.GeneratorExp():
                 first = node.generators[0]
                 if not first.ifs and self._is_set_of_text(_looped(first.iter)):
                     return ChanceOrigin(ORDER) if not isinstance(node.elt, ast.Constant) else None
-                return self.value(node.elt)
+                return self._each(node)
             case ast.NamedExpr():
                 return self.value(node.value)
         return None
 
     def _any(self, nodes: list[ast.expr]) -> ChanceOrigin | None:
         return next((found for each in nodes if (found := self.value(each)) is not None), None)
+
+    def _each(self, node: ast.ListComp | ast.GeneratorExp) -> ChanceOrigin | None:
+        """Of a comprehension: its variables have what was drawn of what it goes through."""
+        before = dict(self.names)
+        for each in node.generators:
+            over = self.value(each.iter)
+            for name in (name for name in ast.walk(each.target) if isinstance(name, ast.Name)):
+                self.names.pop(name.id, None)
+                if over is not None and not over.inside and _is_drawn(over):
+                    self.names[name.id] = over
+        found = self.value(node.elt)
+        self.names = before
+        return found
 
     def _arithmetic(self, node: ast.BinOp) -> ChanceOrigin | None:
         left, right = self.value(node.left), self.value(node.right)
@@ -249,7 +348,9 @@ class _Cell:
             return None
         sides = [self.value(each) for each in (node.left, *node.comparators)]
         found = [each for each in sides if each is not None and each.fine]
-        return found[0] if len(found) == 1 else None
+        if len(found) == 1 or (len(found) == 2 and all(map(_is_drawn, found)) and _are_apart(node)):
+            return found[0]
+        return None
 
     def _call(self, node: ast.Call) -> ChanceOrigin | None:
         label = self.drawn(node)
@@ -265,6 +366,13 @@ class _Cell:
             return found if found.label != "the time" or len(node.args) <= least else None
         if _module_of(function) in ("subprocess", "os", "posix") and _runs_random(function, node):
             return ChanceOrigin(SHELL)
+        model = self.value(node.func.value if isinstance(node.func, ast.Attribute) else node.func)
+        if model is not None and model.inside:
+            own = getattr(node.func, "attr", "")
+            return replace(model, inside=own in _OF_MODELS)
+        made = node.func.func if isinstance(node.func, ast.Call) else None
+        if made is not None and _module_of(self._meaning(made)) in _KEEPING:  # nn.MSELoss()(output, target)
+            return self._any([*node.args])
         if _module_of(function) in _KEEPING and getattr(function, "__name__", "") not in _SAME:
             return self._any([*node.args, *(keyword.value for keyword in node.keywords)])
         if not isinstance(node.func, ast.Attribute):
@@ -292,6 +400,9 @@ class _Cell:
             return ChanceOrigin("the hash of text") if self._is_text(given) else None
         if name in _ORDERED and self._is_set_of_text(_looped(given)):
             return ChanceOrigin(ORDER)
+        if name in _KEEP_DRAWN:
+            kept = self._any(node.args)
+            return kept if kept is not None and _is_drawn(kept) else None
         return self._any(node.args) if name in _KEEP else None
 
     # -- what values are, when the cell has ended ------------------------------------------------------
@@ -367,6 +478,44 @@ def _runs_random(function: Any, node: ast.Call) -> bool:
         return False
     words = (each.value for each in ast.walk(node) if isinstance(each, ast.Constant))
     return _SHELL.search(" ".join(word for word in words if isinstance(word, str))) is not None
+
+
+def _is_drawn(origin: ChanceOrigin) -> bool:
+    """Whether it comes from a random generator."""
+    return not origin.label.startswith(THE) or origin.label.startswith(_VALUE)
+
+
+def _are_apart(node: ast.Compare) -> bool:
+    """Whether a comparison says which of two values, that have no variable in common, is larger."""
+    left, right = (
+        {name.id for name in ast.walk(side) if isinstance(name, ast.Name)}
+        for side in (node.left, node.comparators[0])
+    )
+    return isinstance(node.ops[0], ast.Lt | ast.Gt | ast.LtE | ast.GtE) and not left & right
+
+
+def learns_by_chance(value: Any) -> bool:
+    """Whether it is an estimator of scikit-learn that may draw from the generator for all of numpy."""
+    if not type(value).__module__.startswith("sklearn."):
+        return False
+    own = object.__getattribute__(value, "__dict__") if hasattr(type(value), "get_params") else {}
+    return own.get("random_state", "none") is None
+
+
+def _has_weights(value: Any) -> bool | None:
+    """Whether a model of torch has weights; None: it is no model."""
+    kind = getattr(sys.modules.get("torch.nn"), "Module", None)
+    todo, there = [value], None
+    while todo:
+        each = todo.pop()
+        if kind is None or kind not in type.mro(type(each)):
+            continue
+        there = False
+        own = object.__getattribute__(each, "__dict__")
+        if any(weight is not None for weight in own.get("_parameters", {}).values()):
+            return True
+        todo += own.get("_modules", {}).values()
+    return there
 
 
 def _module_of(function: Any) -> str:

@@ -49,6 +49,11 @@ CELLS: list[tuple[str, tuple[str, ...]]] = [
     ("np.random.seed(None); np.random.rand()", ("numpy.random.seed",)),
     ("np.random.rand()", ("numpy.random",)),
     ("import time; random.seed(time.time())", ("random.seed",)),
+    ("import datetime; random.seed(datetime.datetime.now().timestamp())", ("random.seed",)),
+    ("now = int(time.time()); random.seed(now); random.random()", ("random.seed",)),
+    ("random.random()", ("random",)),
+    ("np.random.seed(now)", ("numpy.random.seed",)),
+    ("now = 3; np.random.seed(now); random.seed(now)", ()),
     ("random.seed(a=3); np.random.seed(seed=3)", ()),
     ("np.random.rand(); random.random()", ()),
     ("import secrets, uuid, os, time; from uuid import uuid4 as fresh", ()),
@@ -154,6 +159,7 @@ TORCH_CELLS: list[tuple[str, tuple[str, ...]]] = [
     ("X = torch.rand(100, 3); print(X.shape)", ()),
     ("X = torch.rand(100, 3); print(f'{X.shape} of {X.dtype}'); X.ndim, X.shape[0]", ()),
     ("X = torch.rand(100, 3); print(X.shape, X[0, 0] > .5)", ("torch", "the value of X (torch)")),
+    ("M = torch.rand(4, 3); M.shape, M.T.shape", ()),
     ("nn.Dropout(.5)(torch.ones(5, 2)).shape", ()),
     ("Y = X[torch.rand(100) > .5]; Y.shape", ("torch",)),
     ("X[torch.rand(100) > .5].shape", ("torch",)),
@@ -197,11 +203,28 @@ FOLLOWED: list[tuple[str, tuple[str, ...]]] = [
     ("[roll > 5 for roll in rolls]", ("the value of rolls (random)",)),
     ("sorted(rolls) == sorted(rolls), len(rolls)", ()),
     ("a > b", ("the value of a (random)",)),
+    ("a == b, rolls != a", ("the value of a (random)",)),
     ("a == a, a + b == b + a, a >= a", ()),
     ("order = {'id': random.random(), 'total': 3}", ("random",)),
     ("order['total']", ()),
     ("order['id'] > .5", ("the value of order (random)",)),
+    ("order.get('id') > .5, order.keys()", ("the value of order (random)",)),
+    ("text = str(order.get('id')); text[3] > '4'", ("the value of order (random)",)),
+    ("text[3] > '4'", ("the value of order (random)",)),
     ("order = {'id': 3}", ()),
+    ("order['luck'] = random.random()", ("random",)),
+    ("order['id'], order['id'] + 1", ()),
+    ("order['luck'] > .5", ("the value of order (random)",)),
+    ("order['luck'] = 1", ()),
+    ("order", ()),
+    ("grid = [0, 0, 0]; grid[random.randrange(3)] = 1", ("random",)),
+    ("grid[0]", ("the value of grid (random)",)),
+    ("deck = [1, 2]; random.shuffle(deck)", ("random",)),
+    ("deck[0]", ("the value of deck (random)",)),
+    ("len(deck), sorted(deck)", ()),
+    ("kept = []\nfor _ in range(3):\n    kept.append(random.random() > .5)", ("random",)),
+    ("any(kept)", ("the value of kept (random)",)),
+    ("kept = []\nfor x in range(3):\n    kept.append(x)\nkept", ()),
     ("order['id']", ()),
 ]
 
@@ -223,12 +246,13 @@ def test_what_estimators_learn() -> None:
     """An estimator of scikit-learn that drew when it was fitted: what it predicts and has learned is chance."""
     sklearn: Any = pytest.importorskip("sklearn.ensemble", reason="would have proved that fits are followed")
     numpy.random.set_state(numpy.random.RandomState().get_state())
-    namespace: dict[str, Any] = {"sk": sklearn, "np": numpy, "__name__": "__main__"}
+    linear: Any = pytest.importorskip("sklearn.linear_model")
+    namespace: dict[str, Any] = {"sk": sklearn, "lm": linear, "np": numpy, "__name__": "__main__"}
     namespace |= {"x": numpy.arange(12.0).reshape(6, 2), "y": [0, 0, 0, 1, 1, 1]}
     draws = Draws()
     learned = ("the value of bag (numpy.random)",)
     for source, expected in (
-        ("bag = sk.BaggingClassifier(n_estimators=2).fit(x, y)", ("numpy.random",)),
+        ("bag = sk.BaggingClassifier(n_estimators=2).fit(x, y); n = 1", ("numpy.random",)),
         ("bag.score(x, y) > .9", learned),
         ("print('a' if bag.predict(x)[0] else 'b')", learned),
         ("bag.estimators_samples_[0][0] > 2", learned),
@@ -236,6 +260,12 @@ def test_what_estimators_learn() -> None:
         ("bag", ()),
         ("bag = sk.BaggingClassifier(n_estimators=2)", ()),
         ("bag.fit(x, y); n = 1", ("numpy.random",)),
+        ("bag.fit(x, y)", ()),
+        ("sk.BaggingClassifier(n_estimators=2).fit(x, y)", ()),
+        ("sk.BaggingClassifier(n_estimators=2).fit(x, y).score(x, y)", ("numpy.random",)),
+        ("liblinear = lm.LogisticRegression(solver='liblinear').fit(x, y)", ("numpy.random",)),
+        ("lm.LogisticRegression(solver='liblinear').fit(x, y)", ()),
+        ("liblinear.predict(x)", ()),
         ("bag.score(x, y) > .9", learned),
         (
             "np.random.rand(); bag = sk.BaggingClassifier(n_estimators=2, random_state=0).fit(x, y)",
@@ -265,9 +295,9 @@ def test_draws_that_decide_nothing() -> None:
     for source, expected in (
         ("svm.SVC().fit(x, y).predict(x)", ()),
         ("[svm.SVC(C=c).fit(x, y).predict(x) for c in (1, 2)]; svm.SVR().fit(x, y)", ()),
-        ("np.random.rand(); svm.SVC().fit(x, y)", ("numpy.random",)),
+        ("np.random.rand(); svm.SVC().fit(x, y).predict(x)", ("numpy.random",)),
         ("svm.SVC().fit(x, y); np.random.rand()", ("numpy.random",)),
-        ("svm.SVC().fit(x, y); np.random.rand(); svm.SVC().fit(x, y)", ("numpy.random",)),
+        ("svm.SVC().fit(x, y); np.random.rand(); svm.SVC().fit(x, y).predict(x)", ("numpy.random",)),
         ("svm.LinearSVC().fit(x, y).coef_", ("numpy.random",)),
         ("import inspect; 'libsvm' in inspect.getsource(svm.SVC.fit)", ()),
     ):

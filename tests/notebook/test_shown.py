@@ -1,11 +1,13 @@
 """What a cell shows that is another in each run is found in its source; what only looks so is not."""
 
 import datetime
+import json
 import os
 import subprocess
 import tempfile
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +67,10 @@ CELLS: list[tuple[str, tuple[str, ...]]] = [
     ("for each in sorted(s):\n    print(each)", ()),
     ("n = 0\nfor each in s:\n    n += len(each)\nn", ()),
     ("print(s)", ()),  # a normaliser's
+    ("json.dumps(list(s)), json.dumps(sorted(s))", (ORDER,)),
+    ("Counter(s)", ()),
+    ("Counter(s).most_common(1)", (ORDER,)),
+    ("c = Counter(s); c['a'], sorted(c), dict.fromkeys(sorted(s))", ()),
     ("list({1, 2}), list({'a'}), list({'a': 1, 'b': 2})", ()),
     ("set('ab').pop()", (ORDER,)),
     ("h = hash('a') % 2 == 0", ()),
@@ -72,6 +78,7 @@ CELLS: list[tuple[str, tuple[str, ...]]] = [
     ("'yes' if h else 'no'", (HASH,)),
     ("hash = len\nhash('a')", ()),
     ("subprocess.run(['python', '-c', 'import random; print(random.random())']).stdout", (COMMAND,)),
+    ("subprocess.run([sys.executable, '-c', 'import random; print(random.random())']).stdout", (COMMAND,)),
     ("subprocess.run(['echo', 'random'])", ()),
     ("def f():\n    return time.time()\nprint('f')", ()),
 ]
@@ -81,8 +88,9 @@ def test_what_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cells in their order, with the variables that they leave."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     namespace: dict[str, Any] = {
-        module.__name__: module for module in (time, datetime, os, threading, tempfile, subprocess)
+        module.__name__: module for module in (time, datetime, os, threading, tempfile, subprocess, json)
     }
+    namespace["Counter"] = Counter
     shown = ShownChance()
     wrong = []
     for source, expected in CELLS:

@@ -8,7 +8,7 @@ is called. Not seen: calls inside of libraries and in strings, and by names that
 import ast
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -49,6 +49,8 @@ _CLOCKS = {
     "os": ("getpid",),
 }
 """Module -> functions that are no seed, though they are given as one."""
+_NOW = frozenset({"now", "utcnow", "today"})
+"""Methods of dates of which the same is true."""
 _MAY_BE = re.compile(
     r"secrets|uuid|urandom|getrandom|\bRandom\b|SystemRandom|seed|default_rng|RandomState|SeedSequence"
     r"|PCG64|MT19937|Philox|SFC64"
@@ -80,8 +82,11 @@ class Chance:
         self._seen = False
         """Whether any cell so far has a word that could be such a call."""
 
-    def of(self, code: str, namespace: Mapping[str, Any], *, read: bool = False) -> Found:
-        """What is found in the next cell, which has ended. read: it is read in any case."""
+    def of(
+        self, code: str, namespace: Mapping[str, Any], others: Container[str] = (), *, read: bool = False
+    ) -> Found:
+        """What is found in the next cell, which has ended. others: variables that are another in each run,
+        and so are no seed. read: the cell is read in any case."""
         self._waiting.append(code)
         self._seen = self._seen or _MAY_BE.search(code) is not None
         tree = parse(code) if self._seen or read else None
@@ -89,12 +94,15 @@ class Chance:
             return Found(tree=tree)
         self._defined |= definitions(self._waiting)
         self._waiting = []
-        known = _Known()
+        known = _Known(others)
         calls: dict[int, str] = {}
         made: set[str] = set()
         nodes = [*self._run(tree, namespace)]
         named = _given_names(nodes)
         for node in nodes:
+            if isinstance(node, ast.Assign):
+                no_seed = known.no_seed(node.value, namespace)
+                known.own |= {each.id: no_seed for each in node.targets if isinstance(each, ast.Name)}
             if not isinstance(node, ast.Call):
                 continue
             label = known.chance(node, namespace)
@@ -170,7 +178,10 @@ def _given_names(nodes: list[ast.AST]) -> dict[int, list[str]]:
 class _Known:
     """The functions of the tables above that are loaded, told by what they are."""
 
-    def __init__(self) -> None:
+    def __init__(self, others: Container[str]) -> None:
+        self.others = others
+        self.own: dict[str, bool] = {}
+        """Variables that the cell itself gave something to: whether that is no seed."""
         self.always, self.makers = _loaded(_ALWAYS), _loaded(_MAKERS)
         self.seeds, self.clocks = _loaded(SEEDS), _loaded(_CLOCKS)
 
@@ -200,11 +211,18 @@ class _Known:
         given = [*call.args, *(keyword.value for keyword in call.keywords)]
         if not given or all(isinstance(each, ast.Constant) and each.value is None for each in given):
             return True
-        return any(
-            isinstance(node, ast.Call) and id(_meaning(node.func, namespace)) in self.clocks
-            for each in given
-            for node in ast.walk(each)
-        )
+        return any(self.no_seed(each, namespace) for each in given)
+
+    def no_seed(self, value: ast.expr, namespace: Mapping[str, Any]) -> bool:
+        """Whether a value, given as a seed, is none: from a clock, or from a variable that is."""
+        for node in ast.walk(value):
+            if isinstance(node, ast.Name) and self.own.get(node.id, node.id in self.others):
+                return True
+            if isinstance(node, ast.Call):
+                method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+                if method in _NOW or id(_meaning(node.func, namespace)) in self.clocks:
+                    return True
+        return False
 
 
 def _loaded(table: Mapping[str, tuple[str, ...]]) -> dict[int, str]:

@@ -20,7 +20,14 @@ from typing import Any
 from deskcheck.notebook.kernel.chance import SEEDS, Chance, Found
 from deskcheck.notebook.kernel.generators import KEPT, LibraryGenerator, Position, words
 from deskcheck.notebook.kernel.idle import IdleDraws
-from deskcheck.notebook.kernel.shown import SHELL, ShownChance, learns_by_chance, may_come, of_shell
+from deskcheck.notebook.kernel.shown import (
+    SHELL,
+    ShownChance,
+    is_random_estimator,
+    learns_by_chance,
+    may_come,
+    of_shell,
+)
 
 _SEED_BITS = 96
 """numpy's own choice for a generator without a seed has 128; seeds that people choose are shorter."""
@@ -117,7 +124,7 @@ class Draws:
         self._may_seed = self._may_seed or "seed" in code.lower()
         kept = [each for each in KEPT if self._drew(each, code, seconds)]
         read = bool(kept or self._shown.names) or may_come(code)
-        by_chance = self._chance.of(code, namespace, read=read)
+        by_chance = self._chance.of(code, namespace, self._shown.names, read=read)
         chosen = {
             module
             for module, names in SEEDS.items()
@@ -138,7 +145,8 @@ class Draws:
         elif by_chance.tree is not None:
             of_call = _OfCall(by_chance, {*found}, namespace)
             found += self._shown.of(by_chance.tree, namespace, of_call, code)
-            if self._shown.shows_forms_alone(by_chance.tree, self._chance.runs(by_chance.tree, namespace)):
+            runs = self._chance.runs(by_chance.tree, namespace)
+            if self._shown.shows_forms_alone(by_chance.tree, runs, namespace):
                 found = []
         if of_shell(code):
             found.append(SHELL)
@@ -225,13 +233,10 @@ class _OfCall:
     def _learns(self, model: ast.expr) -> bool:
         """Whether a model, a variable or made where it is fitted, may draw when it is fitted."""
         if isinstance(model, ast.Call):
-            kind = (
-                _value(model.func, self.namespace)
-                if isinstance(model.func, ast.Name | ast.Attribute)
-                else None
-            )
+            named = isinstance(model.func, ast.Name | ast.Attribute)
+            kind = _value(model.func, self.namespace) if named else None
             seeded = any(each.arg == "random_state" for each in model.keywords)
-            return isinstance(kind, type) and kind.__module__.startswith("sklearn.") and not seeded
+            return isinstance(kind, type) and is_random_estimator(kind) and not seeded
         return learns_by_chance(_value(model, self.namespace))
 
 

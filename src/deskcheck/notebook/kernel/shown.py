@@ -40,10 +40,16 @@ _KEEP = frozenset(
 """Builtins whose result is another where what they are given is."""
 _KEEP_DRAWN = frozenset({"any", "all", "sum", "max", "min"})
 """Builtins that also keep what was drawn, whatever its order."""
+_GROW = frozenset({"append", "add", "extend", "insert", "appendleft", "update"})
+"""Methods that put what they are given into a list, set or dict."""
 _COMMANDS = frozenset({"run", "check_output", "getoutput", "getstatusoutput", "Popen", "system", "popen"})
 """Functions of `subprocess` and `os` that run a command."""
-_KEEPING = frozenset({"math", "statistics", "posixpath", "numpy", "pandas", "torch", "scipy", "sklearn"})
+_KEEPING = frozenset(
+    {"math", "statistics", "posixpath", "json", "numpy", "pandas", "torch", "scipy", "sklearn"}
+)
 """Packages whose functions and classes do so, too."""
+_ORDERED_INSIDE = frozenset({"Counter", "OrderedDict", "deque", "fromkeys"})
+"""Classes and methods that keep the order of a set of text, and whose own text a normaliser can sort."""
 _ORDERED = frozenset({"list", "tuple", "iter", "enumerate", "next"})
 _SAME = frozenset(
     {
@@ -66,6 +72,10 @@ _FORMS = frozenset({"shape", "dtype", "dtypes", "ndim", "device", "columns", "re
 """Of these, attributes that are the same also where the cell itself draws the values."""
 _WEIGHTS = ("weight", "bias", "data", "grad")
 """How the names of attributes begin that are values of a model of torch."""
+_RANDOM = frozenset(
+    {"ensemble", "tree", "neural_network", "cluster", "mixture", "manifold", "random_projection", "dummy"}
+)
+"""Modules of scikit-learn with estimators that learn by chance."""
 _OF_MODELS = frozenset(
     {"train", "eval", "to", "cpu", "cuda", "float", "double", "half", "apply", "requires_grad_", "zero_grad"}
     | {"children", "modules", "parameters", "named_children", "named_modules", "named_parameters"}
@@ -96,7 +106,8 @@ ORDER = "the order of a set"
 class ChanceOrigin:
     """Where a value comes from. fine: it is chance what a comparison with it gives; else only its digits
     are. clock: what it is less another is a duration. inside: its text does not tell it: a model, by its
-    weights. parts: of a dict that is written out, each key with where its value comes from."""
+    weights. parts: of what is so in part (a dict, a data frame), each key with where its
+    item comes from."""
 
     label: str
     fine: bool = True
@@ -129,10 +140,13 @@ class ShownChance:
             cell.show(last.value)
         return tuple(dict.fromkeys(cell.found))
 
-    def shows_forms_alone(self, tree: ast.Module, runs: Iterable[ast.AST]) -> bool:
-        """Whether all that a cell shows are shapes and types of values, models of torch, and constants; asked
-        after `of`. runs: the nodes that the cell runs, those of the notebook's functions too. What a library
-        prints is not known."""
+    def shows_forms_alone(
+        self, tree: ast.Module, runs: Iterable[ast.AST], namespace: Mapping[str, Any]
+    ) -> bool:
+        """Whether all that a cell shows are shapes and types of values, models, and constants; asked after
+        `of`. runs: the nodes that the cell runs, those of the notebook's functions too. What a library prints
+        is not known."""
+        cell = _Cell(self.names, namespace, lambda call: None)
         chosen = {
             node.id
             for each in ast.walk(tree)
@@ -151,13 +165,16 @@ class ShownChance:
                     found = self.names.get(node.id)
                     return found is not None and found.inside
                 case ast.Attribute():
-                    whole = isinstance(node.value, ast.Name | ast.Call)
-                    named = node.value.id if isinstance(node.value, ast.Name) else ""
-                    return node.attr in _FORMS and whole and named not in chosen
+                    of = node.value
+                    of = of.value if isinstance(of, ast.Attribute) and of.attr == "T" else of
+                    known = isinstance(of, ast.Call) or (isinstance(of, ast.Name) and of.id not in chosen)
+                    return node.attr in _FORMS and known
                 case ast.Subscript():
                     return isinstance(node.value, ast.Attribute) and form(node.value)
                 case ast.Tuple() | ast.List():
                     return all(map(form, node.elts))
+                case ast.Call():
+                    return cell.is_fit(node)
                 case ast.JoinedStr():
                     return all(map(form, node.values))
                 case ast.FormattedValue():
@@ -208,7 +225,7 @@ class _Cell:
                 if _prints(statement.value):
                     for given in statement.value.args:
                         self.show(given)
-                self._fits(statement.value)
+                self._changes(statement.value)
             elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
                 self._assign(statement, always=always)
             elif isinstance(statement, ast.For):
@@ -239,6 +256,9 @@ class _Cell:
         source = None if statement.value is None else self.value(statement.value)
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
         for target in targets:
+            if isinstance(target, ast.Subscript):
+                self._assign_part(target, source)
+                continue
             for node in ast.walk(target):
                 if not (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)):
                     continue
@@ -249,13 +269,39 @@ class _Cell:
                 elif always and not isinstance(statement, ast.AugAssign):
                     self.names.pop(node.id, None)
 
-    def _fits(self, call: ast.Call) -> None:
-        """A model is fitted in its place."""
-        label = self.drawn(call)
-        if label is None or not (isinstance(call.func, ast.Attribute) and call.func.attr == "fit"):
+    def _assign_part(self, target: ast.Subscript, source: ChanceOrigin | None) -> None:
+        """An item of a variable is given a value: under a key that is written out, that item alone is another
+        in each run."""
+        place = self.value(target.slice)
+        if not isinstance(target.value, ast.Name):
             return
-        if isinstance(call.func.value, ast.Name):
-            self.names[call.func.value.id] = ChanceOrigin(label, inside=True)
+        name, before = target.value.id, self.names.get(target.value.id)
+        if place is not None:
+            self.names[name] = place
+        elif not isinstance(target.slice, ast.Constant):
+            if source is not None:
+                self.names[name] = source
+        elif before is None or before.parts:
+            parts = {**dict(before.parts if before is not None else ()), target.slice.value: source}
+            first = next((each for each in parts.values() if each is not None), None)
+            if first is not None:
+                self.names[name] = replace(first, parts=tuple(parts.items()))
+            else:
+                self.names.pop(name, None)
+
+    def _changes(self, call: ast.Call) -> None:
+        """A variable is changed in its place: a model is fitted, a list grows or is shuffled."""
+        if not isinstance(call.func, ast.Attribute):
+            return
+        label, changed, found = self.drawn(call), call.func.value, None
+        if call.func.attr == "fit" and label is not None:
+            found = ChanceOrigin(label, inside=True)
+        elif call.func.attr == "shuffle" and label is not None and call.args:
+            found, changed = ChanceOrigin(label), call.args[0]
+        elif call.func.attr in _GROW:
+            found = self._any(call.args)
+        if found is not None and isinstance(changed, ast.Name):
+            self.names[changed.id] = found
 
     def value(self, node: ast.expr | None) -> ChanceOrigin | None:
         """Where the value of an expression comes from that is another in each run."""
@@ -273,6 +319,8 @@ class _Cell:
                 return self._comparison(node)
             case ast.Attribute():
                 found = self.value(node.value)
+                if found is not None and found.parts:
+                    return _part(found, node.attr)
                 if found is not None and found.inside:
                     own = node.attr.startswith(_WEIGHTS) or node.attr.endswith("_")
                     return replace(found, inside=not own or node.attr in _OF_MODELS)
@@ -285,10 +333,8 @@ class _Cell:
                 return found
             case ast.Subscript():
                 found = self.value(node.value) or self.value(node.slice)
-                if found is not None and isinstance(node.slice, ast.Constant):
-                    for key, part in found.parts:
-                        if key == node.slice.value:
-                            return None if part is None else replace(part, label=found.label)
+                if found is not None and found.parts and isinstance(node.slice, ast.Constant):
+                    return _part(found, node.slice.value)
                 return None if found is None else replace(found, fine=True, clock=False)
             case ast.UnaryOp() | ast.FormattedValue():
                 return self.value(node.operand if isinstance(node, ast.UnaryOp) else node.value)
@@ -355,7 +401,7 @@ class _Cell:
     def _call(self, node: ast.Call) -> ChanceOrigin | None:
         label = self.drawn(node)
         if label is not None:
-            return ChanceOrigin(label)
+            return ChanceOrigin(label, inside=self.is_fit(node))
         name = self._builtin(node.func)
         if name is not None:
             return self._of_builtin(name, node)
@@ -370,6 +416,9 @@ class _Cell:
         if model is not None and model.inside:
             own = getattr(node.func, "attr", "")
             return replace(model, inside=own in _OF_MODELS)
+        own = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        if own in _ORDERED_INSIDE and node.args and self._is_set_of_text(node.args[0]):
+            return ChanceOrigin(ORDER, inside=True)
         made = node.func.func if isinstance(node.func, ast.Call) else None
         if made is not None and _module_of(self._meaning(made)) in _KEEPING:  # nn.MSELoss()(output, target)
             return self._any([*node.args])
@@ -388,7 +437,8 @@ class _Cell:
             return ChanceOrigin(ORDER)
         if node.func.attr in ("join", "format"):
             return self._any(node.args) or self.value(node.func.value)
-        return self.value(node.func.value)
+        whole = self.value(node.func.value)
+        return None if whole is None else replace(whole, parts=())
 
     def _of_builtin(self, name: str, node: ast.Call) -> ChanceOrigin | None:
         if name == "id":
@@ -404,6 +454,14 @@ class _Cell:
             kept = self._any(node.args)
             return kept if kept is not None and _is_drawn(kept) else None
         return self._any(node.args) if name in _KEEP else None
+
+    def is_fit(self, node: ast.Call) -> bool:
+        """Whether a call fits an estimator of scikit-learn, a variable or one made there, and returns it."""
+        if not (isinstance(node.func, ast.Attribute) and node.func.attr == "fit"):
+            return False
+        model = node.func.value
+        kind = self._meaning(model.func) if isinstance(model, ast.Call) else type(self._meaning(model))
+        return _is_estimator(kind)
 
     # -- what values are, when the cell has ended ------------------------------------------------------
 
@@ -476,8 +534,19 @@ def _runs_random(function: Any, node: ast.Call) -> bool:
     """Whether a call runs a command that is written there and shows random numbers."""
     if getattr(function, "__name__", "") not in _COMMANDS:
         return False
-    words = (each.value for each in ast.walk(node) if isinstance(each, ast.Constant))
-    return _SHELL.search(" ".join(word for word in words if isinstance(word, str))) is not None
+    words = []
+    for each in ast.walk(node):
+        if isinstance(each, ast.Constant) and isinstance(each.value, str):
+            words.append(each.value)
+        elif isinstance(each, ast.Attribute) and each.attr == "executable":  # of `sys`
+            words.append("python")
+    return _SHELL.search(" ".join(words)) is not None
+
+
+def _part(whole: ChanceOrigin, key: object) -> ChanceOrigin | None:
+    """Where an item comes from of what is another in each run in part."""
+    found = dict(whole.parts).get(key)
+    return None if found is None else replace(found, label=whole.label)
 
 
 def _is_drawn(origin: ChanceOrigin) -> bool:
@@ -486,20 +555,31 @@ def _is_drawn(origin: ChanceOrigin) -> bool:
 
 
 def _are_apart(node: ast.Compare) -> bool:
-    """Whether a comparison says which of two values, that have no variable in common, is larger."""
+    """Whether a comparison is of two values that have no variable in common."""
     left, right = (
         {name.id for name in ast.walk(side) if isinstance(name, ast.Name)}
         for side in (node.left, node.comparators[0])
     )
-    return isinstance(node.ops[0], ast.Lt | ast.Gt | ast.LtE | ast.GtE) and not left & right
+    return not left & right
 
 
 def learns_by_chance(value: Any) -> bool:
-    """Whether it is an estimator of scikit-learn that may draw from the generator for all of numpy."""
-    if not type(value).__module__.startswith("sklearn."):
+    """Whether it is an estimator of scikit-learn that learns by what it draws from the generator for all of
+    numpy, with its parameters as they are."""
+    if not is_random_estimator(type(value)):
         return False
-    own = object.__getattribute__(value, "__dict__") if hasattr(type(value), "get_params") else {}
-    return own.get("random_state", "none") is None
+    return object.__getattribute__(value, "__dict__").get("random_state", "none") is None
+
+
+def is_random_estimator(kind: type) -> bool:
+    """Whether a class of scikit-learn learns by chance where no seed is set. Others draw, too, and get a
+    result that does not depend on it."""
+    package, _, rest = kind.__module__.partition(".")
+    return package == "sklearn" and (rest.partition(".")[0] in _RANDOM or kind.__name__.startswith("SGD"))
+
+
+def _is_estimator(kind: Any) -> bool:
+    return isinstance(kind, type) and kind.__module__.startswith("sklearn.") and hasattr(kind, "get_params")
 
 
 def _has_weights(value: Any) -> bool | None:

@@ -87,6 +87,16 @@ def test_a_secret_is_masked_wherever_it_stands() -> None:
     assert state.variables["n"].hash != MASKED
 
 
+def test_a_module_is_no_secret() -> None:
+    """The module `secrets` shows nothing but its name."""
+    import secrets
+
+    ((_, state),) = states([Mask().step(execution(secrets=secrets, my_secret="hidden-1"))])
+    assert state is not None
+    assert state.variables["secrets"].value.cut != "masked"
+    assert state.variables["my_secret"].value.cut == "masked"
+
+
 def test_fields_items_and_columns() -> None:
     """Items of dicts and attributes of objects with the name of a secret are masked, whatever they are."""
 

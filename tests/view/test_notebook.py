@@ -3,6 +3,7 @@
 import base64
 import json
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from deskcheck.cli import app
+from deskcheck.notebook.kernel.refusals import RULES
 from deskcheck.notebook.trajectory.file import read_trajectory, write_trajectory
 from deskcheck.notebook.trajectory.ipynb import parse_notebook, read_notebook
 from deskcheck.notebook.trajectory.trajectory import (
@@ -56,6 +58,17 @@ def test_a_recorded_notebook(book: Path) -> None:
     assert steps[3]["outputs"][-1]["text"].endswith("ZeroDivisionError: division by zero")
     assert steps[3]["outputs"][-1]["text"].count("division by zero") == 1
     assert "\x1b" not in steps[3]["outputs"][-1]["text"]
+
+
+def test_a_rule_of_the_sandbox_is_named(book: Path) -> None:
+    """A cell that a rule of the sandbox stood in the way of says so: it is no failure of the notebook."""
+    trajectory = read_trajectory(book)
+    steps = [
+        replace(step, confined="network") if isinstance(step, Execution) and step.count == 4 else step
+        for step in trajectory.steps
+    ]
+    told = [step["detail"] for step in notebook_facts(replace(trajectory, steps=steps))["steps"]]
+    assert [each for each in told if each is not None] == [RULES["network"]]
 
 
 def test_stored_outputs_beside(book: Path, book_file: Path) -> None:

@@ -17,6 +17,7 @@ from rich.text import Text
 
 from deskcheck import __version__
 from deskcheck.notebook.check.check import CellReport, NotebookReport, compare_with_stored
+from deskcheck.notebook.kernel.refusals import RULES
 from deskcheck.notebook.state.state import KernelState, states
 from deskcheck.notebook.trajectory.trajectory import (
     Cell,
@@ -163,7 +164,7 @@ def _execution(step: Execution, state: KernelState | None, outputs: "_Outputs") 
         "count": step.count,
         "wall_s": step.wall_s,
         "memory": step.memory_after,
-        "detail": step.detail,
+        "detail": step.detail or (None if step.confined is None else RULES.get(step.confined, step.confined)),
         "repeats": step.repeats,
         "difference": step.difference,
         "outputs": list(outputs.told(step.shown())),

@@ -139,7 +139,7 @@ class Mask:
         return state | {"variables": variables}
 
     def _variable(self, name: str, row: dict[str, Any]) -> dict[str, Any]:
-        if self._names.search(name):
+        if self._names.search(name) and row["type"] != "module":  # as `secrets`, of which only the name shows
             kept = {key: row[key] for key in ("change", "type")}
             return kept | {"value": _cut(row["type"]), "hash": MASKED}
         masked = row | {"value": self._encoded(row["value"])}

@@ -59,3 +59,34 @@ def test_wrong_words(asked: dict[str, Any], said: str) -> None:
     """What cannot be meant is refused with the value and the way out."""
     with pytest.raises(InputError, match=said):
         exec(f"import deskcheck\ndeskcheck.context(**{asked!r})", {"__name__": "somewhere", "a": 1, "_": 2})
+
+
+def test_tensors() -> None:
+    """Shape, dtype and the first numbers of a tensor, as torch itself says; of a class of the user's nothing
+    runs."""
+    torch: Any = pytest.importorskip("torch", reason="would have proved that tensors are described")
+
+    class Own(torch.Tensor):  # type: ignore[misc]
+        def __getitem__(self, place: Any) -> Any:
+            raise AssertionError("it ran")
+
+    space: dict[str, Any] = {
+        "w": torch.nn.Parameter(torch.tensor([[1.5, -2.0], [float("nan"), 1 / 3]])),
+        "mask": torch.arange(30).reshape(5, 6) > 3,
+        "scalar": torch.tensor(7),
+        "none": torch.zeros(0, 3),
+        "sparse": torch.eye(3).to_sparse(),
+        "meta": torch.zeros(2, device="meta"),
+        "own": torch.ones(2).as_subclass(Own),
+    }
+    exec("import deskcheck\nfound = deskcheck.context(form='json', time_s=60)", space)
+    rows = {row["name"]: row.get("described") for row in json.loads(str(space.pop("found")))["variables"]}
+    for name in ("w", "mask", "scalar", "none", "sparse", "meta"):
+        assert rows[name]["shape"] == list(space[name].shape)
+        assert "torch." + rows[name]["dtype"] == str(space[name].dtype)
+    assert rows["w"]["head"] == [1.5, -2.0, "nan", 0.333333]
+    assert rows["mask"]["head"] == space["mask"].flatten()[:10].tolist()
+    assert (rows["scalar"]["head"], rows["none"]["head"]) == ([7], [])
+    assert "head" not in rows["sparse"]
+    assert "head" not in rows["meta"]
+    assert not rows["own"]

@@ -85,6 +85,8 @@ CELLS: list[tuple[str, tuple[str, ...]]] = [
     ("np.random.Generator(np.random.PCG64()).random()", ("numpy.random.PCG64",)),
     ("np.random.Generator(np.random.PCG64(3)).random()", ()),
     ("(lambda seed: random.Random(seed))(3).random()", ()),
+    ("def number():\n    import os\n    return os.getpid()", ()),
+    ("number() % 2", ("the number of a process",)),
     ("class np: seed = len\nnp.seed([])", ()),
 ]
 

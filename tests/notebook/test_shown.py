@@ -81,6 +81,18 @@ CELLS: list[tuple[str, tuple[str, ...]]] = [
     ("subprocess.run([sys.executable, '-c', 'import random; print(random.random())']).stdout", (COMMAND,)),
     ("subprocess.run(['echo', 'random'])", ()),
     ("def f():\n    return time.time()\nprint('f')", ()),
+    ("f(), f() > 0", (CLOCK,)),
+    ("f() - f() < 100", ()),
+    ("def number():\n    import os\n    if os:\n        return os.getpid()", ()),
+    ("number()", (PID,)),
+    ("number() > 0", ()),
+    ("def again(n):\n    return again(n - 1) if n else number()", ()),
+    ("again(2)", (PID,)),
+    ("def one(t):\n    return t\ndef make():\n    def inner():\n        return number()\n    return 3", ()),
+    ("now = time.time()", ()),
+    ("one(2), make(), one(now)", ()),
+    ("number = len", ()),
+    ("number('ab')", ()),
 ]
 
 

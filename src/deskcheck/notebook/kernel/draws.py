@@ -123,7 +123,7 @@ class Draws:
         self._written |= {*_LONG.findall(code)}
         self._may_seed = self._may_seed or "seed" in code.lower()
         kept = [each for each in KEPT if self._drew(each, code, seconds)]
-        read = bool(kept or self._shown.names) or may_come(code)
+        read = bool(kept or self._shown.names or self._shown.functions) or may_come(code)
         by_chance = self._chance.of(code, namespace, self._shown.names, read=read)
         chosen = {
             module

@@ -4,7 +4,9 @@ In the kernel's process. Where it comes from: the draws of `chance` and `draws`,
 addresses, names of temporary files, hashes of text, the order of sets of text. It is followed through
 assignments, arithmetic, comparisons, indexes, methods, the formatting of text, and the builtins that keep
 it. A duration (one clock's value less another) may be the same in each run, as may two values that are
-compared with each other: these are not followed, nor are calls of other functions. Nothing is called."""
+compared with each other, unless they were drawn: these are not followed. Of the notebook's own functions
+what they return is followed, but not what they are given. Of a model of torch or scikit-learn, what it
+computes and has learned is followed; its own text does not tell that. Nothing is called."""
 
 import ast
 import builtins
@@ -12,7 +14,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 _CLOCKS = {
@@ -117,10 +119,12 @@ class ChanceOrigin:
 
 
 class ShownChance:
-    """Of the cells of one kernel, in their order. names: variables that are another in each run."""
+    """Of the cells of one kernel, in their order. names: variables that are another in each run. functions:
+    those of the notebook that were seen."""
 
     def __init__(self) -> None:
         self.names: dict[str, ChanceOrigin] = {}
+        self.functions: dict[str, ast.FunctionDef] = {}
 
     def of(
         self,
@@ -132,7 +136,8 @@ class ShownChance:
         """Where that comes from which the next cell shows and which is another in each run. namespace: the
         user's variables when it has ended. drawn: which generator a call draws from. code: the
         cell, with its magics."""
-        cell = _Cell(self.names, namespace, drawn)
+        self.functions |= {each.name: each for each in tree.body if isinstance(each, ast.FunctionDef)}
+        cell = _Cell(self.names, namespace, drawn, self.functions)
         cell.go(tree.body)
         self.names = cell.names
         shows = _SHOWS_NO_VALUE.search(code.rstrip()) is None
@@ -146,7 +151,7 @@ class ShownChance:
         """Whether all that a cell shows are shapes and types of values, models, and constants; asked after
         `of`. runs: the nodes that the cell runs, those of the notebook's functions too. What a library prints
         is not known."""
-        cell = _Cell(self.names, namespace, lambda call: None)
+        cell = _Cell(self.names, namespace, lambda call: None, {})
         chosen = {
             node.id
             for each in ast.walk(tree)
@@ -204,8 +209,11 @@ class _Cell:
         names: dict[str, ChanceOrigin],
         namespace: Mapping[str, Any],
         drawn: Callable[[ast.Call], str | None],
+        functions: Mapping[str, ast.FunctionDef],
     ) -> None:
         self.names = names
+        self.functions = functions
+        """Those of the notebook, by name."""
         self.namespace = namespace
         self.drawn = drawn
         self.labels = _functions()
@@ -406,6 +414,10 @@ class _Cell:
         if name is not None:
             return self._of_builtin(name, node)
         function = self._meaning(node.func)
+        if isinstance(node.func, ast.Name) and isinstance(function, FunctionType):
+            returned = self._returned(node.func.id)
+            if returned is not None:
+                return returned
         found = self.labels.get(id(function)) if function is not None else None
         if found is not None:
             least = 1 if getattr(function, "__name__", "") == "strftime" else 0
@@ -439,6 +451,19 @@ class _Cell:
             return self._any(node.args) or self.value(node.func.value)
         whole = self.value(node.func.value)
         return None if whole is None else replace(whole, parts=())
+
+    def _returned(self, name: str) -> ChanceOrigin | None:
+        """Where what a function of the notebook returns comes from, whatever it is given: as of the functions
+        that it calls."""
+        definition = self.functions.get(name)
+        if definition is None:
+            return None
+        before, functions = self.names, self.functions
+        self.names = {}
+        self.functions = {each: found for each, found in functions.items() if each != name}
+        found = self._any([each.value for each in _returns(definition) if each.value is not None])
+        self.names, self.functions = before, functions
+        return found
 
     def _of_builtin(self, name: str, node: ast.Call) -> ChanceOrigin | None:
         if name == "id":
@@ -507,9 +532,21 @@ class _Cell:
             return self.namespace.get(node.id)
         if isinstance(node, ast.Attribute):
             module = self._meaning(node.value)
+            if module is None and isinstance(node.value, ast.Name):  # imported inside a function
+                module = sys.modules.get(node.value.id)
             if isinstance(module, ModuleType):
                 return vars(module).get(node.attr)
         return None
+
+
+def _returns(definition: ast.FunctionDef) -> Iterator[ast.Return]:
+    todo: list[ast.AST] = [*definition.body]
+    while todo:
+        node = todo.pop(0)
+        if isinstance(node, ast.Return):
+            yield node
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            todo += ast.iter_child_nodes(node)
 
 
 def _functions() -> dict[int, ChanceOrigin]:

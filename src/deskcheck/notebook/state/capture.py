@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from deskcheck.notebook.state import tensors
 from deskcheck.notebook.state.attributes import attributes, kept_for_all, summary
 from deskcheck.tracer import arrays as _arrays
 from deskcheck.tracer.limits import TraceLimits
@@ -42,7 +43,7 @@ class StateLimits:
 
 
 Describer = Callable[[Any], dict[str, Any]]
-_describers: dict[str, Describer] = {}
+_describers: dict[str, Describer] = dict.fromkeys(tensors.TYPES, tensors.describe)
 
 
 def register(type_name: str, describe: Describer) -> None:

@@ -1,5 +1,7 @@
 """Random cells are told from others by what they draw from, not by what they happen to give."""
 
+import hashlib
+import itertools
 import random
 from pathlib import Path
 from typing import Any
@@ -109,6 +111,34 @@ def test_draws_are_seen() -> None:
 
 
 @pytest.mark.usefixtures("states")
+def test_a_cell_that_draws_nothing_changes_no_generator() -> None:
+    """Each cell begins elsewhere, and yet the state after a cell differs only where it drew. What it draws is
+    another in each cell, and the same in the same run."""
+    drawn = []
+    for _ in range(2):
+        namespace: dict[str, Any] = {"random": random, "np": numpy, "__name__": "__main__"}
+        draws, places = Draws(), []
+        for source in (
+            "x = 1",
+            "y = 2",
+            "a = random.random()",
+            "y = 3",
+            "b = random.random()",
+            "np.random.seed(1)",
+        ):
+            draws.begin(namespace, source)
+            exec(source, namespace)  # cells of our own
+            draws.end(namespace, source)
+            places.append((random.getstate(), repr(numpy.random.get_state())))
+        same = [one == other for one, other in itertools.pairwise(places)]
+        assert same == [True, False, True, False, False]
+        assert [one[1] == other[1] for one, other in itertools.pairwise(places)] == [True] * 4 + [False]
+        drawn.append((namespace["a"], namespace["b"]))
+    assert drawn[0] == drawn[1]
+    assert drawn[0][0] != drawn[0][1]
+
+
+@pytest.mark.usefixtures("states")
 def test_torch_is_seen() -> None:
     """Its generator for all, until it is seeded; a generator of its own has a seed, until it is given none."""
     torch: Any = pytest.importorskip("torch", reason="would have proved that torch's draws are seen")
@@ -205,6 +235,7 @@ FOLLOWED: list[tuple[str, tuple[str, ...]]] = [
     ("[roll > 5 for roll in rolls]", ("the value of rolls (random)",)),
     ("sorted(rolls) == sorted(rolls), len(rolls)", ()),
     ("a > b", ("the value of a (random)",)),
+    ("hashlib.sha256(bytes(rolls)).hexdigest()[0] < '8'", ("the value of rolls (random)",)),
     ("a == b, rolls != a", ("the value of a (random)",)),
     ("a == a, a + b == b + a, a >= a", ()),
     ("order = {'id': random.random(), 'total': 3}", ("random",)),
@@ -235,7 +266,7 @@ FOLLOWED: list[tuple[str, tuple[str, ...]]] = [
 def test_what_was_drawn_is_followed() -> None:
     """Into builtins, comprehensions and dicts; not into what is the same for any numbers."""
     random.setstate(random.Random(5).getstate())
-    namespace: dict[str, Any] = {"random": random, "__name__": "__main__"}
+    namespace: dict[str, Any] = {"random": random, "hashlib": hashlib, "__name__": "__main__"}
     draws = Draws()
     for source, expected in FOLLOWED:
         draws.begin(namespace, source)

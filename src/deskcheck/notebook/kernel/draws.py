@@ -14,6 +14,7 @@ import importlib
 import random
 import re
 import sys
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
@@ -55,6 +56,10 @@ class Draws:
         self._cell = 0
         self._there: dict[str, Position] = {}
         """Where the generators for all were when the cell began."""
+        self._put: set[str] = set()
+        """Generators that were put somewhere."""
+        self._back: dict[str, Callable[[], None]] = {}
+        """What puts those back that the cell began with elsewhere."""
         self._seeded: set[str] = set()
         self._may_seed = False
         """Whether any cell so far has a word for seeds."""
@@ -110,6 +115,10 @@ class Draws:
         state = words(self._cell, self.run)
         for kept in KEPT:
             if kept.name not in self._seeded and kept.place() is not None:
+                if kept.name not in self._put:  # where it is before the first draw, too
+                    kept.put(words(0, self.run))
+                    self._put.add(kept.name)
+                self._back[kept.name] = kept.keep()
                 kept.put(state)
         self._there = _places()
         self._idle.begin()
@@ -123,6 +132,7 @@ class Draws:
         self._written |= {*_LONG.findall(code)}
         self._may_seed = self._may_seed or "seed" in code.lower()
         kept = [each for each in KEPT if self._drew(each, code, seconds)]
+        self._put_back()
         read = bool(kept or self._shown.names or self._shown.functions) or may_come(code)
         by_chance = self._chance.of(code, namespace, self._shown.names, read=read)
         chosen = {
@@ -151,6 +161,13 @@ class Draws:
         if of_shell(code):
             found.append(SHELL)
         return tuple(dict.fromkeys(found))
+
+    def _put_back(self) -> None:
+        """Where the cell drew nothing, leave the generators as they were before it: it changed none."""
+        for kept in KEPT:
+            back = self._back.pop(kept.name, None)
+            if back is not None and kept.name not in self._seeded and kept.place() == self._there[kept.name]:
+                back()
 
     def _drew(self, kept: LibraryGenerator, code: str, seconds: float) -> bool:
         """Whether the cell drew from a generator for all while it had no seed."""

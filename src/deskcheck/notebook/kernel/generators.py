@@ -5,11 +5,13 @@ In the kernel's process. All are Mersenne Twisters. One whose state follows from
 makes it, was not seeded in between. One without a seed begins anywhere: `LibraryGenerator.put` puts it where
 a run is to begin. Not: CUDA's generators, and those that a notebook makes for itself."""
 
+import functools
 import random
 import re
 import struct
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -61,6 +63,9 @@ class LibraryGenerator(Protocol):
     def put(self, state: tuple[int, ...]) -> None:
         """Let it go on from these words."""
 
+    def keep(self) -> Callable[[], None]:
+        """What puts it back to where it is now."""
+
     def was_seeded(self, then: Position, now: Position, seconds: float, *, may_be: bool) -> bool:
         """Whether it was seeded between two places. seconds: that lie between them. may_be: taken to be so
         where it cannot be told."""
@@ -79,6 +84,9 @@ class _Python:
 
     def put(self, state: tuple[int, ...]) -> None:
         random.setstate((3, (*state, 0), None))
+
+    def keep(self) -> Callable[[], None]:
+        return functools.partial(random.setstate, random.getstate())
 
     def was_seeded(self, then: Position, now: Position, seconds: float, *, may_be: bool) -> bool:
         return _was_seeded(then, now, seconds, may_be=may_be)
@@ -101,6 +109,10 @@ class _Faker:
 
     def put(self, state: tuple[int, ...]) -> None:
         self._generator().setstate((3, (*state, 0), None))
+
+    def keep(self) -> Callable[[], None]:
+        made = self._generator()
+        return functools.partial(made.setstate, made.getstate())
 
     def was_seeded(self, then: Position, now: Position, seconds: float, *, may_be: bool) -> bool:
         return _was_seeded(then, now, seconds, may_be=may_be)
@@ -129,6 +141,10 @@ class _Numpy:
     def put(self, state: tuple[int, ...]) -> None:
         sys.modules["numpy.random.mtrand"]._rand.set_state(("MT19937", state, 0, 0, 0.0))
 
+    def keep(self) -> Callable[[], None]:
+        made = sys.modules["numpy.random.mtrand"]._rand
+        return functools.partial(made.set_state, made.get_state(legacy=False))
+
     def was_seeded(self, then: Position, now: Position, seconds: float, *, may_be: bool) -> bool:
         return _was_seeded(then, now, seconds, may_be=may_be)
 
@@ -150,6 +166,10 @@ class _Torch:
         known = _TORCH.pack(seed, WORDS, 1, 0, *state)
         rest = bytes(kept.numel() - len(known))  # no number of a pair of normal ones is waiting
         made.set_state(sys.modules["torch"].tensor([*known, *rest], dtype=kept.dtype))
+
+    def keep(self) -> Callable[[], None]:
+        made = self._generator()
+        return functools.partial(made.set_state, made.get_state())
 
     def was_seeded(self, then: Position, now: Position, seconds: float, *, may_be: bool) -> bool:
         return then.seed != now.seed

@@ -48,6 +48,7 @@ _COMMANDS = frozenset({"run", "check_output", "getoutput", "getstatusoutput", "P
 """Functions of `subprocess` and `os` that run a command."""
 _KEEPING = frozenset(
     {"math", "statistics", "posixpath", "json", "numpy", "pandas", "torch", "scipy", "sklearn"}
+    | {"hashlib", "_hashlib", "zlib", "base64", "binascii"}
 )
 """Packages whose functions and classes do so, too."""
 _ORDERED_INSIDE = frozenset({"Counter", "OrderedDict", "deque", "fromkeys"})

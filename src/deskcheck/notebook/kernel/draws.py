@@ -147,7 +147,7 @@ class Draws:
             first = _first_place(value)
             if first is None or str(value.bit_generator.seed_seq.entropy) in self._written:
                 continue
-            if self._places.get(name, first) != _place(value):
+            if self._places.get(name, first) != _place(value) or f"{name}.bit_generator.state" in code:
                 found.append(name)
         found += self._own(by_chance, namespace, code)
         if by_chance.tree is not None and not found:

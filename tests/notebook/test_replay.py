@@ -125,7 +125,7 @@ def test_another_language_has_no_kernel(tmp_path: Path) -> None:
     given = parse_notebook(notebook("1", kernelspec={"name": "ir", "language": "R"}), name="n.ipynb")
     found = replay(given, tmp_path / "n.trajectory.parquet")
     assert (found.ended, len(found.steps)) == (Ended.NO_KERNEL, 0)
-    assert "'ir' for R" in found.detail
+    assert "for R (kernel 'ir')" in found.detail
 
 
 def test_a_folder_from_the_command_line(tmp_path: Path) -> None:

@@ -282,7 +282,7 @@ def test_what_is_refused_at_the_door(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another language, no folder, no IPython: with the way out."""
     with pytest.raises(InputError, match="'/nowhere' is no folder"):
         Trials(notebook("1"), folder="/nowhere")
-    with pytest.raises(InputError, match="'ir' for R"):
+    with pytest.raises(InputError, match=r"for R \(kernel 'ir'\)"):
         Trials(replace(notebook("1"), kernel="ir", language="R"))
     monkeypatch.setitem(sys.modules, "IPython", None)
     with pytest.raises(MissingExtra, match=r"trying cells out needs .* pip install 'deskcheck\[notebook\]'"):

@@ -105,6 +105,13 @@ def test_its_answers_to_our_questions_are_ours(questions: Path, tmp_path: Path) 
     assert scores == {kind: 0.0 if kind == "input" else 0.5 for kind in KINDS}
 
 
+def test_a_file_that_cannot_be_made(tmp_path: Path) -> None:
+    """The message is of the file that was named, also where what was begun cannot be removed either."""
+    long = tmp_path / f"{'q' * 250}.jsonl"
+    with pytest.raises(InputError, match=r"q\.jsonl: cannot be written: File name too long"):
+        write_questions(long, [], KINDS)
+
+
 def test_generations_in_cruxevals_form(questions: Path, tmp_path: Path) -> None:
     """Bare values by program, several of each; also those of a scored file."""
     given = {"squares/3": ["5", "6"], "squares/4": ["14", "14"]}

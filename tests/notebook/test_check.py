@@ -282,7 +282,7 @@ class TestRuns:
         (["."], "has no .ipynb files"),
         (["a.ipynb", "--fail-on", "bad"], "known are unreadable, no_kernel"),
         (["a.ipynb", "--without", "bad"], "the normalisers are terminal codes"),
-        (["a.ipynb", "--html", "no/page.html"], "there is no folder no"),
+        (["a.ipynb", "--html", "no/page.html"], "no is not there, or cannot be written to"),
     ],
 )
 def test_wrong_calls(

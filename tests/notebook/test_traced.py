@@ -63,7 +63,7 @@ def test_without_a_kernel_it_is_the_table() -> None:
         "assert not [f for f in shell.input_transformers_cleanup if 'deskcheck' in repr(f)]\n"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "events are missing at the end: events" in ran.stdout
+    assert "events are missing at the end: the limit on events was reached" in ran.stdout
     assert "LAST 8" in ran.stdout
     assert "NEVER False" in ran.stdout
     for word in ("--max-events", "another cell magic", "write %%deskcheck trace above"):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -281,6 +282,33 @@ def test_the_command(folder: Path) -> None:
     missing = deskcheck_run("no.py")
     assert (missing.returncode, missing.stdout) == (2, "")
     assert "no.py: is no file" in missing.stderr
+    nowhere = deskcheck_run("--page", "no/p.html", "app.py", given="in\n")
+    assert (nowhere.returncode, nowhere.stdout) == (2, ""), "the program ran, and its page was lost"
+    assert "no/p.html: cannot be written" in nowhere.stderr
+
+
+def test_in_a_terminal_without_a_browser(folder: Path) -> None:
+    """What the program prints, the table, and one line that says how to have the page."""
+    (folder / "app.py").write_text("print('own')\n")
+    mine, theirs = pty.openpty()
+    bare = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    ran = subprocess.run(
+        [*PROCESS, "run", "app.py"],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        env=bare | {"COLUMNS": "100", "TERM": "dumb"},
+        text=True,
+        check=False,
+    )
+    os.close(theirs)
+    shown = os.read(mine, 1 << 16).decode().splitlines()
+    os.close(mine)
+    assert (ran.returncode, shown[0], shown[-1]) == (0, "own", "returned")
+    assert any("print('own')" in row and "return" in row for row in shown)
+    assert ran.stderr.splitlines() == [
+        "Recording app.py: returned, 3 events; for the page, put --page FILE.html before the program"
+    ]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

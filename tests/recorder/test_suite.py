@@ -306,6 +306,17 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return project(tmp_path_factory.mktemp("shop"))
 
 
+def test_a_relative_folder_is_the_callers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests run in the project's folder, and leave nothing of ours there."""
+    there = tmp_path / "there"
+    there.mkdir()
+    (there / "own.py").write_text("def twice(n):\n    return n + n\n")
+    (there / "test_own.py").write_text("from own import twice\n\ndef test():\n    assert twice(2) == 4\n")
+    monkeypatch.chdir(tmp_path)
+    assert record("there", Path("runs")).recorded == 1
+    assert {path.name for path in there.iterdir()} - {"__pycache__"} == {"own.py", "test_own.py"}
+
+
 @pytest.fixture(scope="module")
 def recorded(shop: Path) -> tuple[SuiteSummary, dict[str, Recording]]:
     with pytest.MonkeyPatch.context() as patch:

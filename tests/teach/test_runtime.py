@@ -1,5 +1,8 @@
 """Without torch a model gives what it gives with it."""
 
+import os
+import subprocess
+import sys
 from dataclasses import asdict
 from pathlib import Path
 
@@ -14,6 +17,7 @@ pytest.importorskip("onnx", reason=f"no onnx: {WHY}")
 pytest.importorskip("onnxscript", reason=f"no onnxscript: {WHY}")
 pytest.importorskip("onnxruntime", reason=f"no ONNX Runtime: {WHY}")
 
+import deskcheck.teach.small.runtime as runtime  # noqa: E402
 from deskcheck.teach.lessons.tokens import Bytes  # noqa: E402
 from deskcheck.teach.small.export import export  # noqa: E402
 from deskcheck.teach.small.interpreter import ModelRows  # noqa: E402
@@ -76,3 +80,13 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "model.onnx").write_bytes(b"no graph")
     with pytest.raises(InputError, match="holds no model of deskcheck"):
         OnnxNetwork(tmp_path / "model.onnx")
+
+
+def test_nothing_is_reported_to_anybody(tmp_path: Path) -> None:
+    """ONNX Runtime makes itself an id and a queue of reports in the home folder, unless it is told not to."""
+    loads = "import sys; from pathlib import Path; from deskcheck.teach.small.runtime import OnnxNetwork as N"
+    nano = Path(runtime.__file__).parents[1] / "nano" / "model.onnx"
+    quiet = ("CI", "ORT_DISABLE_TELEMETRY", "ORT_RUNNING_UNIT_TESTS", "XDG_CACHE_HOME")
+    home = {name: value for name, value in os.environ.items() if name not in quiet} | {"HOME": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", f"{loads}; N(Path(sys.argv[1]))", nano], env=home, check=True)
+    assert [*tmp_path.rglob("*")] == []

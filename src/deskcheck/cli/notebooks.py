@@ -13,7 +13,7 @@ import typer
 from deskcheck.cli.common.commands import ClickException
 from deskcheck.cli.common.jobs import Work, job_progress, print_job
 from deskcheck.cli.common.options import Panel, with_options
-from deskcheck.cli.common.output import progress_bar, says_when_interrupted
+from deskcheck.cli.common.output import progress_bar, refuse_unwritable, says_when_interrupted
 from deskcheck.errors import InputError
 from deskcheck.files import write_file
 from deskcheck.notebook.settings import CheckSettings
@@ -118,8 +118,8 @@ def check_notebooks(
     Exit status: 0 all reproduce, 1 some do not, 2 a wrong call or an error of ours."""
     failing = _statuses(options.fail_on)
     for file in (options.json_file, options.html_file, options.junit_file):
-        if file is not None and str(file) != "-" and not file.parent.is_dir():
-            raise InputError(f"{file}: there is no folder {file.parent}.")
+        if file is not None and str(file) != "-":
+            refuse_unwritable(file)
     settings = replace(settings, normalisers=compared.normalisers())
     with _for_github(options.github, failing) as add_report:
         report, done = _checked(paths, settings, options.out, work)

@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from deskcheck.cli.common.options import Panel, with_options
-from deskcheck.cli.common.output import say
-from deskcheck.errors import InputError
+from deskcheck.cli.common.output import refuse_unwritable, say
 from deskcheck.recorder.settings import RunSettings
 from deskcheck.settings import Setting
 from deskcheck.terminal import has_browser, kept_page, open_in_browser
@@ -49,7 +48,8 @@ def run(
     """Run a program as `python FILE.py ARGUMENTS` does, and show its run step by step.
 
     It is your own code: it is not confined, and has your files, streams, network and exit status. Options
-    for deskcheck stand before FILE.py. What it prints is its own; ours is one line on standard error.
+    for deskcheck stand before FILE.py. What it prints is its own; ours is one line on standard error, and the
+    run as a table where a terminal has no browser.
 
     Exit status: the program's; 128 and the signal's number where a signal ended it; 2 where it cannot be
     started."""
@@ -57,8 +57,8 @@ def run(
     from deskcheck.recording.reader import Recordings
 
     page, out = showing.page, showing.out
-    if page is not None and (not page.absolute().parent.is_dir() or page.is_dir()):
-        raise InputError(f"{page}: cannot be written: name a file in a folder that is there.")
+    if page is not None:
+        refuse_unwritable(page)
     if not showing.quiet and tracer_class().name == "reference":
         from deskcheck.recorder.programs import SLOW
 
@@ -82,13 +82,14 @@ def _show(recording: object, showing: _Showing) -> None:
     assert isinstance(recording, Recording)
     out, page, quiet = showing.out, showing.page, showing.quiet
     opened = has_browser() if showing.open_ is None else showing.open_
-    if page is None and not opened and out is None and not quiet and sys.stdout.isatty():
-        show_table(recording)
-        return
     said = [repr(recording)[1:-1]]
+    as_table = page is None and not opened and out is None and not quiet and sys.stdout.isatty()
+    if as_table:
+        show_table(recording)
+        said.append("for the page, put --page FILE.html before the program")
     if out is not None:
         said.append(f"kept in {out}: deskcheck view {out} {recording.id}")
-    if page is not None or opened or (out is None and not quiet):
+    if page is not None or opened or (out is None and not quiet and not as_table):
         file = page or kept_page()
         write_trace_page(recording, file)
         said.append(f"page: {file}")

@@ -33,9 +33,9 @@ class Kept:
 
     def __init__(self, folder: Path, suite: ObservedTests, settings: dict[str, Any]) -> None:
         command = json.dumps([__version__, asdict(suite), settings], sort_keys=True, default=str)
-        self.recordings = folder
+        self.recordings = folder.absolute()  # pytest, which is told of it, runs elsewhere
         self.root = suite.root
-        self.project = folder / NAME / _digest(str(suite.root))
+        self.project = self.recordings / NAME / _digest(str(suite.root))
         self.folder = self.project / _digest(command)
 
     def begin(self) -> None:

@@ -58,6 +58,7 @@ _RESTORE = (
     "Restore it from a copy, or move it and its partner of the same number away: "
     "the programs in it are then recorded again."
 )
+_MAKE = " `deskcheck record SOURCE --out FOLDER` makes some."
 _OTHERS = "To read the other shards use allow_truncated=True."
 
 
@@ -149,7 +150,7 @@ class Recordings:
         self._shards = [shard for shard in self._shards if shard.name not in inside]
         if not in_order:
             raise RecordingError(
-                f"{self.folder}: holds no recordings.{self._waiting_text()}", str(self.folder)
+                f"{self.folder}: holds no recordings.{self._waiting_text() or _MAKE}", str(self.folder)
             )
 
     def __len__(self) -> int:

@@ -53,7 +53,7 @@ def notebooks_table(report: Report, *, details: bool) -> RenderableType:
     table = Table(show_edge=False, pad_edge=False, header_style="bold")
     table.add_column("status", no_wrap=True)
     folder = common_folder(report)
-    table.add_column(f"notebook in {folder}", overflow="fold", min_width=30)
+    table.add_column(f"notebook in {_from_here(folder)}", overflow="fold", min_width=30)
     shown = [status for status in CellStatus if report.cells[status]]
     for status in shown:
         table.add_column(word(status).replace(" ", "\n"), justify="right")
@@ -89,6 +89,12 @@ def unconfined(kernel: str) -> str:
 def common_folder(report: Report) -> str:
     """The folder that all notebooks lie below."""
     return os.path.commonpath([os.path.dirname(os.path.abspath(n.path)) for n in report.notebooks])
+
+
+def _from_here(folder: str) -> str:
+    """The folder as somebody here would type it, if it lies below."""
+    short = os.path.relpath(folder)
+    return folder if short.split(os.sep)[0] == os.pardir else short
 
 
 def below(path: str, folder: str) -> str:

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from deskcheck.recording.program import code_lines
-from deskcheck.recording.recording import Recording
+from deskcheck.recording.recording import CUT_WORDS, Recording
 from deskcheck.recording.trace import Event, Kind
 from deskcheck.recording.value import Value, extent, render
 
@@ -193,7 +193,8 @@ def _end(recording: Recording, value_chars: int) -> Text:
     said = f"-> {recording.result}" if run_result.result is not None else run_result.detail
     lines = [f"\n{run_result.outcome.value} {said}".rstrip()]
     if run_result.cut is not None:
-        lines.append(f"events are missing at the end: {run_result.cut}")
+        why = CUT_WORDS.get(run_result.cut, run_result.cut)
+        lines.append(f"events are missing at the end: {why}")
     if recording.repeatable is False:
         lines.append(f"not repeatable: {recording.difference}")
     return Text("\n".join(lines))

@@ -39,19 +39,20 @@ def write_answers(
     made = path.with_name(f".{path.name}.{os.getpid()}")
     count = 0
     try:
-        with open(made, "w", encoding="utf-8") as out:
-            for file in map(Path, files):
-                before = count
-                for answer in _answers(file, question, model):
-                    out.write(json.dumps(answer) + "\n")
-                    count += 1
-                if count == before:
-                    raise InputError(f"{file}: holds no answers to questions of ours.")
-        os.replace(made, path)
+        try:
+            with open(made, "w", encoding="utf-8") as out:
+                for file in map(Path, files):
+                    before = count
+                    for answer in _answers(file, question, model):
+                        out.write(json.dumps(answer) + "\n")
+                        count += 1
+                    if count == before:
+                        raise InputError(f"{file}: holds no answers to questions of ours.")
+            os.replace(made, path)
+        finally:
+            made.unlink(missing_ok=True)
     except OSError as error:
         raise InputError(f"{error.filename or path}: {error.strerror}.") from error
-    finally:
-        made.unlink(missing_ok=True)
     return count
 
 

@@ -139,26 +139,28 @@ def _write(
     everything = path.with_name(f".{path.name}.{os.getpid()}.all")
     kinds: dict[str, dict[str, list[_Written]]] = {name: {} for name in names}
     try:
-        with open(everything, "w+b") as all_, open(made, "wb") as file:
-            for name, sample in samples:
-                line = _Written(sample.id_in_all_views, sample.program, sample.cluster, all_.tell())
-                kinds[name].setdefault(sample.view, []).append(line)
-                all_.write(line_of(sample, told(sample)).encode("ascii"))
-            for kind, there in ((kind, some) for kind, views in kinds.items() for some in views.values()):
-                for chosen in drawn(there, seed=sampling.seed, limit=sampling.limit, folders=folders):
-                    all_.seek(chosen.offset)
-                    file.write(all_.readline())
-                    written[kind] += 1
-        written = +written
-        if not written:
-            why = "; ".join(f"{n} {reason}" for reasons in excluded.values() for reason, n in reasons.items())
-            raise InputError(f"there is nothing to ask: {why or 'no recordings'}.")
-        os.replace(made, path)
+        try:
+            with open(everything, "w+b") as all_, open(made, "wb") as file:
+                for name, sample in samples:
+                    line = _Written(sample.id_in_all_views, sample.program, sample.cluster, all_.tell())
+                    kinds[name].setdefault(sample.view, []).append(line)
+                    all_.write(line_of(sample, told(sample)).encode("ascii"))
+                for kind, there in ((kind, some) for kind, views in kinds.items() for some in views.values()):
+                    for chosen in drawn(there, seed=sampling.seed, limit=sampling.limit, folders=folders):
+                        all_.seek(chosen.offset)
+                        file.write(all_.readline())
+                        written[kind] += 1
+            written = +written
+            if not written:
+                every = (f"{n} {reason}" for reasons in excluded.values() for reason, n in reasons.items())
+                why = "; ".join(every)
+                raise InputError(f"there is nothing to ask: {why or 'no recordings'}.")
+            os.replace(made, path)
+        finally:
+            made.unlink(missing_ok=True)
+            everything.unlink(missing_ok=True)
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror}.") from error
-    finally:
-        made.unlink(missing_ok=True)
-        everything.unlink(missing_ok=True)
     return written
 
 

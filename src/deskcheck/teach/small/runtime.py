@@ -5,6 +5,7 @@ The file holds weights in 16 bits, and the graph makes 32 of them when it is loa
 """
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ class OnnxNetwork:
     """A graph as an `interpreter.Network`. about: what was said of it when it was written."""
 
     def __init__(self, file: Path, threads: int = 0) -> None:
+        os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # from 1.29 on it reports to its maker
         try:
             import onnxruntime as ort
             from onnxruntime.capi import onnxruntime_pybind11_state as errors

@@ -445,6 +445,7 @@ def test_a_check_that_finds_something_has_a_status_of_its_own(folder: Path) -> N
         (["record", "no_code.jsonl", "--out", "o"], "no_code.jsonl:1: the row lacks 'code'"),
         (["record", "heapqq", "--out", "o"], "Did you mean heapq"),
         (["record", "who:where", "--out", "o"], "cruxeval[:PATH]"),
+        (["record", "generated", "--out", "o"], "Did you mean generated:COUNT"),
         (["record", "mine.jsonl"], "--out FOLDER"),
         (["record", "nosuch.py"], "nosuch.py: no such file or folder"),
         (["record", "nosuch"], "there is no module nosuch to import"),

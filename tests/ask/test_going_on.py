@@ -277,6 +277,16 @@ def test_refused_requests_are_no_score(place: Path) -> None:
     assert {(row["reading"], row["stop_reason"]) for row in rows} == {("refused", "model_length")}
 
 
+def test_nothing_to_ask(tmp_path: Path) -> None:
+    """No score is no success: what was run by its user gives no question, and the command says why."""
+    (tmp_path / "app.py").write_text("print(1)\n")
+    assert command_line("run", "-q", "--out", "runs", "app.py", cwd=tmp_path).returncode == 0
+    asked = command_line("ask", "runs", "-q", "output", "-m", "deskcheck/oracle", cwd=tmp_path)
+    assert asked.returncode == 2
+    assert "not asked for output: 1 run by its user" in asked.stdout
+    assert "nothing was asked" in asked.stderr
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("most_kb", some([2, 10, 20], 10))
 def test_a_disk_that_refuses(place: Path, most_kb: int) -> None:

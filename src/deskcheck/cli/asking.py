@@ -71,8 +71,8 @@ def ask(
     A run that was stopped keeps its answers: the same command goes on with it. Of a finished run the same
     command shows the answers; --out NEW_FOLDER asks again.
 
-    Exit status: 0 all were asked, 1 a model gave no text at all, 2 a wrong call or an error of ours or of the
-    provider, 130 interrupted."""
+    Exit status: 0 all were asked, 1 a model gave no text at all, 2 a wrong call, nothing to ask, or an error
+    of ours or of the provider, 130 interrupted."""
     from deskcheck.ask.run import Interrupted, ask_benchmark
     from deskcheck.ask.run import ask as ask_models
 
@@ -93,6 +93,9 @@ def ask(
     for r in silent:
         said = f"{r.refused} requests were refused, {r.empty} completions are empty"
         say(f"{_what(r)}: {r.model} gave no text at all: {said}. The score says nothing about it.")
+    if not any(r.n for r in results):
+        say("nothing was asked: no recording here gives such a question.")
+        raise typer.Exit(2)
     if silent:
         raise typer.Exit(1)
 

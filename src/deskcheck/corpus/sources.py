@@ -154,7 +154,8 @@ def programs(
         close = _close(scheme, [*PUBLISHED, *_MADE, *OTHERS])
         raise InputError(f"{source}: no source is called {scheme!r}.{close} Write one of\n{_forms()}")
     if _names_module(source):
-        return iter(doctests_in_module(source, [*PUBLISHED, *_names_near(path)], note))
+        forms = [form.replace("[,OPTION=...]", "") for form in SOURCES if ":" in form]
+        return iter(doctests_in_module(source, [*PUBLISHED, *forms, *_names_near(path)], note))
     _refuse_missing(source)
     raise InputError(f"{source!r} names no source of programs. Write one of\n{_forms()}")
 

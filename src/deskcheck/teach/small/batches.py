@@ -72,7 +72,8 @@ def shards(folder: Path) -> list[Path]:
     found = sorted(folder.glob("*.parquet"))
     if not found:
         raise InputError(
-            f"{folder}: holds no lessons. `deskcheck lessons RECORDINGS --out {folder}` makes them."
+            f"{folder}: holds no lessons. Name a folder of recordings, as `deskcheck record SOURCE --out "
+            "FOLDER` makes it, or of lessons, as `deskcheck lessons RECORDINGS --out FOLDER` does."
         )
     return found
 

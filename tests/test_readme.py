@@ -22,7 +22,7 @@ SMALLER = {
     "generated:2000": "generated:40",
     "generated:1000": "generated:5",
     "--steps 2000": "--steps 6",
-    "--steps 300": "--steps 6",
+    "--steps 1000": "--steps 6",
     "-m taught/small": "--max-steps 20 -m taught/small",
 }
 """Training as it is shown takes minutes."""

@@ -9,6 +9,7 @@ from deskcheck.cli.common.output import progress_bar, say
 from deskcheck.cli.common.tables import print_steps
 from deskcheck.errors import InputError, MissingExtra
 from deskcheck.recording import Recording
+from deskcheck.teach.alone.settings import AloneTraining
 from deskcheck.teach.levels import Level
 from deskcheck.teach.processor.settings import ProcessorTraining
 from deskcheck.teach.reader.settings import ReaderTraining
@@ -107,6 +108,15 @@ def teach_reader(source: str, out: Path, training: ReaderTraining, *, any_licenc
     """Train a model of the level `reader` on lines that are drawn, and on those of a source of programs."""
     try:
         from deskcheck.teach.reader.training import train
+    except ImportError as error:
+        raise MissingExtra(str(error.name), "teach", "Training a model") from error
+    train(source, out, training, any_licence=any_licence, note=tell_row)
+
+
+def teach_alone(source: str, out: Path, training: AloneTraining, *, any_licence: bool) -> None:
+    """Train a model of the level `alone` on steps of a source of programs, each with its working."""
+    try:
+        from deskcheck.teach.alone.training import train
     except ImportError as error:
         raise MissingExtra(str(error.name), "teach", "Training a model") from error
     train(source, out, training, any_licence=any_licence, note=tell_row)

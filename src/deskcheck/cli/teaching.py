@@ -25,6 +25,7 @@ from deskcheck.errors import InputError, MissingExtra, RecordingError
 from deskcheck.files import write_file
 from deskcheck.scale.spread import Spread
 from deskcheck.settings import Setting
+from deskcheck.teach.alone.settings import AloneTraining
 from deskcheck.teach.lessons.settings import LessonSettings
 from deskcheck.teach.levels import Level
 from deskcheck.teach.processor.settings import ProcessorTraining
@@ -35,6 +36,7 @@ from deskcheck.terminal import console_out
 NOTHING, FURTHER = "From nothing", "Further, with --model"
 OPERATIONS = "Operations, with --steps-of"
 READING = "Lines, with --steps-of and --level reader"
+WORKING = "Steps with their working, with --steps-of and --level alone"
 
 
 @with_options
@@ -137,7 +139,7 @@ class _TeachOptions:
         str | None,
         Setting(
             "Instead of LESSONS: computed single operations, as often as they occur in the programs of this "
-            "source, and random ones. Trains a model of the level processor.",
+            "source, and random ones. Trains a model of the level processor, or of another --level.",
             metavar="GENERATOR",
         ),
     ] = None
@@ -158,7 +160,7 @@ Out = Annotated[
     Path, typer.Option("--out", help="Folder for the model, its metrics, and the state to continue from.")
 ]
 TaughtLevel = Annotated[
-    Level, typer.Option(help="With --steps-of: processor or reader.", rich_help_panel=OPERATIONS)
+    Level, typer.Option(help="With --steps-of: which level's model.", rich_help_panel=OPERATIONS)
 ]
 
 
@@ -175,6 +177,10 @@ def teach(
     reading: Annotated[
         Callable[[], ReaderTraining], Panel(READING, "a reader, with --steps-of GENERATOR --level reader")
     ],
+    working: Annotated[
+        Callable[[], AloneTraining],
+        Panel(WORKING, "a model that works steps out, with --steps-of GENERATOR --level alone"),
+    ],
     options: Annotated[_TeachOptions, Panel(None)],
     level: TaughtLevel = Level.PROCESSOR,
 ) -> None:
@@ -182,13 +188,13 @@ def teach(
     if options.steps_of is not None:
         if lessons is not None or options.model is not None:
             raise InputError("--steps-of: makes its own lessons and model: leave LESSONS and --model out.")
-        refuse_others(READING if level is Level.READER else OPERATIONS)
+        refuse_others({Level.READER: READING, Level.ALONE: WORKING}.get(level, OPERATIONS))
         if level is Level.READER:
             levels.teach_reader(options.steps_of, out, reading(), any_licence=options.any_licence)
-        elif level is Level.PROCESSOR:
-            levels.teach_steps_of(options.steps_of, out, operations(), any_licence=options.any_licence)
+        elif level is Level.ALONE:
+            levels.teach_alone(options.steps_of, out, working(), any_licence=options.any_licence)
         else:
-            raise InputError("--steps-of: trains the levels processor and reader; for alone give LESSONS.")
+            levels.teach_steps_of(options.steps_of, out, operations(), any_licence=options.any_licence)
     else:
         if lessons is None:
             raise InputError(

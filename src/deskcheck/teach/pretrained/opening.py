@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.recording import InputError, MissingExtra
+from deskcheck.teach.alone.words import FILE as WORKING
 from deskcheck.teach.small.checkpoints import folder_of, open_checkpoint
 from deskcheck.teach.small.interpreter import StepModel
 from deskcheck.teach.small.runtime import GRAPH
@@ -33,9 +34,10 @@ def step_model(name: str, *, explain: bool, arguments: Mapping[str, Any]) -> Ite
         if explain or arguments:
             raise InputError(f"{name}: is a model of deskcheck: leave --explain and --model-arg out.")
         try:
-            yield open_checkpoint(name)
+            opened = _of_ours(folder)
         except ImportError as error:
             raise MissingExtra(str(error.name), "nano", "Stepping a model") from error
+        yield opened
     else:
         from deskcheck.ask.inspect.models import prepare
 
@@ -44,6 +46,17 @@ def step_model(name: str, *, explain: bool, arguments: Mapping[str, Any]) -> Ite
 
         with ServedModel(model, explain=explain) as served:
             yield served
+
+
+def _of_ours(folder: Path) -> StepModel:
+    """A model of deskcheck's: one that answers at once, or one that works its answers out."""
+    if not (folder / WORKING).is_file():
+        return open_checkpoint(folder)
+    try:
+        from deskcheck.teach.alone.stepping import AloneModels
+    except ImportError as error:
+        raise MissingExtra(str(error.name), "teach", f"Running the model in {folder}") from error
+    return AloneModels(folder)
 
 
 def _is_hugging_face(folder: Path) -> bool:

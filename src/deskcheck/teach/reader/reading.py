@@ -34,7 +34,7 @@ _DEPTHS = {f"I{depth}": depth for depth in range(DEPTHS)}
 _CHANGES = frozenset(f"{op}=" for op in OPERATORS)
 
 
-class _Activation:
+class Activation:
     """A call of a function that is read."""
 
     def __init__(self, function: ReadFunction, names: dict[str, Any], number: int) -> None:
@@ -87,7 +87,7 @@ class ReadingMachine(Machine):
         if len(args) != len(function.parameters) or self.depth >= 400:
             raise OutsideLanguage(f"arguments that do not fit {function.name}, or too deep a recursion")
         names = dict(zip(function.parameters, args, strict=True))
-        activation = _Activation(function, names, self.frames)
+        activation = Activation(function, names, self.frames)
         self.frames += 1
         self.depth += 1
         try:
@@ -101,10 +101,10 @@ class ReadingMachine(Machine):
         finally:
             self.depth -= 1
 
-    def _at(self, activation: _Activation, line: SourceLine) -> None:
+    def _at(self, activation: Activation, line: SourceLine) -> None:
         self.at_line(activation.number, line.number, activation.names)
 
-    def _run_line(self, activation: _Activation, line: SourceLine) -> bool:
+    def _run_line(self, activation: Activation, line: SourceLine) -> bool:
         """Do what the reader writes about a line; whether the function returns."""
         prompt = line_prompt(line, activation.again and line.kind == "for")
         self.prompts += 1
@@ -133,7 +133,7 @@ class ReadingMachine(Machine):
                     activation.outcome = outcome
         raise UnreadableWorking("a line without end")
 
-    def _go_on(self, activation: _Activation) -> bool:
+    def _go_on(self, activation: Activation) -> bool:
         """Go where the reader says, line by line; whether the function has ended."""
         lines, place = activation.function.lines, activation.place
         looking, depth = activation.outcome, lines[place].depth
@@ -163,7 +163,7 @@ class ReadingMachine(Machine):
         raise UnreadableWorking("a way without end")
 
     def _do(
-        self, activation: _Activation, line: SourceLine, word: str, more: Callable[[], str]
+        self, activation: Activation, line: SourceLine, word: str, more: Callable[[], str]
     ) -> bool | None:
         """One order; what a test found, None for others."""
         stack = activation.stack
@@ -245,7 +245,7 @@ class ReadingMachine(Machine):
         else:
             stack.append(self.call(stack.pop(), items))
 
-    def _next_value(self, activation: _Activation) -> bool:
+    def _next_value(self, activation: Activation) -> bool:
         iterator = activation.iterators[activation.place]
         try:
             activation.stack.append(self.in_memory(lambda: next(iterator)))
@@ -260,7 +260,7 @@ class ReadingMachine(Machine):
             raise UnreadableWorking(f"{word}: no name")
         return name
 
-    def _content(self, activation: _Activation, line: SourceLine, word: str) -> Any:
+    def _content(self, activation: Activation, line: SourceLine, word: str) -> Any:
         slot = line.slots[int(word[1:])]
         if slot.name is None:
             return slot.value

@@ -1,0 +1,143 @@
+"""Lessons of the level `alone`: steps of runs of programs, computed by the rules; no recording is needed.
+
+A share of the states have other numbers than the run had there, so that a model sees operations on numbers
+of all kinds, and branches that no run takes.
+"""
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from deskcheck.corpus import programs
+from deskcheck.errors import InputError
+from deskcheck.recording import Program
+from deskcheck.teach.alone.lesson import Writer
+from deskcheck.teach.alone.text import AloneProgram, AloneState, read_program, state_words
+from deskcheck.teach.alone.words import NAMES, NUMBER
+from deskcheck.teach.machine.frames import OutsideLanguage
+from deskcheck.teach.machine.machine import read_arguments
+
+Step: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+"""Words of a state, of the answer."""
+Steps: TypeAlias = tuple[tuple[int, ...], list[Step]]
+"""Words of a program, and steps of it."""
+LONGEST = 360
+"""Words of a state with its answer, at most; longer ones are left out."""
+_EACH, _MOST, _OTHER = 8, 80, 0.3
+"""Steps of a program that stand together; events of a run that are looked at; share of runs whose numbers are
+replaced."""
+
+
+def first_state(program: AloneProgram, arguments: str) -> AloneState:
+    """The state at the call. Raises OutsideLanguage where the arguments are no literals that fit."""
+    try:
+        given, named = read_arguments(arguments)
+    except (SyntaxError, ValueError):
+        raise OutsideLanguage("arguments that cannot be read") from None
+    function = program.function
+    if named or len(given) != len(function.parameters):
+        raise OutsideLanguage("arguments by name, or as many as do not fit")
+    names = dict(zip(function.parameters, given, strict=True))
+    return AloneState("call", function.lines[0].number, names)
+
+
+def run_states(writer: Writer, program: AloneProgram, state: AloneState, most: int) -> Iterator[AloneState]:
+    """The states of a run that a step begins with. Ends where the language does."""
+    for _ in range(most):
+        yield state
+        try:
+            _, state = writer.step(program, state)
+        except OutsideLanguage:
+            return
+        if state.event == "return":
+            return
+
+
+def mixed_names(program: AloneProgram, chance: random.Random) -> AloneProgram:
+    """The program with other words for its names, so that each word is taught."""
+    words = chance.sample(range(NAMES), len(program.names))
+    return replace(program, names={name: f"N{word}" for name, word in zip(program.names, words, strict=True)})
+
+
+def drawn_number(chance: random.Random) -> int:
+    """A whole number of one to four digits, many of them small, or of a kind that carries."""
+    size = chance.choice((1, 1, 1, 2, 2, 2, 3, 3, 4))
+    kind = chance.random()
+    if kind < 0.1:
+        found = 10 ** (size - 1)
+    elif kind < 0.2:
+        found = 10**size - 1
+    elif kind < 0.3:
+        found = int("".join([chance.choice("0189") for _ in range(size)]))
+    else:
+        found = chance.randrange(10**size)
+    return -found if chance.random() < 0.2 else found
+
+
+def _other_numbers(state: AloneState, chance: random.Random) -> AloneState:
+    names = {
+        name: drawn_number(chance) if type(value) is int and chance.random() < 0.6 else value
+        for name, value in state.names.items()
+    }
+    whole = [value for value in names.values() if type(value) is int]
+    for name, value in names.items():  # sometimes two are equal, or one apart
+        if type(value) is int and chance.random() < 0.1:
+            names[name] = chance.choice(whole) + chance.choice((-1, 0, 0, 1))
+    return replace(state, names=names)
+
+
+class Lessons:
+    """Draws steps of runs. known: programs to draw from."""
+
+    def __init__(self, known: Sequence[Program], seed: object) -> None:
+        self.known = known
+        self.chance = random.Random(str(seed))
+        self.writer = Writer()
+
+    def __iter__(self) -> Iterator[Steps]:
+        """Steps of one program at a time, without end."""
+        while True:
+            found = self.of(self.chance.choice(self.known))
+            if found is not None:
+                yield found
+
+    def of(self, asked: Program) -> Steps | None:
+        """Some steps of a run; None where nothing of it can be taught."""
+        chance = self.chance
+        try:
+            program = mixed_names(read_program(asked.code), chance)
+            state = first_state(program, asked.arguments or "()")
+        except OutsideLanguage:
+            return None
+        states = list(run_states(self.writer, program, state, _MOST))
+        states = chance.sample(states, min(_EACH, len(states)))
+        if chance.random() < _OTHER:
+            states = [_other_numbers(one, chance) for one in states]
+        steps = [step for one in states if (step := lesson_of(self.writer, program, one)) is not None]
+        return (numbers(program.words()), steps) if steps else None
+
+
+def lesson_of(writer: Writer, program: AloneProgram, state: AloneState) -> Step | None:
+    """A state with its answer, in numbers; None where there is none, or a long one."""
+    try:
+        asked = state_words(program, state)
+        answer, _ = writer.step(program, state)
+    except OutsideLanguage:
+        return None
+    return (numbers(asked), numbers(answer)) if len(asked) + len(answer) <= LONGEST else None
+
+
+def numbers(words: Iterable[str]) -> tuple[int, ...]:
+    return tuple([NUMBER[word] for word in words])
+
+
+def programs_of(source: str, *, any_licence: bool = False) -> list[Program]:
+    """The programs of a source that may be taught. Raises InputError where there is none."""
+    found = [one for one in programs(source) if one.train_ok or any_licence]
+    if not found:
+        raise InputError(
+            f"{source}: has no program that is cleared for training (train_ok). "
+            "--any-licence takes also those that are not cleared."
+        )
+    return found

@@ -190,7 +190,7 @@ def test_names_are_any_words() -> None:
 
 def test_lessons_are_drawn_by_the_seed() -> None:
     known = list(programs("generated:30,difficulty=1-3,seed=9,inputs=1"))
-    first, again, other = (list(islice(Lessons(known, seed), 12)) for seed in (1, 1, 2))
+    first, again, other = (list(islice(Lessons(known).drawn(seed), 12)) for seed in (1, 1, 2))
     assert first == again != other
     words, steps = first[0]
     assert WORDS[words[0]] == "L1"

@@ -1,10 +1,12 @@
 """Lessons of the level `alone`: steps of runs of programs, computed by the rules; no recording is needed.
 
 A share of the states have other numbers than the run had there, so that a model sees operations on numbers
-of all kinds, and branches that no run takes.
+of all kinds, and branches that no run takes. A share of the programs is drawn by what they have, so that a
+model sees what is rare.
 """
 
 import random
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
@@ -24,9 +26,13 @@ Steps: TypeAlias = tuple[tuple[int, ...], list[Step]]
 """Words of a program, and steps of it."""
 LONGEST = 360
 """Words of a state with its answer, at most; longer ones are left out."""
-_EACH, _MOST, _OTHER = 8, 80, 0.3
+_EACH, _MOST, _OTHER, _BY_PART = 8, 80, 0.3, 0.4
 """Steps of a program that stand together; events of a run that are looked at; share of runs whose numbers are
-replaced."""
+replaced; share that is drawn by what they have."""
+_PARTS = re.compile(
+    r"\*\*|//|<<|>>|[-+*/%&|^~]|\b(?:min|max|abs|divmod|int|not|and|or|else|break|continue)\b"
+)
+"""What a program is drawn by."""
 
 
 def first_state(program: AloneProgram, arguments: str) -> AloneState:
@@ -90,28 +96,38 @@ def _other_numbers(state: AloneState, chance: random.Random) -> AloneState:
 class Lessons:
     """Draws steps of runs. known: programs to draw from."""
 
-    def __init__(self, known: Sequence[Program], seed: object) -> None:
+    def __init__(self, known: Sequence[Program]) -> None:
         self.known = known
-        self.chance = random.Random(str(seed))
         self.writer = Writer()
+        self.having: dict[str, list[Program]] = {}
+        """What programs have -> those that have it."""
+        for one in known:
+            for part in sorted(set(_PARTS.findall(one.code))):
+                self.having.setdefault(part, []).append(one)
 
-    def __iter__(self) -> Iterator[Steps]:
+    def drawn(self, seed: object) -> Iterator[Steps]:
         """Steps of one program at a time, without end."""
+        chance, parts = random.Random(str(seed)), list(self.having)
         while True:
-            found = self.of(self.chance.choice(self.known))
+            part = chance.choice(parts) if parts and chance.random() < _BY_PART else None
+            among = self.known if part is None else self.having[part]
+            found = self._of(chance.choice(among), part, chance)
             if found is not None:
                 yield found
 
-    def of(self, asked: Program) -> Steps | None:
-        """Some steps of a run; None where nothing of it can be taught."""
-        chance = self.chance
+    def _of(self, asked: Program, part: str | None, chance: random.Random) -> Steps | None:
+        """Some steps of a run; None where nothing of it can be taught. part: what half of them shall have."""
         try:
             program = mixed_names(read_program(asked.code), chance)
             state = first_state(program, asked.arguments or "()")
         except OutsideLanguage:
             return None
         states = list(run_states(self.writer, program, state, _MOST))
-        states = chance.sample(states, min(_EACH, len(states)))
+        lines = asked.code.split("\n")
+        having = [one for one in states if part is not None and part in lines[one.line - 1]]
+        chosen = chance.sample(having, min(_EACH // 2, len(having)))
+        others = [one for one in states if one not in chosen]
+        states = [*chosen, *chance.sample(others, min(_EACH - len(chosen), len(others)))]
         if chance.random() < _OTHER:
             states = [_other_numbers(one, chance) for one in states]
         steps = [step for one in states if (step := lesson_of(self.writer, program, one)) is not None]

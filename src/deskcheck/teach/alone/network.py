@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -21,6 +22,8 @@ from deskcheck.teach.small.model import Model, ModelConfig
 
 PLACES, ALONG = 16, 32
 """Places of a number, the last of which is that of its sign; words behind the beginning of a line."""
+_SIZE = 0.02
+"""Of each number of an address, as the embeddings begin."""
 
 
 class Standing(nn.Module):
@@ -59,9 +62,28 @@ class Standing(nn.Module):
         return whose, before, place, line, along
 
 
+def addresses(count: int, width: int, number: int) -> Tensor:
+    """Vectors that are nearly at right angles to one another, [count, width]: the same wherever a model runs,
+    and not trained. number: of the table."""
+    mask = (1 << 64) - 1
+    with np.errstate(over="ignore"):
+        mixed = np.arange(count * width, dtype=np.uint64) + np.uint64((number * 0x9E3779B97F4A7C15) & mask)
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    signs = (mixed >> np.uint64(63)).astype(np.float32)
+    return torch.from_numpy((2 * signs - 1).reshape(count, width) * _SIZE)
+
+
 class AloneModel(Model):
     """A causal language model over words that knows where they stand. Programs and states are read each from
-    its own beginning."""
+    its own beginning.
+
+    Beside the parts of where a word stands, which are trained, it is told all of it as one address, so that
+    attention finds a place by one match and not by several."""
+
+    along_line: Tensor
+    in_number: Tensor
+    in_source: Tensor
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(config)
@@ -72,6 +94,9 @@ class AloneModel(Model):
         self.place = nn.Embedding(PLACES, width)
         self.line = nn.Embedding(LINES + 1, width)
         self.along = nn.Embedding(ALONG, width)
+        self.register_buffer("along_line", addresses((LINES + 1) * ALONG, width, 1), persistent=False)
+        self.register_buffer("in_number", addresses(config.vocab_size * PLACES, width, 2), persistent=False)
+        self.register_buffer("in_source", addresses(config.vocab_size * PLACES, width, 3), persistent=False)
         for table in (self.whose, self.before, self.place, self.line, self.along):
             nn.init.normal_(table.weight, std=0.02)
 
@@ -83,6 +108,8 @@ class AloneModel(Model):
         whose, owner, place, line, along = self.standing(whole)
         x = self.embed_tokens(whole) + self.whose(whose) + self.before(owner)
         x = x + self.place(place) + self.line(line) + self.along(along)
+        x = x + self.along_line[line * ALONG + along] + self.in_number[whose * PLACES + place]
+        x = x + self.in_source[owner * PLACES + place]
         if before is not None:
             there = torch.cat([before >= 0, torch.ones_like(tokens, dtype=torch.bool)], 1)
             x = x * there.to(x.dtype)[..., None]

@@ -170,7 +170,7 @@ class _Run:
 
     def _unseen(self, held: Sequence[Program]) -> list[Batch]:
         found, count = [], 0
-        for one in Lessons(held, f"{self.training.seed} unseen"):
+        for one in Lessons(held).drawn(f"{self.training.seed} unseen"):
             found.append(one)
             count += len(one[1])
             if count >= _LOOKED_AT:
@@ -193,11 +193,11 @@ class _Run:
     def train(self) -> AloneModel:
         training = self.training
         started = time.perf_counter() - self.seconds
-        kept = AloneModel(self.config)
+        kept, lessons = AloneModel(self.config), Lessons(self.known)
         while self.step < training.steps:
             # Each stretch between two looks has lessons of its own, so that a run goes on from there.
             seed = f"{training.seed} {self.step}"
-            given = batches(iter(Lessons(self.known, seed)), training.batch_size, seed, self.again)
+            given = batches(lessons.drawn(seed), training.batch_size, seed, self.again)
             losses, wrongs = [], []
             for chosen in given:
                 loss, wrong = self._update(batch_of(chosen))

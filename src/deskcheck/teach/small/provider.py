@@ -43,9 +43,13 @@ class Taught(ModelAPI):
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
         self.folder = folder_of(model_name)
-        self.checkpoint = open_checkpoint(model_name, str(model_args.pop("device", "cpu")))
+        self.checkpoint = self.opened(model_name, str(model_args.pop("device", "cpu")))
         self._read: OrderedDict[str, ModelRows] = OrderedDict()
         self._alone = Lock()
+
+    def opened(self, model_name: str, device: str) -> Any:
+        """What is asked."""
+        return open_checkpoint(model_name, device)
 
     async def generate(
         self,
@@ -59,14 +63,18 @@ class Taught(ModelAPI):
     def _answer(self, text: str, most: int | None) -> ModelOutput:
         text = self._unexplained(text)
         program, empty, prompt = text.partition("\n\n")
-        encode = self.checkpoint.tokenizer.encode_prompt
         with self._alone:
-            known = len(encode(prompt, program + empty))
-            if known + len(self.checkpoint.tokenizer.encode(program + empty)) > _CONTEXT:
-                return ModelOutput.from_content(self.model_name, "", stop_reason="model_length")
-            rows = self._rows(program + empty)
-            rows.longest = known + (most or 2048)
-            answer = rows.ask({0: (prompt, prompt)})[0]
+            return self.answered(program + empty, prompt, most)
+
+    def answered(self, program: str, prompt: str, most: int | None) -> ModelOutput:
+        """The answer to a prompt about a program, of so many tokens at most."""
+        encode = self.checkpoint.tokenizer.encode_prompt
+        known = len(encode(prompt, program))
+        if known + len(self.checkpoint.tokenizer.encode(program)) > _CONTEXT:
+            return ModelOutput.from_content(self.model_name, "", stop_reason="model_length")
+        rows = self._rows(program)
+        rows.longest = known + (most or 2048)
+        answer = rows.ask({0: (prompt, prompt)})[0]
         return ModelOutput.from_content(
             self.model_name, answer.text, stop_reason="stop" if answer.ended else "max_tokens"
         )

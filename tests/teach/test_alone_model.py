@@ -13,6 +13,7 @@ from deskcheck.cli import app  # noqa: E402
 from deskcheck.errors import InputError  # noqa: E402
 from deskcheck.notation.edits import edited  # noqa: E402
 from deskcheck.notation.layout import program_text, step_prompt  # noqa: E402
+from deskcheck.recording.reader import Recordings  # noqa: E402
 from deskcheck.teach.alone import training  # noqa: E402
 from deskcheck.teach.alone.lesson import Writer  # noqa: E402
 from deskcheck.teach.alone.lessons import numbers  # noqa: E402
@@ -173,3 +174,40 @@ def test_the_command_trains(tmp_path: Path) -> None:
     arguments += ["--steps", "1", "--batch-size", "4", "--layers", "1", "--hidden-size", "32"]
     assert CliRunner().invoke(app, arguments, catch_exceptions=False).exit_code == 0
     assert (tmp_path / "model" / "alone.npz").is_file()
+
+
+def by_rules(rows: AloneRows, states: dict[int, str]) -> dict[int, Worked]:
+    """What a model writes that has learned all."""
+    writer, found = Writer(), {}
+    for row, state in states.items():
+        program = rows.programs[row]
+        assert not isinstance(program, str)
+        found[row] = Worked(writer.step(program, read_state(state))[0], True, 0.0)
+    return found
+
+
+def test_whole_states_are_seen(
+    model: AloneModel, record: Recorded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The stepper and `ask` see whole states: with the rules in place of the network, all of them are right."""
+    pytest.importorskip("inspect_ai", reason="no inspect_ai: would have proved that a model is asked")
+    from deskcheck.ask import AskSettings, ask
+    from deskcheck.teach.alone import provider  # noqa: F401 (registers it where deskcheck is not installed)
+    from deskcheck.teach.small.evaluation import report, run_all
+
+    save(model, tmp_path / "model", {"level": "alone", "words": list(WORDS)})
+    monkeypatch.setattr(AloneRows, "work", by_rules)
+    runs = record(*[call(str(n), LOOP, f"({n})") for n in range(4)])
+    opened = AloneModels(tmp_path / "model")
+    found = report(opened, list(run_all(opened, list(Recordings(runs)), rows=2)), each=9)
+    assert found.steps.whole == found.steps.runs == 4
+    assert found.each is not None
+    assert found.each.value == 1
+    results = ask(
+        [runs],
+        ["output", "state"],
+        [f"alone/{tmp_path / 'model'}"],
+        out=tmp_path / "asked",
+        settings=AskSettings(methods=("dynamic_scratchpad",), explain=True),
+    )
+    assert [result.score for result in results] == [1.0, 1.0]

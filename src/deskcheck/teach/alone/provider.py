@@ -11,11 +11,11 @@ from inspect_ai.model import ModelOutput, modelapi
 from deskcheck.teach.alone.stepping import AloneModels
 from deskcheck.teach.levels import Level
 from deskcheck.teach.small.checkpoints import folder_of
-from deskcheck.teach.small.provider import Taught
+from deskcheck.teach.small.provider import AskedSteps
 
 
 @modelapi(name=Level.ALONE.value)
-class AskedAlone(Taught):
+class AskedAlone(AskedSteps):
     """``alone/FOLDER``."""
 
     def opened(self, model_name: str, device: str) -> Any:

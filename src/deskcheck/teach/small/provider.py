@@ -26,8 +26,7 @@ _CONTEXT = 8192
 grows with its square."""
 
 
-@modelapi(name="taught")
-class Taught(ModelAPI):
+class AskedSteps(ModelAPI):
     """A checkpoint that answers greedily, one prompt at a time. device: where a torch model runs.
 
     folder: where its files are, which `deskcheck ask` notes.
@@ -106,3 +105,8 @@ class Taught(ModelAPI):
 
     def max_connections(self) -> int:
         return 16
+
+
+@modelapi(name="taught")
+class Taught(AskedSteps):
+    """``taught/FOLDER``, or ``taught/nano``."""

@@ -33,7 +33,7 @@ SHARES: Mapping[str, Mapping[Level, str]] = {
     "computes + - * // % and comparisons, tests": {
         Level.PROCESSOR: "model, digit by digit on squared paper",
         Level.READER: "model (that of the processor)",
-        Level.ALONE: "model, at once",
+        Level.ALONE: "model, digit by digit in its answer; nano at once",
     },
     "lays the digits out in columns": {
         Level.PROCESSOR: "machine",

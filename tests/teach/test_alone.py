@@ -5,6 +5,7 @@ import operator
 import random
 from collections import Counter
 from itertools import islice, pairwise
+from typing import Any
 
 import pytest
 
@@ -130,9 +131,10 @@ def test_results_are_those_of_python(op: str) -> None:
 def test_values_come_back_from_their_words() -> None:
     for value in (0, 7, -120, 10**9, True, False, None, 0.5, -12.25):
         assert value_text(value_words(value)) == repr(value)
-    for value in ("x", (1, 2), 1e100, float("nan"), 10**12, [3]):
+    other: Any
+    for other in ("x", (1, 2), 1e100, float("nan"), 10**12, [3]):
         with pytest.raises(OutsideLanguage):
-            value_words(value)
+            value_words(other)
     for words in ([], ["minus"], ["0", "0"], ["1", "0"], ["T", "1"], ["minus", "T"], [".", "1"]):
         with pytest.raises(ValueError, match="no value"):
             value_text(words)

@@ -80,7 +80,13 @@ def read_program(code: str) -> AloneProgram:
         raise OutsideLanguage("a program of more or less than one function")
     function = found[0]
     names: dict[str, str] = {}
+    loops: list[int] = []
     for line in function.lines:
+        loops = [depth for depth in loops if depth < line.depth]
+        if line.kind == "for":
+            if loops:  # a state says of an iterator not whose it is
+                raise OutsideLanguage("a loop over a range in another")
+            loops = [line.depth]
         if len(line.slots) > SLOTS:
             raise OutsideLanguage("a line with too many names and literals")
         if line.number >= LINES or any(word not in NUMBER for word in line.words):

@@ -202,6 +202,11 @@ def test_lessons_are_drawn_by_the_seed() -> None:
     known = list(programs("generated:30,difficulty=1-3,seed=9,inputs=1"))
     first, again, other = (list(islice(Lessons(known).drawn(seed), 12)) for seed in (1, 1, 2))
     assert first == again != other
-    words, steps = first[0]
-    assert WORDS[words[0]] == "L1"
-    assert all(WORDS[asked[-1]] == "ask" and WORDS[answer[-1]] == "stop" for asked, answer in steps)
+    kinds = set()
+    for words, steps in first:
+        kinds.add(len(words) == 3)
+        ends = ":" if len(words) == 3 else "ask"
+        assert WORDS[words[0]] == "L1"
+        assert all(WORDS[asked[-1]] == ends and WORDS[answer[-1]] == "stop" for asked, answer in steps)
+    assert kinds == {True, False}
+    assert all(len(words) > 3 for words, _ in islice(Lessons(known).drawn(1, operations=0), 12))

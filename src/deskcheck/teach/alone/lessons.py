@@ -2,7 +2,8 @@
 
 A share of the states have other numbers than the run had there, so that a model sees operations on numbers
 of all kinds, and branches that no run takes. A share of the programs is drawn by what they have, so that a
-model sees what is rare.
+model sees what is rare. Single operations are between them, which are short, so that tables of digits cost
+little.
 """
 
 import random
@@ -17,8 +18,10 @@ from deskcheck.recording import Program
 from deskcheck.teach.alone.lesson import Writer
 from deskcheck.teach.alone.text import AloneProgram, AloneState, read_program, state_words
 from deskcheck.teach.alone.words import NAMES, NUMBER
+from deskcheck.teach.alone.working import Working
 from deskcheck.teach.machine.frames import OutsideLanguage
 from deskcheck.teach.machine.machine import read_arguments
+from deskcheck.teach.reader.text import COMPARISONS
 
 Step: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 """Words of a state, of the answer."""
@@ -26,6 +29,10 @@ Steps: TypeAlias = tuple[tuple[int, ...], list[Step]]
 """Words of a program, and steps of it."""
 LONGEST = 360
 """Words of a state with its answer, at most; longer ones are left out."""
+OPERATIONS = 0.3
+"""Share of what is drawn that is single operations."""
+NO_PROGRAM = ("L1", "I0", "end")
+"""What these are asked of."""
 _EACH, _MOST, _OTHER, _BY_PART = 8, 80, 0.3, 0.4
 """Steps of a program that stand together; events of a run that are looked at; share of runs whose numbers are
 replaced; share that is drawn by what they have."""
@@ -105,10 +112,14 @@ class Lessons:
             for part in sorted(set(_PARTS.findall(one.code))):
                 self.having.setdefault(part, []).append(one)
 
-    def drawn(self, seed: object) -> Iterator[Steps]:
-        """Steps of one program at a time, without end."""
+    def drawn(self, seed: object, operations: float = OPERATIONS) -> Iterator[Steps]:
+        """Steps of one program at a time, without end; or single operations, such a share of the times."""
         chance, parts = random.Random(str(seed)), list(self.having)
         while True:
+            if chance.random() < operations:
+                drawn = [operation_lesson(self.writer.working, chance) for _ in range(2 * _EACH)]
+                yield numbers(NO_PROGRAM), [one for one in drawn if one is not None]
+                continue
             part = chance.choice(parts) if parts and chance.random() < _BY_PART else None
             among = self.known if part is None else self.having[part]
             found = self._of(chance.choice(among), part, chance)
@@ -141,6 +152,33 @@ def lesson_of(writer: Writer, program: AloneProgram, state: AloneState) -> Step 
         answer, _ = writer.step(program, state)
     except OutsideLanguage:
         return None
+    return (numbers(asked), numbers(answer)) if len(asked) + len(answer) <= LONGEST else None
+
+
+_OFTEN = ("+", "-", "*", "//", "%") * 4
+_SMALL = frozenset(("**", "<<", ">>"))
+
+
+def operation_lesson(working: Working, chance: random.Random) -> Step | None:
+    """A single operation, from its operands on; None where it is outside of the language, or long."""
+    op = chance.choice((*_OFTEN, *COMPARISONS, "**", "&", "|", "^", "<<", ">>", "/"))
+    a, b = drawn_number(chance), drawn_number(chance)
+    kind = chance.random()
+    if op in _SMALL or (op in "&|^" and kind < 0.6):
+        b = chance.randrange(1, 9)
+    elif op in ("//", "%", "/") and kind < 0.7:
+        b = chance.choice(
+            (2, 3, 4, 5, 6, 7, 8, 9, 10, 10, chance.randrange(2, 100), -chance.randrange(1, 20))
+        )
+    elif kind < 0.15:
+        b = a + chance.choice((-10, -1, 0, 0, 0, 1, 10))
+    working.words = []
+    try:
+        working.binary(op, a, b, ("V0", "V1"))
+    except OutsideLanguage:
+        return None
+    begin = working.words.index(":") + 1
+    asked, answer = ("state", "ask", *working.words[:begin]), (*working.words[begin:], "stop")
     return (numbers(asked), numbers(answer)) if len(asked) + len(answer) <= LONGEST else None
 
 

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from deskcheck.errors import InputError
 from deskcheck.files import disk_errors
 from deskcheck.recording import Program
-from deskcheck.teach.alone.lessons import Lessons, Steps, programs_of
+from deskcheck.teach.alone.lessons import NO_PROGRAM, Lessons, Steps, numbers, programs_of
 from deskcheck.teach.alone.network import AloneModel, save
 from deskcheck.teach.alone.settings import AloneTraining
 from deskcheck.teach.alone.words import WORDS
@@ -29,6 +29,7 @@ from deskcheck.teach.small.batches import Lessons as OfProgram
 from deskcheck.teach.small.model import ModelConfig
 
 RESUME = "resume.pt"
+_NO_PROGRAM = numbers(NO_PROGRAM)
 _POOL = 8
 """Batches that are drawn together."""
 _KEPT = 2000
@@ -156,7 +157,8 @@ class _Run:
             fused=True,
         )
         self.averaged = {name: value.detach().clone() for name, value in self.model.state_dict().items()}
-        self.step, self.lessons, self.seconds = 0, 0, 0.0
+        self.step, self.lessons, self.operations, self.seconds = 0, 0, 0, 0.0
+        """Updates; lessons in them, and how many of these were single operations; the time that they took."""
         self.again: list[Steps] = []
         self._resume()
         self.about = {
@@ -170,7 +172,7 @@ class _Run:
 
     def _unseen(self, held: Sequence[Program]) -> list[Batch]:
         found, count = [], 0
-        for one in Lessons(held).drawn(f"{self.training.seed} unseen"):
+        for one in Lessons(held).drawn(f"{self.training.seed} unseen", operations=0):
             found.append(one)
             count += len(one[1])
             if count >= _LOOKED_AT:
@@ -186,7 +188,8 @@ class _Run:
             self.model.load_state_dict(found["model"])
             self.optimizer.load_state_dict(found["optimizer"])
             self.averaged, self.again = found["averaged"], found["again"]
-            self.step, self.lessons, self.seconds = found["step"], found["lessons"], found["seconds"]
+            self.step, self.seconds = found["step"], found["seconds"]
+            self.lessons, self.operations = found["lessons"], found["operations"]
         except (RuntimeError, EOFError, KeyError, ValueError) as error:
             raise damaged(self.out / RESUME, error, "Delete it to begin this run anew") from error
 
@@ -204,12 +207,14 @@ class _Run:
                 losses.append(loss)
                 wrongs.append(wrong.float().mean())
                 self.lessons += len(wrong)
+                self.operations += sum(len(steps) for words, steps in chosen if words == _NO_PROGRAM)
                 if wrong.float().mean() < _FEW and len(self.again) < _KEPT:
                     self.again += _once_more(chosen, wrong)
                 if self.step % training.look_every == 0 or self.step == training.steps:
                     break
             kept.load_state_dict(self.averaged)
             row: dict[str, Any] = {"step": self.step, "lessons": self.lessons}
+            row["operations"] = self.operations
             row |= {
                 "loss": float(torch.stack(losses).mean()),
                 "taught_wrong": float(torch.stack(wrongs).mean()),
@@ -251,7 +256,8 @@ class _Run:
             state = {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict()}
             state |= {"averaged": self.averaged, "again": self.again, "step": self.step}
             part = self.out / (RESUME + ".part")
-            torch.save(state | {"lessons": self.lessons, "seconds": row["seconds"]}, part)
+            state |= {name: row[name] for name in ("lessons", "operations", "seconds")}
+            torch.save(state, part)
             lines = (self.out / METRICS).read_text().splitlines() if (self.out / METRICS).exists() else []
             before = [line for line in lines if json.loads(line)["step"] < row["step"]]
             (self.out / METRICS).write_text("\n".join([*before, json.dumps(row)]) + "\n")

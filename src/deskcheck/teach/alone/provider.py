@@ -8,7 +8,7 @@ from typing import Any
 
 from inspect_ai.model import ModelOutput, modelapi
 
-from deskcheck.teach.alone.stepping import AloneModels
+from deskcheck.errors import MissingExtra
 from deskcheck.teach.levels import Level
 from deskcheck.teach.small.checkpoints import folder_of
 from deskcheck.teach.small.provider import AskedSteps
@@ -19,6 +19,10 @@ class AskedAlone(AskedSteps):
     """``alone/FOLDER``."""
 
     def opened(self, model_name: str, device: str) -> Any:
+        try:
+            from deskcheck.teach.alone.stepping import AloneModels
+        except ImportError as error:
+            raise MissingExtra(str(error.name), "teach", f"Asking the model in {model_name}") from error
         return AloneModels(folder_of(model_name))
 
     def answered(self, program: str, prompt: str, most: int | None) -> ModelOutput:

@@ -2,9 +2,12 @@
 
 import pytest
 
+pytest.importorskip("torch", reason="no torch: would have proved that mistakes are sorted by cause")
+
 from benchmarks.alone_errors import Tally, cause
 from deskcheck.teach.alone.lesson import Writer
 from deskcheck.teach.alone.text import AloneState, read_program
+from tests.teach.conftest import call
 
 CODE = "def f(n, m):\n    while n % 12 > m & 3:\n        n = n // 2\n    return n\n"
 
@@ -34,8 +37,6 @@ def test_causes(line: int, at: int, told: str) -> None:
 
 
 def test_a_right_state_by_a_wrong_working_is_counted() -> None:
-    from tests.teach.conftest import call
-
     class _Recorded:
         program = call("a", CODE, "(31, 6)")
 

@@ -12,12 +12,12 @@ class AloneTraining:
     """How a model of the level `alone` is trained on lessons with a working."""
 
     steps: Annotated[int, Setting("Updates; with --model, without it as many as --epochs takes.", min=1)] = (
-        12_000
+        36_000
     )
     """Updates."""
-    batch_size: Annotated[int, Setting("Lessons of an update.", min=1)] = 64
+    batch_size: Annotated[int, Setting("Lessons of an update.", min=1)] = 32
     """Lessons of an update."""
-    learning_rate: Annotated[float, Setting("The highest learning rate.")] = 2e-3
+    learning_rate: Annotated[float, Setting("The highest learning rate.")] = 3e-3
     warmup_steps: int = 200
     decay_from: float = 0.6
     """From this share of the steps on, the rate falls to nought."""
@@ -25,7 +25,7 @@ class AloneTraining:
     """Weight of what was, in the exponential average of the weights."""
     layers: Annotated[int, Setting("Blocks of attention and feed-forward layer.", min=1)] = 4
     hidden_size: Annotated[int, Setting("Numbers per position, a multiple of 8.", min=8)] = 128
-    look_every: int = 250
+    look_every: int = 400
     """Steps between two looks at lessons that are not trained, at which the run is saved."""
     seed: Annotated[int, Setting("Of all that is drawn.")] = 0
 

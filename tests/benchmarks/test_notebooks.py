@@ -73,7 +73,7 @@ def test_replay_and_a_long_trajectory(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (["--parts", "replay"], "replay needs --folder"),
-        (["--parts", "all"], "known are replay, state and long"),
+        (["--parts", "all"], "known are replay, check, state, long"),
         (["--parts", "long", "--publish", "page.md"], "it has no lines"),
     ],
 )

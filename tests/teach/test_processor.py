@@ -143,7 +143,6 @@ def test_training_goes_on_where_it_was_ended(tmp_path: Path) -> None:
         (["teach"], "LESSONS is missing"),
         (["teach", "--steps-of", "generated:2", "--model", "x"], "makes its own lessons"),
         (["teach", "--steps-of", "generated:2", "--layers", "3"], "--layers: is for"),
-        (["teach", "--steps-of", "generated:2", "--level", "alone"], "for alone give LESSONS"),
         (["teach", "--steps-of", "generated:2", "--device", "cpu"], "--device: is for a model from nothing"),
         (["teach", "lessons", "--level", "reader"], "--level reader: goes with --steps-of"),
     ],

@@ -246,7 +246,7 @@ def test_the_action_tells_github(tmp_path: Path) -> None:
     [
         ({"DESKCHECK_PATHS": "--version"}, "--version: there is no such file or folder"),
         ({"DESKCHECK_OPTIONS": "--fail-on sometimes"}, "--fail-on sometimes: known are"),
-        ({"DESKCHECK_JUNIT": "none/junit.xml"}, "none/junit.xml: there is no folder none."),
+        ({"DESKCHECK_JUNIT": "none/junit.xml"}, "none/junit.xml: cannot be written: "),
     ],
 )
 def test_a_wrong_call_of_the_action_is_2(inputs: dict[str, str], said: str, tmp_path: Path) -> None:

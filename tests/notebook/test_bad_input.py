@@ -55,7 +55,7 @@ BOOKS: dict[str, tuple[Any, list[str] | str]] = {
     "inputs": (book("input('name? ')", "print(2)"), ["error", "ok"]),
     "no_kernelspec": (book("1"), ["ok"]),
     "not_installed": (book("1", metadata=NOT_INSTALLED), ["ok"]),
-    "other_language": (book("cat(1)", metadata=R), "asks for the kernel 'ir' for R"),
+    "other_language": (book("cat(1)", metadata=R), "for R (kernel 'ir')"),
     "poems": (book(cells=[{"cell_type": "poem", "source": "rose", "metadata": {}}, code("1")]), ["ok"]),
     "surrogates": (book("x = '\ud800'", "print(2)"), ["error", "ok"]),
     "version_3": (OLD, ["ok"]),

@@ -11,7 +11,7 @@ from deskcheck.notebook.kernel.refusals import RULES
 from deskcheck.notebook.settings import CheckSettings, ReplayLimits
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import machine_memory_bytes
-from tests.notebook.test_check import cell, printed, save
+from tests.notebook.test_check import cell, printed, save, shown
 
 pytest.importorskip("ipykernel", reason="would have proved that our limits are not the notebook's failures")
 
@@ -117,6 +117,49 @@ def test_what_is_installed_is_fetched(tmp_path: Path) -> None:
     path = save(tmp_path / "a.ipynb", install, cell("import nosuchthing"))
     found = checked(path)
     assert [(each.status.value, each.limit) for each in found] == [("confined", "network")] * 2
+
+
+_GET = "urllib.request.urlopen('http://example.invalid/a').read()"
+HIDDEN = {
+    "a command that prints nothing": ("!wget -q http://example.invalid/a.csv", "open('a.csv').read()"),
+    "a script of a shell": ("%%bash\ncurl -s -O http://example.invalid/a.csv", "open('a.csv').read()"),
+    "an item": (f"table = {{}}\ntable['b'] = {_GET}", "table['b']"),
+    "an attribute": (f"class C: pass\nc = C()\nc.data = {_GET}", "c.data"),
+    "a method": (f"rows = []\nrows.append({_GET})", "rows[0]"),
+    "a global name": (f"def fetch():\n    global v\n    v = {_GET}\nfetch()", "v"),
+    "what was caught": (f"try:\n    data = {_GET}\nexcept OSError:\n    data = None", "len(data)"),
+    "what came of it": (f"try:\n    data = {_GET}\nexcept OSError:\n    data = ''\nn = len(data)", "n"),
+    "all of a module": (
+        "urllib.request.urlretrieve('http://example.invalid/shapes.py', 'shapes.py')",
+        "from shapes import *",
+        "square(3)",
+    ),
+}
+OWN_FAULTS = {
+    "given again": (f"mu = {_GET}", "mu = 178; mu"),
+    "another cell gave it": (f"mu = {_GET}", "mu = 178", "mu"),
+    "a module": (f"import json\ndata = {_GET}", "json.dumps({1, 2})"),
+    "a name of its own": (f"mu = {_GET}", "mu = 3\n1 / 0"),
+}
+
+
+@pytest.mark.parametrize("sources", HIDDEN.values(), ids=HIDDEN)
+def test_what_a_refused_cell_would_have_changed(tmp_path: Path, sources: tuple[str, ...]) -> None:
+    """It is no failure of the notebook's, however the cell would have changed it, and whatever it showed."""
+    first, *others = sources
+    cells = [cell("import urllib.request", count=None), cell(first, count=None)]
+    found = checked(save(tmp_path / "a.ipynb", *cells, *(cell(source, shown("7")) for source in others)))
+    assert found[1].status.value in ("confined", "no_stored_output")
+    assert [(each.status.value, each.limit) for each in found[2:]] == [("confined", "network")] * len(others)
+
+
+@pytest.mark.parametrize("sources", OWN_FAULTS.values(), ids=OWN_FAULTS)
+def test_what_a_refusal_has_no_hand_in(tmp_path: Path, sources: tuple[str, ...]) -> None:
+    """A cell that gives its names something itself is told as any other."""
+    cells = (cell(source, shown("7")) for source in ("import urllib.request", *sources))
+    found = checked(save(tmp_path / "a.ipynb", *cells))
+    assert found[1].limit == "network"
+    assert (found[-1].limit, found[-1].status.value in ("different", "failed")) == (None, True)
 
 
 def test_what_follows_from_a_refusal(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from typing import Any
 
 from deskcheck.errors import InputError, RecordingError
 from deskcheck.notebook.check.diff import DiffRow, diff
-from deskcheck.notebook.check.names import bound, loaded
+from deskcheck.notebook.check.names import bound, changed, loaded, modules, written_globals
 from deskcheck.notebook.check.normalise import NORMALISERS, Normaliser, same_after
 from deskcheck.notebook.check.sanitise import Replacement
 from deskcheck.notebook.installed.kernel import NO_GUARANTEES, InstalledKernels, installed_kernels
@@ -531,7 +531,7 @@ class _Comparison:
                 )
                 continue
             found = self._cell(cell, number, stored, ran, before, updates.get(cell.id, ()))
-            before.add(found)
+            before.add(found, None if ran is None or ran.confined == "output" else ran.confined)
             if ended is None and ran is not None and _exits(Text.of(ran.shown())):
                 ended = number
             yield found
@@ -643,45 +643,66 @@ def _confined(found: CellReport, limit: str | None, follows: tuple[int, str] | N
 
 
 class _Before:
-    """The cells before one, as far as they did not come to their end."""
+    """The cells before one: those that did not come to their end, and what rules of ours kept from them."""
 
     def __init__(self) -> None:
         self.unbound: dict[str, int] = {}
         """Name -> number of the cell that would have given it something."""
-        self._confined: dict[int, CellReport] = {}
+        self._refused: dict[int, tuple[str, str]] = {}
+        """Number of a cell that a rule stood in the way of -> its source, the rule."""
+        self._touched: dict[str, int] = {}
+        """Name -> number of such a cell, which had a hand in what the name has."""
+        self._modules: set[str] = set()
+        self._globals: dict[str, set[str]] = {}
 
-    def add(self, cell: CellReport) -> None:
-        """The next of them."""
+    def add(self, cell: CellReport, rule: str | None) -> None:
+        """The next of them. rule: that stood in its way, whatever it shows."""
+        gives = bound(cell.source)
         if cell.status in (CellStatus.FAILED, CellStatus.TIMED_OUT, CellStatus.CONFINED):
-            self.unbound |= {name: cell.number for name in bound(cell.source) if name not in self.unbound}
-            if cell.status is CellStatus.CONFINED:
-                self._confined[cell.number] = cell
+            self.unbound |= {name: cell.number for name in gives if name not in self.unbound}
         elif self.unbound:
-            for name in bound(cell.source):
+            for name in gives:
                 self.unbound.pop(name, None)
+        imports = modules(cell.source)
+        self._modules |= imports
+        self._globals |= written_globals(cell.source)
+        rule = cell.limit or rule
+        if rule is not None:
+            self._refused[cell.number] = cell.source, rule
+        reads = loaded(cell.source)
+        origin = cell.number if rule is not None else self._origin(reads)
+        if origin is None:
+            for name in gives:
+                self._touched.pop(name, None)
+            return
+        for function in reads & self._globals.keys():
+            gives |= self._globals[function]
+        for name in (gives - imports) | (changed(cell.source) - self._modules):
+            self._touched[name] = origin
+
+    def _origin(self, names: set[str]) -> int | None:
+        return next((self._touched[name] for name in sorted(names) if name in self._touched), None)
 
     def confining(self, cell: CellReport) -> tuple[int, str] | None:
-        """A confined cell that this one needs, with the rule: for a name, or for a file or module that its
-        source names too, which it may have fetched."""
-        if not self._confined:
+        """A cell that a rule stood in the way of, and that this one needs, with the rule: for a name, or for
+        a file or module that its source names too, which it may have fetched."""
+        if not self._refused:
             return None
-        names = loaded(cell.source)
-        if cell.category == "NameError" and cell.follows is not None:  # this name ended it, and no other
-            names = {*_NAME.findall(cell.message or "")}
-        names &= self.unbound.keys()
-        number = next((n for n, each in self._confined.items() if names & bound(each.source)), None)
+        unknown = _NAME.findall(cell.message or "") if cell.category == "NameError" else []
+        if unknown:  # this name ended it, and no other
+            number = next((self.unbound[name] for name in (*unknown, "*") if name in self.unbound), None)
+            if number not in self._refused:
+                number = self._origin({*unknown})
+        else:
+            number = self._origin(loaded(cell.source))
         if number is None and cell.missing is not None:
             wanted = os.path.basename(cell.missing.rstrip("/")).partition(".")[0]
             named = re.compile(rf"\b{re.escape(wanted)}\b") if wanted else None
             number = next(
-                (n for n, each in self._confined.items() if named is not None and named.search(each.source)),
+                (n for n, (source, _) in self._refused.items() if named is not None and named.search(source)),
                 None,
             )
-        if number is None:
-            return None
-        limit = self._confined[number].limit
-        assert limit is not None
-        return number, limit
+        return None if number is None else (number, self._refused[number][1])
 
 
 def _failure(error: tuple[str, str], unbound: dict[str, int]) -> dict[str, Any]:

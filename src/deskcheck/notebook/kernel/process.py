@@ -197,7 +197,7 @@ class _Door:
             os.makedirs(self.folder, exist_ok=True)
             _import_from(os.getcwd())
             os.chdir(self.folder)
-        self.refusals.begin()
+        self.refusals.begin(code)
         self.draws.begin(self.shell.user_ns, code)
         wall, cpu = time.perf_counter(), time.process_time()
         reply: dict[str, Any] = await self.run(code, silent, *args, **named)

@@ -41,6 +41,7 @@ _LOOKS_UP = ("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyname
 _FETCHES = re.compile(
     rb"\b(wget|curl|gdown|git\s+clone|kaggle\s+datasets|(pip3?|conda|mamba|apt|apt-get|npm)\s+install)\b"
 )
+_SCRIPT = re.compile(r"\s*%%(!|bash|sh|script|system|sx)\b")
 _CHAIN = 20
 """Exceptions of one that are looked at: the one that left the cell, those that it came of, and so on."""
 
@@ -53,12 +54,18 @@ class Refusals:
         self.home = home
         self.confined = confined
         self._tried: str | None = None
+        self._script_fetches = False
+        """Whether the cell is a script for another program, which fetches something."""
         if confined:
             sys.addaudithook(self._hook)
 
-    def begin(self) -> None:
+    def begin(self, source: str) -> None:
         """A cell begins."""
         self._tried = None
+        self._script_fetches = (
+            _SCRIPT.match(source) is not None
+            and _FETCHES.search(source.encode("utf-8", "replace")) is not None
+        )
 
     def of(self, error: BaseException | None) -> dict[str, str | bool]:
         """Of the cell that has ended, and the exception that left it: ``rule``, and where that is not known
@@ -121,7 +128,9 @@ class Refusals:
             address = given[1]
             if isinstance(address, tuple) and address and not _is_own(address[0]):
                 self._tried = "network"
-        elif event in ("subprocess.Popen", "os.system") and _FETCHES.search(_command(given)):
+        elif event in ("subprocess.Popen", "os.system") and (
+            self._script_fetches or _FETCHES.search(_command(given))
+        ):
             self._tried = "network"
 
 

@@ -121,15 +121,20 @@ def test_what_is_installed_is_fetched(tmp_path: Path) -> None:
 
 _GET = "urllib.request.urlopen('http://example.invalid/a').read()"
 HIDDEN = {
-    "a command that prints nothing": ("!wget -q http://example.invalid/a.csv", "open('a.csv').read()"),
-    "a script of a shell": ("%%bash\ncurl -s -O http://example.invalid/a.csv", "open('a.csv').read()"),
-    "an item": (f"table = {{}}\ntable['b'] = {_GET}", "table['b']"),
-    "an attribute": (f"class C: pass\nc = C()\nc.data = {_GET}", "c.data"),
-    "a method": (f"rows = []\nrows.append({_GET})", "rows[0]"),
-    "a global name": (f"def fetch():\n    global v\n    v = {_GET}\nfetch()", "v"),
-    "what was caught": (f"try:\n    data = {_GET}\nexcept OSError:\n    data = None", "len(data)"),
-    "what came of it": (f"try:\n    data = {_GET}\nexcept OSError:\n    data = ''\nn = len(data)", "n"),
+    "a command that prints nothing": ("", "!wget -q http://example.invalid/a.csv", "open('a.csv').read()"),
+    "a script of a shell": ("", "%%bash\ncurl -s -O http://example.invalid/a.csv", "open('a.csv').read()"),
+    "an item": ("table = {}", f"table['b'] = {_GET}", "table['b']"),
+    "an attribute": ("class C: pass\nc = C()", f"c.data = {_GET}", "c.data"),
+    "a method": ("rows = []", f"rows.append({_GET})", "rows[0]"),
+    "a global name": (f"def fetch():\n    global v\n    v = {_GET}", "fetch()", "v"),
+    "what was caught": ("", f"try:\n    data = {_GET}\nexcept OSError:\n    data = None", "len(data)"),
+    "what came of it": (
+        "",
+        f"try:\n    data = {_GET}\nexcept OSError:\n    data = ''\nn = len(data)",
+        "n",
+    ),
     "all of a module": (
+        "",
         "urllib.request.urlretrieve('http://example.invalid/shapes.py', 'shapes.py')",
         "from shapes import *",
         "square(3)",
@@ -146,9 +151,9 @@ OWN_FAULTS = {
 @pytest.mark.parametrize("sources", HIDDEN.values(), ids=HIDDEN)
 def test_what_a_refused_cell_would_have_changed(tmp_path: Path, sources: tuple[str, ...]) -> None:
     """It is no failure of the notebook's, however the cell would have changed it, and whatever it showed."""
-    first, *others = sources
-    cells = [cell("import urllib.request", count=None), cell(first, count=None)]
-    found = checked(save(tmp_path / "a.ipynb", *cells, *(cell(source, shown("7")) for source in others)))
+    before, refused, *others = sources
+    quiet = (cell(source, count=None) for source in (f"import urllib.request\n{before}", refused))
+    found = checked(save(tmp_path / "a.ipynb", *quiet, *(cell(source, shown("7")) for source in others)))
     assert found[1].status.value in ("confined", "no_stored_output")
     assert [(each.status.value, each.limit) for each in found[2:]] == [("confined", "network")] * len(others)
 

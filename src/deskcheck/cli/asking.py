@@ -4,7 +4,7 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,6 +89,11 @@ def ask(
         _print_results(results)
     for text in few_programs((_what(r), r.programs) for r in results if r.n):
         say(text)
+    _exit_unless_answered(results)
+
+
+def _exit_unless_answered(results: Sequence[Any]) -> None:
+    """Exit with 2 where nothing was asked, with 1 where a model gave no text at all; both are said."""
     silent = [r for r in results if r.n and r.refused + r.empty == r.n * r.epochs]
     for r in silent:
         said = f"{r.refused} requests were refused, {r.empty} completions are empty"

@@ -188,23 +188,28 @@ def teach(
     if options.steps_of is not None:
         if lessons is not None or options.model is not None:
             raise InputError("--steps-of: makes its own lessons and model: leave LESSONS and --model out.")
-        refuse_others({Level.READER: READING, Level.ALONE: WORKING}.get(level, OPERATIONS))
-        if level is Level.READER:
-            levels.teach_reader(options.steps_of, out, reading(), any_licence=options.any_licence)
-        elif level is Level.ALONE:
-            levels.teach_alone(options.steps_of, out, working(), any_licence=options.any_licence)
-        else:
-            levels.teach_steps_of(options.steps_of, out, operations(), any_licence=options.any_licence)
+        ways: dict[Level, tuple[str, Callable[..., None], Callable[[], Any]]] = {
+            Level.PROCESSOR: (OPERATIONS, levels.teach_steps_of, operations),
+            Level.READER: (READING, levels.teach_reader, reading),
+            Level.ALONE: (WORKING, levels.teach_alone, working),
+        }
+        panel, train, settings = ways[level]
+        refuse_others(panel)
+        train(options.steps_of, out, settings(), any_licence=options.any_licence)
     else:
-        if lessons is None:
-            raise InputError(
-                "LESSONS is missing: name a folder of lessons or recordings, or give --steps-of."
-            )
-        if level is Level.READER:
-            raise InputError("--level reader: goes with --steps-of GENERATOR, which makes its lessons.")
+        folder = _named(lessons, level)
         refuse_others(NOTHING if options.model is None else FURTHER)
-        _teach_on(lessons, out, options, nothing if options.model is None else tuning)
+        _teach_on(folder, out, options, nothing if options.model is None else tuning)
     print(f"trained: {out}")
+
+
+def _named(lessons: Path | None, level: Level) -> Path:
+    """The folder that was named. Raises InputError where none was, and for a level that needs none."""
+    if lessons is None:
+        raise InputError("LESSONS is missing: name a folder of lessons or recordings, or give --steps-of.")
+    if level is Level.READER:
+        raise InputError("--level reader: goes with --steps-of GENERATOR, which makes its lessons.")
+    return lessons
 
 
 def _teach_on(

@@ -53,6 +53,7 @@ from benchmarks._page import machine, table
 from deskcheck.notebook import (
     NotebookSettings,
     ReplayLimits,
+    SandboxKernels,
     StateLimits,
     Status,
     Trajectory,
@@ -134,10 +135,9 @@ def by_us(path: Path, folder: Path, scratch: Path, confinement: Confinement) -> 
     found = replay(
         read_notebook(path),
         scratch / "out.trajectory.parquet",
+        kernels=SandboxKernels(confinement, Surroundings(folder)),
         limits=LIMITS,
-        confinement=confinement,
         state=StateLimits(),
-        around=Surroundings(folder),
     )
     total = time.perf_counter() - began
     steps = list(found.executions)

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from deskcheck.cli import app
 from deskcheck.notebook.kernel.kernel import Surroundings
-from deskcheck.notebook.kernel.replayer import replay
+from deskcheck.notebook.kernel.replayer import SandboxKernels, replay
 from deskcheck.notebook.settings import ReplayLimits
 from deskcheck.notebook.state.capture import StateLimits
 from deskcheck.notebook.state.state import states
@@ -113,7 +113,9 @@ def test_the_folder_around_a_notebook(tmp_path: Path) -> None:
         "open('new.txt', 'w').write('x')\nopen('../data.txt', 'w').write('y')",
     )
     given = parse_notebook(notebook(*sources), name=str(tmp_path / "in" / "sub" / "n.ipynb"))
-    found = replay(given, tmp_path / "n.trajectory.parquet", around=Surroundings(tmp_path / "in"))
+    found = replay(
+        given, tmp_path / "n.trajectory.parquet", kernels=SandboxKernels(around=Surroundings(tmp_path / "in"))
+    )
     assert [e.status for e in found.executions] == ["ok", "ok"]
     assert next(found.executions).text() == "17\n"
     assert (tmp_path / "in" / "data.txt").read_text() == "17"
@@ -167,7 +169,9 @@ def test_the_same_outputs_as_nbclient(tmp_path: Path) -> None:
     book = nbformat.reads(text.decode(), as_version=4)
     nbclient.NotebookClient(book, allow_errors=True, kernel_name="python3").execute()
     found = replay(
-        parse_notebook(text, name="n"), tmp_path / "n.trajectory.parquet", confinement=Confinement.TRUSTED
+        parse_notebook(text, name="n"),
+        tmp_path / "n.trajectory.parquet",
+        kernels=SandboxKernels(Confinement.TRUSTED),
     )
     theirs = parse_notebook(nbformat.writes(book).encode(), name="n")
     for ours, other in zip(found.executions, theirs.executions, strict=True):

@@ -286,12 +286,17 @@ def book_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def book(book_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The trajectory of that notebook, run in a real kernel."""
     pytest.importorskip("ipykernel", reason="would have proved that a run of a notebook is shown")
-    from deskcheck.notebook.kernel.replayer import replay
+    from deskcheck.notebook.kernel.replayer import SandboxKernels, replay
     from deskcheck.notebook.state.capture import StateLimits
     from deskcheck.notebook.trajectory.ipynb import read_notebook
 
     path = tmp_path_factory.mktemp("books") / "book.trajectory.parquet"
-    replay(read_notebook(book_file), path, confinement=Confinement.TRUSTED, state=StateLimits(time_s=60))
+    replay(
+        read_notebook(book_file),
+        path,
+        kernels=SandboxKernels(Confinement.TRUSTED),
+        state=StateLimits(time_s=60),
+    )
     return path
 
 
@@ -299,7 +304,7 @@ def book(book_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A trajectory with every kind of step, its executions made in a real kernel."""
     pytest.importorskip("ipykernel", reason="would have proved that edits and restarts are shown")
-    from deskcheck.notebook.kernel.replayer import replay
+    from deskcheck.notebook.kernel.replayer import SandboxKernels, replay
     from deskcheck.notebook.state.capture import StateLimits
     from deskcheck.notebook.trajectory.trajectory import (
         Cell,
@@ -336,7 +341,7 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
         steps=steps,
     )
     path = tmp_path_factory.mktemp("work") / "work.trajectory.parquet"
-    replay(trajectory, path, confinement=Confinement.TRUSTED, state=StateLimits(time_s=60))
+    replay(trajectory, path, kernels=SandboxKernels(Confinement.TRUSTED), state=StateLimits(time_s=60))
     return path
 
 

@@ -155,14 +155,14 @@ def test_a_published_notebook(page: Page, tmp_path: Path) -> None:
             )
         path = found[0]
     pytest.importorskip("ipykernel", reason="would have proved that a published notebook is shown")
-    from deskcheck.notebook.kernel.replayer import replay
+    from deskcheck.notebook.kernel.replayer import SandboxKernels, replay
     from deskcheck.notebook.state.capture import StateLimits
 
     stored = read_notebook(path)
     replay(
         stored,
         tmp_path / "run.trajectory.parquet",
-        confinement=Confinement.TRUSTED,
+        kernels=SandboxKernels(Confinement.TRUSTED),
         state=StateLimits(time_s=60),
     )
     trajectory = read_trajectory(tmp_path / "run.trajectory.parquet")

@@ -18,6 +18,7 @@ __all__ = [
     "Output",
     "ReplayLimits",
     "Reruns",
+    "SandboxKernels",
     "StateLimits",
     "Status",
     "Surroundings",
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
     from deskcheck.notebook.check.job import check_in_shards
     from deskcheck.notebook.kernel.kernel import Surroundings
     from deskcheck.notebook.kernel.record import record_notebooks
-    from deskcheck.notebook.kernel.replayer import Reruns, replay
+    from deskcheck.notebook.kernel.replayer import Reruns, SandboxKernels, replay
     from deskcheck.notebook.settings import CheckSettings, NotebookSettings, ReplayLimits
     from deskcheck.notebook.state.capture import StateLimits, register
     from deskcheck.notebook.state.settings import register_settings
@@ -71,7 +72,7 @@ __getattr__, __dir__ = lazily(
         "check.job": ("check_in_shards",),
         "kernel.kernel": ("Surroundings",),
         "kernel.record": ("record_notebooks",),
-        "kernel.replayer": ("Reruns", "replay"),
+        "kernel.replayer": ("Reruns", "SandboxKernels", "replay"),
         "settings": ("CheckSettings", "NotebookSettings", "ReplayLimits"),
         "state.capture": ("StateLimits", "register"),
         "state.settings": ("register_settings",),

@@ -31,7 +31,7 @@ from deskcheck.notebook.installed.kernel import NO_GUARANTEES, InstalledKernels,
 from deskcheck.notebook.kernel.folders import root_of
 from deskcheck.notebook.kernel.kernel import Surroundings
 from deskcheck.notebook.kernel.repeats import Text, drawn, marked, shows, text_difference
-from deskcheck.notebook.kernel.replayer import Reruns, replay
+from deskcheck.notebook.kernel.replayer import Reruns, SandboxKernels, replay
 from deskcheck.notebook.kernel.servers import Servers
 from deskcheck.notebook.settings import CheckSettings
 from deskcheck.notebook.trajectory.ipynb import notebook_files, read_notebook
@@ -369,12 +369,9 @@ def check_one(
         fresh = replay(
             as_run,
             None if kept is None else kept / (_name(path, settings) + SUFFIX),
+            kernels=installed or SandboxKernels(settings.sandbox, around, servers),
             limits=settings.limits,
-            confinement=settings.sandbox,
-            around=around,
             reruns=Reruns(settings.runs, compare.wants_another, compare.forgives),
-            servers=servers,
-            kernels=installed,
             interrupted=interrupted,
         )
     if not {storable(step.cell) for step in fresh.executions} <= {storable(cell.id) for cell in as_run.cells}:

@@ -19,6 +19,7 @@ from typing import Any, Self, TypeVar
 from deskcheck.errors import InputError, MissingExtra, SandboxError
 from deskcheck.notebook.kernel.folders import copy_below_root, copy_folder
 from deskcheck.notebook.kernel.kernel import COPY_BYTES, CellLimits, Collected, Ran, Surroundings
+from deskcheck.notebook.settings import ReplayLimits
 from deskcheck.notebook.trajectory.trajectory import Output, Status, Trajectory
 from deskcheck.sandbox.decoder import Message
 
@@ -69,8 +70,9 @@ class InstalledKernels:
             f"for {self.language}"
         )
 
-    def start(self, hash_seed: int, inside: str) -> "InstalledKernel":
-        """A kernel of its own for a run. hash_seed: PYTHONHASHSEED, for kernels of Python."""
+    def start(self, hash_seed: int, inside: str, limits: ReplayLimits, state: object) -> "InstalledKernel":
+        """A kernel of its own for a run. hash_seed: PYTHONHASHSEED, for kernels of Python. Nothing bounds it,
+        and nothing is known of its variables."""
         return InstalledKernel(self, inside, hash_seed)
 
 

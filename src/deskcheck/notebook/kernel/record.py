@@ -13,7 +13,7 @@ from typing import Any
 from deskcheck.errors import InputError
 from deskcheck.notebook.kernel.folders import root_of
 from deskcheck.notebook.kernel.kernel import NOTHING_AROUND, Surroundings
-from deskcheck.notebook.kernel.replayer import Reruns, replay
+from deskcheck.notebook.kernel.replayer import Reruns, SandboxKernels, replay
 from deskcheck.notebook.kernel.servers import Servers
 from deskcheck.notebook.settings import PREFIXES, NotebookSettings
 from deskcheck.notebook.state.capture import StateLimits
@@ -73,17 +73,16 @@ def record_notebooks(
         if path.exists():
             summary.skipped += 1
             return read_trajectory(path)
+        around = NOTHING_AROUND
+        if job.folder is not None:
+            around = Surroundings(job.folder, root_of(job.folder, settings.root))
         found = replay(
             job.read(settings.order),
             path,
+            kernels=SandboxKernels(settings.sandbox, around, servers),
             limits=settings.limits,
-            confinement=settings.sandbox,
             state=state or StateLimits(),
-            around=NOTHING_AROUND
-            if job.folder is None
-            else Surroundings(job.folder, root_of(job.folder, settings.root)),
             reruns=Reruns(settings.runs if settings.repeat else 1),
-            servers=servers,
             interrupted=stopping.is_set,
         )
         summary.recorded += 1

@@ -76,41 +76,72 @@ class CellRunner(Protocol):
 
 
 class Kernels(Protocol):
-    """Where the kernels of a replay come from, if not from deskcheck itself."""
+    """Where the kernels of a replay come from."""
 
     @property
     def confinement(self) -> Confinement | None:
-        """How closely they are confined."""
+        """How closely they are confined; None: not at all."""
+
+    @property
+    def around(self) -> Surroundings:
+        """What the cells find around them."""
 
     def refuses(self, trajectory: Trajectory) -> str | None:
         """Why a notebook cannot run in them; None if it can."""
 
-    def start(self, hash_seed: int, inside: str) -> CellRunner:
-        """The kernel of a run, for a notebook at that path below its folder."""
+    def start(
+        self, hash_seed: int, inside: str, limits: ReplayLimits, state: "StateLimits | None"
+    ) -> CellRunner:
+        """The kernel of a run, for a notebook at the path `inside` below its folder. state: what is recorded
+        of variables, by kernels that know them."""
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxKernels:
+    """deskcheck's own kernels, in the sandbox. servers: as of `Kernel`."""
+
+    confinement: Confinement = Confinement.STRICT
+    around: Surroundings = NOTHING_AROUND
+    servers: Servers | None = None
+
+    def refuses(self, trajectory: Trajectory) -> str | None:
+        """Why a notebook cannot run in them: it is for another language."""
+        return refusal_of(trajectory)
+
+    def start(self, hash_seed: int, inside: str, limits: ReplayLimits, state: "StateLimits | None") -> Kernel:
+        """A kernel for a run, with the bounds that `limits` says."""
+        return Kernel(
+            confinement=self.confinement,
+            limits=kernel_limits(limits, self.confinement),
+            disk_bytes=disk_bytes(limits),
+            around=self.around,
+            inside=inside,
+            state=state,
+            hash_seed=hash_seed,
+            servers=self.servers,
+        )
+
+
+IN_SANDBOX = SandboxKernels()
 
 
 def replay(
     trajectory: Trajectory,
     path: str | os.PathLike[str] | None,
     *,
+    kernels: Kernels = IN_SANDBOX,
     limits: ReplayLimits | None = None,
-    confinement: Confinement = Confinement.STRICT,
     state: "StateLimits | None" = None,
-    around: Surroundings = NOTHING_AROUND,
     reruns: Reruns = ONCE,
-    servers: Servers | None = None,
-    kernels: Kernels | None = None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> Trajectory:
     """Run every execution of a trajectory again and record it, with all other steps, in the file `path`;
     with None, in memory alone.
 
-    state: None records no variables. around: where the notebook lies below its folder, it runs in its own
-    place there. servers: as of `Kernel`. kernels: in which the cells run, instead of deskcheck's own: the
-    caller says how these are confined and where, and no variables are recorded. interrupted: asked while
-    cells run; once it says so the replay stops, and the same call goes on from there: the executions since
-    the last restart are run again first, unrecorded, for their variables. A trajectory that is there already
-    is read and given back.
+    kernels: in which the cells run; where the notebook lies below their folder, it runs in its own place
+    there. state: None records no variables. interrupted: asked while cells run; once it says so the replay
+    stops, and the same call goes on from there: the executions since the last restart are run again first,
+    unrecorded, for their variables. A trajectory that is there already is read and given back.
 
     Raises:
         MissingExtra, InputError, RecordingError, SandboxError.
@@ -119,11 +150,8 @@ def replay(
     once = functools.partial(
         _replay,
         trajectory,
-        limits=limits or ReplayLimits(),
-        confinement=confinement,
-        around=around,
-        servers=servers,
         kernels=kernels,
+        limits=limits or ReplayLimits(),
         interrupted=interrupted,
     )
     if reruns.runs == 1:
@@ -174,12 +202,9 @@ def _replay(
     trajectory: Trajectory,
     path: Path | None,
     *,
+    kernels: Kernels,
     limits: ReplayLimits,
-    confinement: Confinement,
     state: "StateLimits | None",
-    around: Surroundings,
-    servers: Servers | None,
-    kernels: Kernels | None,
     hash_seed: int,
     interrupted: Callable[[], bool],
 ) -> Trajectory:
@@ -192,27 +217,15 @@ def _replay(
         source="replay",
         steps=(),
         limits=asdict(limits) | {"state": None if state is None else asdict(state), "hash_seed": hash_seed},
-        confinement=confinement.value if kernels is None else kernels.confinement,
+        confinement=None if kernels.confinement is None else kernels.confinement.value,
         environment=None,
     )
     with _writer(path, head) as writer:
-        refusal = refusal_of(trajectory) if kernels is None else kernels.refuses(trajectory)
+        refusal = kernels.refuses(trajectory)
         if refusal is not None:
             return writer.finish(Ended.NO_KERNEL, refusal)
-        inside = inside_of(trajectory, around.folder)
-        if kernels is not None:
-            with kernels.start(hash_seed, inside) as installed:
-                return _Replay(trajectory, writer, installed, limits, interrupted).run(hash_seed)
-        with Kernel(
-            confinement=confinement,
-            limits=kernel_limits(limits, confinement),
-            disk_bytes=disk_bytes(limits),
-            around=around,
-            inside=inside,
-            state=state,
-            hash_seed=hash_seed,
-            servers=servers,
-        ) as kernel:
+        inside = inside_of(trajectory, kernels.around.folder)
+        with kernels.start(hash_seed, inside, limits, state) as kernel:
             return _Replay(trajectory, writer, kernel, limits, interrupted).run(hash_seed)
 
 

@@ -143,10 +143,7 @@ class ByteEncoder:
         self._program = self._wide(text)
 
     def _wide(self, text: str) -> bytes:
-        data = self.tokenizer.data(text)
-        wide = bytearray(2 * len(data))
-        wide[::2] = data
-        return bytes(wide)
+        return self.tokenizer.data(text).decode("latin-1").encode("utf-16-le")
 
     def encode(self, lessons: list[Lesson]) -> list[Encoded | str]:
         known: dict[str, bytes] = {}  # a state is what one lesson asks for and another begins with
@@ -171,19 +168,29 @@ _IGNORED = IGNORED.to_bytes(2, "little", signed=True)
 
 
 class ByteIds:
+    """Rows of tokens, in parts that rows share: they are put together once, when a file takes them."""
+
     def __init__(self) -> None:
-        self.ids, self.labels = bytearray(), bytearray()
+        self._ids: list[bytes] = []
+        self._labels: list[bytes | memoryview] = []
+        self._ignored = memoryview(_IGNORED * 1024)
         self.offsets = array("i", [0])
 
     @property
     def size_bytes(self) -> int:
-        return 2 * len(self.ids)
+        return 4 * self.offsets[-1]
 
     def add(self, row: Encoded) -> None:
-        self.ids += b"".join((*row.given, row.completion, _END))
-        self.labels += b"".join((_IGNORED * row.ignored, row.completion, _END))
-        self.offsets.append(len(self.ids) // 2)
+        end = (row.completion, _END)
+        self._ids += row.given
+        self._ids += end
+        if len(self._ignored) < 2 * row.ignored:
+            self._ignored = memoryview(_IGNORED * (2 * row.ignored))
+        self._labels.append(self._ignored[: 2 * row.ignored])
+        self._labels += end
+        self.offsets.append(self.offsets[-1] + row.ignored + row.answer + 1)
 
     def columns(self) -> tuple[Any, Any]:
+        ids, labels = b"".join(self._ids), b"".join(self._labels)
         type_ = ByteEncoder.type
-        return _list_array(self.offsets, self.ids, type_), _list_array(self.offsets, self.labels, type_)
+        return _list_array(self.offsets, ids, type_), _list_array(self.offsets, labels, type_)

@@ -672,3 +672,30 @@ def test_the_limit_on_events_cuts_the_trace_and_not_the_program(traced: Callable
 
     ran = traced("for i in range(9):\n    a = i\nprint(a)\n", TraceLimits(events=5))
     assert (len(ran.trace), ran.cut, ran.output) == (5, "events", "8\n")
+
+
+CALLS_INTO_ITS_LINE = """
+def twice(n):
+    return 2 * n
+class Word:
+    @property
+    def text(self):
+        return str(self)
+    def __getitem__(self, at):
+        return twice(at)
+def f(word, n):
+    a = n or twice(n)
+    b = not n and word.text
+    c = n or word[n]
+    while n < 3 and twice(n + 1): n += twice(1) or twice(2)
+    return n or twice(n)
+for n in range(3):
+    f(Word(), n)
+"""
+
+
+def test_a_call_that_returns_into_its_line_is_no_new_line(traced: Callable[..., Any]) -> None:
+    """3.12 tells of a line again after a call in it that a jump may pass, often from its second run on."""
+    ran = traced("\n" + CALLS_INTO_ITS_LINE)
+    lines = [event.line for event in ran.trace if event.kind == "line" and event.function == "f"]
+    assert lines == [10, 11, 12, 13, 13, 14, *(2 * [10, 11, 12, 13, 14])]  # as sys.settrace on 3.11, 3.13

@@ -338,6 +338,8 @@ class Witness:
         """By `id` of a frame that has begun and not ended: its number, and its code to be sure."""
         self._raised: dict[int, int] = {}
         """By `id` of a frame: at which instruction an exception came up since its last line."""
+        self._at: dict[int, tuple[int, int]] = {}
+        """By `id` of a frame: line and offset of its last event."""
         self._thrown_in: set[int] = set()
         """`id` of frames that have not begun and are left at once: an exception was thrown in, or they are closed."""
         self._shown: tuple[int, dict[str, Any]] = (-1, {})
@@ -407,6 +409,17 @@ class Witness:
         starts = range(0, max(frame.f_lasti, 0), 2)
         return any(opcode.opname[code[at]] == "RESUME" and code[at + 1] & 3 == 0 for at in starts)
 
+    def _told_again(self, frame: types.FrameType) -> bool:
+        """Whether the line is the one that runs already, and nothing but a call lies between: see KNOWN."""
+        if sys.version_info[:2] != (3, 12):
+            return False
+        line, since = self._at.get(id(frame), (None, 0))
+        units = frame.f_code.co_code
+        before = frame.f_lasti - 2
+        while before >= 0 and opcode.opname[units[before]] == "CACHE":
+            before -= 2
+        return line == frame.f_lineno and 0 <= since < before < frame.f_lasti - 2
+
     def _tell(self, frame: types.FrameType, event: str, arg: Any) -> None:
         code, at = frame.f_code, max(frame.f_lasti, 0)
         op = opcode.opname[code.co_code[at]]
@@ -416,8 +429,9 @@ class Witness:
             return
         if event in ("call", "line"):
             self._raised.pop(id(frame), None)
-            if op == "CLEANUP_THROW":
+            if op == "CLEANUP_THROW" or (event == "line" and self._told_again(frame)):
                 return
+            self._at[id(frame)] = frame.f_lineno, at
         elif event == "exception":
             self._raised[id(frame)] = at
             if id(frame) in self._thrown_in:

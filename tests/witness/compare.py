@@ -32,6 +32,8 @@ KNOWN = {
     "closed generators": "f_locals keeps up to 3.12 what a variable held until it is read again, by the trace function: a generator"
     " dies, and is closed, while nothing is traced. From its GeneratorExit to its end nothing is compared there",
     "cleanup": "3.12 has `line` events of settrace at CLEANUP_THROW, which is no line",
+    "the line that runs": "3.12 tells of it once more where a call returns into it and a jump may lead to the same place, some from"
+    " the second run on: `x = a or f()`",
     "arrays": "array.append and array.insert make room before they ask the item for its number: its `__index__` sees an item that"
     " nobody has set, and so does a trace. generated.py gives them plain numbers",
     "sets": "the order of a set of objects is that of their addresses: compared by their number and the atoms among them",

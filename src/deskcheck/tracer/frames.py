@@ -16,6 +16,7 @@ import opcode
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from types import (
     AsyncGeneratorType,
     CellType,
@@ -222,6 +223,10 @@ class _Handler(NamedTuple):
     lasti: bool
 
 
+_INLINES = frozenset({"CALL", "LOAD_ATTR", "BINARY_SUBSCR"})
+"""What runs Python functions in the same loop of the interpreter, and has an inline cache."""
+
+
 def raises_handled(name: str, arg: int) -> bool:
     """Whether an instruction raises what is being handled: of that no trace function is told."""
     return name == "RERAISE" or (name == "RAISE_VARARGS" and arg == 0)
@@ -256,6 +261,7 @@ class CodeFacts:
         "parameters",
         "positions",
         "raises_again",
+        "told_again",
         "whole",
     )
 
@@ -297,6 +303,19 @@ class CodeFacts:
                 found = previous  # 3.13 leaves what cannot raise out of the exception table
             self._comprehension_of[instruction.offset] = previous = found
         self.guarded = self._guarded(entries)
+        self.told_again = self._told_again()
+
+    def _told_again(self) -> frozenset[int]:
+        """Where 3.12 tells of the line that is running: it looks for the line of what ran last in the inline
+        cache of a call, and there is none. ``x = a or f()`` is told twice, some lines from the second run on."""
+        if sys.version_info[:2] != (3, 12):
+            return frozenset()
+        found = set()
+        for before, after in pairwise(self.instructions):
+            line = self.positions[after.offset // 2][0]
+            if before.name in _INLINES and line is not None and line == self.positions[before.offset // 2][0]:
+                found.add(after.offset)
+        return frozenset(found)
 
     def _raises_again(self, targets: set[int]) -> dict[int, int]:
         """Handler -> its last instruction, of those that raise an exception again where it came from: they

@@ -76,8 +76,8 @@ _OPS: tuple[tuple[frozenset[str], int], ...] = (
     (frozenset({"CALL", "CALL_KW"}), 2048),
     (frozenset({"END_ASYNC_FOR"}), 8192),
 )
-"""Bits that the core knows instructions by (`OP_...` in c/state.h); 4096: in `raises_again`; 128:
-`raises_handled`."""
+"""Bits that the core knows instructions by (`OP_...` in c/state.h); 128: `raises_handled`; 4096: in
+`raises_again`; 16384: in `told_again`."""
 _TAGS = {VALUE: 1, METHOD: 2}
 """Of stack slots; the core shows none of the others."""
 _BITS = {name: sum(bit for names, bit in _OPS if name in names) for name in opcode.opname}
@@ -147,7 +147,7 @@ def _new_code_facts(code: CodeType) -> dict[str, Any]:
         lines[unit] = about.positions[unit][0] or 0 if unit < len(about.positions) else 0
         if name is None:
             continue
-        op[unit] |= _BITS[name] | 4096 * (offset in about.raises_again)
+        op[unit] |= _BITS[name] | 4096 * (offset in about.raises_again) | 16384 * (offset in about.told_again)
         op[unit] |= 128 * raises_handled(name, about.arg[offset])
         if before is None:
             continue

@@ -467,6 +467,9 @@ class _Thread:
             jumped = about.name_at(offset) in ("FOR_ITER", "JUMP_BACKWARD") or offset < record.last_offset
             if line == record.last_line and not jumped:
                 return
+        here = line == record.last_line and offset > record.last_offset
+        if here and offset in about.told_again and not record.propagating:
+            return
         self._flush(frame, record)
         record.propagating = False
         self._emit(Kind.LINE, record, frame, line)

@@ -144,6 +144,7 @@ on_line(Thread *t, PyFrameObject *frame, Rec *r)
         bool jumped = op & OP_JUMPS_BACK || v.offset < r->last_offset;
         if (line == r->last_line && !jumped) return 0;
     }
+    if (op & OP_TOLD_AGAIN && line == r->last_line && v.offset > r->last_offset && !r->propagating) return 0;
     if (flush(t, frame, r) < 0) return -1;
     r->propagating = false;
     return emit(t, K_LINE, r, frame, line, NULL);

@@ -4,7 +4,7 @@
 enum {
     OP_RETURNS = 1, OP_YIELDS = 2, OP_LOOP_ENDS = 4, OP_GOES_ON = 8, OP_ASKS_NEXT = 16, OP_STARTING = 32,
     OP_NO_INTERRUPT = 64, OP_RERAISE = 128, OP_CLEANUP_THROW = 256, OP_JUMPS_BACK = 512, OP_YIELD_POINT = 1024,
-    OP_CALLS = 2048, OP_RAISES_AGAIN = 4096, OP_ASYNC_ENDS = 8192,
+    OP_CALLS = 2048, OP_RAISES_AGAIN = 4096, OP_ASYNC_ENDS = 8192, OP_TOLD_AGAIN = 16384,
 };
 typedef struct {             /* Act in _effects.py, which says what each is */
     int kind, since, slot, arguments, on_list, on_dict, on_set, on_still, key_kind, key;

@@ -91,6 +91,8 @@ class Mask:
         if not self._names.search(found["name"]):
             return found[0]
         value = found["value"]
+        if value.startswith(MASKED):
+            return found[0]
         quote = value[0] if value[0] in "\"'" else ""
         self._know(value.strip("\"'"))
         return f"{found['name']}{found['between']}{quote}{MASKED}{quote}"

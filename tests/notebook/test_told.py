@@ -175,6 +175,7 @@ def test_functions_and_classes() -> None:
             @staticmethod
             def helper(x): ...
             def _private(self): ...
+            def __call__(self, key): ...
         @dataclasses.dataclass
         class Point:
             x: int
@@ -190,7 +191,7 @@ def test_functions_and_classes() -> None:
         "fib: function(n)",
         "fetch: async function(url, cb: Callable[[int], str] = <built-in function print>)",
         'Loader: class(path, batch=[1, 2]), extends list, "Loads batches."',
-        "    methods: load(n: int) -> list[int], total, of(path), helper(x)",
+        "    methods: load(n: int) -> list[int], total, of(path), helper(x), __call__(key)",
         "Point: class(x: int, y: float = 0.5)",
         "Color: class, extends enum.Enum",
         "    members: RED, BLUE",
@@ -346,12 +347,12 @@ def test_networks() -> None:
 def test_imports_are_one_line() -> None:
     """Modules, and what libraries' modules have under the same name; not deskcheck; not the user's own."""
     source = (
-        "import math, os.path, json as j, deskcheck\nfrom deskcheck import context\nfrom itertools import chain, product\n"
+        "from __future__ import division\nimport math, os.path, json as j, deskcheck\nfrom os.path import exists\nfrom deskcheck import context\nfrom itertools import chain, product\n"
         "from collections import OrderedDict as OD\nfrom typing import *\nfrom random import randint\nx = 1\nList2 = list"
     )
     first, *others = asked(source, budget=1000)
     assert first.startswith(
-        "imports: math, os, j = json, Text = str, List2 = list, itertools: chain, product, collections: OD = OrderedDict, "
+        "imports: math, os, j = json, Text = str, List2 = list, __future__: division, os.path: exists, itertools: chain, product, collections: OD = OrderedDict, "
     )
     assert re.search(r"\b\d+ names of typing", first)
     assert "random: randint" in first

@@ -15,6 +15,8 @@ _SHORTEST = 12
 """Characters that any element gets."""
 _SHARES = 4
 """Elements that what is left is shared among."""
+_MORE = 12
+"""Characters that the number of those which are left out takes."""
 _LONGEST_NUMBER = 40
 """Characters of a number that is not rounded for lack of room."""
 _WORD = 24
@@ -34,14 +36,17 @@ def brief(value: Value, chars: int) -> Brief:
     """The value in about `chars` characters, and in more only where a single number or name takes them.
 
     Where not everything fits, the floats of a container are rounded; where even then not everything fits,
-    the number of elements that are left out takes their place.
+    the number of elements that are left out takes their place. An array is written as a list, in lists where
+    it has several dimensions.
     """
-    writer = _Writer(exact=True)
+    is_array = value.kind == "array"
+    value = nested(value) if is_array else value
+    writer = _Writer(exact=True, in_order=is_array)
     text = writer.text(value, chars)
     if not writer.cut and len(text) <= max(chars, _LONGEST_NUMBER):
         return Brief(text, rounded=writer.rounded)
     if value.kind != "atom":
-        writer = _Writer(exact=False)
+        writer = _Writer(exact=False, in_order=is_array)
         text = writer.text(value, chars)
     return Brief(text, writer.cut or writer.rounded, writer.rounded)
 
@@ -77,10 +82,12 @@ def _in_word(char: str) -> bool:
 
 
 class _Writer:
-    """exact: floats are not rounded. cut, rounded: of what was written so far."""
+    """exact: floats are not rounded. in_order: what comes first is written first, and takes the room that it
+    needs; else each of a few elements has its share. cut, rounded: of what was written so far."""
 
-    def __init__(self, *, exact: bool) -> None:
+    def __init__(self, *, exact: bool, in_order: bool) -> None:
         self.exact = exact
+        self.in_order = in_order
         self.cut = False
         self.rounded = False
 
@@ -215,11 +222,15 @@ class _Writer:
         for place, item in enumerate(items):
             share = max(room // min(len(items) - place, _SHARES), _SHORTEST)
             before = self.cut, self.rounded
+            in_order = not pairs and (self.in_order or total > _SHARES)
+            if in_order and not place:
+                share = max(room - (_MORE if total > 1 else 0), _SHORTEST)
             text = self._item(item, share, room // 2, pairs=pairs)
-            if place and self.cut and not before[0] and total > _SHARES and not pairs:
+            if place and in_order and self.cut and not before[0]:
+                self.rounded = before[1]
                 return
             # The last one needs no room for how many more there are.
-            needed = len(text) if place + 1 == total else len(text) + 12
+            needed = len(text) if place + 1 == total else len(text) + _MORE
             if needed > room and (place or len(text) > 2 * max(room, _SHORTEST)):
                 self.cut, self.rounded = before
                 return

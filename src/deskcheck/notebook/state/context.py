@@ -26,7 +26,7 @@ _NEWEST = 500
 """Names that are looked at beyond one for each token of the budget, as some are IPython's own."""
 _EARLIER_CHARS = 500_000
 """Of the cells that ran, the last ones, that are read for what functions and classes need."""
-_DEFAULT_CHARS = 40
+_DEFAULT_CHARS = 60
 """Of a parameter's value or default."""
 _SHARE = 4
 """Imports take one token of so many of the budget, and so do names that are missing."""

@@ -17,6 +17,8 @@ from deskcheck.tracer.snapshot import bases_of, module_of, qualified_name
 
 _MANY = 12
 """Names out of one module that are listed; of more, their number is."""
+_OF_PATHS = ("posixpath", "genericpath")
+"""Modules behind `os.path`."""
 _qualname = type.__dict__["__qualname__"].__get__
 _module_dict = vars(types.ModuleType)["__dict__"].__get__
 
@@ -42,6 +44,8 @@ def imported(name: str, obj: Any) -> Import | None:
     and classes, wherever they are from."""
     if type(obj) is types.ModuleType:
         return Import(name, _text(_module_dict(obj).get("__name__")) or "?")
+    if type(obj).__module__ == "__future__":
+        return Import(name, "__future__", name)
     module, attribute = home_of(obj)
     if module is None or attribute is None or not is_library(module):
         return None
@@ -55,7 +59,9 @@ def home_of(obj: Any) -> tuple[str | None, str | None]:
     if module is None or called is None or not _has(module, called, obj):
         return None, None
     parts = module.split(".")
-    around = (".".join(parts[:count]) for count in range(1, len(parts)))
+    around = [".".join(parts[:count]) for count in range(1, len(parts))]
+    if module in _OF_PATHS:
+        around.append("os.path")
     return next((each for each in around if _has(each, called, obj)), module), called
 
 

@@ -1,9 +1,10 @@
-"""What an assistant needs to know to call the user's functions and classes: parameters, first lines of
-docstrings, public methods. Read from code objects and namespaces of classes; nothing of the user's runs, as
+"""What an assistant needs to know to call the user's functions and classes: parameters, first sentences of
+docstrings, public methods. Read from code objects and namespaces of classes: nothing of the user's runs, as
 `inspect.signature` would have it run."""
 
 import functools
 import inspect
+import re
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -39,8 +40,8 @@ def called(obj: Any, show: Show) -> dict[str, Any] | None:
         return None
     is_async = function.__code__.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR)
     found = {"type": "async function" if is_async else "function", "call": parameters(function, show)}
-    doc = first_line(function.__doc__)
-    return found if doc is None else found | {"doc": doc}
+    doc = summary_of(function.__doc__)
+    return found if not doc else found | {"doc": doc}
 
 
 def is_class(obj: Any) -> bool:
@@ -61,14 +62,13 @@ def _inner(obj: Any) -> types.FunctionType | None:
     return None
 
 
-def first_line(doc: Any) -> str | None:
-    """The first line of a docstring that is not empty."""
+def summary_of(doc: Any) -> str | None:
+    """The first sentence of a docstring, over its lines."""
     if type(doc) is not str:
         return None
-    line = next((line.strip() for line in doc.splitlines() if line.strip()), None)
-    if line is None or len(line) <= _DOC_CHARS:
-        return line
-    return f"{short_text(line, _DOC_CHARS)} ..."
+    paragraph = re.split(r"\n\s*\n", doc.strip(), maxsplit=1)[0]
+    text = re.split(r"(?<=[.?!])\s", " ".join(paragraph.split()), maxsplit=1)[0]
+    return text if len(text) <= _DOC_CHARS or not text else f"{short_text(text, _DOC_CHARS)} ..."
 
 
 def parameters(function: types.FunctionType, show: Show, *, skip: int = 0) -> str:
@@ -173,8 +173,8 @@ def _class(cls: type, show: Show) -> dict[str, Any]:
     maker = _maker(cls)
     if maker is not None:
         found["call"] = parameters(maker, show, skip=1).partition(" -> ")[0]
-    doc = first_line(space.get("__doc__"))
-    if doc is not None and not doc.startswith(f"{_type_dict['__name__'].__get__(cls)}("):  # a data class's
+    doc = summary_of(space.get("__doc__"))
+    if doc and not doc.startswith(f"{_type_dict['__name__'].__get__(cls)}("):  # a data class's
         found["doc"] = doc
     methods = [*_methods(space, show)]
     if methods:
@@ -205,7 +205,7 @@ def _maker(cls: type) -> types.FunctionType | None:
 
 def _methods(space: Any, show: Show) -> Iterator[str]:
     for name, what in list(space.items()):
-        if type(name) is not str or name.startswith("_"):
+        if type(name) is not str or (name.startswith("_") and name != "__call__"):
             continue
         if type(what) is property:
             yield name

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from deskcheck.notebook.state.brief import DIGITS, brief, nested
+from deskcheck.notebook.state.brief import DIGITS, brief
 from deskcheck.notebook.state.objects import held_by, public_type
 from deskcheck.notebook.state.signatures import annotation, called
 from deskcheck.notebook.state.state import Variable
@@ -94,19 +94,18 @@ def _within(texts: Iterable[str], chars: int) -> Iterator[str]:
 def _value(value: Value, chars: int, facts: Facts) -> str | None:
     if not chars:
         return "type"
-    shown = nested(_days(value)) if value.kind == "array" else value
     if value.kind == "array":
         fields = dict(value.fields)
         if "name" in fields and fields["name"].atom is not None:
             facts["named"] = label_of(fields["name"])
         index = fields.get("index")
         if index is not None and not _is_count(index) and index.items:
-            of_index = brief(nested(_days(index)), chars // 2)
+            of_index = brief(_days(index), chars // 2)
             facts["index"] = of_index.text
             chars //= 2
         if not value.items and value.length:
             return None
-    found = brief(shown, chars)
+    found = brief(_days(value), chars)
     facts["value"] = found.text
     if found.rounded:
         facts["rounded"] = DIGITS
@@ -143,7 +142,7 @@ def _described(described: dict[str, Any], chars: int, facts: Facts) -> str | Non
     shape = tuple(described["shape"])
     cut = "long" if len(items) < total else None
     array = Value("array", "column", items=items, length=total, cut=cut, shape=shape)
-    found = brief(nested(array) if shape else items[0], chars)
+    found = brief(array if shape else items[0], chars)
     facts["value"] = found.text
     if any(type(item) is float and _digits(item) >= DIGITS for item in described["head"]):
         facts["rounded"] = DIGITS  # by who described it
@@ -187,7 +186,7 @@ def _table(value: Value, chars: int, facts: Facts) -> str | None:
         if not column.items and column.length:  # as of a hierarchical index
             found.append({"label": label, "dtype": column.dtype, "head": f"of {column.length}"})
             continue
-        head = brief(nested(_days(column)), each)
+        head = brief(_days(column), each)
         cut, rounded = cut or head.cut, rounded or head.rounded
         of_first = f"{label.partition(' to ')[0]} = " if count > 1 else ""
         found.append({"label": label, "dtype": column.dtype, "head": f"{of_first}{head.text}"})

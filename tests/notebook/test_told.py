@@ -212,9 +212,14 @@ def test_nothing_of_the_users_runs() -> None:
         class Odd(metaclass=Meta): ...
         loud = Loud()
         def f(a: Loud, b: Odd = loud, *, c: "list[Odd]" = [loud]) -> Odd: ...
-        odd = object.__new__(Loud)
+        odd = object.__new__(Odd)
+        class Child(Loud, metaclass=Meta):
+            coef_ = 3
+        child = object.__new__(Child)
+        globals()[3] = 4
     """)
-    lines = asked(source, budget=1000)
+    lines = asked(source, budget=2000)
+    assert {"odd", "child", "Child", "Meta", "loud"} <= {re.split(r"\W", line)[0] for line in lines}
     assert next(line for line in lines if line.startswith("f: ")).startswith(
         "f: function(a: Loud, b: Odd = <Loud>"
     )

@@ -119,9 +119,8 @@ def _context(
     # Those that are asked for, or the newest: more than there are tokens cannot be shown.
     every = list(namespace)
     chosen = every[: -max(budget, 0) - _NEWEST - 1 : -1] if names is None else names
-    imports = _imports(
-        {n: namespace[n] for n in chosen if known.hidden.get(n) is not namespace[n]}, modules_only=asked
-    )
+    users = {n: namespace[n] for n in chosen if type(n) is str and known.hidden.get(n) is not namespace[n]}
+    imports = _imports(users, modules_only=asked)
     brought = {each.name for each in imports}
     looked_at = {n: namespace[n] for n in chosen if n not in brought}
     row = Capture(StateLimits(time_s=time_s)).after_cell(looked_at, known.hidden, "")

@@ -44,7 +44,7 @@ def imported(name: str, obj: Any) -> Import | None:
     and classes, wherever they are from."""
     if type(obj) is types.ModuleType:
         return Import(name, _text(_module_dict(obj).get("__name__")) or "?")
-    if type(obj).__module__ == "__future__":
+    if module_of(type(obj)) == "__future__":
         return Import(name, "__future__", name)
     module, attribute = home_of(obj)
     if module is None or attribute is None or not is_library(module):
@@ -83,9 +83,9 @@ def _called(obj: Any) -> tuple[str | None, str | None]:
         return _text(obj.__module__), _text(obj.__name__)
     if kind is types.MethodType and type(obj.__func__) is types.FunctionType:
         return _text(obj.__func__.__module__), _text(obj.__func__.__name__)
-    if kind.__module__ == "typing":
+    if module_of(kind) == "typing":
         return "typing", _text(_of_typing(obj))
-    if kind.__module__ == "numpy" and kind.__name__ == "ufunc":
+    if module_of(kind) == "numpy" and _qualname(kind) == "ufunc":
         return "numpy", _text(obj.__name__)
     return None, None
 
@@ -100,13 +100,19 @@ def _of_typing(obj: Any) -> Any:
 
 
 def _has(module: str, name: str, obj: Any) -> bool:
-    found = sys.modules.get(module)
-    if not isinstance(found, types.ModuleType):
+    found = _module(module)
+    held = None if found is None else _module_dict(found).get(name)
+    if held is None:
         return False
-    held = _module_dict(found).get(name)
     if type(held) is types.MethodType and type(obj) is types.MethodType:  # made anew at each look
         return held.__func__ is obj.__func__ and held.__self__ is obj.__self__
     return held is obj
+
+
+def _module(name: str) -> types.ModuleType | None:
+    """A module that is loaded; not what else was put in its place."""
+    found = sys.modules.get(name)
+    return found if any(base is types.ModuleType for base in bases_of(type(found))) else None
 
 
 def _text(found: Any) -> str | None:
@@ -117,8 +123,8 @@ def is_library(module: str) -> bool:
     """Whether a module is of the interpreter's, or installed; not what a notebook or its folder defines."""
     if module in ("__main__", "__mp_main__"):
         return False
-    found = sys.modules.get(module)
-    if not isinstance(found, types.ModuleType):
+    found = _module(module)
+    if found is None:
         return False
     path = _text(_module_dict(found).get("__file__"))
     return path is None or path.startswith(_folders()) or module.partition(".")[0] == "deskcheck"

@@ -16,7 +16,7 @@ Show = Callable[[str, Any], str]
 """The text of a value that has a name."""
 
 _DEEPEST = 3
-"""Estimators inside one another."""
+"""Estimators, and lists, inside one another."""
 _STEPS = 12
 """Of a pipeline."""
 _LAYERS = 50
@@ -92,9 +92,9 @@ def _needs_no_fit(obj: Any, held: Mapping[str, Any]) -> bool:
         return False
 
 
-def _holds_no_object(value: Any) -> bool:
+def _holds_no_object(value: Any, depth: int = 0) -> bool:
     if type(value) in (tuple, list):
-        return all(map(_holds_no_object, value))
+        return depth < _DEEPEST and all(_holds_no_object(item, depth + 1) for item in value)
     return type(value) in (*_ATOMS, types.FunctionType, type)
 
 
@@ -130,13 +130,17 @@ def _defaults(cls: type) -> dict[str, Any]:
 _NOTHING: Any = object()
 
 
-def _same(value: Any, default: Any) -> bool:
+def _same(value: Any, default: Any, depth: int = 0) -> bool:
     if value is default:
         return True
     if type(value) is type(default) and type(value) in _ATOMS:
         return bool(value == default) or (value != value and default != default)
-    plain = type(value) in (tuple, list) and type(value) is type(default)
-    return plain and len(value) == len(default) and all(map(_same, value, default))
+    plain = type(value) in (tuple, list) and type(value) is type(default) and depth < _DEEPEST
+    return (
+        plain
+        and len(value) == len(default)
+        and all(_same(item, other, depth + 1) for item, other in zip(value, default, strict=True))
+    )
 
 
 def _parameter(name: str, value: Any, show: Show, depth: int) -> str:

@@ -11,9 +11,12 @@ from deskcheck.notebook.state.signatures import annotation, called
 from deskcheck.notebook.state.state import Variable
 from deskcheck.notebook.state.views import Facts, facts_of, label_of
 from deskcheck.recording.value import Value
+from deskcheck.tracer.snapshot import module_of
 
 _LARGE = 1_000_000
 """Bytes from which a size is said."""
+_SHORT = 60
+"""Characters of parameters that stand beside a name in any case."""
 _DOC_FROM = 60
 _COLUMN_CHARS = 45
 """What a line for a column takes at least."""
@@ -30,7 +33,7 @@ def live_facts(obj: Any, type_name: str, show: Callable[[str, Any], str]) -> dic
     found = called(obj, show)
     if found is not None:
         return found
-    alias = annotation(obj) if type(obj).__module__ in ("typing", "types") else None
+    alias = annotation(obj) if module_of(type(obj)) in ("typing", "types") else None
     if alias is not None:
         return {"type": type_name, "alias": alias}
     found = held_by(obj, show)
@@ -47,6 +50,7 @@ def told(variable: Variable, chars: int) -> tuple[Facts, str | None]:
     if facts.get("size_bytes", _LARGE) < _LARGE:
         del facts["size_bytes"]
     later = {name: live[name] for name in live if name in _LATER}
+    long = False if chars else _without_what_is_long(facts)
     if facts["type"].endswith(f".{facts.get('dtype')}"):
         del facts["dtype"]
     cut: str | None = None
@@ -60,7 +64,18 @@ def told(variable: Variable, chars: int) -> tuple[Facts, str | None]:
         cut = _value(value, chars, facts)
     if described:
         cut = _described(described, chars, facts) or cut
-    return facts, cut
+    return facts, "type" if long else cut
+
+
+def _without_what_is_long(facts: Facts) -> bool:
+    """Take away what would leave other variables no room for their names; whether there was such."""
+    long = False
+    if len(facts.get("call", "")) > _SHORT:
+        facts["call"], long = "(...)", True
+    if sum(map(len, facts.get("parameters", {}).values())) > _SHORT:
+        del facts["parameters"]
+        long = True
+    return long
 
 
 _LATER = ("doc", "methods", "members", "layers")

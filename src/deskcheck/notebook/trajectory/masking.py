@@ -29,6 +29,8 @@ TEXTS = (
 )
 """Built-in patterns for text."""
 
+_NO_VALUES = frozenset({"kind", "type", "dtype", "names", "base", "cut", "method", "float"})
+"""Parts of an encoded value that are plain strings, and nothing of the user's."""
 _LITERAL = r'"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'"
 _ASSIGNED = re.compile(
     rf"(?P<name>[^\W\d][\w-]*)(?P<between>[\"']?\s*\]?\s*(?::\s*\w+\s*)?[=:]\s*[A-Za-z]{{0,2}})(?P<value>{_LITERAL})"
@@ -165,15 +167,17 @@ class Mask:
             return [self._encoded(item) for item in value]
         if not isinstance(value, dict):
             return value
-        if "str" in value or "text" in value:
+        key = next((key for key in ("str", "text", "bytes", "int") if key in value), None)
+        if key is not None:
             # The text of these is a plain string, not a value.
-            key = "str" if "str" in value else "text"
             text = self.text(value[key]) if isinstance(value[key], str) else value[key]
-            return value if text == value[key] else value | {key: text, "cut": "masked"}
-        found = {
-            name: part if name in ("kind", "type", "dtype", "names", "base", "cut") else self._encoded(part)
-            for name, part in value.items()
-        }
+            if text == value[key]:
+                return value
+            if key == "int":
+                return _cut("int")
+            length = {"length": len(value[key])} if key == "bytes" and "length" not in value else {}
+            return value | {key: text, "cut": "masked"} | length
+        found = {name: part if name in _NO_VALUES else self._encoded(part) for name, part in value.items()}
         if value.get("kind") in ("dict", "table"):
             found["items"] = [
                 [label, _cut(_type(was)) if self._secret(was_label) else masked]

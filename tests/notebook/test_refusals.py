@@ -186,9 +186,10 @@ def test_what_a_refusal_has_no_hand_in(tmp_path: Path, sources: tuple[str, ...])
 
 def test_what_commands_were_refused(tmp_path: Path) -> None:
     """Told by their standard error, where the file that they name is there and could be read outside; so is
-    what a command for the network says. Not what the notebook itself prints, and no file that is nowhere."""
+    what a command for the network says, and a database that is not found. Not what the notebook itself prints, and no file that is nowhere."""
     (tmp_path / "books").mkdir()
     (tmp_path / "outside.txt").write_text("there")
+    (tmp_path / "outside.db").touch()
     outside, nowhere = f"{tmp_path}/outside.txt", f"{tmp_path}/nowhere.txt"
     run = "import subprocess\nsubprocess.run(['cat', '{}'], check=True)"
     offline = "!python -c \"import urllib.request as u; u.urlopen('http://example.invalid')\""
@@ -197,6 +198,8 @@ def test_what_commands_were_refused(tmp_path: Path) -> None:
         f"%%bash\ncat {outside}": "files outside",
         run.format(outside): "files outside",
         offline: "network",
+        f"import sqlite3; sqlite3.connect('{tmp_path}/outside.db').execute('select 1')": "files outside",
+        f"import sqlite3; sqlite3.connect('{tmp_path}/nowhere.db').execute('select 1')": None,
         f"!cat {nowhere}": None,
         run.format(nowhere): None,
         "!cat nowhere.txt": None,

@@ -161,6 +161,7 @@ OWN_FAULTS = {
     "a module": (f"import json\ndata = {_GET}", "json.dumps({1, 2})"),
     "another variable": (f"import os\nos.environ['V'] = {_GET}", "os.environ['W']"),
     "the variable given again": (f"import os\nos.environ['V'] = {_GET}", "%env V=3", "os.environ['V']"),
+    "a letter": (f"mu = {_GET}; kind = 'a'", "open('/nowhere/a')"),
     "a name of its own": (f"mu = {_GET}", "mu = 3\n1 / 0"),
 }
 
@@ -184,12 +185,14 @@ def test_what_a_refusal_has_no_hand_in(tmp_path: Path, sources: tuple[str, ...])
     assert (found[-1].limit, found[-1].status.value in ("different", "failed")) == (None, True)
 
 
-def test_what_commands_were_refused(tmp_path: Path) -> None:
+def test_what_commands_and_new_files_were_refused(tmp_path: Path) -> None:
     """Told by their standard error, where the file that they name is there and could be read outside; so is
-    what a command for the network says, and a database that is not found. Not what the notebook itself prints, and no file that is nowhere."""
+    what a command for the network says. So is a new file for a folder that is there, a database too. Not what
+    the notebook itself prints, and no file that is nowhere."""
     (tmp_path / "books").mkdir()
     (tmp_path / "outside.txt").write_text("there")
     (tmp_path / "outside.db").touch()
+    (tmp_path / "data").mkdir()
     outside, nowhere = f"{tmp_path}/outside.txt", f"{tmp_path}/nowhere.txt"
     run = "import subprocess\nsubprocess.run(['cat', '{}'], check=True)"
     offline = "!python -c \"import urllib.request as u; u.urlopen('http://example.invalid')\""
@@ -199,7 +202,15 @@ def test_what_commands_were_refused(tmp_path: Path) -> None:
         run.format(outside): "files outside",
         offline: "network",
         f"import sqlite3; sqlite3.connect('{tmp_path}/outside.db').execute('select 1')": "files outside",
-        f"import sqlite3; sqlite3.connect('{tmp_path}/nowhere.db').execute('select 1')": None,
+        f"import sqlite3; sqlite3.connect('{tmp_path}/new.db').execute('select 1')": "files outside",
+        f"import sqlite3; sqlite3.connect('{tmp_path}/nowhere/base.db').execute('select 1')": None,
+        f"open('here.txt', 'w').close()\nopen('{tmp_path}/new.txt', 'w')": "files outside",
+        f"import sqlite3; sqlite3.connect('{tmp_path}/data/new.db').execute('select 1')": "files outside",
+        f"open('here.txt', 'w').close()\nopen('{tmp_path}/data/new.txt', 'w')": "files outside",
+        f"open('{tmp_path}/data/absent.csv')": None,
+        f"open('{tmp_path}/nowhere/made.txt', 'w')": None,
+        f"open('{nowhere}')": None,
+        "open('nowhere/other.txt', 'w')": None,
         f"!cat {nowhere}": None,
         run.format(nowhere): None,
         "!cat nowhere.txt": None,

@@ -440,6 +440,8 @@ _PYTHON_2 = re.compile(
     r"|leading zeros in decimal integer literals|invalid decimal literal.*\bL\b"
 )
 """What the compiler says of statements that Python 2 had."""
+_LETTERS = 2
+"""Names of files that have no more tell nothing where they stand in a source."""
 _USAGE_ERROR = "UsageError: "
 _NAME = re.compile(r"name '([^']+)' is not defined")
 
@@ -703,8 +705,10 @@ class _Before:
         else:
             number = self._origin(loaded(cell.source) | environment(cell.source)[1])
         if number is None and cell.missing is not None:
-            wanted = os.path.basename(cell.missing.rstrip("/")).partition(".")[0]
-            named = re.compile(rf"\b{re.escape(wanted)}\b") if wanted else None
+            whole = os.path.basename(cell.missing.rstrip("/"))
+            stem = whole.partition(".")[0]
+            wanted = stem if len(stem) > _LETTERS else whole  # `a` stands in many a source
+            named = re.compile(rf"\b{re.escape(wanted)}\b") if len(wanted) > _LETTERS else None
             number = next(
                 (n for n, (source, _) in self._refused.items() if named is not None and named.search(source)),
                 None,

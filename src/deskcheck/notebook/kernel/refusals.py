@@ -42,6 +42,9 @@ _FETCHES = re.compile(
     rb"\b(wget|curl|gdown|git\s+clone|kaggle\s+datasets|(pip3?|conda|mamba|apt|apt-get|npm)\s+install)\b"
 )
 _SCRIPT = re.compile(r"\s*%%(!|bash|sh|script|system|sx)\b")
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+_MOST_WRITTEN = 1000
+"""Names of files that are kept of one cell."""
 _NO_DATABASE = "unable to open database file"
 _CHAIN = 20
 """Exceptions of one that are looked at: the one that left the cell, those that it came of, and so on."""
@@ -58,6 +61,8 @@ class Refusals:
         self._commands = False
         self._database: str | None = None
         """The file that the last database was to be in."""
+        self._written: set[str] = set()
+        """Files that were to be written."""
         self._script_fetches = False
         """Whether the cell is a script for another program, which fetches something."""
         if confined:
@@ -66,6 +71,7 @@ class Refusals:
     def begin(self, source: str) -> None:
         """A cell begins."""
         self._tried = self._database = None
+        self._written = set()
         self._commands = False
         self._script_fetches = (
             _SCRIPT.match(source) is not None
@@ -86,9 +92,9 @@ class Refusals:
             return {"rule": rule}
         for each in seen:
             if isinstance(each, FileNotFoundError) and isinstance(each.filename, str):
-                return {"missing": self._from_home(os.path.abspath(each.filename))}
-            if type(each).__name__ == "OperationalError" and self._database and _NO_DATABASE in str(each):
-                return {"missing": self._from_home(os.path.abspath(self._database))}
+                return {"missing": self._missing(each.filename, each.filename in self._written)}
+            if self._database is not None and self._no_database(each):
+                return {"missing": self._missing(self._database, not os.path.exists(self._database))}
             if isinstance(each, ModuleNotFoundError) and each.name:
                 module = os.path.abspath(each.name.partition(".")[0])
                 return {"missing": self._from_home(module), "module": True}
@@ -103,6 +109,10 @@ class Refusals:
             return "input"
         if isinstance(error, EOFError) and self.confined and _left_in(error, "managers.py"):
             return "sockets"  # of a process that serves others' objects
+        if self.confined and self._database is not None and self._no_database(error):
+            folder = os.path.dirname(os.path.abspath(self._database))
+            if os.path.isdir(folder) and not os.access(folder, os.W_OK):
+                return "files outside"  # as of any other file that is to be made there
         if not isinstance(error, OSError):
             return None
         number = error.errno
@@ -124,6 +134,15 @@ class Refusals:
             return "files outside"
         return None
 
+    def _no_database(self, error: BaseException) -> bool:
+        return type(error).__name__ == "OperationalError" and _NO_DATABASE in str(error)
+
+    def _missing(self, path: str, new: bool) -> str:
+        """What was missing for a file: itself, or where it is new its folder."""
+        path = os.path.abspath(path)
+        folder = os.path.dirname(path)
+        return self._from_home(folder if new and not os.path.isdir(folder) else path)
+
     def _from_home(self, path: str) -> str:
         ours = os.path.dirname(self.home)
         return os.path.relpath(path, self.home) if f"{path}/".startswith(f"{ours}/") else path
@@ -139,6 +158,11 @@ class Refusals:
             address = given[1]
             if isinstance(address, tuple) and address and not _is_own(address[0]):
                 self._tried = "network"
+        elif event == "open":
+            path, _, flags = given
+            writes = isinstance(path, str) and isinstance(flags, int) and flags & _WRITES
+            if writes and len(self._written) < _MOST_WRITTEN:
+                self._written.add(path)
         elif event == "sqlite3.connect":
             self._database = given[0] if isinstance(given[0], str) else None
         elif event in ("subprocess.Popen", "os.system", "os.posix_spawn", "pty.spawn"):

@@ -353,12 +353,12 @@ def test_networks() -> None:
 def test_imports_are_one_line() -> None:
     """Modules, and what libraries' modules have under the same name; not deskcheck; not the user's own."""
     source = (
-        "from __future__ import division\nimport math, os.path, json as j, deskcheck\nfrom os.path import exists\nfrom deskcheck import context\nfrom itertools import chain, product\n"
+        "from __future__ import division\nimport math, os.path, json as j, deskcheck\nfrom os.path import exists\nfrom operator import add\nfrom deskcheck import context\nfrom itertools import chain, product\n"
         "from collections import OrderedDict as OD\nfrom typing import *\nfrom random import randint\nx = 1\nList2 = list"
     )
     first, *others = asked(source, budget=1000)
     assert first.startswith(
-        "imports: math, os, j = json, Text = str, List2 = list, __future__: division, os.path: exists, itertools: chain, product, collections: OD = OrderedDict, "
+        "imports: math, os, j = json, Text = str, List2 = list, __future__: division, os.path: exists, operator: add, itertools: chain, product, collections: OD = OrderedDict, "
     )
     assert re.search(r"\b\d+ names of typing", first)
     assert "random: randint" in first

@@ -60,8 +60,8 @@ def home_of(obj: Any) -> tuple[str | None, str | None]:
         return None, None
     parts = module.split(".")
     around = [".".join(parts[:count]) for count in range(1, len(parts))]
-    if module in _OF_PATHS:
-        around.append("os.path")
+    # The same without an underscore, as of `_operator` those of `operator`.
+    around += ["os.path"] if module in _OF_PATHS else [module.lstrip("_")]
     return next((each for each in around if _has(each, called, obj)), module), called
 
 

@@ -16,9 +16,9 @@ from deskcheck.notebook.state.brief import brief
 from deskcheck.notebook.state.capture import Capture, StateLimits
 from deskcheck.notebook.state.dependencies import depends_on, names_unbound
 from deskcheck.notebook.state.imports import Import, imports_of, listed
-from deskcheck.notebook.state.state import KernelState, states
+from deskcheck.notebook.state.state import KernelState, Variable, states
 from deskcheck.notebook.state.told import live_facts, told
-from deskcheck.notebook.state.views import estimate_tokens, view
+from deskcheck.notebook.state.views import Facts, estimate_tokens, view
 from deskcheck.notebook.trajectory.masking import Mask
 from deskcheck.notebook.trajectory.trajectory import Execution, Status
 
@@ -50,7 +50,8 @@ def context(
     ``json``: one object. time_s: after so long no further variable is looked at, and the text says how many
     were not. mask: secrets are taken out (`masking`).
 
-    In IPython the user's namespace is shown, elsewhere the globals of the caller.
+    In IPython the user's namespace is shown, elsewhere the globals of the caller. For what is told of
+    functions, classes, estimators, graphs and imports: docs/reference/trajectory.md.
 
     Raises InputError: a name that no variable has, or that IPython assigns (``_``, ``Out``); both names and
     code; a budget or form that is none.
@@ -127,20 +128,23 @@ def _context(
     if names is None and len(chosen) < len(every):
         row["count"] += len(every) - len(chosen)
         row["unseen"] = row.get("unseen", 0) + len(every) - len(chosen)
-    masking = Mask() if mask else None
-    _add_live(row, looked_at, masking)
-    if masking is not None:
-        row = masking.state(row)
     if texts := listed(imports[::-1] if names is None else imports):
         also["imports"] = _fitting(texts, budget)
-    state = _state(row)
-    shown = [name for name in chosen if name in state.variables]
-    own = [n for n in looked_at if n not in state.variables] if asked and not state.unseen else []
-    if own:
-        raise InputError(
-            f"{', '.join(own)}: names that IPython assigns are not shown. Give the object another name."
-        )
-    return view(state, "used", budget=budget, names=shown, form=form, show=told, also=also).text
+    masking = Mask() if mask else None
+    while True:
+        state = _state(row if masking is None else masking.state(row))
+        shown = [name for name in chosen if name in state.variables]
+        own = [n for n in looked_at if n not in state.variables] if asked and not state.unseen else []
+        if own:
+            raise InputError(
+                f"{', '.join(own)}: names that IPython assigns are not shown. Give the object another name."
+            )
+        secrets = 0 if masking is None else masking.known
+        show = _Told(looked_at, masking)
+        text = view(state, "used", budget=budget, names=shown, form=form, show=show, also=also).text
+        if masking is None or masking.known == secrets:
+            return text
+        # A parameter has brought a secret, which may stand in what was told before it.
 
 
 def _builtin(name: str) -> bool:
@@ -165,22 +169,32 @@ def _fitting(texts: Sequence[str], budget: int) -> list[str]:
     return found
 
 
-def _add_live(row: dict[str, Any], variables: Mapping[str, Any], mask: Mask | None) -> None:
-    """Put what only the objects themselves tell beside what is described of them."""
+class _Told:
+    """What is said of variables (`views.Show`), what only the objects themselves tell with it."""
 
-    def show(name: str, value: Any) -> str:
+    def __init__(self, variables: Mapping[str, Any], mask: Mask | None) -> None:
+        self.variables = variables
+        self.mask = mask
+        self._live: dict[str, dict[str, Any]] = {}
+
+    def __call__(self, variable: Variable, chars: int) -> tuple[Facts, str | None]:
+        name = variable.name
+        if name not in self._live:
+            found: dict[str, Any] = {}
+            if variable.value.cut != "masked":
+                found = live_facts(self.variables[name], variable.type, self._text)
+            self._live[name] = found if self.mask is None else self.mask.shown(found)
+        return told(variable, chars, self._live[name])
+
+    def _text(self, name: str, value: Any) -> str:
+        """A default or parameter."""
         if type(value) in _ATOMS:
             return repr(value)
-        seen = Capture(StateLimits(items=10, depth=2)).after_cell({name: value}, {}, "")
-        if name not in seen["variables"]:  # as IPython calls its own
+        row = Capture(StateLimits(items=10, depth=2)).after_cell({name: value}, {}, "")
+        if name not in row["variables"]:  # as IPython calls its own
             return "..."
-        if mask is not None:
-            seen = mask.state(seen)
-        return brief(_state(seen).variables[name].value, _DEFAULT_CHARS).text
-
-    for name, found in row["variables"].items():
-        facts = live_facts(variables[name], found["type"], show)
-        found["described"] = {**found.get("described", {}), "told": facts}
+        state = _state(row if self.mask is None else self.mask.state(row))
+        return brief(state.variables[name].value, _DEFAULT_CHARS).text
 
 
 def _last(ran: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What an assistant is told of one variable, in a line or some: a `views.Show`, beside that of prompts."""
+"""What an assistant is told of one variable, in a line or some; prompts have `views.value_facts`."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -26,7 +26,7 @@ _NUMBERED = re.compile(r"(.*?)(\d+)", re.DOTALL)
 
 
 def live_facts(obj: Any, type_name: str, show: Callable[[str, Any], str]) -> dict[str, Any]:
-    """What only the object itself tells, as JSON can hold it: for `told`, as ``told`` of what is described.
+    """What only the object itself tells, as JSON can hold it: for `told`.
 
     type_name: as it was recorded. show: the text of a default or parameter with its name.
     """
@@ -40,12 +40,11 @@ def live_facts(obj: Any, type_name: str, show: Callable[[str, Any], str]) -> dic
     return {"type": public_type(obj, type_name), **(found or {})}
 
 
-def told(variable: Variable, chars: int) -> tuple[Facts, str | None]:
+def told(variable: Variable, chars: int, live: Mapping[str, Any]) -> tuple[Facts, str | None]:
     """What is said of a variable whose value may take so many characters; numbers are shown whole, or rounded
-    to `DIGITS` digits, which is then said."""
+    to `DIGITS` digits, which is then said. live: its `live_facts`, as far as they may be told."""
     value = variable.value
     described = dict(variable.described or {})
-    live = described.pop("told", {})
     facts = facts_of(variable, value) | {name: live[name] for name in live if name not in _LATER}
     if facts.get("size_bytes", _LARGE) < _LARGE:
         del facts["size_bytes"]

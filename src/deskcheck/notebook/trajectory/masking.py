@@ -60,6 +60,11 @@ class Mask:
                 self._know(value)
         self._all_known: re.Pattern[str] | None = None
 
+    @property
+    def known(self) -> int:
+        """How many values it has seen under names of secrets."""
+        return len(self._known)
+
     def step(self, step: Step) -> Step:
         """The step without secrets."""
         row = to_dict(step)
@@ -106,19 +111,20 @@ class Mask:
 
     def _output(self, output: dict[str, Any]) -> dict[str, Any]:
         return {
-            name: self._shown(value) if name in ("text", "value", "data", "metadata") else value
+            name: self.shown(value) if name in ("text", "value", "data", "metadata") else value
             for name, value in output.items()
         }
 
-    def _shown(self, value: Any) -> Any:
+    def shown(self, value: Any) -> Any:
+        """What JSON can hold, without secrets in its texts: they are output, not code."""
         if isinstance(value, str):
             return self.text(value, shown=True)
         if isinstance(value, list):
-            return [self._shown(item) for item in value]
+            return [self.shown(item) for item in value]
         if isinstance(value, dict):
             # What is no text (images as base64) holds nothing that a pattern could find.
             return {
-                k: v if k.startswith(("image/p", "image/j", "image/g")) else self._shown(v)
+                k: v if k.startswith(("image/p", "image/j", "image/g")) else self.shown(v)
                 for k, v in value.items()
             }
         return value
@@ -153,7 +159,7 @@ class Mask:
             reached = _reached(masked["value"], objects)
             masked["objects"] = {number: content for number, content in objects.items() if number in reached}
         if "described" in row:
-            masked["described"] = self._shown(row["described"])
+            masked["described"] = self.shown(row["described"])
         if masked != row:
             masked["hash"] = MASKED  # of the content: a short secret could be found from it by trying
         return masked

@@ -102,7 +102,16 @@ CASES: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
         "different",
         {"difference": "images: 1 and 0"},
     ),
-    (cell("%no_such_magic", shown("1")), "failed", {"category": "UsageError"}),
+    (
+        cell("%no_such_magic", shown("1")),
+        "failed",
+        {"category": "UsageError", "message": "Line magic function `%no_such_magic` not found."},
+    ),
+    (
+        cell("%env NO_SUCH_VARIABLE", shown("1")),
+        "failed",
+        {"category": "UsageError", "message": "Environment does not have key: NO_SUCH_VARIABLE"},
+    ),
     (cell("1 / 0", tags=("skip-execution",)), "not_run", {}),
     (cell("os._exit(3)"), "failed", {"category": "kernel died", "message": "exited: status 3"}),
     (cell("while True: pass", shown("1")), "timed_out", {"message": "more than 5 s"}),

@@ -20,10 +20,10 @@ def test_among_very_many() -> None:
         exec(code, space)
         return str(space["found"])
 
-    assert asked(names=["early", "v7"], budget=100) == "early: int = 1\nv7: list, length 1 = [7]\n"
+    assert asked(names=["early", "v7"], budget=100) == "early: int = 1\nv7: list = [7]\n"
     assert asked(code="late + v3[0]", budget=100).splitlines() == [
         "late: int = 2",
-        "v3: list, length 1 = [3]",
+        "v3: list = [3]",
     ]
     text = asked(budget=200)
     assert estimate_tokens(text) <= 200
@@ -80,13 +80,16 @@ def test_tensors() -> None:
         "own": torch.ones(2).as_subclass(Own),
     }
     exec("import deskcheck\nfound = deskcheck.context(form='json', time_s=60)", space)
-    rows = {row["name"]: row.get("described") for row in json.loads(str(space.pop("found")))["variables"]}
+    rows = {row["name"]: row for row in json.loads(str(space.pop("found")))["variables"]}
     for name in ("w", "mask", "scalar", "none", "sparse", "meta"):
         assert rows[name]["shape"] == list(space[name].shape)
         assert "torch." + rows[name]["dtype"] == str(space[name].dtype)
-    assert rows["w"]["head"] == [1.5, -2.0, "nan", 0.333333]
-    assert rows["mask"]["head"] == space["mask"].flatten()[:10].tolist()
-    assert (rows["scalar"]["head"], rows["none"]["head"]) == ([7], [])
-    assert "head" not in rows["sparse"]
-    assert "head" not in rows["meta"]
-    assert not rows["own"]
+    assert rows["w"]["value"] == "[[1.5, -2.0], [nan, 0.333333]]"
+    assert rows["w"]["rounded"] == 6
+    first = space["mask"][0].tolist()
+    assert rows["mask"]["value"] == f"[{first}, [True, True, True, True, ... 2 more], ... 3 more]"
+    assert "rounded" not in rows["mask"]
+    assert (rows["scalar"]["value"], rows["none"]["value"]) == ("7", "[]")
+    assert "value" not in rows["sparse"]
+    assert "value" not in rows["meta"]
+    assert not rows["own"].keys() & {"shape", "value", "described"}

@@ -87,6 +87,24 @@ def test_a_secret_is_masked_wherever_it_stands() -> None:
     assert state.variables["n"].hash != MASKED
 
 
+def test_secrets_in_bytes_and_integers() -> None:
+    """A key in bytes, alone or as a key of a dict, and a known one that is a large integer: masked, and the
+    state can be read."""
+    number = 10**30 + 7
+    step = execution(
+        one=TOKENS[0].encode(), two={TOKENS[0].encode(): number}, api_key=str(number), three=number
+    )
+    masked = Mask().step(step)
+    assert TOKENS[0] not in json.dumps(to_dict(masked))
+    assert str(number) not in json.dumps(to_dict(masked))
+    ((_, state),) = states([masked])
+    assert state is not None
+    assert state.variables["one"].value.atom == MASKED.encode()
+    assert state.variables["one"].value.length == len(TOKENS[0])
+    assert [state.variables[name].value.cut for name in ("one", "three")] == ["masked", "masked"]
+    assert state.variables["two"].value.items[0][0].cut == "masked"
+
+
 def test_a_module_is_no_secret() -> None:
     """The module `secrets` shows nothing but its name."""
     import secrets

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from deskcheck.notebook.settings import VIEWS
 from deskcheck.notebook.state.capture import Capture, StateLimits
+from deskcheck.notebook.state.context import context
 from deskcheck.notebook.state.state import states
-from deskcheck.notebook.state.views import view
+from deskcheck.notebook.state.views import estimate_tokens, view
 from deskcheck.notebook.trajectory.masking import Mask
 from deskcheck.notebook.trajectory.trajectory import Execution, Status
 from deskcheck.recording.rules import check_value
@@ -119,6 +120,10 @@ def test_every_value_is_recorded_and_shown(values: list[Any]) -> None:
         for kind in VIEWS:
             text = view(state, kind, budget=300, names=[*names] if kind == "used" else None)
             assert text.tokens <= 300
+    space = {"context": context, **names}
+    for budget in (100, 3000):
+        exec(f"said = context(budget={budget}, time_s=60)", space)
+        assert estimate_tokens(space["said"]) <= budget
 
 
 def test_a_subarray_field() -> None:

@@ -1,13 +1,14 @@
 """What is ours is not said of a notebook: limits and rules of the sandbox that stand in a cell's way."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from deskcheck.notebook.check.check import CellReport, CellStatus, NotebookStatus, check_notebooks
-from deskcheck.notebook.kernel.refusals import RULES
+from deskcheck.notebook.kernel.refusals import RULES, of_commands
 from deskcheck.notebook.settings import CheckSettings, ReplayLimits
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import machine_memory_bytes
@@ -133,6 +134,20 @@ HIDDEN = {
         f"try:\n    data = {_GET}\nexcept OSError:\n    data = ''\nn = len(data)",
         "n",
     ),
+    "a variable of the environment": (
+        "import os",
+        f"os.environ['V'] = {_GET}.decode()",
+        "os.environ['V']",
+        "os.getenv('V') + ''",
+        "%env V",
+        '!test -n "$V" && echo 7',
+    ),
+    "several variables of the environment": (
+        "import os",
+        f"os.environ.update({{'V': {_GET}}}, W='1')",
+        "os.environ['V']",
+        "os.environ['W']",
+    ),
     "all of a module": (
         "",
         "urllib.request.urlretrieve('http://example.invalid/shapes.py', 'shapes.py')",
@@ -144,6 +159,9 @@ OWN_FAULTS = {
     "given again": (f"mu = {_GET}", "mu = 178; mu"),
     "another cell gave it": (f"mu = {_GET}", "mu = 178", "mu"),
     "a module": (f"import json\ndata = {_GET}", "json.dumps({1, 2})"),
+    "another variable": (f"import os\nos.environ['V'] = {_GET}", "os.environ['W']"),
+    "the variable given again": (f"import os\nos.environ['V'] = {_GET}", "%env V=3", "os.environ['V']"),
+    "a letter": (f"mu = {_GET}; kind = 'a'", "open('/nowhere/a')"),
     "a name of its own": (f"mu = {_GET}", "mu = 3\n1 / 0"),
 }
 
@@ -165,6 +183,73 @@ def test_what_a_refusal_has_no_hand_in(tmp_path: Path, sources: tuple[str, ...])
     found = checked(save(tmp_path / "a.ipynb", *cells))
     assert found[1].limit == "network"
     assert (found[-1].limit, found[-1].status.value in ("different", "failed")) == (None, True)
+
+
+def test_what_commands_and_new_files_were_refused(tmp_path: Path) -> None:
+    """Told by their standard error, where the file that they name is there and could be read outside; so is
+    what a command for the network says. So is a new file for a folder that is there, a database too. Not what
+    the notebook itself prints, and no file that is nowhere."""
+    (tmp_path / "books").mkdir()
+    (tmp_path / "outside.txt").write_text("there")
+    (tmp_path / "outside.db").touch()
+    (tmp_path / "data").mkdir()
+    outside, nowhere = f"{tmp_path}/outside.txt", f"{tmp_path}/nowhere.txt"
+    run = "import subprocess\nsubprocess.run(['cat', '{}'], check=True)"
+    offline = "!python -c \"import urllib.request as u; u.urlopen('http://example.invalid')\""
+    cases = {
+        f"!cat {outside}": "files outside",
+        f"%%bash\ncat {outside}": "files outside",
+        run.format(outside): "files outside",
+        offline: "network",
+        f"import sqlite3; sqlite3.connect('{tmp_path}/outside.db').execute('select 1')": "files outside",
+        f"import sqlite3; sqlite3.connect('{tmp_path}/new.db').execute('select 1')": "files outside",
+        f"import sqlite3; sqlite3.connect('{tmp_path}/nowhere/base.db').execute('select 1')": None,
+        f"open('here.txt', 'w').close()\nopen('{tmp_path}/new.txt', 'w')": "files outside",
+        f"import sqlite3; sqlite3.connect('{tmp_path}/data/new.db').execute('select 1')": "files outside",
+        f"open('here.txt', 'w').close()\nopen('{tmp_path}/data/new.txt', 'w')": "files outside",
+        f"open('{tmp_path}/data/absent.csv')": None,
+        f"open('{tmp_path}/nowhere/made.txt', 'w')": None,
+        f"open('{nowhere}')": None,
+        "open('nowhere/other.txt', 'w')": None,
+        f"!cat {nowhere}": None,
+        run.format(nowhere): None,
+        "!cat nowhere.txt": None,
+        f"import sys; print('cat: {outside}: No such file or directory', file=sys.stderr)": None,
+    }
+    path = save(tmp_path / "books" / "a.ipynb", *(cell(source, printed("there")) for source in cases))
+    found = checked(path)
+    assert [each.limit for each in found] == [*cases.values()]
+    assert {each.status.value for each in found} == {"confined", "different", "failed"}
+
+
+def test_the_words_of_tools(tmp_path: Path) -> None:
+    """Each of these names the file that it does not find in a way that is understood: once it is there, it was
+    refused."""
+    path = tmp_path / "folder" / "file"
+    named = ("cat", "ls", "find", "head", "sort", "wc", "grep a", "bash", f"{sys.executable}")
+    tools = [
+        *(f"{tool} {path}" for tool in named),
+        f"cp {path} .",
+        f"bash -c '. {path}'",
+        f"tail -n 1 {path}",
+    ]
+    said = [
+        subprocess.run(
+            tool,
+            shell=True,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            env={**os.environ, "LC_ALL": "C.UTF-8"},
+        ).stderr
+        for tool in tools
+    ]
+    assert [of_commands(text) for text in said] == [None] * len(tools)
+    path.parent.mkdir()
+    path.touch()
+    assert {tool: of_commands(text) for tool, text in zip(tools, said, strict=True)} == dict.fromkeys(
+        tools, "files outside"
+    )
 
 
 def test_what_follows_from_a_refusal(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from typing import Any
 
 from deskcheck.errors import InputError, RecordingError
 from deskcheck.notebook.check.diff import DiffRow, diff
-from deskcheck.notebook.check.names import bound, changed, loaded, modules, written_globals
+from deskcheck.notebook.check.names import bound, changed, environment, loaded, modules, written_globals
 from deskcheck.notebook.check.normalise import NORMALISERS, Normaliser, same_after
 from deskcheck.notebook.check.sanitise import Replacement
 from deskcheck.notebook.installed.kernel import NO_GUARANTEES, InstalledKernels, installed_kernels
@@ -440,6 +440,9 @@ _PYTHON_2 = re.compile(
     r"|leading zeros in decimal integer literals|invalid decimal literal.*\bL\b"
 )
 """What the compiler says of statements that Python 2 had."""
+_LETTERS = 2
+"""Names of files that have no more tell nothing where they stand in a source."""
+_USAGE_ERROR = "UsageError: "
 _NAME = re.compile(r"name '([^']+)' is not defined")
 
 
@@ -568,7 +571,8 @@ class _Comparison:
             # A magic that does not exist, a command that fails: the kernel replies with an error and shows
             # none. What an installed kernel gave when the notebook was saved shows none either.
             raised = self.installed is None or not seen or one != other
-            name, _, message = (ran.detail or "UsageError: the kernel tells no more").partition(": ")
+            told = ran.detail or _usage_error(ran) or "UsageError: the kernel tells no more"
+            name, _, message = told.partition(": ")
             other = Text(other.stdout, other.plain, (name, message) if raised else None)
         if raised:
             assert other.error is not None
@@ -603,6 +607,13 @@ class _Comparison:
         shown = (ran.drew or "").split(", ")
         by_source = ran.difference is None or ran.difference == drawn(ran)
         return by_source and not own.isdisjoint(names) and all(each.startswith("the ") for each in shown)
+
+
+def _usage_error(ran: Execution) -> str | None:
+    """What IPython wrote to standard error of a magic that it could not run; None where it did not."""
+    text = "".join(each.text or "" for each in ran.outputs if each.name == "stderr")
+    found = text.rfind(_USAGE_ERROR)
+    return None if found < 0 else text[found:].strip()
 
 
 def _updates_after(ran: Sequence[Execution]) -> dict[str, list[Output]]:
@@ -654,7 +665,8 @@ class _Before:
 
     def add(self, cell: CellReport, rule: str | None) -> None:
         """The next of them. rule: that stood in its way, whatever it shows."""
-        gives = bound(cell.source)
+        set_here, read_here = environment(cell.source)
+        gives = bound(cell.source) | set_here
         if cell.status in (CellStatus.FAILED, CellStatus.TIMED_OUT, CellStatus.CONFINED):
             self.unbound |= {name: cell.number for name in gives if name not in self.unbound}
         elif self.unbound:
@@ -666,7 +678,7 @@ class _Before:
         rule = cell.limit or rule
         if rule is not None:
             self._refused[cell.number] = cell.source, rule
-        reads = loaded(cell.source)
+        reads = loaded(cell.source) | read_here
         origin = cell.number if rule is not None else self._origin(reads)
         if origin is None:
             for name in gives:
@@ -691,10 +703,12 @@ class _Before:
             if number not in self._refused:
                 number = self._origin({*unknown})
         else:
-            number = self._origin(loaded(cell.source))
+            number = self._origin(loaded(cell.source) | environment(cell.source)[1])
         if number is None and cell.missing is not None:
-            wanted = os.path.basename(cell.missing.rstrip("/")).partition(".")[0]
-            named = re.compile(rf"\b{re.escape(wanted)}\b") if wanted else None
+            whole = os.path.basename(cell.missing.rstrip("/"))
+            stem = whole.partition(".")[0]
+            wanted = stem if len(stem) > _LETTERS else whole  # `a` stands in many a source
+            named = re.compile(rf"\b{re.escape(wanted)}\b") if len(wanted) > _LETTERS else None
             number = next(
                 (n for n, (source, _) in self._refused.items() if named is not None and named.search(source)),
                 None,

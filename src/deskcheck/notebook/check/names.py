@@ -1,4 +1,5 @@
-"""Names that a cell gives something to, those that it reads, and those whose objects it may change."""
+"""Names that a cell gives something to, those that it reads, and those whose objects it may change; variables
+of the environment, too."""
 
 import ast
 import re
@@ -50,6 +51,58 @@ def _read(statement: ast.stmt) -> Iterator[str]:
             yield node.id
         elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             yield node.target.id
+
+
+def environment(source: str) -> tuple[set[str], set[str]]:
+    """Variables of the environment that a cell gives something to, and those that it reads, each as
+    ``$NAME``; as far as their names stand in it."""
+    given: set[str] = set()
+    read: set[str] = set()
+    for found in _ENV.finditer(source):
+        (given if found["value"] else read).add(f"${found['name']}")
+    read |= {f"${name}" for line in _SHELL.findall(source) for name in _IN_SHELL.findall(line)}
+    tree = _tree(source)
+    for node in () if tree is None else ast.walk(tree):
+        if isinstance(node, ast.Subscript) and _is_environ(node.value):
+            name = _constant(node.slice)
+            (read if isinstance(node.ctx, ast.Load) else given).update(name)
+        elif isinstance(node, ast.Call):
+            _environment_call(node, given, read)
+    return given, read
+
+
+_ENV = re.compile(r"^\s*%(?:env|set_env)\s+(?P<name>\w+)(?P<value>[ \t]*=|[ \t]+\S)?", re.MULTILINE)
+_SHELL = re.compile(r"^\s*(?:\w+\s*=\s*)?!(.*)$", re.MULTILINE)
+_IN_SHELL = re.compile(r"\$\{?(\w+)")
+_GIVE = ("setdefault", "putenv", "update")
+_READ = ("get", "getenv", "pop", "setdefault")
+
+
+def _environment_call(call: ast.Call, given: set[str], read: set[str]) -> None:
+    """Add what ``os.getenv("A")``, ``os.environ.update(A="1")`` and their like give or read."""
+    function = call.func
+    called = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    of_environ = isinstance(function, ast.Attribute) and _is_environ(function.value)
+    if not of_environ and called not in ("getenv", "putenv"):
+        return
+    first = call.args[0] if call.args else None
+    names = _constant(first) if called != "update" else set()
+    if isinstance(first, ast.Dict):
+        names = {name for key in first.keys for name in _constant(key)}
+    names |= {f"${each.arg}" for each in call.keywords if each.arg is not None and called == "update"}
+    if called in _GIVE:
+        given |= names
+    if called in _READ:
+        read |= names
+
+
+def _is_environ(node: ast.expr) -> bool:
+    return "environ" in (getattr(node, "attr", ""), getattr(node, "id", ""))
+
+
+def _constant(node: ast.expr | None) -> set[str]:
+    named = isinstance(node, ast.Constant) and isinstance(node.value, str)
+    return {f"${ast.literal_eval(node)}"} if named and node is not None else set()
 
 
 def modules(source: str) -> set[str]:

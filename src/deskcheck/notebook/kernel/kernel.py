@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from deskcheck.errors import MissingExtra, SandboxError
 from deskcheck.notebook.kernel.folders import CHANNELS, SOCKETS
-from deskcheck.notebook.kernel.refusals import RULES
+from deskcheck.notebook.kernel.refusals import RULES, of_commands
 from deskcheck.notebook.kernel.repeats import is_cut
 from deskcheck.notebook.kernel.servers import Servers
 from deskcheck.notebook.kernel.wire import Connection
@@ -373,6 +373,12 @@ class Kernel:
         ends = ("", ".py") if facts.get("module") else ("",)
         if isinstance(missing, str) and any(self._is_outside(missing + end) for end in ends):
             return "files outside"
+        if facts.get("commands") and self.confinement is not Confinement.TRUSTED:
+            told = of_commands(
+                "".join(each.text or "" for each in collected.outputs if each.name == "stderr")
+            )
+            if told is not None:
+                return told
         return "output" if any(map(is_cut, collected.outputs)) else None
 
     def _is_outside(self, path: str) -> bool:

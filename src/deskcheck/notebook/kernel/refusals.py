@@ -1,8 +1,8 @@
 """What of our rules stood in a cell's way: told by the exception that left it, and by what it tried.
 
-In the kernel's process. A limit on memory or on the size of files is met at every level; what else the
-sandbox refuses, at `strict` and `standard` alone. The answer is a word of `RULES`. Not seen: what a process
-that the cell started was refused, unless its command or what it prints tells."""
+In the kernel's process, but for `of_commands`. A limit on memory or on the size of files is met at every
+level; what else the sandbox refuses, at `strict` and `standard` alone. The answer is a word of `RULES`. Not
+seen: what a process that the cell started was refused, unless its command or its standard error tells."""
 
 import errno
 import ipaddress
@@ -42,6 +42,10 @@ _FETCHES = re.compile(
     rb"\b(wget|curl|gdown|git\s+clone|kaggle\s+datasets|(pip3?|conda|mamba|apt|apt-get|npm)\s+install)\b"
 )
 _SCRIPT = re.compile(r"\s*%%(!|bash|sh|script|system|sx)\b")
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+_MOST_WRITTEN = 1000
+"""Names of files that are kept of one cell."""
+_NO_DATABASE = "unable to open database file"
 _CHAIN = 20
 """Exceptions of one that are looked at: the one that left the cell, those that it came of, and so on."""
 
@@ -54,6 +58,11 @@ class Refusals:
         self.home = home
         self.confined = confined
         self._tried: str | None = None
+        self._commands = False
+        self._database: str | None = None
+        """The file that the last database was to be in."""
+        self._written: set[str] = set()
+        """Files that were to be written."""
         self._script_fetches = False
         """Whether the cell is a script for another program, which fetches something."""
         if confined:
@@ -61,7 +70,9 @@ class Refusals:
 
     def begin(self, source: str) -> None:
         """A cell begins."""
-        self._tried = None
+        self._tried = self._database = None
+        self._written = set()
+        self._commands = False
         self._script_fetches = (
             _SCRIPT.match(source) is not None
             and _FETCHES.search(source.encode("utf-8", "replace")) is not None
@@ -70,14 +81,20 @@ class Refusals:
     def of(self, error: BaseException | None) -> dict[str, str | bool]:
         """Of the cell that has ended, and the exception that left it: ``rule``, and where that is not known
         here ``missing``, the path of a file that was not found, from `home` where it lies there or around.
-        ``module``: it is a module's in the current folder, without the end of its name."""
+        ``module``: it is a module's in the current folder, without the end of its name. ``commands``: it
+        started processes, of which `of_commands` tells more."""
+        return self._of(error) | ({"commands": True} if self._commands else {})
+
+    def _of(self, error: BaseException | None) -> dict[str, str | bool]:
         seen = [*_chain(error)]
         rule = next((found for each in seen if (found := self._rule(each)) is not None), self._tried)
         if rule is not None:
             return {"rule": rule}
         for each in seen:
             if isinstance(each, FileNotFoundError) and isinstance(each.filename, str):
-                return {"missing": self._from_home(os.path.abspath(each.filename))}
+                return {"missing": self._missing(each.filename, each.filename in self._written)}
+            if self._database is not None and self._no_database(each):
+                return {"missing": self._missing(self._database, not os.path.exists(self._database))}
             if isinstance(each, ModuleNotFoundError) and each.name:
                 module = os.path.abspath(each.name.partition(".")[0])
                 return {"missing": self._from_home(module), "module": True}
@@ -92,6 +109,10 @@ class Refusals:
             return "input"
         if isinstance(error, EOFError) and self.confined and _left_in(error, "managers.py"):
             return "sockets"  # of a process that serves others' objects
+        if self.confined and self._database is not None and self._no_database(error):
+            folder = os.path.dirname(os.path.abspath(self._database))
+            if os.path.isdir(folder) and not os.access(folder, os.W_OK):
+                return "files outside"  # as of any other file that is to be made there
         if not isinstance(error, OSError):
             return None
         number = error.errno
@@ -113,6 +134,15 @@ class Refusals:
             return "files outside"
         return None
 
+    def _no_database(self, error: BaseException) -> bool:
+        return type(error).__name__ == "OperationalError" and _NO_DATABASE in str(error)
+
+    def _missing(self, path: str, new: bool) -> str:
+        """What was missing for a file: itself, or where it is new its folder."""
+        path = os.path.abspath(path)
+        folder = os.path.dirname(path)
+        return self._from_home(folder if new and not os.path.isdir(folder) else path)
+
     def _from_home(self, path: str) -> str:
         ours = os.path.dirname(self.home)
         return os.path.relpath(path, self.home) if f"{path}/".startswith(f"{ours}/") else path
@@ -128,10 +158,53 @@ class Refusals:
             address = given[1]
             if isinstance(address, tuple) and address and not _is_own(address[0]):
                 self._tried = "network"
-        elif event in ("subprocess.Popen", "os.system") and (
-            self._script_fetches or _FETCHES.search(_command(given))
-        ):
-            self._tried = "network"
+        elif event == "open":
+            path, _, flags = given
+            writes = isinstance(path, str) and isinstance(flags, int) and flags & _WRITES
+            if writes and len(self._written) < _MOST_WRITTEN:
+                self._written.add(path)
+        elif event == "sqlite3.connect":
+            self._database = given[0] if isinstance(given[0], str) else None
+        elif event in ("subprocess.Popen", "os.system", "os.posix_spawn", "pty.spawn"):
+            self._commands = True
+            if self._script_fetches or _FETCHES.search(_command(given)):
+                self._tried = "network"
+
+
+_NO_NETWORK = re.compile(
+    r"Temporary failure in name resolution|Could not resolve host|Network is unreachable"
+)
+_REFUSED = re.compile(
+    r"""^[^:\n]+:.*?[\s'"\u2018\u201c](/[^\s:'"\u2019\u201d]*)['"\u2019\u201d]?
+    (?:[ ]for[ ]\w+)?:[ ](?:\[Errno[ ]\d+\][ ])?
+    (?P<why>Permission[ ]denied|Read-only[ ]file[ ]system|No[ ]such[ ]file[ ]or[ ]directory)$""",
+    re.MULTILINE | re.VERBOSE,
+)
+"""How the tools of a system name a path and the reason: ``cat: /a: Permission denied``."""
+_OF_A_SYSTEM = ("/proc/", "/sys/")
+"""What lies there is another for every process."""
+
+
+def of_commands(stderr: str) -> str | None:
+    """The rule of ours that commands of a cell met, told by what they wrote to standard error; None if none
+    is known. Not in the kernel's process, but outside, where a file that was refused can be looked at: it is
+    ours only if it is there and may be read, or its folder be written to."""
+    if _NO_NETWORK.search(stderr):
+        return "network"
+    for found in _REFUSED.finditer(stderr):
+        path = found[1]
+        if not path.startswith(_OF_A_SYSTEM) and _is_allowed(path, found["why"]):
+            return "files outside"
+    return None
+
+
+def _is_allowed(path: str, why: str) -> bool:
+    """Whether out here nothing is in the way of what a command could not do."""
+    if why.startswith("No such"):
+        return os.path.exists(path)
+    if why.startswith("Permission") and os.path.exists(path):
+        return os.access(path, os.R_OK)
+    return os.access(path if os.path.exists(path) else os.path.dirname(path), os.W_OK)
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:

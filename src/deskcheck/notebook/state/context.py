@@ -1,19 +1,24 @@
 """The live state of a kernel as bounded text, for an assistant: what the variables hold that some code needs.
 
 Nothing of the user's runs for it: variables are seen as `capture` sees them, in a bounded time, and
-dependencies are read from source.
+dependencies are read from source. Of functions, classes, estimators and graphs more is told (`told`). Imports
+are one line, without deskcheck's own.
 """
 
+import builtins
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from deskcheck.errors import InputError
+from deskcheck.notebook.state.brief import brief
 from deskcheck.notebook.state.capture import Capture, StateLimits
-from deskcheck.notebook.state.dependencies import depends_on
-from deskcheck.notebook.state.state import KernelState, states
-from deskcheck.notebook.state.views import view
+from deskcheck.notebook.state.dependencies import depends_on, names_unbound
+from deskcheck.notebook.state.imports import Import, imports_of, listed
+from deskcheck.notebook.state.state import KernelState, Variable, states
+from deskcheck.notebook.state.told import live_facts, told
+from deskcheck.notebook.state.views import Facts, estimate_tokens, view
 from deskcheck.notebook.trajectory.masking import Mask
 from deskcheck.notebook.trajectory.trajectory import Execution, Status
 
@@ -21,6 +26,11 @@ _NEWEST = 500
 """Names that are looked at beyond one for each token of the budget, as some are IPython's own."""
 _EARLIER_CHARS = 500_000
 """Of the cells that ran, the last ones, that are read for what functions and classes need."""
+_DEFAULT_CHARS = 60
+"""Of a parameter's value or default."""
+_SHARE = 4
+"""Imports take one token of so many of the budget, and so do names that are missing."""
+_ATOMS = (int, bool, type(None), float)
 
 
 def context(
@@ -35,11 +45,13 @@ def context(
     """What the user's variables hold now, in at most `budget` tokens (`estimate_tokens`).
 
     names: these variables, in this order. code: those that this code depends on, through functions and
-    classes of earlier cells too; it is not run. Neither: all variables, the newest first. form: ``text``, or
+    classes of earlier cells too; it is not run, and names that it needs and nothing has are told. Neither:
+    all variables, the newest first. form: ``text``, or
     ``json``: one object. time_s: after so long no further variable is looked at, and the text says how many
     were not. mask: secrets are taken out (`masking`).
 
-    In IPython the user's namespace is shown, elsewhere the globals of the caller.
+    In IPython the user's namespace is shown, elsewhere the globals of the caller. For what is told of
+    functions, classes, estimators, graphs and imports: docs/reference/trajectory.md.
 
     Raises InputError: a name that no variable has, or that IPython assigns (``_``, ``Out``); both names and
     code; a budget or form that is none.
@@ -98,27 +110,91 @@ def _context(
     missing = [name for name in names or () if name not in namespace]
     if missing:
         raise InputError(f"there is no variable {', '.join(map(repr, missing))}.")
+    also: dict[str, list[str]] = {}
     if code is not None:
         names = depends_on(code, dict.fromkeys(namespace), earlier=_last(known.ran))
+        unknown = [name for name in names_unbound(code) if name not in namespace and not _builtin(name)]
+        if unknown:
+            also["not in the kernel"] = _fitting(unknown, budget)
     asked = code is None and names is not None
     # Those that are asked for, or the newest: more than there are tokens cannot be shown.
     every = list(namespace)
     chosen = every[: -max(budget, 0) - _NEWEST - 1 : -1] if names is None else names
-    row = Capture(StateLimits(time_s=time_s)).after_cell({n: namespace[n] for n in chosen}, known.hidden, "")
+    users = {n: namespace[n] for n in chosen if type(n) is str and known.hidden.get(n) is not namespace[n]}
+    imports = _imports(users, modules_only=asked)
+    brought = {each.name for each in imports}
+    looked_at = {n: namespace[n] for n in chosen if n not in brought}
+    row = Capture(StateLimits(time_s=time_s)).after_cell(looked_at, known.hidden, "")
     if names is None and len(chosen) < len(every):
         row["count"] += len(every) - len(chosen)
         row["unseen"] = row.get("unseen", 0) + len(every) - len(chosen)
-    if mask:
-        row = Mask().state(row)
-    state = _state(row)
-    own = [name for name in chosen if name not in state.variables] if asked and not state.unseen else []
-    if own:
-        raise InputError(
-            f"{', '.join(own)}: names that IPython assigns are not shown. Give the object another name."
-        )
-    if names is None:
-        return view(state, "full", budget=budget, form=form).text
-    return view(state, "used", budget=budget, names=names, form=form).text
+    if texts := listed(imports[::-1] if names is None else imports):
+        also["imports"] = _fitting(texts, budget)
+    masking = Mask() if mask else None
+    while True:
+        state = _state(row if masking is None else masking.state(row))
+        shown = [name for name in chosen if name in state.variables]
+        own = [n for n in looked_at if n not in state.variables] if asked and not state.unseen else []
+        if own:
+            raise InputError(
+                f"{', '.join(own)}: names that IPython assigns are not shown. Give the object another name."
+            )
+        secrets = 0 if masking is None else masking.known
+        show = _Told(looked_at, masking)
+        text = view(state, "used", budget=budget, names=shown, form=form, show=show, also=also).text
+        if masking is None or masking.known == secrets:
+            return text
+        # A parameter has brought a secret, which may stand in what was told before it.
+
+
+def _builtin(name: str) -> bool:
+    return name in vars(builtins)
+
+
+def _imports(variables: Mapping[str, Any], *, modules_only: bool) -> list[Import]:
+    """modules_only: who asks for a function by its name is told what it is."""
+    found = [each for each in imports_of(variables) if not each.name.startswith("__")]
+    return [each for each in found if each.attribute is None] if modules_only else found
+
+
+def _fitting(texts: Sequence[str], budget: int) -> list[str]:
+    """As many as a part of the budget has room for, and how many others there are."""
+    left = max(budget, 0) // _SHARE
+    found: list[str] = []
+    for text in texts:
+        left -= estimate_tokens(f"{text}, ")
+        if left < 0:
+            return [*found, f"... {len(texts) - len(found)} more"]
+        found.append(text)
+    return found
+
+
+class _Told:
+    """What is said of variables (`views.Show`), what only the objects themselves tell with it."""
+
+    def __init__(self, variables: Mapping[str, Any], mask: Mask | None) -> None:
+        self.variables = variables
+        self.mask = mask
+        self._live: dict[str, dict[str, Any]] = {}
+
+    def __call__(self, variable: Variable, chars: int) -> tuple[Facts, str | None]:
+        name = variable.name
+        if name not in self._live:
+            found: dict[str, Any] = {}
+            if variable.value.cut != "masked":
+                found = live_facts(self.variables[name], variable.type, self._text)
+            self._live[name] = found if self.mask is None else self.mask.shown(found)
+        return told(variable, chars, self._live[name])
+
+    def _text(self, name: str, value: Any) -> str:
+        """A default or parameter."""
+        if type(value) in _ATOMS:
+            return repr(value)
+        row = Capture(StateLimits(items=10, depth=2)).after_cell({name: value}, {}, "")
+        if name not in row["variables"]:  # as IPython calls its own
+            return "..."
+        state = _state(row if self.mask is None else self.mask.state(row))
+        return brief(state.variables[name].value, _DEFAULT_CHARS).text
 
 
 def _last(ran: Sequence[str]) -> list[str]:

@@ -88,6 +88,18 @@ def names_read(source: str) -> tuple[str, ...]:
     return tuple(reader.read)
 
 
+def names_unbound(source: str) -> tuple[str, ...]:
+    """Of the names that a cell reads, those that nothing in it binds before, on any way: whoever runs it must
+    have them. Empty for what cannot be parsed, and after a star import, which may bring any name."""
+    tree = parse(source)
+    if tree is None:
+        return ()
+    reader = _Reader()
+    reader.block(tree.body)
+    reader.end()
+    return tuple(reader.unbound)
+
+
 def names_bound(source: str) -> tuple[str, ...]:
     """Names that a cell may bind, in order."""
     tree = parse(source)
@@ -149,6 +161,9 @@ class _Reader(ast.NodeVisitor):
     def __init__(self) -> None:
         self.read: dict[str, None] = {}
         self.bound: set[str] = set()
+        self.unbound: dict[str, None] = {}
+        """What is read that not even perhaps is bound."""
+        self.perhaps_bound: set[str] = set()
         self.later: dict[str, tuple[str, ...]] = {}
         """Function or class that was defined here -> what using it reads."""
 
@@ -164,6 +179,8 @@ class _Reader(ast.NodeVisitor):
         self._use(name)
         if name not in self.bound:
             self.read[name] = None
+            if not self.perhaps_bound & {name, "*"}:
+                self.unbound[name] = None
 
     def _names(self, names: Iterable[str]) -> None:
         for name in names:
@@ -172,6 +189,7 @@ class _Reader(ast.NodeVisitor):
     def _bind(self, name: str) -> None:
         self.later.pop(name, None)
         self.bound.add(name)
+        self.perhaps_bound.add(name)
 
     def block(self, body: Iterable[ast.AST]) -> None:
         for node in body:
@@ -203,6 +221,7 @@ class _Reader(ast.NodeVisitor):
         self._name(node.id)
         if isinstance(node.ctx, ast.Del):
             self.bound.discard(node.id)
+            self.perhaps_bound.discard(node.id)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
         self.visit(node.value)

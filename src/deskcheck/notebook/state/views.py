@@ -20,6 +20,11 @@ from deskcheck.recording.value import Value, render
 
 Counter = Callable[[str], int]
 """How many tokens a text has."""
+Facts = dict[str, Any]
+"""What is said of a variable, by what it is: `_Text` and JSON write it."""
+Show = Callable[[Variable, int], tuple[Facts, str | None]]
+"""What is said of a variable where its value may take so many characters (0: none), and what is cut: as in
+`Shown`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,12 +116,16 @@ def view(
     names: Sequence[str] | None = None,
     count: Counter = estimate_tokens,
     form: str = "text",
+    show: Show | None = None,
+    also: Mapping[str, Any] | None = None,
 ) -> View:
     """The state as text of at most `budget` tokens.
 
     kind: one of `VIEWS`. names: which variables and in which order; ``used`` needs it (`used_names`), the
     others show all of theirs that are in it. count: counts tokens. form: ``text``, or ``json``: one object
-    with ``variables`` and what was cut. A state that was not recorded (None) gives an empty view.
+    with ``variables`` and what was cut. show: says what is to be said of a variable, in the place of
+    `value_facts`. also: what else is said, texts or lists of texts by what they are: ``imports`` at the
+    beginning, others at the end. A state that was not recorded (None) gives an empty view.
 
     Raises:
         InputError: an unknown kind or form, a budget below 0, or ``used`` without names.
@@ -131,7 +140,8 @@ def view(
         raise InputError("the view used needs names: those that `used_names` finds for a piece of source.")
     if kind == "none" or state is None:
         return View(kind=kind, text="", budget=budget, tokens=0)
-    return _View(state, kind, names, _Text() if form == "text" else _Json(), count, budget).made()
+    written = _Text() if form == "text" else _Json()
+    return _View(state, kind, names, written, count, budget, show or value_facts, also or {}).made()
 
 
 def _chosen(state: KernelState, kind: str, names: Sequence[str] | None) -> list[str]:
@@ -156,12 +166,16 @@ class _View:
         form: "_Text | _Json",
         count: Counter,
         budget: int,
+        show: Show,
+        also: Mapping[str, Any],
     ) -> None:
         self.state = state
         self.kind = kind
         self.form = form
         self.count = count
         self.budget = budget
+        self.show = show
+        self.also = also
         self.chosen = _chosen(state, kind, names)
         self.removed = state.removed if kind == "changed" else ()
         self.first_of: dict[int, str] = {}
@@ -192,7 +206,7 @@ class _View:
 
     def _closing(self, shown: int) -> dict[str, Any]:
         """What is said at the end: how many others there are, what is gone, what is not known."""
-        found: dict[str, Any] = {}
+        found = {**self.also}
         if len(self.chosen) > shown:
             found["not shown"] = f"{len(self.chosen) - shown} of {len(self.chosen)} variables"
         if self.removed:
@@ -235,29 +249,7 @@ class _View:
         if first != variable.name:
             facts = {"name": variable.name, "type": variable.type, "same_object_as": first}
             return self._counted(facts, None)
-        value = variable.value
-        facts = _facts(variable, value)
-        cut: str | None = "type"
-        if chars:
-            cut = None
-            if value.kind == "table":
-                facts["columns"], cut = _columns(value, chars)
-            elif value.kind == "array":
-                fields = dict(value.fields)
-                if "name" in fields and fields["name"].atom is not None:
-                    facts["named"] = _label(fields["name"])
-                if "index" in fields:
-                    facts["index"], cut = _head(fields["index"], chars // 2)
-                facts["value"], cut_too = _head(value, chars // 2 if "index" in fields else chars)
-                cut = cut or cut_too
-            elif value.kind != "function":
-                facts["value"] = render(value, max_chars=chars)
-                cut = "value" if facts["value"] != render(value) else None
-            if variable.described is not None:
-                facts["described"] = variable.described
-        elif value.kind == "function":
-            cut = None if variable.described is None else "type"
-        return self._counted(facts, cut)
+        return self._counted(*self.show(variable, chars))
 
     def _counted(self, facts: dict[str, Any], cut: str | None) -> "_Entry":
         text = self.form.one(facts)
@@ -272,7 +264,32 @@ class _Entry:
     cut: str | None
 
 
-def _facts(variable: Variable, value: Value) -> dict[str, Any]:
+def value_facts(variable: Variable, chars: int) -> tuple[Facts, str | None]:
+    """What a view says of a variable for a model that is asked about it: a `Show`."""
+    value = variable.value
+    facts = facts_of(variable, value)
+    if not chars:
+        return facts, None if value.kind == "function" and variable.described is None else "type"
+    cut = None
+    if value.kind == "table":
+        facts["columns"], cut = _columns(value, chars)
+    elif value.kind == "array":
+        fields = dict(value.fields)
+        if "name" in fields and fields["name"].atom is not None:
+            facts["named"] = label_of(fields["name"])
+        if "index" in fields:
+            facts["index"], cut = _head(fields["index"], chars // 2)
+        facts["value"], cut_too = _head(value, chars // 2 if "index" in fields else chars)
+        cut = cut or cut_too
+    elif value.kind != "function":
+        facts["value"] = render(value, max_chars=chars)
+        cut = "value" if facts["value"] != render(value) else None
+    if variable.described is not None:
+        facts["described"] = variable.described
+    return facts, cut
+
+
+def facts_of(variable: Variable, value: Value) -> dict[str, Any]:
     """What is said of a variable without its value."""
     facts: dict[str, Any] = {"name": variable.name, "type": variable.type}
     if value.shape is not None:
@@ -291,7 +308,7 @@ def _columns(value: Value, chars: int) -> tuple[list[dict[str, Any]], str | None
     index = [("index", column) for name, column in value.fields if name == "index"]
     columns = [
         *index,
-        *((_label(label), column) for label, column in value.items),
+        *((label_of(label), column) for label, column in value.items),
     ]
     shown = columns[: max(chars // 20, 1)]
     each = max(chars // len(shown), 10) if shown else 0
@@ -312,11 +329,14 @@ def _head(array: Value, chars: int) -> tuple[str, str | None]:
     return (text, None) if len(text) <= chars else (f"{text[:chars]} ...", "value")
 
 
-def _label(label: Value) -> str:
+def label_of(label: Value) -> str:
     return label.atom if isinstance(label.atom, str) else render(label)
 
 
 _WORDS = {"dtype": "", "length": "length ", "size_bytes": "bytes ", "named": "named ", "index": "index "}
+_COUNTS = {"nodes": "nodes", "edges": "edges", "weights": "weights"}
+_BELOW = {"methods": "methods", "members": "members", "layers": "layers", "labels": "columns"}
+"""Facts that take a line of their own, and what it is called."""
 
 
 class _Text:
@@ -330,16 +350,23 @@ class _Text:
         if "same_object_as" in facts:
             yield f"{head}, the same object as {facts['same_object_as']}"
             return
+        head += facts.get("call", "")
         if "shape" in facts:
             head += f", shape {tuple(facts['shape'])}"
         for name, word in _WORDS.items():
             if name in facts:
                 head += f", {word}{facts[name]}"
+        head += "".join(f", {phrase}" for phrase in _phrases(facts))
         if "value" in facts:
             head += f" = {facts['value']}"
+        if "rounded" in facts:
+            head += f" (rounded to {facts['rounded']} digits)"
         if "described" in facts:
             head += f", described: {json.dumps(facts['described'], ensure_ascii=False, default=str)}"
         yield head
+        for name, word in _BELOW.items():
+            if name in facts:
+                yield f"    {word}: {', '.join(facts[name])}"
         for column in facts.get("columns", ()):
             if "more" in column:
                 yield f"    ... {column['more']} more columns"
@@ -350,8 +377,28 @@ class _Text:
         text = "".join(entry.text for entry in entries)
         for what, found in closing.items():
             said = ", ".join(found) if isinstance(found, list) else found
-            text += f"({what}: {said})\n"
+            # What was imported is read before what is done with it.
+            text = f"{what}: {said}\n{text}" if what == "imports" else f"{text}({what}: {said})\n"
         return text
+
+
+def _phrases(facts: Mapping[str, Any]) -> Iterator[str]:
+    """What is said of functions, classes, estimators and graphs on the line of their name."""
+    if "bases" in facts:
+        yield f"extends {', '.join(facts['bases'])}"
+    if "fitted" in facts:
+        yield "fitted" if facts["fitted"] else "not fitted"
+    for name, text in facts.get("parameters", {}).items():
+        yield f"{name}={text}"
+    for fact, word in _COUNTS.items():
+        if fact in facts:
+            yield f"{facts[fact]} {word}"
+    if "directed" in facts:
+        yield "directed" if facts["directed"] else "undirected"
+    if "mode" in facts:
+        yield f"in {facts['mode']} mode"
+    if "doc" in facts:
+        yield json.dumps(facts["doc"], ensure_ascii=False)
 
 
 class _Json:

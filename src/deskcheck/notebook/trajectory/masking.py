@@ -29,6 +29,8 @@ TEXTS = (
 )
 """Built-in patterns for text."""
 
+_NO_VALUES = frozenset({"kind", "type", "dtype", "names", "base", "cut", "method", "float"})
+"""Parts of an encoded value that are plain strings, and nothing of the user's."""
 _LITERAL = r'"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'"
 _ASSIGNED = re.compile(
     rf"(?P<name>[^\W\d][\w-]*)(?P<between>[\"']?\s*\]?\s*(?::\s*\w+\s*)?[=:]\s*[A-Za-z]{{0,2}})(?P<value>{_LITERAL})"
@@ -57,6 +59,11 @@ class Mask:
             if self._names.search(name):
                 self._know(value)
         self._all_known: re.Pattern[str] | None = None
+
+    @property
+    def known(self) -> int:
+        """How many values it has seen under names of secrets."""
+        return len(self._known)
 
     def step(self, step: Step) -> Step:
         """The step without secrets."""
@@ -91,6 +98,8 @@ class Mask:
         if not self._names.search(found["name"]):
             return found[0]
         value = found["value"]
+        if value.startswith(MASKED):
+            return found[0]
         quote = value[0] if value[0] in "\"'" else ""
         self._know(value.strip("\"'"))
         return f"{found['name']}{found['between']}{quote}{MASKED}{quote}"
@@ -102,19 +111,20 @@ class Mask:
 
     def _output(self, output: dict[str, Any]) -> dict[str, Any]:
         return {
-            name: self._shown(value) if name in ("text", "value", "data", "metadata") else value
+            name: self.shown(value) if name in ("text", "value", "data", "metadata") else value
             for name, value in output.items()
         }
 
-    def _shown(self, value: Any) -> Any:
+    def shown(self, value: Any) -> Any:
+        """What JSON can hold, without secrets in its texts: they are output, not code."""
         if isinstance(value, str):
             return self.text(value, shown=True)
         if isinstance(value, list):
-            return [self._shown(item) for item in value]
+            return [self.shown(item) for item in value]
         if isinstance(value, dict):
             # What is no text (images as base64) holds nothing that a pattern could find.
             return {
-                k: v if k.startswith(("image/p", "image/j", "image/g")) else self._shown(v)
+                k: v if k.startswith(("image/p", "image/j", "image/g")) else self.shown(v)
                 for k, v in value.items()
             }
         return value
@@ -149,7 +159,7 @@ class Mask:
             reached = _reached(masked["value"], objects)
             masked["objects"] = {number: content for number, content in objects.items() if number in reached}
         if "described" in row:
-            masked["described"] = self._shown(row["described"])
+            masked["described"] = self.shown(row["described"])
         if masked != row:
             masked["hash"] = MASKED  # of the content: a short secret could be found from it by trying
         return masked
@@ -163,15 +173,17 @@ class Mask:
             return [self._encoded(item) for item in value]
         if not isinstance(value, dict):
             return value
-        if "str" in value or "text" in value:
+        key = next((key for key in ("str", "text", "bytes", "int") if key in value), None)
+        if key is not None:
             # The text of these is a plain string, not a value.
-            key = "str" if "str" in value else "text"
             text = self.text(value[key]) if isinstance(value[key], str) else value[key]
-            return value if text == value[key] else value | {key: text, "cut": "masked"}
-        found = {
-            name: part if name in ("kind", "type", "dtype", "names", "base", "cut") else self._encoded(part)
-            for name, part in value.items()
-        }
+            if text == value[key]:
+                return value
+            if key == "int":
+                return _cut("int")
+            length = {"length": len(value[key])} if key == "bytes" and "length" not in value else {}
+            return value | {key: text, "cut": "masked"} | length
+        found = {name: part if name in _NO_VALUES else self._encoded(part) for name, part in value.items()}
         if value.get("kind") in ("dict", "table"):
             found["items"] = [
                 [label, _cut(_type(was)) if self._secret(was_label) else masked]

@@ -1,0 +1,266 @@
+"""A value as text of about so many characters, for an assistant: long texts are cut at their end, containers
+between their elements, and numbers never. What identity numbers an object has is not shown."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from deskcheck.recording.value import Value
+
+DIGITS = 6
+"""Significant digits of a number that is rounded."""
+_SHORTEST = 12
+"""Characters that any element gets."""
+_SHARES = 4
+"""Elements that what is left is shared among."""
+_MORE = 12
+"""Characters that the number of those which are left out takes."""
+_LONGEST_NUMBER = 40
+"""Characters of a number that is not rounded for lack of room."""
+_WORD = 24
+"""Characters that a text is cut earlier by, so as to end with a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """cut: whether more was recorded than is shown. rounded: whether numbers are rounded to `DIGITS`."""
+
+    text: str
+    cut: bool = False
+    rounded: bool = False
+
+
+def brief(value: Value, chars: int) -> Brief:
+    """The value in about `chars` characters, and in more only where a single number or name takes them.
+
+    Where not everything fits, the floats of a container are rounded; where even then not everything fits,
+    the number of elements that are left out takes their place. An array is written as a list, in lists where
+    it has several dimensions.
+    """
+    is_array = value.kind == "array"
+    value = nested(value) if is_array else value
+    writer = _Writer(exact=True, in_order=is_array)
+    text = writer.text(value, chars)
+    if not writer.cut and len(text) <= max(chars, _LONGEST_NUMBER):
+        return Brief(text, rounded=writer.rounded)
+    if value.kind != "atom":
+        writer = _Writer(exact=False, in_order=is_array)
+        text = writer.text(value, chars)
+    return Brief(text, writer.cut or writer.rounded, writer.rounded)
+
+
+def nested(array: Value) -> Value:
+    """An array of several dimensions as lists in lists, one of one dimension as a list."""
+    if array.shape is None or len(array.shape) < 2:
+        return Value("list", "list", items=array.items, length=array.length, cut=array.cut)
+    return _rows(array.items, array.shape)
+
+
+def _rows(items: Sequence[Value], shape: Sequence[int]) -> Value:
+    inside = math.prod(shape[1:])
+    rows: tuple[Value, ...] = tuple(items)
+    if len(shape) > 1 and inside:
+        rows = tuple(_rows(items[at : at + inside], shape[1:]) for at in range(0, len(items), inside))
+    cut = "long" if len(rows) < shape[0] else None
+    return Value("list", "list", items=rows, length=shape[0] if cut else None, cut=cut)
+
+
+def short_text(text: str, chars: int) -> str:
+    """The beginning of a text, to the end of a word."""
+    if len(text) <= chars:
+        return text
+    end = chars
+    while end > max(chars - _WORD, 1) and _in_word(text[end - 1]) and _in_word(text[end]):
+        end -= 1
+    return text[: end if end > max(chars - _WORD, 1) else chars].rstrip()
+
+
+def _in_word(char: str) -> bool:
+    return char.isalnum() or char in "._"
+
+
+class _Writer:
+    """exact: floats are not rounded. in_order: what comes first is written first, and takes the room that it
+    needs; else each of a few elements has its share. cut, rounded: of what was written so far."""
+
+    def __init__(self, *, exact: bool, in_order: bool) -> None:
+        self.exact = exact
+        self.in_order = in_order
+        self.cut = False
+        self.rounded = False
+
+    def text(self, value: Value, room: int) -> str:
+        kind = value.kind
+        if kind == "atom":
+            return self._atom(value, room)
+        if kind in ("text", "range", "slice", "method"):
+            return self._named(value, room)
+        if kind == "ref":
+            brackets = {"list": "[...]", "dict": "{...}"}
+            return brackets.get(value.type, f"<{value.type} again>")
+        if kind == "opaque":
+            return "[masked]" if value.cut == "masked" else f"<{value.type}>"
+        if kind == "unbound":
+            return "<unbound>"
+        if kind in ("function", "class"):
+            return f"<{value.text or value.type}>"
+        if kind == "array":
+            return self._array(value, room)
+        if kind == "table":
+            return f"<{value.type} of shape {value.shape}>"
+        if kind in ("list", "tuple", "set", "frozenset", "dict", "bytearray"):
+            return self._container(value, room)
+        return self._object(value, room)
+
+    def _atom(self, value: Value, room: int) -> str:
+        atom = value.atom
+        if value.type == "int":
+            return self._int(value, room)
+        if isinstance(atom, float) and not self.exact:
+            return self._rounded(atom, f"{atom:.{DIGITS}g}")
+        if isinstance(atom, complex) and not self.exact:
+            return self._rounded(atom, f"({atom:.{DIGITS}g})")
+        if not isinstance(atom, str | bytes):
+            return repr(atom)
+        shown = repr(atom)
+        if value.cut == "masked" or (value.cut is None and len(shown) <= max(room, _WORD)):
+            return shown
+        keep = max(room, _WORD) - 5
+        if len(atom) > keep:
+            self.cut = True
+            atom = short_text(atom, keep) if isinstance(atom, str) else atom[:keep]
+        return f"{atom!r}..."
+
+    def _int(self, value: Value, room: int) -> str:
+        if value.cut is not None:
+            return f"<int of {value.length} bits>"
+        try:
+            text = repr(value.atom)
+        except ValueError:  # more digits than Python writes
+            return f"<int of {int(value.atom).bit_length()} bits>"
+        if len(text) <= max(room, _LONGEST_NUMBER):
+            return text
+        self.cut = self.rounded = True
+        return f"{Decimal(value.atom):.{DIGITS - 1}e}"
+
+    def _rounded(self, number: float | complex, text: str) -> str:
+        if len(text) >= len(repr(number)) or type(number)(text) == number:
+            return repr(number)
+        self.rounded = True
+        return text
+
+    def _named(self, value: Value, room: int) -> str:
+        if value.kind == "method":
+            return f"<method {value.text} of {value['self'].type}>"
+        if value.kind in ("range", "slice"):
+            parts = [self.text(item, room) for item in value.items]
+            if value.kind == "range" and parts[2:] == ["1"]:
+                parts = parts[:2]
+            return f"{value.kind}({', '.join(parts)})"
+        text = value.text or ""
+        if len(text) <= max(room, 2 * _LONGEST_NUMBER):
+            return text
+        self.cut = True
+        return f"{short_text(text, max(room, _SHORTEST))} ..."
+
+    def _array(self, value: Value, room: int) -> str:
+        text = self.text(nested(value), room)
+        return text if value.type == "column" else f"{value.type.rpartition('.')[2]}({text})"
+
+    def _container(self, value: Value, room: int) -> str:
+        kind = value.kind
+        if kind == "bytearray":
+            atom = bytes(item.atom for item in value.items)
+            whole = Value("atom", "bytes", atom=atom, length=value.length, cut=value.cut)
+            return f"bytearray({self._atom(whole, room)})"
+        if value.names and kind == "tuple":
+            fields = [*zip(value.names, value.items, strict=False)]
+            return f"{value.type}({', '.join(self._fields(fields, room))})"
+        own = value.type == kind
+        inside = ", ".join(self._items(value, room - (2 if own else len(value.type) + 4)))
+        if kind == "list":
+            text = f"[{inside}]"
+        elif kind == "tuple":
+            text = f"({inside},)" if len(value.items) == 1 and not value.cut else f"({inside})"
+        elif kind == "frozenset":
+            return f"{value.type}({{{inside}}})" if inside else f"{value.type}()"
+        else:
+            text = f"{{{inside}}}" if inside or kind == "dict" else "set()"
+        return text if own else f"{value.type}({text})"
+
+    def _object(self, value: Value, room: int) -> str:
+        head = value.text if value.text is not None else value.type
+        room -= len(head) + 2
+        parts: list[str] = []
+        if value.names:  # a subclass of a builtin container
+            left, right = "{}" if value.names[0] in ("dict", "set") else "[]"
+            parts.append(f"{left}{', '.join(self._items(value, room - 2))}{right}")
+        elif value.items or value.cut:
+            parts += self._items(value, room)
+        parts += self._fields(value.fields, room - sum(map(len, parts)))
+        if value.text is not None or (value.kind == "object" and not parts):
+            return f"<{head}{' ' if parts else ''}{', '.join(parts)}>"
+        return f"{head}({', '.join(parts)})"
+
+    def _items(self, value: Value, room: int) -> list[str]:
+        pairs = value.kind == "dict" or value.names == ("dict",)
+        total = len(value.items) if value.length is None or value.cut is None else value.length
+        found: list[str] = []
+        for text in self._fitting(value.items, room, pairs=pairs, total=total):
+            found.append(text)
+        if len(found) < len(value.items):
+            self.cut = True
+        if len(found) < total:
+            found.append(f"... {total - len(found)} more")
+        elif value.cut is not None and value.length is None:
+            found.append("...")
+        return found
+
+    def _fitting(self, items: Sequence[Any], room: int, *, pairs: bool, total: int) -> Iterator[str]:
+        for place, item in enumerate(items):
+            share = max(room // min(len(items) - place, _SHARES), _SHORTEST)
+            before = self.cut, self.rounded
+            in_order = not pairs and (self.in_order or total > _SHARES)
+            if in_order and not place:
+                share = max(room - (_MORE if total > 1 else 0), _SHORTEST)
+            text = self._item(item, share, room // 2, pairs=pairs)
+            if place and in_order and self.cut and not before[0]:
+                self.rounded = before[1]
+                return
+            # The last one needs no room for how many more there are.
+            needed = len(text) if place + 1 == total else len(text) + _MORE
+            if needed > room and (place or len(text) > 2 * max(room, _SHORTEST)):
+                self.cut, self.rounded = before
+                return
+            room -= len(text) + 2
+            yield text
+
+    def _item(self, item: Any, share: int, most: int, *, pairs: bool) -> str:
+        """An element, whole where it takes at most `most`, else cut to its share."""
+        if pairs:
+            label = self.text(item[0], share)
+            return (
+                f"{label}: {self._item(item[1], max(share - len(label) - 2, _SHORTEST), most, pairs=False)}"
+            )
+        before = self.cut, self.rounded
+        text = self.text(item, most)
+        if len(text) <= most and (self.cut == before[0]):
+            return text
+        self.cut, self.rounded = before
+        return self.text(item, share)
+
+    def _fields(self, fields: Sequence[tuple[str, Value]], room: int) -> list[str]:
+        found: list[str] = []
+        ordered = sorted(fields, key=lambda field: field[0].startswith("_"))
+        for place, (name, value) in enumerate(ordered):
+            share = max(room // min(len(fields) - place, _SHARES), _SHORTEST)
+            text = f"{name}={self.text(value, max(share - len(name) - 1, _SHORTEST))}"
+            if place and len(text) > room:
+                self.cut = True
+                found.append(f"... {len(fields) - place} more")
+                break
+            room -= len(text) + 2
+            found.append(text)
+        return found

@@ -1,0 +1,267 @@
+"""What an assistant is told of objects of libraries beyond their type: whether an estimator is fitted and
+with which parameters, how large a graph is, what a network of torch's is made of.
+
+Nothing of the user's runs: what an object holds is read from its own dict, and a library's methods are called
+only on objects of that library's own classes."""
+
+import sys
+import types
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from deskcheck.notebook.state.imports import is_library, public_name
+from deskcheck.tracer.snapshot import bases_of, module_of, names_of
+
+Show = Callable[[str, Any], str]
+"""The text of a value that has a name."""
+
+_DEEPEST = 3
+"""Estimators, and lists, inside one another."""
+_STEPS = 12
+"""Of a pipeline."""
+_LAYERS = 50
+"""Modules of torch's inside one another."""
+_NODES = 100_000
+"""Nodes of a graph whose edges are counted."""
+_ATOMS = (bool, int, float, complex, str, bytes, type(None))
+
+
+def public_type(obj: Any, name: str) -> str:
+    """The type's name as users write it: of ``sklearn.svm._classes.SVC`` ``sklearn.svm.SVC``, if that is the
+    same class. name: as it is recorded."""
+    return public_name(type(obj)) if "." in name else name
+
+
+def held_by(obj: Any, show: Show) -> dict[str, Any] | None:
+    """What is said of an estimator or a graph; None for other objects. show: writes values."""
+    return _estimator(obj, show) or _graph(obj) or _network(obj)
+
+
+def _dict_of(obj: Any) -> dict[str, Any] | None:
+    try:
+        found = object.__getattribute__(obj, "__dict__")
+    except AttributeError:
+        return None
+    return found if type(found) is dict else None
+
+
+# -- estimators ------------------------------------------------------------------------------------
+
+
+def _is_estimator(obj: Any) -> bool:
+    bases = bases_of(type(obj))
+    if any(base is type for base in bases):
+        return False
+    return _dict_of(obj) is not None and any("get_params" in names_of(base) for base in bases)
+
+
+def _estimator(obj: Any, show: Show) -> dict[str, Any] | None:
+    if not _is_estimator(obj):
+        return None
+    fitted = is_fitted(obj)
+    found: dict[str, Any] = {} if fitted is None else {"fitted": fitted}
+    return found | {"parameters": _changed(obj, show, 0)}
+
+
+def is_fitted(obj: Any) -> bool | None:
+    """Whether an estimator has attributes whose names end in an underscore, as scikit-learn's
+    `check_is_fitted` asks; of a pipeline, whether its last step has. None where it needs no fit, and of a
+    class of the user's that has none, which may keep what it learns elsewhere."""
+    held = _dict_of(obj) or {}
+    if any(type(name) is str and name.endswith("_") and not name.startswith("__") for name in held):
+        return True
+    steps = held.get("steps")
+    if type(steps) is list and steps and type(steps[-1]) is tuple and _is_estimator(steps[-1][-1]):
+        return is_fitted(steps[-1][-1])
+    if module_of(type(obj)) == "__main__" or not is_library(module_of(type(obj)) or ""):
+        return None
+    return None if _needs_no_fit(obj, held) else False
+
+
+def _needs_no_fit(obj: Any, held: Mapping[str, Any]) -> bool:
+    """Whether scikit-learn says so. Not asked where that may ask objects of the user's."""
+    if (module_of(type(obj)) or "").partition(".")[0] != "sklearn" or not all(
+        map(_holds_no_object, held.values())
+    ):
+        return False
+    utils = sys.modules.get("sklearn.utils")
+    get_tags = None if utils is None else vars(utils).get("get_tags")  # since 1.6
+    try:
+        return get_tags is not None and not get_tags(obj).requires_fit
+    except AttributeError:  # of one that asks another, which it was not given
+        return False
+
+
+def _holds_no_object(value: Any, depth: int = 0) -> bool:
+    if type(value) in (tuple, list):
+        return depth < _DEEPEST and all(_holds_no_object(item, depth + 1) for item in value)
+    return type(value) in (*_ATOMS, types.FunctionType, type)
+
+
+def _changed(obj: Any, show: Show, depth: int) -> dict[str, str]:
+    """Parameters that differ from the defaults of the class, as text."""
+    held = _dict_of(obj) or {}
+    found: dict[str, str] = {}
+    for name, default in _defaults(type(obj)).items():
+        if name in held and not _same(held[name], default):
+            found[name] = _parameter(name, held[name], show, depth)
+    return found
+
+
+def _defaults(cls: type) -> dict[str, Any]:
+    """Parameter -> its default, `_NOTHING` where it has none. Read from `__init__`, as scikit-learn does."""
+    for base in bases_of(cls):
+        maker = names_of(base).get("__init__")
+        wrapped = None if type(maker) is not types.FunctionType else dict.get(maker.__dict__, "__wrapped__")
+        maker = wrapped if type(wrapped) is types.FunctionType else maker
+        if type(maker) is types.FunctionType:
+            code = maker.__code__
+            names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+            found = dict.fromkeys(names[1:], _NOTHING)
+            values = maker.__defaults__ or ()
+            by_place = names[: code.co_argcount]
+            found |= zip(by_place[len(by_place) - len(values) :], values, strict=False)
+            return found | (maker.__kwdefaults__ or {})
+        if maker is not None:
+            break
+    return {}
+
+
+_NOTHING: Any = object()
+
+
+def _same(value: Any, default: Any, depth: int = 0) -> bool:
+    if value is default:
+        return True
+    if type(value) is type(default) and type(value) in _ATOMS:
+        return bool(value == default) or (value != value and default != default)
+    plain = type(value) in (tuple, list) and type(value) is type(default) and depth < _DEEPEST
+    return (
+        plain
+        and len(value) == len(default)
+        and all(_same(item, other, depth + 1) for item, other in zip(value, default, strict=True))
+    )
+
+
+def _parameter(name: str, value: Any, show: Show, depth: int) -> str:
+    """An estimator as its call; a list of such, as of a pipeline's steps, item by item."""
+    if depth < _DEEPEST and _is_estimator(value):
+        given = ", ".join(f"{n}={text}" for n, text in _changed(value, show, depth + 1).items())
+        return f"{type.__dict__['__name__'].__get__(type(value))}({given})"
+    if depth < _DEEPEST and type(value) in (list, tuple) and _has_estimator(value):
+        parts = [_parameter(name, item, show, depth + 1) for item in value[:_STEPS]]
+        if len(value) > _STEPS:
+            parts.append(f"... {len(value) - _STEPS} more")
+        inside = ", ".join(parts)
+        return f"[{inside}]" if type(value) is list else f"({inside}{',' * (len(value) == 1)})"
+    return show(name, value)
+
+
+def _has_estimator(value: Any) -> bool:
+    return any(
+        _is_estimator(item) or (type(item) is tuple and any(map(_is_estimator, item))) for item in value
+    )
+
+
+# -- graphs ----------------------------------------------------------------------------------------
+
+
+def _graph(obj: Any) -> dict[str, Any] | None:
+    bases = bases_of(type(obj))
+    if any(base is type for base in bases):
+        return None
+    if any(module_of(base) == "networkx.classes.graph" for base in bases):
+        return _networkx(obj, {_name(base) for base in bases})
+    kind = type(obj)
+    if not any("number_of_nodes" in names_of(base) for base in bases):
+        return None
+    if not all(is_library(module_of(base) or "") for base in bases):
+        return None
+    found: dict[str, Any] = {}
+    for fact, method in (
+        ("nodes", "number_of_nodes"), ("edges", "number_of_edges"), ("directed", "is_directed"),
+    ):  # fmt: skip
+        if callable(getattr(kind, method, None)):
+            try:
+                found[fact] = getattr(obj, method)()
+            except Exception:  # noqa: BLE001  # of a library's; what it does not tell is left out
+                continue
+    return {fact: what for fact, what in found.items() if type(what) in (int, bool)} or None
+
+
+def _name(cls: type) -> str:
+    return str(type.__dict__["__name__"].__get__(cls))
+
+
+def _networkx(graph: Any, classes: set[str]) -> dict[str, Any] | None:
+    """Read from the dicts of nodes and neighbours, as a subclass may define anything."""
+    held = _dict_of(graph) or {}
+    nodes, neighbours = held.get("_node"), held.get("_adj")
+    if type(nodes) is not dict or type(neighbours) is not dict:
+        return None
+    directed = "DiGraph" in classes
+    found: dict[str, Any] = {"nodes": len(nodes), "directed": directed}
+    if len(nodes) > _NODES:
+        return found
+    ends = 0
+    for node, others in neighbours.items():
+        if type(others) is not dict:
+            return found
+        many = "MultiGraph" in classes
+        ends += sum(map(len, others.values())) if many else len(others)
+        if not directed and (loop := _loop(node, others)) is not None:  # which is at both its ends
+            ends += len(loop) if many else 1
+    found["edges"] = ends if directed else ends // 2
+    return found
+
+
+def _loop(node: Any, others: dict[Any, Any]) -> Any:
+    """The edge from a node to itself; None where there is none. No user's object is asked to compare."""
+    if _plain(node):
+        return others.get(node)
+    return next((edge for other, edge in others.items() if other is node), None)
+
+
+def _plain(node: Any) -> bool:
+    return type(node) in _ATOMS or (type(node) is tuple and all(map(_plain, node)))
+
+
+# -- networks of torch's ---------------------------------------------------------------------------
+
+
+def _network(obj: Any) -> dict[str, Any] | None:
+    """Its modules and how many numbers it has learned or will; read from the dicts that torch keeps."""
+    if not _is_network(obj):
+        return None
+    held = _dict_of(obj) or {}
+    found: dict[str, Any] = {"weights": _weights(obj, set(), 0)}
+    inner = held.get("_modules")
+    if type(inner) is dict and inner:
+        layers = [f"{name}: {_name(type(each))}" for name, each in inner.items() if type(name) is str]
+        found["layers"] = layers
+    if type(held.get("training")) is bool:
+        found["mode"] = "training" if held["training"] else "evaluation"
+    return found
+
+
+def _is_network(obj: Any) -> bool:
+    bases = bases_of(type(obj))
+    if any(base is type for base in bases):
+        return False
+    return any(module_of(base) == "torch.nn.modules.module" and _name(base) == "Module" for base in bases)
+
+
+def _weights(network: Any, seen: set[int], depth: int) -> int:
+    """Numbers in all parameters, each tensor once. A lazy one, whose shape is not known yet, has none."""
+    held = _dict_of(network) or {}
+    total = 0
+    for parameter in (held.get("_parameters") or {}).values():
+        if parameter is not None and id(parameter) not in seen:
+            seen.add(id(parameter))
+            if _name(type(parameter)) in ("Parameter", "Tensor"):
+                total += parameter.numel()
+    for each in (held.get("_modules") or {}).values():
+        if depth < _LAYERS and _is_network(each) and id(each) not in seen:
+            seen.add(id(each))
+            total += _weights(each, seen, depth + 1)
+    return total

@@ -1,0 +1,216 @@
+"""What an assistant needs to know to call the user's functions and classes: parameters, first sentences of
+docstrings, public methods. Read from code objects and namespaces of classes: nothing of the user's runs, as
+`inspect.signature` would have it run."""
+
+import functools
+import inspect
+import re
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from deskcheck.notebook.state.brief import short_text
+from deskcheck.notebook.state.imports import public_name
+from deskcheck.tracer.snapshot import bases_of, module_of, names_of
+
+Show = Callable[[str, Any], str]
+"""The text of a value that has a name."""
+
+_DOC_CHARS = 100
+_METHODS = 20
+_WRAPPED = 10
+"""Functions around one another that are looked through."""
+_DEEPEST = 4
+"""Of annotations."""
+_CACHED = type(functools.lru_cache(lambda: None))
+_annotations = vars(types.FunctionType)["__annotations__"].__get__
+_type_dict = type.__dict__
+
+
+def called(obj: Any, show: Show) -> dict[str, Any] | None:
+    """What is said of a function or class: ``type``, ``call`` (parameters, as a definition has them),
+    ``doc``, and of a class ``bases``, ``methods``, ``members`` (of an enumeration). None for other objects.
+
+    show: writes defaults.
+    """
+    if is_class(obj):
+        return _class(obj, show)
+    function = _inner(obj)
+    if function is None:
+        return None
+    is_async = function.__code__.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR)
+    found = {"type": "async function" if is_async else "function", "call": parameters(function, show)}
+    doc = summary_of(function.__doc__)
+    return found if not doc else found | {"doc": doc}
+
+
+def is_class(obj: Any) -> bool:
+    """Whether it is a class; without `isinstance`, which would ask it."""
+    return any(base is type for base in bases_of(type(obj)))
+
+
+def _inner(obj: Any) -> types.FunctionType | None:
+    """The function that is behind what `functools.wraps` and `functools.cache` have made of it."""
+    for _ in range(_WRAPPED):
+        if type(obj) is types.FunctionType or type(obj) is _CACHED:
+            inner = dict.get(obj.__dict__, "__wrapped__")
+        else:
+            return None
+        if inner is None or type(inner) not in (types.FunctionType, _CACHED):
+            return obj if type(obj) is types.FunctionType else None
+        obj = inner
+    return None
+
+
+def summary_of(doc: Any) -> str | None:
+    """The first sentence of a docstring, over its lines."""
+    if type(doc) is not str:
+        return None
+    paragraph = re.split(r"\n\s*\n", doc.strip(), maxsplit=1)[0]
+    text = re.split(r"(?<=[.?!])\s", " ".join(paragraph.split()), maxsplit=1)[0]
+    return text if len(text) <= _DOC_CHARS or not text else f"{short_text(text, _DOC_CHARS)} ..."
+
+
+def parameters(function: types.FunctionType, show: Show, *, skip: int = 0) -> str:
+    """As in a definition: ``(a, b=2, *rest, key: int = 3) -> str``. skip: parameters at the beginning that a
+    caller does not give, as `self`."""
+    code = function.__code__
+    names = code.co_varnames
+    notes = _annotations(function)
+    notes = notes if type(notes) is dict else {}
+    by_place = names[: code.co_argcount]
+    values = function.__defaults__ or ()
+    named = function.__kwdefaults__
+    defaults = dict(named) if type(named) is dict else {}
+    count = min(len(by_place), len(values))
+    defaults |= zip(by_place[len(by_place) - count :], values[len(values) - count :], strict=True)
+
+    def one(name: str, stars: str = "") -> str:
+        note = annotation(notes[name]) if name in notes else None
+        text = f"{stars}{name}" + (f": {note}" if note is not None else "")
+        if name in defaults:
+            text += f"{' = ' if note is not None else '='}{show(name, defaults[name])}"
+        return text
+
+    parts = [one(name) for name in by_place]
+    if code.co_posonlyargcount:
+        parts.insert(code.co_posonlyargcount, "/")
+    parts = parts[skip + (skip >= code.co_posonlyargcount > 0) :]
+    by_name = names[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    after = code.co_argcount + code.co_kwonlyargcount
+    if code.co_flags & inspect.CO_VARARGS:
+        parts.append(one(names[after], "*"))
+        after += 1
+    elif by_name:
+        parts.append("*")
+    parts += [one(name) for name in by_name]
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        parts.append(one(names[after], "**"))
+    gives = annotation(notes["return"]) if "return" in notes else None
+    return f"({', '.join(parts)})" + (f" -> {gives}" if gives is not None else "")
+
+
+def annotation(note: Any, depth: int = 0) -> str | None:
+    """An annotation as text; None where that would take code of the user's."""
+    if note is None or note is type(None):
+        return "None"
+    if note is ...:
+        return "..."
+    if type(note) is str:
+        return note
+    if type(note) in (int, bool, bytes):
+        return repr(note)
+    kind = type(note)
+    if is_class(note) and kind is not types.GenericAlias:
+        return public_name(note)
+    if depth > _DEEPEST or module_of(kind) not in ("typing", "types", "collections.abc"):
+        return None
+    held = _held(note)
+    if kind is types.UnionType or held.get("_name") in ("Union", "Optional"):
+        return _joined(note, " | ", depth)
+    if "__args__" not in held and kind is not types.GenericAlias:
+        named = held.get("_name", held.get("__name__"))
+        return named if type(named) is str else None
+    origin = held.get("__origin__", getattr(note, "__origin__", None))
+    named = held.get("_name")
+    head = named if type(named) is str else annotation(origin, depth + 1)
+    if head == "Literal":
+        return f"Literal[{', '.join(map(repr, _args(note)))}]"
+    inside = _joined(note, ", ", depth)
+    if head == "Callable" and inside is not None and len(_args(note)) > 0:
+        *given, gives = (annotation(each, depth + 1) for each in _args(note))
+        inside = f"{'...' if given == ['...'] else '[' + ', '.join(map(str, given)) + ']'}, {gives}"
+    return None if head is None or inside is None else f"{head}[{inside}]"
+
+
+def _held(note: Any) -> dict[str, Any]:
+    try:
+        held = object.__getattribute__(note, "__dict__")
+    except AttributeError:
+        return {}
+    return held if type(held) is dict else {}
+
+
+def _args(note: Any) -> tuple[Any, ...]:
+    found = getattr(note, "__args__", ())  # of classes of `typing` and `types` alone
+    return found if type(found) is tuple else ()
+
+
+def _joined(note: Any, between: str, depth: int) -> str | None:
+    parts = [annotation(each, depth + 1) for each in _args(note)]
+    return between.join(part for part in parts if part is not None) if None not in parts else None
+
+
+def _class(cls: type, show: Show) -> dict[str, Any]:
+    space = names_of(cls)
+    found: dict[str, Any] = {"type": "class"}
+    bases = [public_name(base) for base in _type_dict["__bases__"].__get__(cls) if base is not object]
+    if bases:
+        found["bases"] = bases
+    members = _members(space)
+    if members:
+        return found | {"members": members}
+    maker = _maker(cls)
+    if maker is not None:
+        found["call"] = parameters(maker, show, skip=1).partition(" -> ")[0]
+    doc = summary_of(space.get("__doc__"))
+    if doc and not doc.startswith(f"{_type_dict['__name__'].__get__(cls)}("):  # a data class's
+        found["doc"] = doc
+    methods = [*_methods(space, show)]
+    if methods:
+        found["methods"] = methods[:_METHODS]
+        if len(methods) > _METHODS:
+            found["methods"].append(f"... {len(methods) - _METHODS} more")
+    return found
+
+
+def _members(space: Any) -> list[str]:
+    """Names of an enumeration's members."""
+    members = space.get("_member_map_")
+    return [name for name in members if type(name) is str][:_METHODS] if type(members) is dict else []
+
+
+def _maker(cls: type) -> types.FunctionType | None:
+    """What takes the arguments of a call of the class, if it is a function."""
+    for base in bases_of(cls):
+        for name in ("__init__", "__new__"):
+            found = names_of(base).get(name)
+            found = found.__func__ if type(found) is staticmethod else found
+            if type(found) is types.FunctionType:
+                return found
+        if base is object:
+            break
+    return None
+
+
+def _methods(space: Any, show: Show) -> Iterator[str]:
+    for name, what in list(space.items()):
+        if type(name) is not str or (name.startswith("_") and name != "__call__"):
+            continue
+        if type(what) is property:
+            yield name
+            continue
+        is_method = type(what) is not staticmethod
+        function = _inner(what.__func__ if type(what) in (classmethod, staticmethod) else what)
+        if function is not None:
+            yield f"{name}{parameters(function, show, skip=int(is_method))}"

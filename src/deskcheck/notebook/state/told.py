@@ -1,0 +1,247 @@
+"""What an assistant is told of one variable, in a line or some; prompts have `views.value_facts`."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from deskcheck.notebook.state.brief import DIGITS, brief
+from deskcheck.notebook.state.objects import held_by, public_type
+from deskcheck.notebook.state.signatures import annotation, called
+from deskcheck.notebook.state.state import Variable
+from deskcheck.notebook.state.views import Facts, facts_of, label_of
+from deskcheck.recording.value import Value
+from deskcheck.tracer.snapshot import module_of
+
+_LARGE = 1_000_000
+"""Bytes from which a size is said."""
+_SHORT = 60
+"""Characters of parameters that stand beside a name in any case."""
+_DOC_FROM = 60
+_COLUMN_CHARS = 45
+"""What a line for a column takes at least."""
+_SIMILAR = 4
+"""Columns in a row that are told as one, from so many on."""
+_NUMBERED = re.compile(r"(.*?)(\d+)", re.DOTALL)
+
+
+def live_facts(obj: Any, type_name: str, show: Callable[[str, Any], str]) -> dict[str, Any]:
+    """What only the object itself tells, as JSON can hold it: for `told`.
+
+    type_name: as it was recorded. show: the text of a default or parameter with its name.
+    """
+    found = called(obj, show)
+    if found is not None:
+        return found
+    alias = annotation(obj) if module_of(type(obj)) in ("typing", "types") else None
+    if alias is not None:
+        return {"type": type_name, "alias": alias}
+    found = held_by(obj, show)
+    return {"type": public_type(obj, type_name), **(found or {})}
+
+
+def told(variable: Variable, chars: int, live: Mapping[str, Any]) -> tuple[Facts, str | None]:
+    """What is said of a variable whose value may take so many characters; numbers are shown whole, or rounded
+    to `DIGITS` digits, which is then said. live: its `live_facts`, as far as they may be told."""
+    value = variable.value
+    described = dict(variable.described or {})
+    facts = facts_of(variable, value) | {name: live[name] for name in live if name not in _LATER}
+    if facts.get("size_bytes", _LARGE) < _LARGE:
+        del facts["size_bytes"]
+    later = {name: live[name] for name in live if name in _LATER}
+    long = False if chars else _without_what_is_long(facts)
+    if facts["type"].endswith(f".{facts.get('dtype')}"):
+        del facts["dtype"]
+    cut: str | None = None
+    if "alias" in facts:
+        facts["value"] = facts.pop("alias")
+    elif value.kind == "table":
+        cut = _table(value, chars, facts)
+    elif not live.keys().isdisjoint(("call", "members", "weights")) or value.kind in ("function", "class"):
+        cut = _later(later, chars, facts)
+    elif _says_something(value) and not described.get("shape"):
+        cut = _value(value, chars, facts)
+    if described:
+        cut = _described(described, chars, facts) or cut
+    return facts, "type" if long else cut
+
+
+def _without_what_is_long(facts: Facts) -> bool:
+    """Take away what would leave other variables no room for their names; whether there was such."""
+    long = False
+    if len(facts.get("call", "")) > _SHORT:
+        facts["call"], long = "(...)", True
+    if sum(map(len, facts.get("parameters", {}).values())) > _SHORT:
+        del facts["parameters"]
+        long = True
+    return long
+
+
+_LATER = ("doc", "methods", "members", "layers")
+"""What is left out where there is no room for values."""
+
+
+def _says_something(value: Value) -> bool:
+    return not (value.bare or value.kind == "opaque") or value.cut == "masked"
+
+
+def _later(later: Mapping[str, Any], chars: int, facts: Facts) -> str | None:
+    if chars < _DOC_FROM:
+        return "type" if later else None
+    for name, what in later.items():
+        if isinstance(what, str):
+            facts[name] = what
+            continue
+        kept = [*_within(what, chars)]
+        facts[name] = kept if len(kept) == len(what) else [*kept, f"... {len(what) - len(kept)} more"]
+    return "value" if any(later[name] != facts[name] for name in later) else None
+
+
+def _within(texts: Iterable[str], chars: int) -> Iterator[str]:
+    for text in texts:
+        chars -= len(text) + 2
+        if chars < 0:
+            return
+        yield text
+
+
+def _value(value: Value, chars: int, facts: Facts) -> str | None:
+    if not chars:
+        return "type"
+    if value.kind == "array":
+        fields = dict(value.fields)
+        if "name" in fields and fields["name"].atom is not None:
+            facts["named"] = label_of(fields["name"])
+        index = fields.get("index")
+        if index is not None and not _is_count(index) and index.items:
+            of_index = brief(_days(index), chars // 2)
+            facts["index"] = of_index.text
+            chars //= 2
+        if not value.items and value.length:
+            return None
+    found = brief(_days(value), chars)
+    facts["value"] = found.text
+    if found.rounded:
+        facts["rounded"] = DIGITS
+    if not found.cut and value.whole:
+        facts.pop("length", None)
+    return "value" if found.cut else None
+
+
+def _is_count(index: Value) -> bool:
+    """Whether an index numbers its rows from 0 on."""
+    return index.dtype == "range" and [item.atom for item in index.items] == [*range(len(index.items))]
+
+
+def _described(described: dict[str, Any], chars: int, facts: Facts) -> str | None:
+    """Of tensors as of arrays; what others have registered, as it is."""
+    if not {"shape", "dtype", "device"} <= described.keys():
+        if chars:
+            facts["described"] = described
+        return None if chars else "type"
+    facts |= {"shape": described["shape"], "dtype": described["dtype"]}
+    more = {name: what for name, what in described.items() if name not in ("shape", "dtype", "head")}
+    if more.get("device") == "cpu":
+        del more["device"]
+    if more:
+        facts["described"] = more
+    if "head" not in described:
+        return None
+    if not chars:
+        return "type"
+    items = tuple(Value("atom", type(item).__name__, atom=_number(item)) for item in described["head"])
+    total = 1
+    for size in described["shape"]:
+        total *= size
+    shape = tuple(described["shape"])
+    cut = "long" if len(items) < total else None
+    array = Value("array", "column", items=items, length=total, cut=cut, shape=shape)
+    found = brief(array if shape else items[0], chars)
+    facts["value"] = found.text
+    if any(type(item) is float and _digits(item) >= DIGITS for item in described["head"]):
+        facts["rounded"] = DIGITS  # by who described it
+    return "value" if found.cut else None
+
+
+def _digits(number: float) -> int:
+    """Significant digits that it is written with."""
+    return len(repr(number).partition("e")[0].replace(".", "").lstrip("-0"))
+
+
+def _number(item: Any) -> Any:
+    return float(item) if item in ("nan", "inf", "-inf") else item
+
+
+# -- tables ----------------------------------------------------------------------------------------
+
+
+def _table(value: Value, chars: int, facts: Facts) -> str | None:
+    """The columns' names and types first, as many as fit; with more room a line for each, with values."""
+    if not chars:
+        return "type"
+    fields = dict(value.fields)
+    index = fields.get("index")
+    columns = [(label_of(label), column) for label, column in value.items]
+    groups = [*_similar(columns)]
+    total = value.length if value.length is not None else len(columns)
+    more = [{"more": total - len(columns)}] if total > len(columns) else []
+    lines = len(groups) + (index is not None)
+    if lines * _COLUMN_CHARS > chars:
+        texts = [f"{label} ({column.dtype})" for label, column, _ in groups]
+        kept = [*_within(texts, 2 * chars)]
+        left = total - sum(count for _, _, count in groups[: len(kept)])
+        facts["labels"] = [*kept, *([f"... {left} more"] if left else [])]
+        return "value"
+    each = max(chars // max(lines, 1) - _COLUMN_CHARS // 2, _COLUMN_CHARS // 2)
+    shown = [("index", index, 1)] if index is not None and not _is_count(index) else []
+    found: list[dict[str, Any]] = []
+    cut = rounded = False
+    for label, column, count in [*shown, *groups]:
+        if not column.items and column.length:  # as of a hierarchical index
+            found.append({"label": label, "dtype": column.dtype, "head": f"of {column.length}"})
+            continue
+        head = brief(_days(column), each)
+        cut, rounded = cut or head.cut, rounded or head.rounded
+        of_first = f"{label.partition(' to ')[0]} = " if count > 1 else ""
+        found.append({"label": label, "dtype": column.dtype, "head": f"{of_first}{head.text}"})
+    facts["columns"] = [*found, *more]
+    if rounded:
+        facts["rounded"] = DIGITS
+    return "value" if cut else None
+
+
+def _days(array: Value) -> Value:
+    """Dates and times without the parts that are zero in all of them."""
+    if not (array.dtype or "").startswith("datetime64"):
+        return array
+    for zero in (_MIDNIGHT, _MIDNIGHT[9:]):
+        ends = [isinstance(item.atom, str) and item.atom.endswith(zero) for item in array.items]
+        if ends and all(ends):
+            items = (replace(item, atom=item.atom.removesuffix(zero)) for item in array.items)
+            return replace(array, items=tuple(items))
+    return array
+
+
+_MIDNIGHT = "T00:00:00.000000"
+
+
+def _similar(columns: list[tuple[str, Value]]) -> Iterator[tuple[str, Value, int]]:
+    """Columns, as one those that are numbered in a row and of one type: label, the first, how many."""
+    at = 0
+    while at < len(columns):
+        end = at + 1
+        while end < len(columns) and _follows(columns[end - 1], columns[end]):
+            end += 1
+        label, column = columns[at]
+        if end - at >= _SIMILAR:
+            yield f"{label} to {columns[end - 1][0]}, {end - at} columns", column, end - at
+        else:
+            yield from ((name, each, 1) for name, each in columns[at:end])
+        at = end
+
+
+def _follows(one: tuple[str, Value], other: tuple[str, Value]) -> bool:
+    before, after = _NUMBERED.fullmatch(one[0]), _NUMBERED.fullmatch(other[0])
+    if before is None or after is None or one[1].dtype != other[1].dtype:
+        return False
+    return before[1] == after[1] and int(after[2]) == int(before[2]) + 1

@@ -140,6 +140,66 @@ def test_a_cell_that_draws_nothing_changes_no_generator() -> None:
     assert drawn[0][0] != drawn[0][1]
 
 
+BY_CHANCE: list[tuple[str, tuple[str, ...]]] = [
+    ("import os, secrets, uuid, time", ()),
+    ("np.random.seed(int.from_bytes(os.urandom(4), 'little'))", ("os.urandom", "numpy.random.seed")),
+    ("x = np.random.rand() < .5", ("numpy.random",)),
+    ("x", ("the value of x (numpy.random)",)),
+    ("np.random.seed(4)", ()),
+    ("np.random.rand()", ()),
+    ("random.seed(secrets.randbits(32))", ("secrets.randbits", "random.seed")),
+    ("random.random()", ("random",)),
+    ("random.seed(uuid.uuid4().int)", ("uuid.uuid4", "random.seed")),
+    ("random.random()", ("random",)),
+    ("random.seed(3)", ()),
+    (
+        "random.seed(os.urandom(8)); np.random.seed(random.randrange(2**32)); random.seed(4)",
+        ("os.urandom", "random.seed", "numpy.random.seed"),
+    ),
+    ("np.random.rand()", ("numpy.random",)),
+    ("np.random.seed(random.randrange(2**32)); np.random.rand()", ()),
+    ("rng = np.random.default_rng(np.random.SeedSequence().entropy)", ("numpy.random.SeedSequence",)),
+    ("rng.integers(2)", ("rng",)),
+    ("rng = np.random.default_rng(time.time_ns())", ()),
+    ("rng.integers(2)", ("rng",)),
+    ("old = np.random.RandomState(secrets.randbelow(2))", ("secrets.randbelow",)),
+    ("old.rand() < .5", ("old",)),
+    ("own = random.Random(4); own.seed(time.time_ns()); n = 1", ("own",)),
+    ("own.random()", ("own",)),
+    ("own.seed(4); np.random.seed(own.randrange(9)); own.random(), np.random.rand()", ()),
+    ("rng = np.random.default_rng(3); np.random.seed(rng.integers(9)); np.random.rand()", ()),
+    ("seed = int(time.time())", ()),
+    ("np.random.seed(seed); np.random.seed(3)", ("numpy.random.seed",)),
+    ("np.random.rand()", ()),
+    ("np.random.seed(3); np.random.seed(seed)", ("numpy.random.seed",)),
+    ("np.random.rand()", ("numpy.random",)),
+    ("np.random.seed(len(str(seed))); np.random.rand()", ()),
+    ("random.seed(hash('x')); n = 1", ("random.seed",)),
+    ("random.seed(hash(3)); random.random()", ()),
+    ("def set_seed(s):\n    random.seed(s)\n    np.random.seed(s)", ()),
+    ("set_seed(int(time.time()))", ("random.seed", "numpy.random.seed")),
+    ("random.random(), np.random.rand()", ("random", "numpy.random")),
+    ("set_seed(4); random.random(), np.random.rand()", ()),
+    ("cfg = {'seed': 3, 'id': uuid.uuid4()}", ("uuid.uuid4",)),
+    ("random.seed(cfg['seed']); random.random()", ()),
+    ("random.seed(cfg['id'].int); n = 1", ("random.seed",)),
+]
+
+
+@pytest.mark.usefixtures("states")
+def test_chance_is_no_seed() -> None:
+    """What is drawn after a seed that was chance itself is another in each run, until a seed is set again.
+    Replays differ in their hash seed, so the hash of a text is no seed."""
+    numpy.random.set_state(numpy.random.RandomState().get_state())
+    random.setstate(random.Random(5).getstate())
+    namespace: dict[str, Any] = {"random": random, "np": numpy, "__name__": "__main__"}
+    draws = Draws()
+    for source, expected in BY_CHANCE:
+        draws.begin(namespace, source)
+        exec(source, namespace)  # cells of our own
+        assert {*draws.end(namespace, source)} == {*expected}, source
+
+
 @pytest.mark.usefixtures("states")
 def test_torch_is_seen() -> None:
     """Its generator for all, until it is seeded; a generator of its own has a seed, until it is given none."""
@@ -157,6 +217,13 @@ def test_torch_is_seen() -> None:
         ("torch.rand(1)", ()),
         ("torch.seed()", ("torch.seed",)),
         ("torch.rand(1)", ("torch",)),
+        ("torch.manual_seed(5)", ()),
+        ("import time; torch.manual_seed(time.time_ns() % 9); n = 1", ("torch.manual_seed",)),
+        ("torch.rand(1)", ("torch",)),
+        ("g = torch.Generator(); g.manual_seed(time.time_ns()); n = 1", ("g",)),
+        ("y = torch.rand(1, generator=g) < .5", ("g",)),
+        ("y", ("the value of y (g)",)),
+        ("g.manual_seed(3); torch.rand(1, generator=g)", ()),
     ]
     state = torch.get_rng_state()
     torch.seed()

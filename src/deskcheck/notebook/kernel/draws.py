@@ -14,7 +14,7 @@ import importlib
 import random
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from types import FunctionType
 from typing import Any
 
@@ -44,6 +44,8 @@ _FILLING = frozenset(
     | {"sample", "dropout", "xavier_normal_", "kaiming_normal_", "randint_like"}
 )
 """Names of functions and methods that do, of tensors, distributions, and models that are made."""
+_GENERATORS = ("generator", "rng", "random_state", "seed")
+"""Names of parameters that take a generator."""
 _SAMPLERS = re.compile(r"(sample|rvs|shuffle|resample|permutation|train_test_split|make_\w+)")
 """Names of functions and methods, of pandas, scipy and scikit-learn, whose result is what they drew."""
 
@@ -131,16 +133,18 @@ class Draws:
         seconds: that it took."""
         self._written |= {*_LONG.findall(code)}
         self._may_seed = self._may_seed or "seed" in code.lower()
+        unseeded = {each.name for each in KEPT} - self._seeded
         kept = [each for each in KEPT if self._drew(each, code, seconds)]
         self._put_back()
         read = bool(kept or self._shown.names or self._shown.functions) or may_come(code)
-        by_chance = self._chance.of(code, namespace, self._shown.names, read=read)
+        others = self._no_seeds(namespace) if "seed" in code.lower() or self._may_seed else {}
+        by_chance = self._chance.of(code, namespace, others, unseeded=unseeded, read=read)
         chosen = {
             module
             for module, names in SEEDS.items()
             if any(f"{module}.{name}" in by_chance.calls for name in names)
         }
-        self._seeded -= chosen
+        self._seeded -= {module for module in chosen if not by_chance.seeded.get(module, False)}
         found = [call for call in by_chance.calls if call != _OWN_SEED or "torch" not in self._seeded]
         found += [each.name for each in kept if each.name not in chosen]
         for name, value in _generators(namespace):
@@ -161,6 +165,17 @@ class Draws:
         if of_shell(code):
             found.append(SHELL)
         return tuple(dict.fromkeys(found))
+
+    def _no_seeds(self, namespace: dict[str, Any]) -> dict[str, Container[object]]:
+        """Variables that are another in each run, each with the keys of its items that are not; generators
+        without a seed are such."""
+        found: dict[str, Container[object]] = {
+            name: {key for key, part in origin.parts if part is None}
+            for name, origin in self._shown.names.items()
+        }
+        found |= dict.fromkeys(self._unseeded, ())
+        made = (name for name in self._places if _first_place(namespace.get(name)) is not None)
+        return found | dict.fromkeys(made, ())
 
     def _put_back(self) -> None:
         """Where the cell drew nothing, leave the generators as they were before it: it changed none."""
@@ -193,9 +208,10 @@ class Draws:
         found = []
         for name, then in [*self._unseeded.items()]:
             now = _own_place(namespace.get(name))
-            if now is None or re.search(
-                rf"\b{re.escape(name)}\.(seed|setstate|set_state)\s*\(\s*[^)\s]", code
-            ):
+            seeded = re.search(
+                rf"\b{re.escape(name)}\.(seed|manual_seed|setstate|set_state)\s*\(\s*[^)\s]", code
+            )
+            if now is None or (seeded and name not in by_chance.made):
                 del self._unseeded[name]  # no generator, or a seeded one
             elif (name in by_chance.read) if then is None else then != now:
                 found.append(name)
@@ -231,12 +247,15 @@ class _OfCall:
             if holder is None or type(holder) is not type(sys):
                 return name
         own = call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id
+        for each in call.keywords:
+            if each.arg in _GENERATORS and isinstance(each.value, ast.Name) and each.value.id in self.drew:
+                return each.value.id
         if "faker" in self.drew and isinstance(call.func, ast.Attribute):
             holder = _value(call.func.value, self.namespace)
             if type(holder).__module__.startswith("faker."):
                 return "faker"
         if "numpy.random" in self.drew and _SAMPLERS.fullmatch(own):
-            seeds = [each.value for each in call.keywords if each.arg in ("random_state", "seed", "rng")]
+            seeds = [each.value for each in call.keywords if each.arg in _GENERATORS[1:]]
             if all(isinstance(each, ast.Constant) and each.value is None for each in seeds):
                 return "numpy.random"
         if "numpy.random" in self.drew and own == "fit" and isinstance(call.func, ast.Attribute):
@@ -296,9 +315,15 @@ def _generators(namespace: dict[str, Any]) -> list[tuple[str, Any]]:
 
 
 def _own_place(value: Any) -> Any:
-    """Where a generator of `random` or an old one of numpy is; None: it is none."""
+    """Where a generator of `random`, numpy or torch is; None: it is none."""
     if type(value) is random.Random:
         return value.getstate()
+    new = getattr(sys.modules.get("numpy.random"), "Generator", None)
+    if new is not None and type(value) is new:
+        return _place(value)
+    torchs = getattr(sys.modules.get("torch"), "Generator", None)
+    if torchs is not None and type(value) is torchs:
+        return value.get_state().tolist()
     old = getattr(sys.modules.get("numpy.random"), "RandomState", None)
     if old is not None and type(value) is old:
         state = value.get_state(legacy=False)
@@ -315,7 +340,7 @@ def _place(generator: Any) -> str:
 
 def _first_place(generator: Any) -> str | None:
     """Where a generator began that was made without a seed; None: it has one, or that cannot be told."""
-    bits = generator.bit_generator
+    bits = getattr(generator, "bit_generator", None)
     sequence = getattr(bits, "seed_seq", None)
     entropy = getattr(sequence, "entropy", None)
     if (

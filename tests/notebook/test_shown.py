@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from deskcheck.notebook.kernel.shown import ShownChance, may_come, of_shell
+from deskcheck.notebook.kernel.chance.shown import ShownChance, may_come, of_shell
 from deskcheck.notebook.state.dependencies import parse
 
 CLOCK, PID, ADDRESS = "the clock", "the number of a process", "the address of an object"

@@ -10,12 +10,19 @@ Runs differ in their hash seed, as those of programs do. What makes them differ 
 normaliser makes the two texts equal its name says what kind of difference it is (`normalise`)."""
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from deskcheck.notebook.state.dependencies import parse
 from deskcheck.notebook.trajectory.trajectory import Execution, Output, Step
 from deskcheck.recording.comparison.runs import first_difference
+
+_OF_TIMING = re.compile(
+    r"^(?:CPU times: user .*|Wall time: .*|Compiler ?: .*|[\d.]+ [nµμum]?s ± .* per loop \(mean .*)\n",
+    re.MULTILINE,
+)
+"""Lines that IPython's magics print."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +112,13 @@ def marked(
 
 
 def shows(execution: Execution) -> bool:
-    """Whether a cell shows a text that could be another: not what it prints of constants alone."""
+    """Whether a cell shows a text that could be another: not what it prints of constants alone, nor what
+    ``%time`` and ``%timeit`` print, which are durations."""
     text = Text.of(execution.shown())
     if text.error or any(not plain.startswith("<") for plain in text.plain):
         return True
-    return bool(text.stdout) and text.stdout != _constants(execution.source)
+    stdout = _OF_TIMING.sub("", text.stdout)
+    return bool(stdout) and stdout != _constants(execution.source)
 
 
 def _constants(source: str) -> str:

@@ -149,6 +149,10 @@ class Chance:
         self._waiting = []
         return self._run(tree, namespace)
 
+    def functions(self) -> dict[str, ast.FunctionDef]:
+        """Those that the notebook has defined, by name, as `runs` gives their nodes."""
+        return {name: each for name, each in self._defined.items() if isinstance(each, ast.FunctionDef)}
+
     def _run(self, tree: ast.Module, namespace: Mapping[str, Any]) -> Iterator[ast.AST]:
         """The nodes that the cell runs, or may run by calling what the notebook defines, in the order of the
         source."""

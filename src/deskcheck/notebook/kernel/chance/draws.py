@@ -18,16 +18,20 @@ from collections.abc import Callable, Container
 from types import FunctionType
 from typing import Any
 
-from deskcheck.notebook.kernel.chance import SEEDS, Chance, Found
-from deskcheck.notebook.kernel.generators import KEPT, LibraryGenerator, Position, words
-from deskcheck.notebook.kernel.idle import IdleDraws
-from deskcheck.notebook.kernel.shown import (
+from deskcheck.notebook.kernel.chance.calls import SEEDS, Chance, Found
+from deskcheck.notebook.kernel.chance.fixed import Known, Proof, known_before
+from deskcheck.notebook.kernel.chance.generators import KEPT, LibraryGenerator, Position, words
+from deskcheck.notebook.kernel.chance.idle import IdleDraws
+from deskcheck.notebook.kernel.chance.shown import (
     SHELL,
+    THE,
     ShownChance,
+    is_drawn,
     is_random_estimator,
     learns_by_chance,
     may_come,
     of_shell,
+    shows_value,
 )
 
 _SEED_BITS = 96
@@ -158,10 +162,14 @@ class Draws:
             found += self._shown.of(by_chance.tree, namespace, lambda call: None, code)
         elif by_chance.tree is not None:
             of_call = _OfCall(by_chance, {*found}, namespace)
+            before = known_before(self._shown.names, namespace)
+            made = (name for name in found if name in namespace)
+            before |= {name: Known.NOTHING for name in made if type(namespace[name]) is not type(sys)}
             found += self._shown.of(by_chance.tree, namespace, of_call, code)
             runs = self._chance.runs(by_chance.tree, namespace)
-            if self._shown.shows_forms_alone(by_chance.tree, runs, namespace):
-                found = []
+            proof = Proof(before, namespace, of_call, self._chance.functions())
+            if proof.holds(by_chance.tree, runs, shows_last=shows_value(code)):
+                found = [each for each in found if each.startswith(THE) and not is_drawn(each)]
         if of_shell(code):
             found.append(SHELL)
         return tuple(dict.fromkeys(found))
@@ -340,7 +348,7 @@ def _place(generator: Any) -> str:
 
 def _first_place(generator: Any) -> str | None:
     """Where a generator began that was made without a seed; None: it has one, or that cannot be told."""
-    bits = getattr(generator, "bit_generator", None)
+    bits: Any = getattr(generator, "bit_generator", None)
     sequence = getattr(bits, "seed_seq", None)
     entropy = getattr(sequence, "entropy", None)
     if (

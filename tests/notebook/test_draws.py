@@ -366,7 +366,7 @@ def test_what_estimators_learn() -> None:
         ("bag.fit(x, y)", ()),
         ("sk.BaggingClassifier(n_estimators=2).fit(x, y)", ()),
         ("sk.BaggingClassifier(n_estimators=2).fit(x, y).score(x, y)", ("numpy.random",)),
-        ("liblinear = lm.LogisticRegression(solver='liblinear').fit(x, y)", ("numpy.random",)),
+        ("liblinear = lm.LogisticRegression(solver='liblinear').fit(x, y)", ("perhaps numpy.random",)),
         ("lm.LogisticRegression(solver='liblinear').fit(x, y)", ()),
         ("liblinear.predict(x)", ()),
         ("bag.score(x, y) > .9", learned),
@@ -401,7 +401,7 @@ def test_draws_that_decide_nothing() -> None:
         ("np.random.rand(); svm.SVC().fit(x, y).predict(x)", ("numpy.random",)),
         ("svm.SVC().fit(x, y); np.random.rand()", ("numpy.random",)),
         ("svm.SVC().fit(x, y); np.random.rand(); svm.SVC().fit(x, y).predict(x)", ("numpy.random",)),
-        ("svm.LinearSVC().fit(x, y).coef_", ("numpy.random",)),
+        ("svm.LinearSVC().fit(x, y).coef_", ("perhaps numpy.random",)),
         ("import inspect; 'libsvm' in inspect.getsource(svm.SVC.fit)", ()),
     ):
         draws.begin(namespace, source)
@@ -421,6 +421,27 @@ def test_faker_is_seen() -> None:
         ("other = Faker(); other.seed_instance(3); other.name()", ()),
         ("Faker.seed(3); fake.boolean()", ()),
         ("fake.boolean()", ()),
+    ):
+        draws.begin(namespace, source)
+        exec(source, namespace)  # cells of our own
+        assert draws.end(namespace, source) == expected, source
+
+
+@pytest.mark.usefixtures("states")
+def test_numba_is_seen() -> None:
+    """Compiled functions have generators of their own, until one of them seeds them."""
+    pytest.importorskip("numba", reason="would have proved that draws of compiled functions are seen")
+    namespace: dict[str, Any] = {"random": random, "np": numpy, "__name__": "__main__"}
+    draws = Draws()
+    for source, expected in (
+        ("import numba", ()),
+        ("@numba.njit\ndef f():\n    return np.random.rand() < .5", ()),
+        ("f()", ("numba.numpy.random",)),
+        ("c = f()", ("numba.numpy.random",)),
+        ("@numba.njit\ndef g():\n    return random.random() < .5\nc = g()", ("numba.random",)),
+        ("@numba.njit\ndef h(s):\n    np.random.seed(s)\n    random.seed(s)", ()),
+        ("h(3)", ()),
+        ("f(), g()", ()),
     ):
         draws.begin(namespace, source)
         exec(source, namespace)  # cells of our own

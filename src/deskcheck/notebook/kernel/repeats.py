@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from deskcheck.notebook.kernel.chance.shown import PERHAPS
 from deskcheck.notebook.state.dependencies import parse
 from deskcheck.notebook.trajectory.trajectory import Execution, Output, Step
 from deskcheck.recording.comparison.runs import first_difference
@@ -105,7 +106,7 @@ def marked(
         found = next(
             (d for other in there if (d := difference(step, other)) and not forgives(step, other)), None
         )
-        if found is None and there and step.drew is not None and shows(step):
+        if found is None and there and luck(step) and shows(step):
             found = drawn(step)
         unknown = found is None and None in again
         yield replace(step, repeats=None if unknown else found is None, difference=found)
@@ -135,9 +136,23 @@ def _constants(source: str) -> str:
     return told
 
 
+def luck(execution: Execution) -> tuple[str, ...]:
+    """What of a cell is chance, whatever its runs give: not what may decide nothing."""
+    return tuple(each for each in (execution.drew or "").split(", ") if each and not each.startswith(PERHAPS))
+
+
+def hidden(execution: Execution) -> str | None:
+    """In words, why a cell whose fresh runs agree may give something else by chance: a library drew from a
+    generator for all. None: none did. A library's own generator, as sympy has one to verify what it found,
+    does not count."""
+    labels = (execution.drew or "").split(", ")
+    found = [each for each in ("random", "numpy.random") if PERHAPS + each in labels]
+    return f"a library drew from {', '.join(found)}, for which no seed was set" if found else None
+
+
 def drawn(execution: Execution) -> str:
     """In words, why a cell that drew, or shows what is another in each run, is not expected to repeat."""
-    labels = (execution.drew or "").split(", ")
+    labels = luck(execution)
     shown = [label for label in labels if label.startswith("the ")]
     drew = [label for label in labels if label not in shown]
     parts = [f"drew from {', '.join(drew)}, for which no seed was set"] if drew else []

@@ -22,7 +22,16 @@ from deskcheck.notebook.kernel.chance.calls import SEEDS, Chance, Found
 from deskcheck.notebook.kernel.chance.fixed import Known, Proof, known_before
 from deskcheck.notebook.kernel.chance.generators import KEPT, LibraryGenerator, Position, words
 from deskcheck.notebook.kernel.chance.idle import IdleDraws
+from deskcheck.notebook.kernel.chance.libraries import (
+    OWN,
+    SAYS_SO,
+    Calls,
+    LibraryGenerators,
+    named,
+    root_package,
+)
 from deskcheck.notebook.kernel.chance.shown import (
+    PERHAPS,
     SHELL,
     THE,
     ShownChance,
@@ -38,6 +47,7 @@ _SEED_BITS = 96
 """numpy's own choice for a generator without a seed has 128; seeds that people choose are shorter."""
 
 _LONG = re.compile(r"\d{25,}")
+_FOR_ALL = ("random", "numpy.random")
 _OWN_SEED = "torch.initial_seed"
 _TORCHS = frozenset(
     {"rand", "randn", "randint", "randperm", "normal", "bernoulli", "multinomial", "rand_like", "randn_like"}
@@ -75,6 +85,7 @@ class Draws:
         self._idle = IdleDraws()
         self._chance = Chance()
         self._shown = ShownChance()
+        self.libraries = LibraryGenerators(run)
         self._unseeded: dict[str, Any] = {}
         """Variables that hold a generator without a seed: where it was when the cell began, None before its
         first draw."""
@@ -82,6 +93,7 @@ class Draws:
     def watch_imports(self) -> None:
         """From now on, what a library draws while it is imported is no draw of the cell that imports it.
         Nothing that Python offers tells when an import is over."""
+        self.libraries.watch()
         bootstrap: Any = importlib._bootstrap
         find_and_load = bootstrap._find_and_load
         importing = False
@@ -128,19 +140,21 @@ class Draws:
                 kept.put(state)
         self._there = _places()
         self._idle.begin()
+        self.libraries.begin()
         self._places = {name: _place(value) for name, value in _generators(namespace)}
         self._unseeded = {name: _own_place(namespace.get(name)) for name in self._unseeded}
 
     def end(self, namespace: dict[str, Any], code: str, seconds: float = 0.0) -> tuple[str, ...]:
         """What of the cell, which has ended, is chance: the generators without a seed that it drew from, and
-        where that comes from which it shows and which is another in each run (these begin with "the ").
-        seconds: that it took."""
+        where that comes from which it shows and which is another in each run (these begin with `THE`). Those
+        that libraries drew from, which may decide nothing, begin with `PERHAPS`. seconds: that it took."""
         self._written |= {*_LONG.findall(code)}
         self._may_seed = self._may_seed or "seed" in code.lower()
         unseeded = {each.name for each in KEPT} - self._seeded
         kept = [each for each in KEPT if self._drew(each, code, seconds)]
         self._put_back()
-        read = bool(kept or self._shown.names or self._shown.functions) or may_come(code)
+        libraries = self.libraries.drew()
+        read = bool(kept or libraries or self._shown.names or self._shown.functions) or may_come(code)
         others = self._no_seeds(namespace) if "seed" in code.lower() or self._may_seed else {}
         by_chance = self._chance.of(code, namespace, others, unseeded=unseeded, read=read)
         chosen = {
@@ -158,18 +172,25 @@ class Draws:
             if self._places.get(name, first) != _place(value) or f"{name}.bit_generator.state" in code:
                 found.append(name)
         found += self._own(by_chance, namespace, code)
-        if by_chance.tree is not None and not found:
+        if OWN in libraries and found:
+            libraries.remove(OWN)
+        if by_chance.tree is not None and not found and not libraries:
             found += self._shown.of(by_chance.tree, namespace, lambda call: None, code)
         elif by_chance.tree is not None:
-            of_call = _OfCall(by_chance, {*found}, namespace)
+            of_call = _OfCall(by_chance, {*found, *libraries}, namespace)
+            runs = [*self._chance.runs(by_chance.tree, namespace)]
+            calls = Calls(runs, namespace, of_call)
+            hidden = [label for label in (*_FOR_ALL, *libraries) if calls.hide(label)]
+            hidden = [label for label in hidden if label in (*found, *libraries)]
+            found = [label for label in (*found, *libraries) if label not in hidden]
             before = known_before(self._shown.names, namespace)
             made = (name for name in found if name in namespace)
             before |= {name: Known.NOTHING for name in made if type(namespace[name]) is not type(sys)}
             found += self._shown.of(by_chance.tree, namespace, of_call, code)
-            runs = self._chance.runs(by_chance.tree, namespace)
             proof = Proof(before, namespace, of_call, self._chance.functions())
             if proof.holds(by_chance.tree, runs, shows_last=shows_value(code)):
-                found = [each for each in found if each.startswith(THE) and not is_drawn(each)]
+                found, hidden = [each for each in found if each.startswith(THE) and not is_drawn(each)], []
+            found += [PERHAPS + each for each in hidden]
         if of_shell(code):
             found.append(SHELL)
         return tuple(dict.fromkeys(found))
@@ -255,11 +276,13 @@ class _OfCall:
             if holder is None or type(holder) is not type(sys):
                 return name
         own = call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id
+        if SAYS_SO.search(own) and (package := root_package(call.func, self.namespace)) in self.drew:
+            return package
         for each in call.keywords:
             if each.arg in _GENERATORS and isinstance(each.value, ast.Name) and each.value.id in self.drew:
                 return each.value.id
         if "faker" in self.drew and isinstance(call.func, ast.Attribute):
-            holder = _value(call.func.value, self.namespace)
+            holder = named(call.func.value, self.namespace)
             if type(holder).__module__.startswith("faker."):
                 return "faker"
         if "numpy.random" in self.drew and _SAMPLERS.fullmatch(own):
@@ -268,7 +291,7 @@ class _OfCall:
                 return "numpy.random"
         if "numpy.random" in self.drew and own == "fit" and isinstance(call.func, ast.Attribute):
             return "numpy.random" if self._learns(call.func.value) else None
-        function = _value(call.func, self.namespace)
+        function = named(call.func, self.namespace)
         label = self.kept.get(id(getattr(function, "__self__", None)))
         if label is None and "torch" in self.drew:
             return "torch" if _is_of_torch(function, own) else None
@@ -277,11 +300,10 @@ class _OfCall:
     def _learns(self, model: ast.expr) -> bool:
         """Whether a model, a variable or made where it is fitted, may draw when it is fitted."""
         if isinstance(model, ast.Call):
-            named = isinstance(model.func, ast.Name | ast.Attribute)
-            kind = _value(model.func, self.namespace) if named else None
+            kind = named(model.func, self.namespace)
             seeded = any(each.arg == "random_state" for each in model.keywords)
             return isinstance(kind, type) and is_random_estimator(kind) and not seeded
-        return learns_by_chance(_value(model, self.namespace))
+        return learns_by_chance(named(model, self.namespace))
 
 
 def _is_of_torch(function: Any, name: str) -> bool:
@@ -292,14 +314,6 @@ def _is_of_torch(function: Any, name: str) -> bool:
         return True
     kind = getattr(sys.modules.get("torch.nn"), "Module", None)
     return isinstance(function, type) and kind is not None and kind in type.mro(function)
-
-
-def _value(node: ast.expr, namespace: dict[str, Any]) -> Any:
-    """What a name, or a name in a module, is bound to."""
-    if isinstance(node, ast.Name):
-        return namespace.get(node.id)
-    module = _value(node.value, namespace) if isinstance(node, ast.Attribute) else None
-    return vars(module).get(getattr(node, "attr", "")) if type(module) is type(sys) else None
 
 
 def _generators(namespace: dict[str, Any]) -> list[tuple[str, Any]]:

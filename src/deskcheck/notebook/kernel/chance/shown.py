@@ -98,6 +98,8 @@ _MAY_COME = re.compile(
 )
 THE = "the "
 """Begins the labels of what is shown, not drawn."""
+PERHAPS = "perhaps "
+"""Begins those of what was drawn and may decide nothing."""
 _VALUE = f"{THE}value of "
 SHELL = "the random numbers of a command"
 ORDER = "the order of a set"

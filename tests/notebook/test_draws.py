@@ -92,6 +92,10 @@ CELLS: list[tuple[str, tuple[str, ...]]] = [
     ("(lambda seed: random.Random(seed))(3).random()", ()),
     ("def number():\n    import os\n    return os.getpid()", ()),
     ("number() % 2", ("the number of a process",)),
+    ("def sim(rng=np.random.default_rng()):\n    return rng.integers(2)", ()),
+    ("sim()", ("sim",)),
+    ("rngs = [np.random.default_rng(), np.random.default_rng(3)]", ("numpy.random.default_rng",)),
+    ("rngs[0].integers(2)", ("rngs[0]",)),
     ("class np: seed = len\nnp.seed([])", ()),
 ]
 

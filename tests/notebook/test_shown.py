@@ -55,6 +55,8 @@ CELLS: list[tuple[str, tuple[str, ...]]] = [
     ("os.path.isdir(tempfile.gettempdir())", ()),
     ("hash('a') % 2", (HASH,)),
     ("hash('a') == hash('a'), hash(3)", ()),
+    ("made = object()", ()),
+    ("hash(made) // 16 % 2", (ADDRESS,)),
     ("s = {'a', 'b', 'c'}", ()),
     ("list(s)[0]", (ORDER,)),
     ("next(iter(s))", (ORDER,)),

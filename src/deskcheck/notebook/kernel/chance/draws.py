@@ -14,8 +14,8 @@ import importlib
 import random
 import re
 import sys
-from collections.abc import Callable, Container
-from types import FunctionType
+from collections.abc import Callable, Container, Iterator
+from types import CellType, FunctionType
 from typing import Any
 
 from deskcheck.notebook.kernel.chance.calls import SEEDS, Chance, Found
@@ -47,6 +47,8 @@ _SEED_BITS = 96
 """numpy's own choice for a generator without a seed has 128; seeds that people choose are shorter."""
 
 _LONG = re.compile(r"\d{25,}")
+_ITEMS = 20
+"""So many items of a list or dict are looked at for generators."""
 _FOR_ALL = ("random", "numpy.random")
 _OWN_SEED = "torch.initial_seed"
 _TORCHS = frozenset(
@@ -79,6 +81,8 @@ class Draws:
         self._seeded: set[str] = set()
         self._may_seed = False
         """Whether any cell so far has a word for seeds."""
+        self._came = False
+        """Whether any has a word for something that is another in each run."""
         self._places: dict[str, str] = {}
         self._written: set[str] = set()
         """Long numbers in the cells so far: seeds, perhaps."""
@@ -154,7 +158,8 @@ class Draws:
         kept = [each for each in KEPT if self._drew(each, code, seconds)]
         self._put_back()
         libraries = self.libraries.drew()
-        read = bool(kept or libraries or self._shown.names or self._shown.functions) or may_come(code)
+        self._came = self._came or may_come(code)
+        read = bool(kept or libraries or self._shown.names or self._shown.functions or self._came)
         others = self._no_seeds(namespace) if "seed" in code.lower() or self._may_seed else {}
         by_chance = self._chance.of(code, namespace, others, unseeded=unseeded, read=read)
         chosen = {
@@ -325,15 +330,36 @@ def _generators(namespace: dict[str, Any]) -> list[tuple[str, Any]]:
     for name, value in [*namespace.items()]:
         if type(value) is kind:
             found.append((name, value))
-        elif type(value).__module__ == "__main__" and type(type(value)) is type:
-            try:
-                inside = object.__getattribute__(value, "__dict__")
-            except AttributeError:
-                continue
-            for attribute, each in [*inside.items()]:
-                if type(each) is kind:
-                    found.append((f"{name}.{attribute}", each))
+        for within, each in _inside(name, value):
+            if type(each) is kind:
+                found.append((within, each))
     return found
+
+
+def _inside(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """What a variable holds, with what it is called there: items of a small list or dict, attributes of an
+    object of a notebook's class, defaults of a function and what it is closed over."""
+    if type(value) in (list, tuple) and len(value) <= _ITEMS:
+        yield from ((f"{name}[{number}]", each) for number, each in enumerate(value))
+    elif type(value) is dict and len(value) <= _ITEMS:
+        yield from ((f"{name}[{key!r}]", each) for key, each in [*value.items()] if type(key) in (str, int))
+    elif type(value) is FunctionType:
+        cells = [each.cell_contents for each in value.__closure__ or () if _is_filled(each)]
+        held = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values(), *cells)
+        yield from ((name, each) for each in held)
+    elif type(value).__module__ == "__main__" and type(type(value)) is type:
+        try:
+            inside = object.__getattribute__(value, "__dict__")
+        except AttributeError:
+            return
+        yield from ((f"{name}.{attribute}", each) for attribute, each in [*inside.items()])
+
+
+def _is_filled(cell: CellType) -> bool:
+    try:
+        return cell.cell_contents is not None
+    except ValueError:
+        return False
 
 
 def _own_place(value: Any) -> Any:

@@ -14,7 +14,13 @@ from enum import IntEnum
 from types import FunctionType, ModuleType
 from typing import Any
 
-from deskcheck.notebook.kernel.chance.shown import ChanceOrigin, constant_weights, is_drawn, prints
+from deskcheck.notebook.kernel.chance.shown import (
+    ChanceOrigin,
+    constant_weights,
+    is_drawn,
+    is_function,
+    prints,
+)
 
 
 class Known(IntEnum):
@@ -118,6 +124,15 @@ _MAY_DRAW = re.compile(
 _LEARNED_THE_SAME = frozenset({"classes_", "n_features_in_", "feature_names_in_", "n_classes_", "n_outputs_"})
 _WITH_NAMES = frozenset({"enumerate", "named_parameters", "named_modules", "named_children", "named_buffers"})
 """What gives pairs of which the first is the same in each run."""
+_LAZY = frozenset(
+    {"generator", "map", "filter", "zip", "enumerate", "coroutine", "async_generator", "method"}
+)
+"""Builtin classes whose objects run code when they are used."""
+_DATA = frozenset(
+    {"numpy", "pandas", "datetime", "collections", "decimal", "fractions", "pathlib", "time", "re", "scipy"}
+    | {"types", "sklearn", "enum", "uuid", "random", "string", "hashlib", "_hashlib", "sympy", "networkx"}
+)
+"""Packages whose objects draw nothing unless a method is called."""
 _DEPTH = 6
 """Of calls of the notebook's functions, one in another."""
 
@@ -332,7 +347,8 @@ class Proof:
             case None | ast.Constant():
                 return Known.VALUE
             case ast.Name():
-                return self.known.get(node.id, Known.VALUE)
+                known = self.known.get(node.id, Known.VALUE)
+                return Known.NOTHING if known is Known.VALUE and not self._is_data(node.id) else known
             case ast.Starred() | ast.UnaryOp() | ast.FormattedValue() | ast.NamedExpr() | ast.Await():
                 return self._inner(node)
             case ast.JoinedStr():
@@ -367,6 +383,18 @@ class Proof:
                     Known.VALUE if not any(isinstance(n, ast.Call) for n in ast.walk(node)) else Known.NOTHING
                 )
         return Known.NOTHING
+
+    def _is_data(self, name: str) -> bool:
+        """Whether a variable has what draws nothing when it is used: no iterator, no object of a class of the
+        notebook or of a library that we do not know."""
+        value = self.namespace.get(name)
+        kind = type(value)
+        if name in self.known or isinstance(value, ModuleType | type | FunctionType) or value is None:
+            return True
+        if kind.__module__ == "builtins":
+            return kind.__name__ not in _LAZY
+        tensor = getattr(sys.modules.get("torch"), "Tensor", None)
+        return kind is tensor or kind.__module__.partition(".")[0] in _DATA
 
     def _inner(self, node: ast.expr) -> Known:
         if isinstance(node, ast.UnaryOp):
@@ -609,6 +637,8 @@ class Proof:
         return found
 
     def _of_library(self, function: Any, own: str, known: Known) -> Known:
+        if not is_function(function):
+            return Known.NOTHING  # something that is called, as a `functools.partial`
         module = _module_of(function)
         package = module.partition(".")[0]
         pure = package in _PURE or (package in ("numpy", "pandas") and "random" not in module)

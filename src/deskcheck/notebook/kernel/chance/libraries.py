@@ -19,7 +19,7 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from deskcheck.notebook.kernel.chance.generators import words
-from deskcheck.notebook.kernel.chance.shown import is_random_estimator, learns_by_chance
+from deskcheck.notebook.kernel.chance.shown import is_function, is_random_estimator, learns_by_chance
 
 OWN = "random.Random"
 """What a generator is called that the notebook made."""
@@ -167,6 +167,9 @@ class Calls:
     def _is_quiet(self, call: ast.Call) -> bool:
         name = getattr(call.func, "attr", getattr(call.func, "id", ""))
         if SAYS_SO.search(name):
+            return False
+        value = named(call.func, self.namespace)
+        if value is not None and not is_function(value):
             return False
         return root_package(call.func, self.namespace) is not None
 

@@ -14,7 +14,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from types import FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 _CLOCKS = {
@@ -427,6 +427,8 @@ class _Cell:
         if given is None:
             return None
         if name == "hash":
+            if self._has_address(given):
+                return ChanceOrigin("the address of an object", fine=False)
             return ChanceOrigin("the hash of text") if self._is_text(given) else None
         if name in _ORDERED and self._is_set_of_text(_looped(given)):
             return ChanceOrigin(ORDER)
@@ -452,6 +454,11 @@ class _Cell:
             return any(map(self._is_text, node.elts))
         value = self.namespace.get(node.id) if isinstance(node, ast.Name) else None
         return type(value) in (str, bytes) and bool(value)
+
+    def _has_address(self, node: ast.expr) -> bool:
+        """Whether the hash of a variable is made of its address."""
+        value = self.namespace.get(node.id) if isinstance(node, ast.Name) else None
+        return value is not None and type(value).__hash__ is object.__hash__
 
     def _is_set_of_text(self, node: ast.expr | None, least: int = 2) -> bool:
         """Whether it is a set with several texts, whose order depends on their hashes."""
@@ -603,6 +610,12 @@ def constant_weights(model: Any, name: str) -> bool:
         return False
     numbers = weights.detach()
     return bool((numbers == numbers.flatten()[0]).all())
+
+
+def is_function(value: Any) -> bool:
+    """Whether it is a function or class, and nothing else that can be called, as a partial function is."""
+    functions = FunctionType, BuiltinFunctionType, MethodType, type
+    return isinstance(value, functions) or type(value).__module__.startswith("numpy")
 
 
 def shows_value(code: str) -> bool:

@@ -180,7 +180,13 @@ class Draws:
         if OWN in libraries and found:
             libraries.remove(OWN)
         if by_chance.tree is not None and not found and not libraries:
-            found += self._shown.of(by_chance.tree, namespace, lambda call: None, code)
+            before = known_before(self._shown.names, namespace)
+            found += self._shown.of(by_chance.tree, namespace, _nothing, code)
+            if any(map(is_drawn, found)):
+                runs = [*self._chance.runs(by_chance.tree, namespace)]
+                proof = Proof(before, namespace, _nothing, self._chance.functions())
+                if proof.holds(by_chance.tree, runs, shows_last=shows_value(code)):
+                    found = [each for each in found if not is_drawn(each)]
         elif by_chance.tree is not None:
             of_call = _OfCall(by_chance, {*found, *libraries}, namespace)
             runs = [*self._chance.runs(by_chance.tree, namespace)]
@@ -250,6 +256,10 @@ class Draws:
             elif (name in by_chance.read) if then is None else then != now:
                 found.append(name)
         return found
+
+
+def _nothing(call: ast.Call) -> None:
+    """Which generator a call draws from in a cell that draws nothing."""
 
 
 def _places() -> dict[str, Position]:

@@ -124,6 +124,9 @@ _MAY_DRAW = re.compile(
 _LEARNED_THE_SAME = frozenset({"classes_", "n_features_in_", "feature_names_in_", "n_classes_", "n_outputs_"})
 _WITH_NAMES = frozenset({"enumerate", "named_parameters", "named_modules", "named_children", "named_buffers"})
 """What gives pairs of which the first is the same in each run."""
+_CLOSE = frozenset({"allclose", "array_equal", "array_equiv", "equal"})
+"""Functions that compare arrays. Whether numbers that were drawn from an interval are equal is no
+chance: they are if they are computed to be, and else never."""
 _LAZY = frozenset(
     {"generator", "map", "filter", "zip", "enumerate", "coroutine", "async_generator", "method"}
 )
@@ -503,7 +506,7 @@ class Proof:
         function = self._meaning(node.func)
         if own == "fit" or _is_model(function):
             return Known.TEXT
-        if self.drawn(node) is not None or self._draws(node):
+        if self._is_drawn(node):
             return self._of_draw(own, node, known)
         if isinstance(node.func, ast.Name) and self.known.get(own) is Known.TEXT:
             return Known.FORM
@@ -512,6 +515,8 @@ class Proof:
         if isinstance(node.func, ast.Call):  # a layer that is made and called
             return known if known is Known.NOTHING else Known.FORM
         found = Known.NOTHING
+        if own in _CLOSE and known is Known.FORM and all(map(self._is_continuous, given)):
+            return Known.VALUE
         if function is not None:
             found = self._of_library(function, own, known)
         elif isinstance(node.func, ast.Attribute):
@@ -519,6 +524,19 @@ class Proof:
         if found is Known.NOTHING:
             self._touches([node.func, *given])
         return found
+
+    def _is_continuous(self, node: ast.expr) -> bool:
+        """Whether all variables in an expression that were drawn are arrays of numbers of an interval."""
+        drawn = [
+            self.namespace.get(each.id)
+            for each in ast.walk(node)
+            if isinstance(each, ast.Name) and self.known.get(each.id, Known.VALUE) > Known.VALUE
+        ]
+        calls = (each for each in ast.walk(node) if isinstance(each, ast.Call))
+        return not any(map(self._is_drawn, calls)) and all(map(_has_fractions, drawn))
+
+    def _is_drawn(self, node: ast.Call) -> bool:
+        return self.drawn(node) is not None or self._draws(node)
 
     def _touches(self, nodes: Iterable[ast.expr]) -> None:
         """A function that is not known may have changed what it is of, and what it is given."""
@@ -760,6 +778,13 @@ def _locals(definition: ast.FunctionDef) -> set[str]:
         elif isinstance(node, ast.Global):
             outside |= {*node.names}
     return found - outside
+
+
+def _has_fractions(value: Any) -> bool:
+    """Whether it is an array of floats that are not all whole: numbers of an interval, not of a few."""
+    if not str(getattr(value, "dtype", "")).rpartition(".")[2].startswith("float"):
+        return False
+    return bool((value % 1 != 0).any())
 
 
 def _yields(node: ast.AST) -> bool:

@@ -1,9 +1,8 @@
-"""Generators without a seed that libraries make for themselves: each `random.Random`, and entropy that is
-taken from the operating system through `random` and `secrets`, as a generator of numpy without a seed does.
+"""Generators without a seed that libraries make for themselves: each `random.Random`.
 
 In the kernel's process. `random.Random.seed` and `random.Random.setstate` are wrapped (``__wrapped__`` says
-so), and `random`'s name for `os.urandom`. A generator without a seed begins elsewhere in each run. Not seen:
-`os.urandom` and what C code asks for itself, and draws of a generator of numpy after it was made."""
+so). A generator without a seed begins elsewhere in each run. Not seen: generators of numpy that libraries
+make, which ask for entropy also where they are given a seed, and what C code asks for itself."""
 
 import ast
 import builtins
@@ -12,7 +11,6 @@ import os
 import random
 import re
 import sys
-import threading
 import weakref
 from collections.abc import Callable, Mapping
 from types import FrameType, ModuleType
@@ -23,8 +21,8 @@ from deskcheck.notebook.kernel.chance.shown import is_function, is_random_estima
 
 OWN = "random.Random"
 """What a generator is called that the notebook made."""
-_MADE_BY = frozenset({"random", "secrets", "numpy", "uuid"})
-"""Packages that take entropy, or make a generator, for whoever calls them."""
+_MADE_BY = frozenset({"random", "copy", "copyreg"})
+"""Packages that make a generator for whoever calls them."""
 _IDLE = frozenset(
     {"tempfile", "asyncio", "multiprocessing", "concurrent", "threading", "email", "joblib", "tornado"}
     | {"IPython", "ipykernel", "jupyter_client", "zmq", "comm", "traitlets", "debugpy", "ipywidgets"}
@@ -53,13 +51,11 @@ class LibraryGenerators:
         self._made: dict[int, tuple[weakref.ref[random.Random], str, object]] = {}
         """By `id`: the generator, who made it, where it was when the cell began."""
         self._count = 0
-        self._asked: dict[str, None] = {}
-        """Who took entropy in this cell."""
 
     def watch(self) -> Callable[[], None]:
         """Begin to see them. What is returned ends that."""
-        seed, setstate, entropy = random.Random.seed, random.Random.setstate, random._urandom  # type: ignore[attr-defined]
-        made, asked = self._seeded, self._entropy
+        seed, setstate = random.Random.seed, random.Random.setstate
+        made = self._seeded
 
         @functools.wraps(seed)
         def watched_seed(self: random.Random, *args: Any, **kwargs: Any) -> None:
@@ -72,17 +68,11 @@ class LibraryGenerators:
             setstate(self, *args, **kwargs)
             made(self, sys._getframe(1), without=False)
 
-        def watched_entropy(size: int) -> bytes:
-            asked(sys._getframe(1))
-            return bytes(entropy(size))
-
         kind: Any = random.Random
         kind.seed, kind.setstate = watched_seed, watched_setstate
-        random._urandom = watched_entropy  # type: ignore[attr-defined]
 
         def end() -> None:
             kind.seed, kind.setstate = seed, setstate
-            random._urandom = entropy  # type: ignore[attr-defined]
 
         return end
 
@@ -100,15 +90,8 @@ class LibraryGenerators:
             self._made.pop(next(iter(self._made)))
         self._made[id(generator)] = weakref.ref(generator), maker, generator.getstate()
 
-    def _entropy(self, frame: FrameType | None) -> None:
-        if threading.current_thread() is threading.main_thread():
-            maker = _maker(frame)
-            if maker is not None and maker != OWN:
-                self._asked[maker] = None
-
     def begin(self) -> None:
         """A cell begins."""
-        self._asked = {}
         for key, (found, maker, _) in [*self._made.items()]:
             generator = found()
             if generator is None:
@@ -117,8 +100,8 @@ class LibraryGenerators:
                 self._made[key] = found, maker, generator.getstate()
 
     def drew(self) -> list[str]:
-        """Who made the generators that the cell drew from, and who took entropy in it."""
-        found = dict(self._asked)
+        """Who made the generators that the cell drew from."""
+        found: dict[str, None] = {}
         for reference, maker, before in self._made.values():
             generator = reference()
             if generator is not None and generator.getstate() != before:

@@ -458,7 +458,8 @@ class _Cell:
     def _has_address(self, node: ast.expr) -> bool:
         """Whether the hash of a variable is made of its address."""
         value = self.namespace.get(node.id) if isinstance(node, ast.Name) else None
-        return value is not None and type(value).__hash__ is object.__hash__
+        kind: Any = type(value)
+        return value is not None and kind.__hash__ is object.__hash__
 
     def _is_set_of_text(self, node: ast.expr | None, least: int = 2) -> bool:
         """Whether it is a set with several texts, whose order depends on their hashes."""

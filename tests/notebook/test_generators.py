@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from deskcheck.notebook.kernel.generators import KEPT, words
+from deskcheck.notebook.kernel.chance.generators import KEPT, words
 
 
 @pytest.fixture

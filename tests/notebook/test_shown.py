@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from deskcheck.notebook.kernel.shown import ShownChance, may_come, of_shell
+from deskcheck.notebook.kernel.chance.shown import ShownChance, may_come, of_shell
 from deskcheck.notebook.state.dependencies import parse
 
 CLOCK, PID, ADDRESS = "the clock", "the number of a process", "the address of an object"
@@ -55,6 +55,8 @@ CELLS: list[tuple[str, tuple[str, ...]]] = [
     ("os.path.isdir(tempfile.gettempdir())", ()),
     ("hash('a') % 2", (HASH,)),
     ("hash('a') == hash('a'), hash(3)", ()),
+    ("made = object()", ()),
+    ("hash(made) // 16 % 2", (ADDRESS,)),
     ("s = {'a', 'b', 'c'}", ()),
     ("list(s)[0]", (ORDER,)),
     ("next(iter(s))", (ORDER,)),

@@ -136,7 +136,9 @@ def reason(cell: CellReport) -> str:
 
 
 def _unstable(told: str) -> str:
-    return told if told.startswith(("drew from", "shows the")) else f"two fresh runs: {told}"
+    return (
+        told if told.startswith(("drew from", "shows the", "a library drew")) else f"two fresh runs: {told}"
+    )
 
 
 def _why(report: Report) -> Iterator[Text]:

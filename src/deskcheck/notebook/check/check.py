@@ -30,7 +30,7 @@ from deskcheck.notebook.check.sanitise import Replacement
 from deskcheck.notebook.installed.kernel import NO_GUARANTEES, InstalledKernels, installed_kernels
 from deskcheck.notebook.kernel.folders import root_of
 from deskcheck.notebook.kernel.kernel import Surroundings
-from deskcheck.notebook.kernel.repeats import Text, drawn, marked, shows, text_difference
+from deskcheck.notebook.kernel.repeats import Text, drawn, hidden, luck, marked, shows, text_difference
 from deskcheck.notebook.kernel.replayer import Reruns, SandboxKernels, replay
 from deskcheck.notebook.kernel.servers import Servers
 from deskcheck.notebook.settings import CheckSettings
@@ -466,7 +466,7 @@ class _Comparison:
     def wants_another(self, made: Sequence[Trajectory]) -> bool:
         """Whether a further run would tell more: the second of a cell that differs from what is stored or is
         random, and of all in a kernel that does not tell what it draws; the third of a cell that needs what a
-        random one gave, as two runs may agree by chance."""
+        random one gave, or in which a library drew, as two runs may agree by chance."""
         first = [*self._cells(made[0])]
         if len(made) == 1:
             if self.installed is not None:
@@ -480,7 +480,8 @@ class _Comparison:
             if not isinstance(step, Execution):
                 continue
             depends = bool(chance & loaded(step.source))
-            if depends and step.repeats and step.shown():
+            perhaps = step.drew is not None and not luck(step)
+            if (depends or perhaps) and step.repeats and step.shown():
                 return True
             if depends or step.drew or step.repeats is False:
                 chance |= bound(step.source)
@@ -552,7 +553,7 @@ class _Comparison:
         facts |= {"count": stored.count, "wall_s": ran.wall_s}
         if ran.repeats is False:
             facts["unstable"] = ran.difference
-        elif ran.drew is not None and shows(ran):
+        elif luck(ran) and shows(ran):
             facts["unstable"] = drawn(ran)
         if ran.status is Status.TIMED_OUT:
             return CellReport(status=CellStatus.TIMED_OUT, message=ran.detail, **facts)
@@ -598,13 +599,16 @@ class _Comparison:
         if names and not uneven:
             return CellReport(status=CellStatus.NORMALISED, normalisers=names, **facts)
         different = CellReport(status=CellStatus.DIFFERENT, **facts)
-        return _confined(different, ran.confined, before.confining(different))
+        found = _confined(different, ran.confined, before.confining(different))
+        if found is different and (why := hidden(ran)) is not None:
+            return replace(different, status=CellStatus.NOT_REPEATABLE, unstable=why)
+        return found
 
     def _sanitised(self, ran: Execution, names: Sequence[str]) -> bool:
         """Whether a rule of the user's own hides what is another in each run: a clock, an address. Not draws:
         what stands beside the hidden may agree by chance."""
         own = {each.name for each in self.normalisers if isinstance(each.rule, Replacement)}
-        shown = (ran.drew or "").split(", ")
+        shown = luck(ran)
         by_source = ran.difference is None or ran.difference == drawn(ran)
         return by_source and not own.isdisjoint(names) and all(each.startswith("the ") for each in shown)
 

@@ -14,7 +14,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from deskcheck.notebook.kernel.draws import Draws
+from deskcheck.notebook.kernel.chance.draws import Draws
 from deskcheck.notebook.kernel.folders import (
     CHANNELS,
     HOME,

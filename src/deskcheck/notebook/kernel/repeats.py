@@ -10,12 +10,20 @@ Runs differ in their hash seed, as those of programs do. What makes them differ 
 normaliser makes the two texts equal its name says what kind of difference it is (`normalise`)."""
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from deskcheck.notebook.kernel.chance.shown import PERHAPS
 from deskcheck.notebook.state.dependencies import parse
 from deskcheck.notebook.trajectory.trajectory import Execution, Output, Step
 from deskcheck.recording.comparison.runs import first_difference
+
+_OF_TIMING = re.compile(
+    r"^(?:CPU times: user .*|Wall time: .*|Compiler ?: .*|[\d.]+ [nµμum]?s ± .* per loop \(mean .*)\n",
+    re.MULTILINE,
+)
+"""Lines that IPython's magics print."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,18 +106,20 @@ def marked(
         found = next(
             (d for other in there if (d := difference(step, other)) and not forgives(step, other)), None
         )
-        if found is None and there and step.drew is not None and shows(step):
+        if found is None and there and luck(step) and shows(step):
             found = drawn(step)
         unknown = found is None and None in again
         yield replace(step, repeats=None if unknown else found is None, difference=found)
 
 
 def shows(execution: Execution) -> bool:
-    """Whether a cell shows a text that could be another: not what it prints of constants alone."""
+    """Whether a cell shows a text that could be another: not what it prints of constants alone, nor what
+    ``%time`` and ``%timeit`` print, which are durations."""
     text = Text.of(execution.shown())
     if text.error or any(not plain.startswith("<") for plain in text.plain):
         return True
-    return bool(text.stdout) and text.stdout != _constants(execution.source)
+    stdout = _OF_TIMING.sub("", text.stdout)
+    return bool(stdout) and stdout != _constants(execution.source)
 
 
 def _constants(source: str) -> str:
@@ -126,9 +136,23 @@ def _constants(source: str) -> str:
     return told
 
 
+def luck(execution: Execution) -> tuple[str, ...]:
+    """What of a cell is chance, whatever its runs give: not what may decide nothing."""
+    return tuple(each for each in (execution.drew or "").split(", ") if each and not each.startswith(PERHAPS))
+
+
+def hidden(execution: Execution) -> str | None:
+    """In words, why a cell whose fresh runs agree may give something else by chance: a library drew from a
+    generator for all. None: none did. A library's own generator, as sympy has one to verify what it found,
+    does not count."""
+    labels = (execution.drew or "").split(", ")
+    found = [each for each in ("random", "numpy.random") if PERHAPS + each in labels]
+    return f"a library drew from {', '.join(found)}, for which no seed was set" if found else None
+
+
 def drawn(execution: Execution) -> str:
     """In words, why a cell that drew, or shows what is another in each run, is not expected to repeat."""
-    labels = (execution.drew or "").split(", ")
+    labels = luck(execution)
     shown = [label for label in labels if label.startswith("the ")]
     drew = [label for label in labels if label not in shown]
     parts = [f"drew from {', '.join(drew)}, for which no seed was set"] if drew else []

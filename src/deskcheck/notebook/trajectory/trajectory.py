@@ -91,7 +91,8 @@ class Execution(Step):
     trajectory in a fresh kernel gave the same text (`repeats`), and difference: where not; None if there was
     one run alone. confined: the rule of the sandbox that stood in its way (`kernel.refusals.RULES`). drew:
     the random generators that it drew from and nobody had seeded, and what it shows that is another in each
-    run (``the clock``: these begin with ``the``). A figure that was not taken is None."""
+    run (``the clock``: these begin with ``the``); what a library drew, which may decide nothing, begins with
+    ``perhaps``. A figure that was not taken is None."""
 
     kind = "execution"
     cell: str

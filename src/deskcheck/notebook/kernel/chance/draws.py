@@ -14,26 +14,42 @@ import importlib
 import random
 import re
 import sys
-from collections.abc import Callable
-from types import FunctionType
+from collections.abc import Callable, Container, Iterator
+from types import CellType, FunctionType
 from typing import Any
 
-from deskcheck.notebook.kernel.chance import SEEDS, Chance, Found
-from deskcheck.notebook.kernel.generators import KEPT, LibraryGenerator, Position, words
-from deskcheck.notebook.kernel.idle import IdleDraws
-from deskcheck.notebook.kernel.shown import (
+from deskcheck.notebook.kernel.chance.calls import SEEDS, Chance, Found
+from deskcheck.notebook.kernel.chance.fixed import Known, Proof, known_before
+from deskcheck.notebook.kernel.chance.generators import KEPT, LibraryGenerator, Position, words
+from deskcheck.notebook.kernel.chance.idle import IdleDraws
+from deskcheck.notebook.kernel.chance.libraries import (
+    OWN,
+    SAYS_SO,
+    Calls,
+    LibraryGenerators,
+    named,
+    root_package,
+)
+from deskcheck.notebook.kernel.chance.shown import (
+    PERHAPS,
     SHELL,
+    THE,
     ShownChance,
+    is_drawn,
     is_random_estimator,
     learns_by_chance,
     may_come,
     of_shell,
+    shows_value,
 )
 
 _SEED_BITS = 96
 """numpy's own choice for a generator without a seed has 128; seeds that people choose are shorter."""
 
 _LONG = re.compile(r"\d{25,}")
+_ITEMS = 20
+"""So many items of a list or dict are looked at for generators."""
+_FOR_ALL = ("random", "numpy.random")
 _OWN_SEED = "torch.initial_seed"
 _TORCHS = frozenset(
     {"rand", "randn", "randint", "randperm", "normal", "bernoulli", "multinomial", "rand_like", "randn_like"}
@@ -44,6 +60,8 @@ _FILLING = frozenset(
     | {"sample", "dropout", "xavier_normal_", "kaiming_normal_", "randint_like"}
 )
 """Names of functions and methods that do, of tensors, distributions, and models that are made."""
+_GENERATORS = ("generator", "rng", "random_state", "seed")
+"""Names of parameters that take a generator."""
 _SAMPLERS = re.compile(r"(sample|rvs|shuffle|resample|permutation|train_test_split|make_\w+)")
 """Names of functions and methods, of pandas, scipy and scikit-learn, whose result is what they drew."""
 
@@ -63,12 +81,15 @@ class Draws:
         self._seeded: set[str] = set()
         self._may_seed = False
         """Whether any cell so far has a word for seeds."""
+        self._came = False
+        """Whether any has a word for something that is another in each run."""
         self._places: dict[str, str] = {}
         self._written: set[str] = set()
         """Long numbers in the cells so far: seeds, perhaps."""
         self._idle = IdleDraws()
         self._chance = Chance()
         self._shown = ShownChance()
+        self.libraries = LibraryGenerators(run)
         self._unseeded: dict[str, Any] = {}
         """Variables that hold a generator without a seed: where it was when the cell began, None before its
         first draw."""
@@ -76,6 +97,7 @@ class Draws:
     def watch_imports(self) -> None:
         """From now on, what a library draws while it is imported is no draw of the cell that imports it.
         Nothing that Python offers tells when an import is over."""
+        self.libraries.watch()
         bootstrap: Any = importlib._bootstrap
         find_and_load = bootstrap._find_and_load
         importing = False
@@ -122,25 +144,30 @@ class Draws:
                 kept.put(state)
         self._there = _places()
         self._idle.begin()
+        self.libraries.begin()
         self._places = {name: _place(value) for name, value in _generators(namespace)}
         self._unseeded = {name: _own_place(namespace.get(name)) for name in self._unseeded}
 
     def end(self, namespace: dict[str, Any], code: str, seconds: float = 0.0) -> tuple[str, ...]:
         """What of the cell, which has ended, is chance: the generators without a seed that it drew from, and
-        where that comes from which it shows and which is another in each run (these begin with "the ").
-        seconds: that it took."""
+        where that comes from which it shows and which is another in each run (these begin with `THE`). Those
+        that libraries drew from, which may decide nothing, begin with `PERHAPS`. seconds: that it took."""
         self._written |= {*_LONG.findall(code)}
         self._may_seed = self._may_seed or "seed" in code.lower()
+        unseeded = {each.name for each in KEPT} - self._seeded
         kept = [each for each in KEPT if self._drew(each, code, seconds)]
         self._put_back()
-        read = bool(kept or self._shown.names or self._shown.functions) or may_come(code)
-        by_chance = self._chance.of(code, namespace, self._shown.names, read=read)
+        libraries = self.libraries.drew()
+        self._came = self._came or may_come(code)
+        read = bool(kept or libraries or self._shown.names or self._shown.functions or self._came)
+        others = self._no_seeds(namespace) if "seed" in code.lower() or self._may_seed else {}
+        by_chance = self._chance.of(code, namespace, others, unseeded=unseeded, read=read)
         chosen = {
             module
             for module, names in SEEDS.items()
             if any(f"{module}.{name}" in by_chance.calls for name in names)
         }
-        self._seeded -= chosen
+        self._seeded -= {module for module in chosen if not by_chance.seeded.get(module, False)}
         found = [call for call in by_chance.calls if call != _OWN_SEED or "torch" not in self._seeded]
         found += [each.name for each in kept if each.name not in chosen]
         for name, value in _generators(namespace):
@@ -150,17 +177,45 @@ class Draws:
             if self._places.get(name, first) != _place(value) or f"{name}.bit_generator.state" in code:
                 found.append(name)
         found += self._own(by_chance, namespace, code)
-        if by_chance.tree is not None and not found:
-            found += self._shown.of(by_chance.tree, namespace, lambda call: None, code)
+        if OWN in libraries and found:
+            libraries.remove(OWN)
+        if by_chance.tree is not None and not found and not libraries:
+            before = known_before(self._shown.names, namespace)
+            found += self._shown.of(by_chance.tree, namespace, _nothing, code)
+            if any(map(is_drawn, found)):
+                runs = [*self._chance.runs(by_chance.tree, namespace)]
+                proof = Proof(before, namespace, _nothing, self._chance.functions())
+                if proof.holds(by_chance.tree, runs, shows_last=shows_value(code)):
+                    found = [each for each in found if not is_drawn(each)]
         elif by_chance.tree is not None:
-            of_call = _OfCall(by_chance, {*found}, namespace)
+            of_call = _OfCall(by_chance, {*found, *libraries}, namespace)
+            runs = [*self._chance.runs(by_chance.tree, namespace)]
+            calls = Calls(runs, namespace, of_call)
+            hidden = [label for label in (*_FOR_ALL, *libraries) if calls.hide(label)]
+            hidden = [label for label in hidden if label in (*found, *libraries)]
+            found = [label for label in (*found, *libraries) if label not in hidden]
+            before = known_before(self._shown.names, namespace)
+            made = (name for name in found if name in namespace)
+            before |= {name: Known.NOTHING for name in made if type(namespace[name]) is not type(sys)}
             found += self._shown.of(by_chance.tree, namespace, of_call, code)
-            runs = self._chance.runs(by_chance.tree, namespace)
-            if self._shown.shows_forms_alone(by_chance.tree, runs, namespace):
-                found = []
+            proof = Proof(before, namespace, of_call, self._chance.functions())
+            if proof.holds(by_chance.tree, runs, shows_last=shows_value(code)):
+                found, hidden = [each for each in found if each.startswith(THE) and not is_drawn(each)], []
+            found += [PERHAPS + each for each in hidden]
         if of_shell(code):
             found.append(SHELL)
         return tuple(dict.fromkeys(found))
+
+    def _no_seeds(self, namespace: dict[str, Any]) -> dict[str, Container[object]]:
+        """Variables that are another in each run, each with the keys of its items that are not; generators
+        without a seed are such."""
+        found: dict[str, Container[object]] = {
+            name: {key for key, part in origin.parts if part is None}
+            for name, origin in self._shown.names.items()
+        }
+        found |= dict.fromkeys(self._unseeded, ())
+        made = (name for name in self._places if _first_place(namespace.get(name)) is not None)
+        return found | dict.fromkeys(made, ())
 
     def _put_back(self) -> None:
         """Where the cell drew nothing, leave the generators as they were before it: it changed none."""
@@ -193,13 +248,18 @@ class Draws:
         found = []
         for name, then in [*self._unseeded.items()]:
             now = _own_place(namespace.get(name))
-            if now is None or re.search(
-                rf"\b{re.escape(name)}\.(seed|setstate|set_state)\s*\(\s*[^)\s]", code
-            ):
+            seeded = re.search(
+                rf"\b{re.escape(name)}\.(seed|manual_seed|setstate|set_state)\s*\(\s*[^)\s]", code
+            )
+            if now is None or (seeded and name not in by_chance.made):
                 del self._unseeded[name]  # no generator, or a seeded one
             elif (name in by_chance.read) if then is None else then != now:
                 found.append(name)
         return found
+
+
+def _nothing(call: ast.Call) -> None:
+    """Which generator a call draws from in a cell that draws nothing."""
 
 
 def _places() -> dict[str, Position]:
@@ -231,17 +291,22 @@ class _OfCall:
             if holder is None or type(holder) is not type(sys):
                 return name
         own = call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id
+        if SAYS_SO.search(own) and (package := root_package(call.func, self.namespace)) in self.drew:
+            return package
+        for each in call.keywords:
+            if each.arg in _GENERATORS and isinstance(each.value, ast.Name) and each.value.id in self.drew:
+                return each.value.id
         if "faker" in self.drew and isinstance(call.func, ast.Attribute):
-            holder = _value(call.func.value, self.namespace)
+            holder = named(call.func.value, self.namespace)
             if type(holder).__module__.startswith("faker."):
                 return "faker"
         if "numpy.random" in self.drew and _SAMPLERS.fullmatch(own):
-            seeds = [each.value for each in call.keywords if each.arg in ("random_state", "seed", "rng")]
+            seeds = [each.value for each in call.keywords if each.arg in _GENERATORS[1:]]
             if all(isinstance(each, ast.Constant) and each.value is None for each in seeds):
                 return "numpy.random"
         if "numpy.random" in self.drew and own == "fit" and isinstance(call.func, ast.Attribute):
             return "numpy.random" if self._learns(call.func.value) else None
-        function = _value(call.func, self.namespace)
+        function = named(call.func, self.namespace)
         label = self.kept.get(id(getattr(function, "__self__", None)))
         if label is None and "torch" in self.drew:
             return "torch" if _is_of_torch(function, own) else None
@@ -250,11 +315,10 @@ class _OfCall:
     def _learns(self, model: ast.expr) -> bool:
         """Whether a model, a variable or made where it is fitted, may draw when it is fitted."""
         if isinstance(model, ast.Call):
-            named = isinstance(model.func, ast.Name | ast.Attribute)
-            kind = _value(model.func, self.namespace) if named else None
+            kind = named(model.func, self.namespace)
             seeded = any(each.arg == "random_state" for each in model.keywords)
             return isinstance(kind, type) and is_random_estimator(kind) and not seeded
-        return learns_by_chance(_value(model, self.namespace))
+        return learns_by_chance(named(model, self.namespace))
 
 
 def _is_of_torch(function: Any, name: str) -> bool:
@@ -267,14 +331,6 @@ def _is_of_torch(function: Any, name: str) -> bool:
     return isinstance(function, type) and kind is not None and kind in type.mro(function)
 
 
-def _value(node: ast.expr, namespace: dict[str, Any]) -> Any:
-    """What a name, or a name in a module, is bound to."""
-    if isinstance(node, ast.Name):
-        return namespace.get(node.id)
-    module = _value(node.value, namespace) if isinstance(node, ast.Attribute) else None
-    return vars(module).get(getattr(node, "attr", "")) if type(module) is type(sys) else None
-
-
 def _generators(namespace: dict[str, Any]) -> list[tuple[str, Any]]:
     numpy = sys.modules.get("numpy.random")
     kind = getattr(numpy, "Generator", None)
@@ -284,21 +340,48 @@ def _generators(namespace: dict[str, Any]) -> list[tuple[str, Any]]:
     for name, value in [*namespace.items()]:
         if type(value) is kind:
             found.append((name, value))
-        elif type(value).__module__ == "__main__" and type(type(value)) is type:
-            try:
-                inside = object.__getattribute__(value, "__dict__")
-            except AttributeError:
-                continue
-            for attribute, each in [*inside.items()]:
-                if type(each) is kind:
-                    found.append((f"{name}.{attribute}", each))
+        for within, each in _inside(name, value):
+            if type(each) is kind:
+                found.append((within, each))
     return found
 
 
+def _inside(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """What a variable holds, with what it is called there: items of a small list or dict, attributes of an
+    object of a notebook's class, defaults of a function and what it is closed over."""
+    if type(value) in (list, tuple) and len(value) <= _ITEMS:
+        yield from ((f"{name}[{number}]", each) for number, each in enumerate(value))
+    elif type(value) is dict and len(value) <= _ITEMS:
+        yield from ((f"{name}[{key!r}]", each) for key, each in [*value.items()] if type(key) in (str, int))
+    elif type(value) is FunctionType:
+        cells = [each.cell_contents for each in value.__closure__ or () if _is_filled(each)]
+        held = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values(), *cells)
+        yield from ((name, each) for each in held)
+    elif type(value).__module__ == "__main__" and type(type(value)) is type:
+        try:
+            inside = object.__getattribute__(value, "__dict__")
+        except AttributeError:
+            return
+        yield from ((f"{name}.{attribute}", each) for attribute, each in [*inside.items()])
+
+
+def _is_filled(cell: CellType) -> bool:
+    try:
+        return cell.cell_contents is not None
+    except ValueError:
+        return False
+
+
 def _own_place(value: Any) -> Any:
-    """Where a generator of `random` or an old one of numpy is; None: it is none."""
+    """Where a generator of `random`, numpy or torch is; None: it is none."""
     if type(value) is random.Random:
         return value.getstate()
+    new = getattr(sys.modules.get("numpy.random"), "Generator", None)
+    if new is not None and type(value) is new:
+        return _place(value)
+    torchs = getattr(sys.modules.get("torch"), "Generator", None)
+    if torchs is not None and type(value) is torchs:
+        return value.get_state().tolist()
     old = getattr(sys.modules.get("numpy.random"), "RandomState", None)
     if old is not None and type(value) is old:
         state = value.get_state(legacy=False)
@@ -315,7 +398,7 @@ def _place(generator: Any) -> str:
 
 def _first_place(generator: Any) -> str | None:
     """Where a generator began that was made without a seed; None: it has one, or that cannot be told."""
-    bits = generator.bit_generator
+    bits: Any = getattr(generator, "bit_generator", None)
     sequence = getattr(bits, "seed_seq", None)
     entropy = getattr(sequence, "entropy", None)
     if (

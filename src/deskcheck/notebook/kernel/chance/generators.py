@@ -1,5 +1,5 @@
-"""The random generators that `random`, `numpy.random`, torch and Faker keep for all: where each of them is,
-and whether a seed was set.
+"""The random generators that `random`, `numpy.random`, torch, Faker and numba keep for all: where each of
+them is, and whether a seed was set.
 
 In the kernel's process. All are Mersenne Twisters. One whose state follows from an earlier one, as each draw
 makes it, was not seeded in between. One without a seed begins anywhere: `LibraryGenerator.put` puts it where
@@ -11,7 +11,7 @@ import re
 import struct
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -152,6 +152,38 @@ class _Numpy:
         return None if _SEEDS.search(code) else now.next >= WORDS - 1
 
 
+class _Numba:
+    """What compiled functions draw from, in the main thread. As numpy's and Python's, there are two."""
+
+    def __init__(self, name: str, pointer: str) -> None:
+        self.name = name
+        self.pointer = pointer
+
+    def place(self) -> Position | None:
+        helper = sys.modules.get("numba._helperlib")
+        if helper is None:
+            return None
+        place, state = helper.rnd_get_state(getattr(helper, self.pointer)())
+        return Position(tuple(state), place)
+
+    def put(self, state: tuple[int, ...]) -> None:
+        self._set((0, state))
+
+    def keep(self) -> Callable[[], None]:
+        helper = sys.modules["numba._helperlib"]
+        return functools.partial(self._set, helper.rnd_get_state(getattr(helper, self.pointer)()))
+
+    def was_seeded(self, then: Position, now: Position, seconds: float, *, may_be: bool) -> bool:
+        return _was_seeded(then, now, seconds, may_be=may_be)
+
+    def is_new(self, now: Position, code: str) -> bool | None:
+        return None if _SEEDS.search(code) else now.next >= WORDS
+
+    def _set(self, state: tuple[int, Sequence[int]]) -> None:
+        helper = sys.modules["numba._helperlib"]
+        helper.rnd_set_state(getattr(helper, self.pointer)(), (state[0], [*state[1]]))
+
+
 class _Torch:
     name = "torch"
 
@@ -217,4 +249,7 @@ def _was_seeded(then: Position, now: Position, seconds: float, *, may_be: bool) 
     return may_be or longest <= _MOST_S
 
 
-KEPT: tuple[LibraryGenerator, ...] = (_Python(), _Numpy(), _Torch(), _Faker())
+KEPT: tuple[LibraryGenerator, ...] = (
+    *(_Python(), _Numpy(), _Torch(), _Faker()),
+    *(_Numba("numba.numpy.random", "rnd_get_np_state_ptr"), _Numba("numba.random", "rnd_get_py_state_ptr")),
+)

@@ -8,7 +8,7 @@ import functools
 import sys
 from typing import Any
 
-from deskcheck.notebook.kernel.generators import KEPT, Position
+from deskcheck.notebook.kernel.chance.generators import KEPT, Position
 
 _NAME = "numpy.random"
 _NUMPY = next(kept for kept in KEPT if kept.name == _NAME)

@@ -12,9 +12,9 @@ import ast
 import builtins
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from types import FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 _CLOCKS = {
@@ -71,8 +71,6 @@ _SAME = frozenset(
     | {"flags", "columns", "index", "keys", "name", "names", "tzinfo", "device", "requires_grad", "info"}
 )
 """Attributes and methods that do not tell the values."""
-_FORMS = frozenset({"shape", "dtype", "dtypes", "ndim", "device", "columns", "requires_grad"})
-"""Of these, attributes that are the same also where the cell itself draws the values."""
 _WEIGHTS = ("weight", "bias", "data", "grad")
 """How the names of attributes begin that are values of a model of torch."""
 _RANDOM = frozenset(
@@ -100,6 +98,8 @@ _MAY_COME = re.compile(
 )
 THE = "the "
 """Begins the labels of what is shown, not drawn."""
+PERHAPS = "perhaps "
+"""Begins those of what was drawn and may decide nothing."""
 _VALUE = f"{THE}value of "
 SHELL = "the random numbers of a command"
 ORDER = "the order of a set"
@@ -141,57 +141,9 @@ class ShownChance:
         cell = _Cell(self.names, namespace, drawn, self.functions)
         cell.go(tree.body)
         self.names = cell.names
-        shows = _SHOWS_NO_VALUE.search(code.rstrip()) is None
-        if shows and tree.body and isinstance(last := tree.body[-1], ast.Expr):
+        if shows_value(code) and tree.body and isinstance(last := tree.body[-1], ast.Expr):
             cell.show(last.value)
         return tuple(dict.fromkeys(cell.found))
-
-    def shows_forms_alone(
-        self, tree: ast.Module, runs: Iterable[ast.AST], namespace: Mapping[str, Any]
-    ) -> bool:
-        """Whether all that a cell shows are shapes and types of values, models, and constants; asked after
-        `of`. runs: the nodes that the cell runs, those of the notebook's functions too. What a library prints
-        is not known."""
-        cell = _Cell(self.names, namespace, lambda call: None, {})
-        chosen = {
-            node.id
-            for each in ast.walk(tree)
-            if isinstance(each, ast.Assign)
-            and any(isinstance(node, ast.Subscript) for node in ast.walk(each.value))
-            for target in each.targets
-            for node in ast.walk(target)
-            if isinstance(node, ast.Name)
-        }
-
-        def form(node: ast.expr) -> bool:
-            match node:
-                case ast.Constant():
-                    return True
-                case ast.Name():
-                    found = self.names.get(node.id)
-                    return found is not None and found.inside
-                case ast.Attribute():
-                    of = node.value
-                    of = of.value if isinstance(of, ast.Attribute) and of.attr == "T" else of
-                    known = isinstance(of, ast.Call) or (isinstance(of, ast.Name) and of.id not in chosen)
-                    return node.attr in _FORMS and known
-                case ast.Subscript():
-                    return isinstance(node.value, ast.Attribute) and form(node.value)
-                case ast.Tuple() | ast.List():
-                    return all(map(form, node.elts))
-                case ast.Call():
-                    return cell.is_fit(node)
-                case ast.JoinedStr():
-                    return all(map(form, node.values))
-                case ast.FormattedValue():
-                    return form(node.value)
-            return False
-
-        shown = [each for node in runs if _prints(node) and isinstance(node, ast.Call) for each in node.args]
-        last = tree.body[-1] if tree.body else None
-        if isinstance(last, ast.Expr) and not _prints(last.value):
-            shown.append(last.value)
-        return bool(shown) and all(map(form, shown))
 
 
 def may_come(code: str) -> bool:
@@ -231,7 +183,7 @@ class _Cell:
             if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 self.names.pop(statement.name, None)
             elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-                if _prints(statement.value):
+                if prints(statement.value):
                     for given in statement.value.args:
                         self.show(given)
                 self._changes(statement.value)
@@ -241,7 +193,7 @@ class _Cell:
                 self._loop(statement)
             else:
                 test = self.value(statement.test) if isinstance(statement, ast.If | ast.While) else None
-                if test is not None and test.fine and any(map(_prints, ast.walk(statement))):
+                if test is not None and test.fine and any(map(prints, ast.walk(statement))):
                     self.found.append(test.label)
                 for inner in _blocks(statement):
                     self.go(inner, always=False)
@@ -331,6 +283,8 @@ class _Cell:
                 if found is not None and found.parts:
                     return _part(found, node.attr)
                 if found is not None and found.inside:
+                    if constant_weights(self._meaning(node.value), node.attr):
+                        return None
                     own = node.attr.startswith(_WEIGHTS) or node.attr.endswith("_")
                     return replace(found, inside=not own or node.attr in _OF_MODELS)
                 if node.attr in _SAME and not (
@@ -473,6 +427,8 @@ class _Cell:
         if given is None:
             return None
         if name == "hash":
+            if self._has_address(given):
+                return ChanceOrigin("the address of an object", fine=False)
             return ChanceOrigin("the hash of text") if self._is_text(given) else None
         if name in _ORDERED and self._is_set_of_text(_looped(given)):
             return ChanceOrigin(ORDER)
@@ -498,6 +454,12 @@ class _Cell:
             return any(map(self._is_text, node.elts))
         value = self.namespace.get(node.id) if isinstance(node, ast.Name) else None
         return type(value) in (str, bytes) and bool(value)
+
+    def _has_address(self, node: ast.expr) -> bool:
+        """Whether the hash of a variable is made of its address."""
+        value = self.namespace.get(node.id) if isinstance(node, ast.Name) else None
+        kind: Any = type(value)
+        return value is not None and kind.__hash__ is object.__hash__
 
     def _is_set_of_text(self, node: ast.expr | None, least: int = 2) -> bool:
         """Whether it is a set with several texts, whose order depends on their hashes."""
@@ -587,9 +549,13 @@ def _part(whole: ChanceOrigin, key: object) -> ChanceOrigin | None:
     return None if found is None else replace(found, label=whole.label)
 
 
+def is_drawn(label: str) -> bool:
+    """Whether what is called so comes from a random generator."""
+    return not label.startswith(THE) or label.startswith(_VALUE)
+
+
 def _is_drawn(origin: ChanceOrigin) -> bool:
-    """Whether it comes from a random generator."""
-    return not origin.label.startswith(THE) or origin.label.startswith(_VALUE)
+    return is_drawn(origin.label)
 
 
 def _are_apart(node: ast.Compare) -> bool:
@@ -636,6 +602,28 @@ def _has_weights(value: Any) -> bool | None:
     return there
 
 
+def constant_weights(model: Any, name: str) -> bool:
+    """Whether a parameter of a model of torch has the same number everywhere, so that it was not drawn."""
+    if not _has_weights(model):
+        return False
+    weights = object.__getattribute__(model, "__dict__")["_parameters"].get(name)
+    if weights is None or weights.numel() < 2:
+        return False
+    numbers = weights.detach()
+    return bool((numbers == numbers.flatten()[0]).all())
+
+
+def is_function(value: Any) -> bool:
+    """Whether it is a function or class, and nothing else that can be called, as a partial function is."""
+    functions = FunctionType, BuiltinFunctionType, MethodType, type
+    return isinstance(value, functions) or type(value).__module__.startswith("numpy")
+
+
+def shows_value(code: str) -> bool:
+    """Whether a cell shows the value of its last expression."""
+    return _SHOWS_NO_VALUE.search(code.rstrip()) is None
+
+
 def _module_of(function: Any) -> str:
     """The package of a function or class; empty for what is none."""
     module = getattr(function, "__module__", None) if callable(function) else None
@@ -677,7 +665,8 @@ def _counts(value: Any) -> int:
     return len(found)
 
 
-def _prints(node: ast.AST) -> bool:
+def prints(node: ast.AST) -> bool:
+    """Whether it is a call that shows what it is given."""
     function = node.func if isinstance(node, ast.Call) else None
     return isinstance(function, ast.Name) and function.id in ("print", "display")
 

@@ -312,8 +312,8 @@ class CodeFacts:
             return frozenset()
         found = set()
         for before, after in pairwise(self.instructions):
-            line = self.positions[after.offset // 2][0]
-            if before.name in _INLINES and line is not None and line == self.positions[before.offset // 2][0]:
+            lines = {self.positions[each.offset // 2][0] for each in (before, after)}
+            if before.name in _INLINES and len(lines) == 1 and None not in lines:
                 found.add(after.offset)
         return frozenset(found)
 

@@ -109,6 +109,7 @@ def test_the_old_format_is_converted() -> None:
         "worksheets": [
             {
                 "cells": [
+                    {"cell_type": "heading", "level": 2, "metadata": {}, "source": ["Old\n", "days"]},
                     {
                         "cell_type": "code",
                         "collapsed": False,
@@ -125,6 +126,7 @@ def test_the_old_format_is_converted() -> None:
     read = parse_notebook(json.dumps(old).encode(), name="n")
     (ran,) = read.executions
     assert (ran.source, ran.count, ran.text()) == ("print 3", 5, "3\n")
+    assert [cell.source for cell in read.cells] == ["## Old days", "print 3"]
     assert read.notes[0] == "converted from nbformat 3"
     assert [each.id for each in read.cells] == [f"cell-{n}" for n in range(len(read.cells))]
 

@@ -111,22 +111,16 @@ def _notebook(text: bytes, name: str) -> tuple[dict[str, Any], list[str]]:
     if version not in (1, 2, 3):
         raise InputError(f"{name}: nbformat {version}: known are 1 to 4.")
     try:
-        from nbformat import convert
+        from nbformat import convert, reader
     except ImportError as error:
         raise MissingExtra("nbformat", "notebook", f"{name}: reading nbformat {version}") from error
     try:
-        converted: dict[str, Any] = convert(_attributed(notebook), 4)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        converted: dict[str, Any] = convert(reader.reads(text.decode()), 4)
+    except Exception as error:  # noqa: BLE001 - nbformat asserts, and looks up what a file may lack
         raise InputError(f"{name}: nbformat {version}, which cannot be converted: {error!r}.") from error
     for cell in converted["cells"]:
         cell.pop("id", None)  # which nbformat draws anew each time
     return json.loads(json.dumps(converted)), [f"converted from nbformat {version}"]
-
-
-def _attributed(notebook: dict[str, Any]) -> Any:
-    from nbformat import from_dict
-
-    return from_dict(notebook)
 
 
 def _object(value: Any) -> dict[str, Any]:

@@ -118,7 +118,7 @@ def test_the_old_format_is_converted() -> None:
                         "metadata": {},
                         "prompt_number": 5,
                         "outputs": [{"output_type": "stream", "stream": "stdout", "text": ["3\n"]}],
-                    }
+                    },
                 ]
             }
         ],

@@ -307,7 +307,8 @@ class CodeFacts:
 
     def _told_again(self) -> frozenset[int]:
         """Where 3.12 tells of the line that is running: it looks for the line of what ran last in the inline
-        cache of a call, and there is none. ``x = a or f()`` is told twice, some lines from the second run on."""
+        cache of a call, and there is none. ``x = a or f()`` is told twice; some lines are so from the second
+        run on."""
         if sys.version_info[:2] != (3, 12):
             return frozenset()
         found = set()

@@ -116,7 +116,7 @@ def _notebook(text: bytes, name: str) -> tuple[dict[str, Any], list[str]]:
         raise MissingExtra("nbformat", "notebook", f"{name}: reading nbformat {version}") from error
     try:
         converted: dict[str, Any] = convert(reader.reads(text.decode()), 4)
-    except Exception as error:  # noqa: BLE001 - nbformat asserts, and looks up what a file may lack
+    except Exception as error:  # nbformat asserts, and looks up what a file may lack
         raise InputError(f"{name}: nbformat {version}, which cannot be converted: {error!r}.") from error
     for cell in converted["cells"]:
         cell.pop("id", None)  # which nbformat draws anew each time

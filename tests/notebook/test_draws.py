@@ -96,6 +96,13 @@ CELLS: list[tuple[str, tuple[str, ...]]] = [
     ("sim()", ("sim",)),
     ("rngs = [np.random.default_rng(), np.random.default_rng(3)]", ("numpy.random.default_rng",)),
     ("rngs[0].integers(2)", ("rngs[0]",)),
+    ("back = np.random.default_rng()\nback.bit_generator.state = seeded.bit_generator.state", ()),
+    ("back.integers(9)", ()),
+    (
+        "back.bit_generator.state = np.random.default_rng().bit_generator.state; back.integers(9)",
+        ("numpy.random.default_rng", "back"),
+    ),
+    ("back.integers(9)", ("back",)),
     ("class np: seed = len\nnp.seed([])", ()),
 ]
 
@@ -379,6 +386,33 @@ def test_what_estimators_learn() -> None:
             ("numpy.random",),
         ),
         ("bag.score(x, y) > .9", ()),
+    ):
+        draws.begin(namespace, source)
+        exec(source, namespace)  # cells of our own
+        assert draws.end(namespace, source) == expected, source
+
+
+@pytest.mark.usefixtures("states")
+def test_estimators_that_have_nothing_to_choose() -> None:
+    """A tree with one feature, and what is not shuffled: whether draws decide, the runs tell. With several
+    features, or where parts are held out, it is chance."""
+    tree: Any = pytest.importorskip("sklearn.tree", reason="would have proved that parameters are looked at")
+    linear: Any = pytest.importorskip("sklearn.linear_model")
+    numpy.random.set_state(numpy.random.RandomState().get_state())
+    namespace: dict[str, Any] = {"tree": tree, "SGDClassifier": linear.SGDClassifier, "__name__": "__main__"}
+    namespace |= {"x": numpy.arange(24.0).reshape(12, 2), "y": [0] * 6 + [1] * 6}
+    draws, perhaps, chance = Draws(), ("perhaps numpy.random",), ("numpy.random",)
+    sgd, regressor = "SGDClassifier(shuffle=False, max_iter=5, tol=None", "tree.DecisionTreeRegressor"
+    for source, expected in (
+        (f"{sgd}).fit(x, y).score(x, y)", perhaps),
+        (f"m = {sgd})\nm.fit(x, y)\nm.score(x, y)", perhaps),
+        ("m.coef_", ()),
+        (f"{sgd}, early_stopping=True).fit(x, y).score(x, y)", chance),
+        ("SGDClassifier(max_iter=5, tol=None).fit(x, y).score(x, y)", chance),
+        (f"{regressor}().fit([[0], [1], [2]], [0, 0, 5]).predict([[1.6]])", perhaps),
+        (f"{regressor}(splitter='random').fit([[0], [1], [2]], [0, 0, 5]).predict([[1.6]])", chance),
+        ("t = tree.DecisionTreeClassifier()\nt.fit(x[:, :1], y); t.predict([[7]])", perhaps),
+        ("t.fit(x, y); t.feature_importances_", (*chance, "the value of t (numpy.random)")),
     ):
         draws.begin(namespace, source)
         exec(source, namespace)  # cells of our own

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -78,7 +79,16 @@ CELLS: list[tuple[str, tuple[str, ...]]] = [
     ("h = hash('a') % 2 == 0", ()),
     ("if h:\n    print('yes')", (HASH,)),
     ("'yes' if h else 'no'", (HASH,)),
+    ("hash(object()) // 16 % 2", (ADDRESS,)),
+    ("hash(len) % 2, hash(3)", (ADDRESS,)),
+    ("object().__hash__() % 2", (ADDRESS,)),
+    ("hash('A'.lower()) % 2", (HASH,)),
+    ("hash(frozenset('ab')) % 2", (HASH,)),
+    ("hash((1, 2.5)), hash(frozenset((1, 2)))", ()),
     ("hash = len\nhash('a')", ()),
+    ("with mock.patch('time.time', return_value=5.0):\n    print(time.time())", ()),
+    ("with mock.patch.object(time, 'time', return_value=5.0):\n    print(time.time())", ()),
+    ("with mock.patch('time.sleep'):\n    print(time.time())", (CLOCK,)),
     ("subprocess.run(['python', '-c', 'import random; print(random.random())']).stdout", (COMMAND,)),
     ("subprocess.run([sys.executable, '-c', 'import random; print(random.random())']).stdout", (COMMAND,)),
     ("subprocess.run(['echo', 'random'])", ()),
@@ -104,7 +114,7 @@ def test_what_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     namespace: dict[str, Any] = {
         module.__name__: module for module in (time, datetime, os, threading, tempfile, subprocess, json)
     }
-    namespace["Counter"] = Counter
+    namespace |= {"Counter": Counter, "mock": mock}
     shown = ShownChance()
     wrong = []
     for source, expected in CELLS:
@@ -129,6 +139,15 @@ def test_what_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("!python -c 'import random; print(random.random())'", True),
         ("!python -c 'import random; random.seed(1); print(random.random())'", False),
         ("!ls random", False),
+        ("%%bash\nRANDOM=5\necho $RANDOM", False),
+        ("%%bash\necho $RANDOM\nRANDOM=5", True),
+        ("%%bash\nRANDOM=$(date +%N)\necho $RANDOM", True),
+        ("!seq 9 | shuf --random-source=/dev/zero", False),
+        ("!seq 9 | shuf --random-source=/dev/urandom", True),
+        ("!seq 9 | sort -R", True),
+        ("!seq 9 | sort -r", False),
+        ("!awk 'BEGIN {srand(); print rand()}'", True),
+        ("!awk 'BEGIN {srand(5); print rand()}'", False),
         ("text = '$RANDOM'", False),
     ],
 )

@@ -39,6 +39,8 @@ _MAKERS = {
     ),
 }  # fmt: skip
 """Module -> functions that make a generator, by chance where they are not given a seed."""
+_INITIALIZED = {"pyarrow.compute": ("random",)}
+"""Module -> functions that draw by the system's random numbers, unless they are given an `initializer`."""
 _GENERATORS = frozenset(
     {"random.SystemRandom", "secrets.SystemRandom"}
     | {f"{module}.{name}" for module, names in _MAKERS.items() for name in names}
@@ -56,7 +58,7 @@ _NOW = frozenset({"now", "utcnow", "today"})
 """Methods of dates of which the same is true."""
 _MAY_BE = re.compile(
     r"secrets|uuid|urandom|getrandom|\bRandom\b|SystemRandom|seed|default_rng|RandomState|SeedSequence"
-    r"|PCG64|MT19937|Philox|SFC64"
+    r"|pyarrow|bit_generator|PCG64|MT19937|Philox|SFC64"
 )
 _SEEDING = frozenset({"seed", "manual_seed"})
 """Methods that seed a generator."""
@@ -72,7 +74,8 @@ class Found:
     """In a cell. calls: the functions, by module and name. made: names that it gave a generator to which has
     no seed. bound: all names that it gave something to. read: names that it reads. tree: its source, where it
     was read. labels: the functions by the `id` of the call in the tree. seeded: modules whose generator for
-    all it seeds, each with whether the last seed is one."""
+    all it seeds, each with whether the last seed is one. restored: variables with a generator of numpy
+    that it gives a state, each with whether the last one is that of a seed."""
 
     calls: tuple[str, ...] = ()
     made: frozenset[str] = frozenset()
@@ -81,6 +84,7 @@ class Found:
     tree: ast.Module | None = None
     labels: Mapping[int, str] = field(default_factory=dict)
     seeded: Mapping[str, bool] = field(default_factory=dict)
+    restored: Mapping[str, bool] = field(default_factory=dict)
 
 
 class Chance:
@@ -141,6 +145,7 @@ class Chance:
             tree,
             calls,
             known.last,
+            known.restored,
         )
 
     def runs(self, tree: ast.Module, namespace: Mapping[str, Any]) -> Iterator[ast.AST]:
@@ -219,7 +224,9 @@ class _Known:
         """Modules whose generator for all has no seed at this place."""
         self.last: dict[str, bool] = {}
         """As `Found.seeded`."""
+        self.restored: dict[str, bool] = {}
         self.always, self.makers = _loaded(_ALWAYS), _loaded(_MAKERS)
+        self.initialized = _loaded(_INITIALIZED)
         self.seeds, self.clocks = _loaded(SEEDS), _loaded(_CLOCKS)
         self.for_all = {
             id(generator): module
@@ -242,6 +249,11 @@ class _Known:
                 return "random.SystemRandom"
             if call.func.attr == "seed" and not call.args and self._is_of_torch(call.func.value):
                 return "torch.Generator.seed"
+        label = self.initialized.get(id(function))
+        if label is not None:
+            given = [each.value for each in call.keywords if each.arg == "initializer"]
+            by_system = any(isinstance(each, ast.Constant) and each.value == "system" for each in given)
+            return label if not given or by_system or any(map(self.no_seed, given)) else None
         label = self.makers.get(id(function)) or self.seeds.get(id(function))
         return label if label is not None and self._no_seed(call) else None
 
@@ -251,6 +263,8 @@ class _Known:
             return
         no_seed = self.no_seed(node.value)
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            if ast.unparse(target).endswith(".bit_generator.state"):
+                self.restored[ast.unparse(target).removesuffix(".bit_generator.state")] = not no_seed
             stored = [each for each in ast.walk(target) if isinstance(each, ast.Name)]
             in_part = isinstance(node, ast.AugAssign) or not isinstance(
                 target, ast.Name | ast.Tuple | ast.List

@@ -19,6 +19,11 @@ from types import CellType, FunctionType
 from typing import Any
 
 from deskcheck.notebook.kernel.chance.calls import SEEDS, Chance, Found
+from deskcheck.notebook.kernel.chance.estimators import (
+    is_random_estimator,
+    learns_by_chance,
+    learns_the_same,
+)
 from deskcheck.notebook.kernel.chance.fixed import Known, Proof, known_before
 from deskcheck.notebook.kernel.chance.generators import KEPT, LibraryGenerator, Position, words
 from deskcheck.notebook.kernel.chance.idle import IdleDraws
@@ -36,8 +41,6 @@ from deskcheck.notebook.kernel.chance.shown import (
     THE,
     ShownChance,
     is_drawn,
-    is_random_estimator,
-    learns_by_chance,
     may_come,
     of_shell,
     shows_value,
@@ -86,6 +89,8 @@ class Draws:
         self._places: dict[str, str] = {}
         self._written: set[str] = set()
         """Long numbers in the cells so far: seeds, perhaps."""
+        self._restored: dict[str, int] = {}
+        """Variables with a generator that was given the state of another: `id` of those with a seed."""
         self._idle = IdleDraws()
         self._chance = Chance()
         self._shown = ShownChance()
@@ -172,6 +177,10 @@ class Draws:
         found += [each.name for each in kept if each.name not in chosen]
         for name, value in _generators(namespace):
             first = _first_place(value)
+            if name in by_chance.restored:
+                self._restored[name] = id(value) if by_chance.restored[name] else 0
+            if self._restored.get(name) == id(value):
+                continue
             if first is None or str(value.bit_generator.seed_seq.entropy) in self._written:
                 continue
             if self._places.get(name, first) != _place(value) or f"{name}.bit_generator.state" in code:
@@ -245,6 +254,8 @@ class Draws:
         for name in by_chance.bound:
             self._unseeded.pop(name, None)
         self._unseeded |= dict.fromkeys(by_chance.made)
+        for name in (each for each, seeded in by_chance.restored.items() if seeded):
+            self._unseeded.pop(name, None)
         found = []
         for name, then in [*self._unseeded.items()]:
             now = _own_place(namespace.get(name))
@@ -305,16 +316,18 @@ class _OfCall:
             if all(isinstance(each, ast.Constant) and each.value is None for each in seeds):
                 return "numpy.random"
         if "numpy.random" in self.drew and own == "fit" and isinstance(call.func, ast.Attribute):
-            return "numpy.random" if self._learns(call.func.value) else None
+            return "numpy.random" if self._learns(call.func.value, call.args) else None
         function = named(call.func, self.namespace)
         label = self.kept.get(id(getattr(function, "__self__", None)))
         if label is None and "torch" in self.drew:
             return "torch" if _is_of_torch(function, own) else None
         return label
 
-    def _learns(self, model: ast.expr) -> bool:
-        """Whether a model, a variable or made where it is fitted, may draw when it is fitted."""
+    def _learns(self, model: ast.expr, given: list[ast.expr]) -> bool:
+        """Whether a model, a variable or made where it is fitted, may learn by what it draws."""
         if isinstance(model, ast.Call):
+            if learns_the_same(model, given[0] if given else None, self.namespace):
+                return False
             kind = named(model.func, self.namespace)
             seeded = any(each.arg == "random_state" for each in model.keywords)
             return isinstance(kind, type) and is_random_estimator(kind) and not seeded

@@ -16,8 +16,13 @@ from collections.abc import Callable, Mapping
 from types import FrameType, ModuleType
 from typing import Any
 
+from deskcheck.notebook.kernel.chance.estimators import (
+    is_random_estimator,
+    learns_by_chance,
+    made_to_learn_the_same,
+)
 from deskcheck.notebook.kernel.chance.generators import words
-from deskcheck.notebook.kernel.chance.shown import is_function, is_random_estimator, learns_by_chance
+from deskcheck.notebook.kernel.chance.shown import is_function
 
 OWN = "random.Random"
 """What a generator is called that the notebook made."""
@@ -137,6 +142,7 @@ class Calls:
         self.namespace = namespace
         self.calls = [node for node in runs if isinstance(node, ast.Call)]
         self.labels = {drawn(call) for call in self.calls}
+        self.learns_the_same = made_to_learn_the_same(runs, namespace)
 
     def hide(self, label: str) -> bool:
         """Whether a generator is one that only libraries drew from, in functions that do not say so: whether
@@ -159,7 +165,7 @@ class Calls:
     def _may_draw(self, node: ast.AST) -> bool:
         """Whether it names something of a module of the notebook's folder, or an estimator of scikit-learn
         that learns by chance or has one that does."""
-        if not isinstance(node, ast.Name | ast.Attribute):
+        if not isinstance(node, ast.Name | ast.Attribute) or id(node) in self.learns_the_same:
             return False
         value = named(node, self.namespace)
         if value is not None and is_of_notebook(root_package(node, self.namespace) or ""):

@@ -17,6 +17,10 @@ from dataclasses import dataclass, replace
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from deskcheck.notebook.kernel.chance.estimators import learns_by_chance
+from deskcheck.notebook.kernel.chance.harmless import UnknownValue, hash_varies
+from deskcheck.notebook.kernel.chance.orders import Order, SetOrders
+
 _CLOCKS = {
     "time": (
         *("time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns"),
@@ -71,12 +75,20 @@ _SAME = frozenset(
     | {"flags", "columns", "index", "keys", "name", "names", "tzinfo", "device", "requires_grad", "info"}
 )
 """Attributes and methods that do not tell the values."""
+_ACCESSORS = frozenset({"iloc", "loc", "iat", "at", "values", "T"})
+"""Attributes of a data frame that have all of its columns."""
+_MAPPING = frozenset({"map", "replace", "assign", "fillna", "join", "merge"})
+"""Methods of pandas whose result has what they are given."""
+_OF_ANY_ORDER = frozenset(
+    {"count", "sum", "min", "max", "mean", "any", "all", "nunique", "prod", "std", "var"}
+)
+"""Methods whose result does not depend on the order of what they are of."""
+_WITH_INDEX = frozenset({"copy", "to_frame", "to_dict", "items", "to_string", "head", "tail", "rename"})
+"""Methods of a series whose result has its index."""
+_WRITTEN = frozenset({"tensor", "ones", "zeros", "full", "eye", "arange", "linspace", "float", "double"})
+"""Functions and methods of torch that give the numbers that they are given."""
 _WEIGHTS = ("weight", "bias", "data", "grad")
 """How the names of attributes begin that are values of a model of torch."""
-_RANDOM = frozenset(
-    {"ensemble", "tree", "neural_network", "cluster", "mixture", "manifold", "random_projection", "dummy"}
-)
-"""Modules of scikit-learn with estimators that learn by chance."""
 _OF_MODELS = frozenset(
     {"train", "eval", "to", "cpu", "cuda", "float", "double", "half", "apply", "requires_grad_", "zero_grad"}
     | {"children", "modules", "parameters", "named_children", "named_modules", "named_parameters"}
@@ -88,12 +100,15 @@ what it learned."""
 _SHOWS_NO_VALUE = re.compile(r"\A\s*%%(?!time\b)|^\s*%(?!time\b)[^\n]*\Z|;\s*\Z", re.MULTILINE)
 """A cell whose last expression is not shown: under a magic such as ``%timeit``, or with a semicolon."""
 _SHELL = re.compile(
-    r"\$\W*RANDOM\b|\bshuf\b|\buuidgen\b|\bmktemp\b|/dev/u?random\b|\bdate\b[^|;\n]*%N"
+    r"\$\W*RANDOM\b|\b(?:shuf|sort\s+(?:-\w*R|--random-sort))\b(?![^|;\n]*--random-source)|\bsrand\(\s*\)"
+    r"|\buuidgen\b|\bmktemp\b|/dev/u?random\b|\bdate\b[^|;\n]*%N"
     r"|\bpython[\d.]*\s+-c\b(?=.*\b(?:random|uuid[14]|secrets|urandom)\b)(?!.*\bseed\b)"
 )
+_SHELL_SEED = re.compile(r"(?<![\w$])RANDOM=\d+\b")
+"""From there on, what the shell draws is the same in each run."""
 _IN_SHELL = re.compile(r"\A\s*%%(?:bash|sh|script|!)|^\s*(?:\w+\s*=\s*)?(?:!|%sx\b|%system\b)", re.MULTILINE)
 _MAY_COME = re.compile(
-    r"\btime|clock|perf_counter|monotonic|\bnow\b|today|getpid|getppid|get_ident|\bid\(|\bhash\(|temp|mk"
+    r"\btime|clock|perf_counter|monotonic|\bnow\b|today|getpid|getppid|get_ident|\bid\(|\bhash\(|__hash__|temp|mk"
     r"|popen|system|subprocess|\bset\b|\{|frozenset|\blist\(|\btuple\(|\biter\(|join|pop"
 )
 THE = "the "
@@ -109,13 +124,14 @@ ORDER = "the order of a set"
 class ChanceOrigin:
     """Where a value comes from. fine: it is chance what a comparison with it gives; else only its digits
     are. clock: what it is less another is a duration. inside: its text does not tell it: a model, by its
-    weights. parts: of what is so in part (a dict, a data frame), each key with where its
-    item comes from."""
+    weights. index: it was sorted, and its index alone is another. parts: of what is so in
+    part (a dict, a data frame), each key with where its item comes from."""
 
     label: str
     fine: bool = True
     clock: bool = False
     inside: bool = False
+    index: bool = False
     parts: tuple[tuple[object, "ChanceOrigin | None"], ...] = ()
 
 
@@ -126,6 +142,7 @@ class ShownChance:
     def __init__(self) -> None:
         self.names: dict[str, ChanceOrigin] = {}
         self.functions: dict[str, ast.FunctionDef] = {}
+        self._orders = SetOrders()
 
     def of(
         self,
@@ -138,7 +155,8 @@ class ShownChance:
         user's variables when it has ended. drawn: which generator a call draws from. code: the
         cell, with its magics."""
         self.functions |= {each.name: each for each in tree.body if isinstance(each, ast.FunctionDef)}
-        cell = _Cell(self.names, namespace, drawn, self.functions)
+        self._orders.of(tree, namespace, self.names, shows_last=shows_value(code))
+        cell = _Cell(self.names, namespace, drawn, self.functions, self._orders)
         cell.go(tree.body)
         self.names = cell.names
         if shows_value(code) and tree.body and isinstance(last := tree.body[-1], ast.Expr):
@@ -153,7 +171,12 @@ def may_come(code: str) -> bool:
 
 def of_shell(code: str) -> bool:
     """Whether a cell has a command for the shell that shows random numbers."""
-    return _IN_SHELL.search(code) is not None and _SHELL.search(code) is not None
+    if _IN_SHELL.search(code) is None:
+        return False
+    seeded = _SHELL_SEED.search(code)
+    if seeded is not None:
+        code = code[: seeded.start()] + code[seeded.end() :].replace("RANDOM", "")
+    return _SHELL.search(code) is not None
 
 
 class _Cell:
@@ -163,8 +186,10 @@ class _Cell:
         namespace: Mapping[str, Any],
         drawn: Callable[[ast.Call], str | None],
         functions: Mapping[str, ast.FunctionDef],
+        orders: SetOrders,
     ) -> None:
         self.names = names
+        self.orders = orders
         self.functions = functions
         """Those of the notebook, by name."""
         self.namespace = namespace
@@ -173,7 +198,11 @@ class _Cell:
         self.found: list[str] = []
 
     def show(self, value: ast.expr) -> None:
-        source = self.value(value)
+        source, order = self.value(value), self.orders.shown.get(id(value))
+        if order is Order.VALUE:
+            source = ChanceOrigin(ORDER)
+        elif order is not None and source is not None and source.label == ORDER:
+            source = None
         if source is not None and not source.inside:
             self.found.append(source.label)
 
@@ -191,12 +220,40 @@ class _Cell:
                 self._assign(statement, always=always)
             elif isinstance(statement, ast.For):
                 self._loop(statement)
+            elif isinstance(statement, ast.With):
+                labels = self.labels
+                patched = {*self._patched(statement)}
+                self.labels = {each: label for each, label in labels.items() if each not in patched}
+                self.go(statement.body, always=False)
+                self.labels = labels
             else:
                 test = self.value(statement.test) if isinstance(statement, ast.If | ast.While) else None
                 if test is not None and test.fine and any(map(prints, ast.walk(statement))):
                     self.found.append(test.label)
                 for inner in _blocks(statement):
                     self.go(inner, always=False)
+            self._settle(statement)
+
+    def _settle(self, statement: ast.stmt) -> None:
+        """What of variables depends on the order of sets, where that was computed."""
+        for name, order in self.orders.given.get(id(statement), {}).items():
+            if order is not Order.NONE:
+                self.names[name] = ChanceOrigin(ORDER, inside=order is Order.KEYS)
+            elif name in self.names and self.names[name].label == ORDER:
+                del self.names[name]
+
+    def _patched(self, statement: ast.With) -> Iterator[int]:
+        """`id` of the functions that have another in their place inside of it."""
+        for call in (each.context_expr for each in statement.items):
+            if not isinstance(call, ast.Call):
+                continue
+            own = getattr(call.func, "attr", getattr(call.func, "id", ""))
+            given = [each.value if isinstance(each, ast.Constant) else None for each in call.args[:2]]
+            if own == "patch" and given and isinstance(given[0], str):
+                module, _, name = given[0].rpartition(".")
+                yield id(getattr(sys.modules.get(module), name, None))
+            elif own == "object" and len(given) == 2 and isinstance(given[1], str):
+                yield id(getattr(self._meaning(call.args[0]), given[1], None))
 
     def _loop(self, statement: ast.For) -> None:
         targets = [node.id for node in ast.walk(statement.target) if isinstance(node, ast.Name)]
@@ -259,10 +316,33 @@ class _Cell:
             found = ChanceOrigin(label, inside=True)
         elif call.func.attr == "shuffle" and label is not None and call.args:
             found, changed = ChanceOrigin(label), call.args[0]
+        elif call.func.attr == "load_state_dict" and (given := self._any(call.args)) is not None:
+            found = replace(given, inside=True)
         elif call.func.attr in _GROW:
             found = self._any(call.args)
+        elif isinstance(changed, ast.Name) and self._gets_values(call):
+            self.names.pop(changed.id, None)
         if found is not None and isinstance(changed, ast.Name):
             self.names[changed.id] = found
+
+    def _gets_values(self, call: ast.Call) -> bool:
+        """Whether a variable is given all of its values anew: a list is sorted, a model gets its weights."""
+        own, holder = getattr(call.func, "attr", ""), getattr(call.func, "value", None)
+        found = self.value(holder)
+        if found is None:
+            return False
+        if own == "sort":
+            return found.label == ORDER and not call.keywords
+        written = len(call.args) == 1 and isinstance(call.args[0], ast.Dict) and not call.keywords
+        return own == "load_state_dict" and written and self._is_written_out(call.args[0])
+
+    def _is_written_out(self, node: ast.expr) -> bool:
+        """Whether an expression has no variables and draws nothing: a file may hold what was drawn."""
+        nodes = [*ast.walk(node)]
+        names = (self.namespace.get(each.id) for each in nodes if isinstance(each, ast.Name))
+        calls = (each for each in nodes if isinstance(each, ast.Call))
+        written = all(getattr(each.func, "attr", "") in _WRITTEN for each in calls)
+        return written and all(isinstance(each, ModuleType) for each in names)
 
     def value(self, node: ast.expr | None) -> ChanceOrigin | None:
         """Where the value of an expression comes from that is another in each run."""
@@ -281,12 +361,14 @@ class _Cell:
             case ast.Attribute():
                 found = self.value(node.value)
                 if found is not None and found.parts:
-                    return _part(found, node.attr)
+                    return found if node.attr in _ACCESSORS else _part(found, node.attr)
                 if found is not None and found.inside:
                     if constant_weights(self._meaning(node.value), node.attr):
                         return None
                     own = node.attr.startswith(_WEIGHTS) or node.attr.endswith("_")
                     return replace(found, inside=not own or node.attr in _OF_MODELS)
+                if found is not None and found.index:
+                    return replace(found, index=False) if node.attr == "index" else None
                 if node.attr in _SAME and not (
                     found is not None and found.label == FILE and node.attr == "name"
                 ):
@@ -296,8 +378,10 @@ class _Cell:
                 return found
             case ast.Subscript():
                 found = self.value(node.value) or self.value(node.slice)
-                if found is not None and found.parts and isinstance(node.slice, ast.Constant):
-                    return _part(found, node.slice.value)
+                key = node.slice.elts[-1] if isinstance(node.slice, ast.Tuple) else node.slice
+                if found is not None and found.parts and isinstance(key, ast.Constant):
+                    told = dict(found.parts)
+                    return _part(found, key.value) if key is node.slice or key.value in told else found
                 return None if found is None else replace(found, fine=True, clock=False)
             case ast.UnaryOp() | ast.FormattedValue():
                 return self.value(node.operand if isinstance(node, ast.UnaryOp) else node.value)
@@ -322,6 +406,10 @@ class _Cell:
                 if not first.ifs and self._is_set_of_text(_looped(first.iter)):
                     return ChanceOrigin(ORDER) if not isinstance(node.elt, ast.Constant) else None
                 return self._each(node)
+            case ast.DictComp():
+                order = self.orders.order(node)
+                if order in (Order.KEYS, Order.VALUE):
+                    return ChanceOrigin(ORDER, inside=order is Order.KEYS)
             case ast.NamedExpr():
                 return self.value(node.value)
         return None
@@ -404,8 +492,36 @@ class _Cell:
             return ChanceOrigin(ORDER)
         if node.func.attr in ("join", "format"):
             return self._any(node.args) or self.value(node.func.value)
-        whole = self.value(node.func.value)
-        return None if whole is None else replace(whole, parts=())
+        return self._method(node.func, node)
+
+    def _method(self, function: ast.Attribute, node: ast.Call) -> ChanceOrigin | None:
+        """Of what a method gives that is not known otherwise."""
+        if function.attr == "__hash__" and not node.args:
+            return self._hash(function.value)
+        whole = self.value(function.value)
+        if whole is None:
+            given = self._any([*node.args, *(each.value for each in node.keywords)])
+            maps = function.attr in _MAPPING and given is not None and not given.inside
+            return given if maps and _module_of_value(self._root(function.value)) == "pandas" else None
+        if whole.label == ORDER and function.attr in _OF_ANY_ORDER:
+            return None
+        if whole.index and function.attr != "items":
+            return whole if function.attr in _WITH_INDEX else None
+        named = {each.arg: each.value for each in node.keywords}
+        if (
+            whole.label == ORDER
+            and function.attr == "sort_values"
+            and not (node.args or {"by", "key"} & {*named})
+        ):
+            ignored = named.get("ignore_index")
+            return None if isinstance(ignored, ast.Constant) and ignored.value else replace(whole, index=True)
+        return replace(whole, parts=())
+
+    def _root(self, node: ast.expr) -> Any:
+        """The variable that an expression begins with."""
+        while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+            node = node.func if isinstance(node, ast.Call) else node.value
+        return self.namespace.get(node.id) if isinstance(node, ast.Name) else None
 
     def _returned(self, name: str) -> ChanceOrigin | None:
         """Where what a function of the notebook returns comes from, whatever it is given: as of the functions
@@ -427,15 +543,25 @@ class _Cell:
         if given is None:
             return None
         if name == "hash":
-            if self._has_address(given):
-                return ChanceOrigin("the address of an object", fine=False)
-            return ChanceOrigin("the hash of text") if self._is_text(given) else None
+            return self._hash(given)
         if name in _ORDERED and self._is_set_of_text(_looped(given)):
             return ChanceOrigin(ORDER)
         if name in _KEEP_DRAWN:
             kept = self._any(node.args)
-            return kept if kept is not None and _is_drawn(kept) else None
+            if kept is not None and _is_drawn(kept):
+                return kept
+        if name in _KEEP_DRAWN or name in ("sorted", "len"):
+            return ChanceOrigin(ORDER) if self.orders.order(node) is Order.VALUE else None
         return self._any(node.args) if name in _KEEP else None
+
+    def _hash(self, node: ast.expr) -> ChanceOrigin | None:
+        if self._has_address(node):
+            return ChanceOrigin("the address of an object", fine=False)
+        try:
+            varies = hash_varies(self.orders.value(node))
+        except UnknownValue:
+            varies = self._is_text(node)
+        return ChanceOrigin("the hash of text") if varies else None
 
     def is_fit(self, node: ast.Call) -> bool:
         """Whether a call fits an estimator of scikit-learn, a variable or one made there, and returns it."""
@@ -456,13 +582,31 @@ class _Cell:
         return type(value) in (str, bytes) and bool(value)
 
     def _has_address(self, node: ast.expr) -> bool:
-        """Whether the hash of a variable is made of its address."""
-        value = self.namespace.get(node.id) if isinstance(node, ast.Name) else None
+        """Whether the hash of a value is made of an address."""
+        if isinstance(node, ast.Lambda):
+            return True
+        if isinstance(node, ast.Call):
+            made: Any = object if self._builtin(node.func) == "object" else self._meaning(node.func)
+            return isinstance(made, type) and _has_own_address(made)
+        if self._builtin(node) is not None:
+            return True
+        value = self._meaning(node)
+        if isinstance(value, FunctionType | BuiltinFunctionType | MethodType):
+            return True
         kind: Any = type(value)
-        return value is not None and kind.__hash__ is object.__hash__
+        return value is not None and _has_own_address(kind)
 
     def _is_set_of_text(self, node: ast.expr | None, least: int = 2) -> bool:
         """Whether it is a set with several texts, whose order depends on their hashes."""
+        if node is None:
+            return False
+        try:
+            found = self.orders.value(node)
+        except UnknownValue:
+            pass
+        else:
+            varies = type(found) in (set, frozenset) and any(map(hash_varies, found))
+            return varies and len(found) >= least
         if isinstance(node, ast.Set):
             return len(_texts(node)) >= least
         if isinstance(node, ast.Name):
@@ -543,6 +687,16 @@ def _runs_random(function: Any, node: ast.Call) -> bool:
     return _SHELL.search(" ".join(words)) is not None
 
 
+def _has_own_address(kind: Any) -> bool:
+    """Whether the hash of objects of a class is made of their address."""
+    return kind.__hash__ is object.__hash__
+
+
+def _module_of_value(value: Any) -> str:
+    """The package of the class of a value."""
+    return type(value).__module__.partition(".")[0]
+
+
 def _part(whole: ChanceOrigin, key: object) -> ChanceOrigin | None:
     """Where an item comes from of what is another in each run in part."""
     found = dict(whole.parts).get(key)
@@ -565,21 +719,6 @@ def _are_apart(node: ast.Compare) -> bool:
         for side in (node.left, node.comparators[0])
     )
     return not left & right
-
-
-def learns_by_chance(value: Any) -> bool:
-    """Whether it is an estimator of scikit-learn that learns by what it draws from the generator for all of
-    numpy, with its parameters as they are."""
-    if not is_random_estimator(type(value)):
-        return False
-    return object.__getattribute__(value, "__dict__").get("random_state", "none") is None
-
-
-def is_random_estimator(kind: type) -> bool:
-    """Whether a class of scikit-learn learns by chance where no seed is set. Others draw, too, and get a
-    result that does not depend on it."""
-    package, _, rest = kind.__module__.partition(".")
-    return package == "sklearn" and (rest.partition(".")[0] in _RANDOM or kind.__name__.startswith("SGD"))
 
 
 def _is_estimator(kind: Any) -> bool:

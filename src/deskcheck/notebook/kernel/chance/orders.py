@@ -1,0 +1,303 @@
+"""Whether what a cell shows and gives to variables depends on the order of sets: found by computing it in
+several orders, where `harmless` can.
+
+In the kernel's process, on copies. Statements that cannot be computed leave the variables unknown that they
+name; of these, and of what follows from them, nothing is told."""
+
+import ast
+from collections.abc import Callable, Collection, Iterable, Mapping
+from enum import Enum
+from typing import Any, TypeVar
+
+from deskcheck.notebook.kernel.chance.harmless import (
+    CHANGING,
+    UNKNOWN,
+    Evaluator,
+    UnknownValue,
+    copy_of,
+    text_of,
+)
+
+_ORDERS = 8
+_NAMES = frozenset({"set", "frozenset"})
+_Key = TypeVar("_Key")
+_Told = tuple[str, str] | None
+"""The text of a value, with and without the order of its dicts; None where it is not known."""
+
+
+class Order(Enum):
+    """What of a value depends on the order of sets."""
+
+    NONE = "none"
+    KEYS = "keys"
+    """The order of the items of dicts alone."""
+    VALUE = "value"
+
+
+class SetOrders:
+    """Of the cells of one kernel, in their order. What is found of the last one: shown, by the `id` of an
+    expression that it shows; given, by the `id` of a statement, and the name that it gives a value to."""
+
+    def __init__(self) -> None:
+        self.shown: dict[int, Order] = {}
+        self.given: dict[int, dict[str, Order]] = {}
+        self._evaluators: list[Evaluator] = []
+        """In each of the orders, when the last cell has ended; in the first alone where none counts."""
+        self._others: dict[str, list[Any]] = {}
+        """Variables that depend on the order of sets, with their value in each of the orders."""
+
+    def of(
+        self,
+        tree: ast.Module,
+        namespace: Mapping[str, Any],
+        chance: Collection[str],
+        *,
+        shows_last: bool,
+    ) -> None:
+        """Look at the next cell. namespace: the user's variables when it has ended. chance: those that are
+        another in each run, of before."""
+        self.shown, self.given = {}, {}
+        changed = _changed(tree.body)
+        others = {name: values for name, values in self._others.items() if name in chance}
+        self._evaluators = [Evaluator(0, namespace, lambda name: name not in chance)]
+        if not _may_depend(tree, namespace, others):
+            self._others = {name: values for name, values in others.items() if name not in changed}
+            return
+        unreadable = changed | {*chance}
+        columns = _columns_kept(tree, unreadable - {*chance})
+        runs = []
+        for number in range(_ORDERS):
+            run = _Run(number, namespace, lambda name: name not in unreadable)
+            run.evaluator.columns = columns
+            run.names.update((name, copy_of(values[number])) for name, values in others.items())
+            run.go(tree.body, last=tree.body[-1] if shows_last and tree.body else None)
+            runs.append(run)
+        self._evaluators = [run.evaluator for run in runs]
+        for each in self._evaluators:
+            each.reads = lambda name: name not in chance
+        self.shown = _differences([run.shown for run in runs])
+        for (statement, name), order in _differences([run.given for run in runs]).items():
+            self.given.setdefault(statement, {})[name] = order
+        self._others = {}
+        for name in runs[0].names:
+            told = [_told(run.names.get(name, UNKNOWN)) for run in runs]
+            if _difference([[each] for each in told]) in (Order.KEYS, Order.VALUE):
+                self._others[name] = [run.names[name] for run in runs]
+
+    def value(self, node: ast.expr) -> Any:
+        """Of an expression when the last cell has ended, in one of the orders; raises `UnknownValue`."""
+        return self._evaluators[0].value(node)
+
+    def order(self, node: ast.expr) -> Order | None:
+        """What of an expression depends on the order of sets, when the last cell has ended; None: that is
+        not known."""
+        if len(self._evaluators) < 2:
+            return None
+        try:
+            return _difference([[_told(each.value(node))] for each in self._evaluators])
+        except UnknownValue:
+            return None
+
+
+class _Break(Exception):
+    """A loop ends."""
+
+
+class _Continue(Exception):
+    """A turn of a loop ends."""
+
+
+class _Run:
+    """Of one cell, in one order. shown, given: what was shown and given at each place, in its order."""
+
+    def __init__(self, order: int, namespace: Mapping[str, Any], reads: Callable[[str], bool]) -> None:
+        self.evaluator = Evaluator(order, namespace, reads)
+        self.names = self.evaluator.names
+        self.shown: dict[int, list[_Told]] = {}
+        self.given: dict[tuple[int, str], list[_Told]] = {}
+
+    def go(self, body: Iterable[ast.stmt], last: ast.stmt | None = None) -> None:
+        """Compute statements. last: the one of which the value is shown."""
+        for statement in body:
+            try:
+                if isinstance(statement, ast.Expr) and statement is last and not _prints(statement.value):
+                    self._show(statement.value)
+                else:
+                    self._statement(statement)
+            except UnknownValue:
+                if _leaves([statement]):
+                    raise
+                self._forget(statement)
+            for name in _changed([statement]):
+                told = _told(self.names.get(name, UNKNOWN))
+                self.given.setdefault((id(statement), name), []).append(told)
+
+    def _forget(self, statement: ast.stmt) -> None:
+        """A statement may have changed what it names."""
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            self.names[statement.name] = UNKNOWN
+            return
+        self.names.update(dict.fromkeys(_changed([statement]), UNKNOWN))
+        for node in ast.walk(statement):
+            for each in getattr(node, "names", ()) if isinstance(node, ast.Import | ast.ImportFrom) else ():
+                self.names[(each.asname or each.name).partition(".")[0]] = UNKNOWN
+            for given in node.args if isinstance(node, ast.Call) else ():
+                if isinstance(given, ast.Name) and isinstance(self.names.get(given.id), list | dict | set):
+                    self.names[given.id] = UNKNOWN
+            if isinstance(node, ast.expr) and id(node) in self.shown:
+                self.shown[id(node)].append(None)
+
+    def _show(self, node: ast.expr) -> None:
+        shown = self.shown.setdefault(id(node), [])
+        try:
+            starred = isinstance(node, ast.Starred)
+            value = self.evaluator.value(ast.List([node], ast.Load()) if starred else node)
+        except UnknownValue:
+            shown.append(None)
+            raise
+        shown.append(_told(value))
+
+    def _statement(self, node: ast.stmt) -> None:
+        value = self.evaluator.value
+        match node:
+            case ast.Assign():
+                found = value(node.value)
+                for target in node.targets:
+                    self.evaluator.bind(target, found)
+            case ast.AnnAssign() if node.value is not None:
+                self.evaluator.bind(node.target, value(node.value))
+            case ast.AugAssign():
+                self._augment(node)
+            case ast.Expr(value=ast.Call(args=args) as call) if _prints(call):
+                for each in args:
+                    self._show(each)
+            case ast.Expr():
+                value(node.value)
+            case ast.If():
+                self.go(node.body if value(node.test) else node.orelse)
+            case ast.For():
+                self._loop(node)
+            case ast.Break():
+                raise _Break
+            case ast.Continue():
+                raise _Continue
+            case ast.Pass():
+                pass
+            case _:
+                raise UnknownValue(type(node).__name__)
+
+    def _augment(self, node: ast.AugAssign) -> None:
+        target: Any = node.target
+        before = self.evaluator.value(target)
+        given = self.evaluator.value(node.value)
+        if isinstance(before, list) and isinstance(node.op, ast.Add):
+            before.extend(self.evaluator.items(given))
+        else:
+            self.evaluator.bind(target, self.evaluator.combine(node.op, before, given))
+
+    def _loop(self, node: ast.For) -> None:
+        for item in self.evaluator.iterated(node.iter):
+            self.evaluator.bind(node.target, item)
+            try:
+                self.go(node.body)
+            except _Break:
+                return
+            except _Continue:
+                continue
+        self.go(node.orelse)
+
+
+def _told(value: Any) -> _Told:
+    try:
+        return text_of(value, ordered=True), text_of(value, ordered=False)
+    except UnknownValue:
+        return None
+
+
+def _differences(runs: list[dict[_Key, list[_Told]]]) -> dict[_Key, Order]:
+    """Of each place that is known in all orders."""
+    found = {}
+    for key in {key: None for run in runs for key in run}:
+        order = _difference([run.get(key, []) for run in runs])
+        if order is not None:
+            found[key] = order
+    return found
+
+
+def _difference(runs: list[list[_Told]]) -> Order | None:
+    """Of the values at one place, in each of the orders; None where one is not known."""
+    known = [[each for each in run if each is not None] for run in runs]
+    if [*map(len, known)] != [*map(len, runs)]:
+        return None
+    if all(run == known[0] for run in known):
+        return Order.NONE
+    without = [[text for _, text in run] for run in known]
+    return Order.KEYS if all(run == without[0] for run in without) else Order.VALUE
+
+
+def _may_depend(tree: ast.Module, namespace: Mapping[str, Any], others: Collection[str]) -> bool:
+    """Whether a cell has a set, or a variable that depends on the order of one."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Set | ast.SetComp):
+            return True
+        if isinstance(node, ast.Name) and (node.id in _NAMES or node.id in others):
+            return True
+        if isinstance(node, ast.Name) and type(namespace.get(node.id)) in (set, frozenset):
+            return True
+    return False
+
+
+def _columns_kept(tree: ast.Module, changed: Collection[str]) -> set[str]:
+    """Expressions for columns, as in the source, of data frames of which the cell changes only others."""
+    read: dict[str, tuple[str, object]] = {}
+    given: dict[str, set[object]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            given.setdefault(node.id, set()).add(None)
+        if not (isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.value, ast.Name)):
+            continue
+        key = node.slice if isinstance(node, ast.Subscript) else ast.Constant(node.attr)
+        told = key.value if isinstance(key, ast.Constant) else None
+        if isinstance(node.ctx, ast.Load):
+            read[ast.unparse(node)] = node.value.id, told
+        else:
+            given.setdefault(node.value.id, set()).add(told)
+    return {
+        source
+        for source, (name, key) in read.items()
+        if name in changed and key is not None and not {key, None} & given.get(name, {None})
+    }
+
+
+def _changed(body: Iterable[ast.stmt]) -> set[str]:
+    """Variables that statements give a value to, or change."""
+    found = set()
+    todo: list[ast.AST] = [*body]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+            continue
+        if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp | ast.Lambda):
+            continue
+        held: ast.expr | None = None
+        if isinstance(node, ast.Name | ast.Subscript | ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            held = node
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            held = node.func.value if node.func.attr in CHANGING else None
+        while isinstance(held, ast.Subscript | ast.Attribute):
+            held = held.value
+        if isinstance(held, ast.Name):
+            found.add(held.id)
+        todo += ast.iter_child_nodes(node)
+    return found
+
+
+def _prints(node: ast.expr) -> bool:
+    function = node.func if isinstance(node, ast.Call) else None
+    return isinstance(function, ast.Name) and function.id in ("print", "display")
+
+
+def _leaves(body: list[ast.stmt]) -> bool:
+    """Whether a statement may end a loop or a turn of it."""
+    return any(isinstance(each, ast.Break | ast.Continue) for node in body for each in ast.walk(node))

@@ -34,6 +34,11 @@ CHANCE = [
     (FRUITS, "list(dict.fromkeys(set(fruits) - {'plum'}))[0]"),
     (FRUITS, "kinds = list(set(fruits) | {'pear'})", "kinds.index('fig')"),
     (DATES, "list(set(days))[0].month"),
+    (FRUITS, "kinds = set(fruits)\nwhile kinds:\n    last = kinds.pop()\nlast"),
+    (FRUITS, "n = dict.fromkeys(set(fruits))", "list(n)[0]"),
+    (FRUITS, "import itertools\nlist(itertools.islice(set(fruits), 1))"),
+    (FRUITS, "import random\nrandom.seed(3)\nrandom.choice(list(set(fruits)))"),
+    (FRUITS, "import re\n' '.join(set(re.findall('[a-z]+', ' '.join(fruits))))"),
 ]
 SAME = [
     (FRUITS, "fruits.append('fig')", "mode = max(set(fruits), key=fruits.count)\nmode"),
@@ -66,6 +71,7 @@ CHANCE_OF_PANDAS = [
 SAME_OF_PANDAS = [
     (CITIES, "codes = {c: i for i, c in enumerate(sorted(set(df.city)))}\ndf['code'] = df.city.map(codes)\ndf.code.iloc[0]"),
     (CITIES, "list({n % 3 for n in df.n})"),
+    (CITIES, "import numpy as np\nnp.unique(list(set(df.city)))[0], np.sort(list(set(df.city)))[0]"),
     (CITIES, "pd.Series(list({'pear', 'fig'})).sort_values().tolist()"),
     (CITIES, "s = pd.Series(list(set(df.city))).sort_values()", "s.iloc[0]"),
     (CITIES, "pd.Series(list(set(df.city))).sort_values(ignore_index=True)"),

@@ -3,6 +3,7 @@
 import datetime
 import json
 import os
+import sqlite3
 import subprocess
 import tempfile
 import threading
@@ -85,6 +86,8 @@ CELLS: list[tuple[str, tuple[str, ...]]] = [
     ("hash('A'.lower()) % 2", (HASH,)),
     ("hash(frozenset('ab')) % 2", (HASH,)),
     ("hash((1, 2.5)), hash(frozenset((1, 2)))", ()),
+    ("con.execute('select random() > 0').fetchone()[0]", ("the random numbers of a query",)),
+    ("con.execute('select abs(-3)').fetchone()[0]", ()),
     ("hash = len\nhash('a')", ()),
     ("with mock.patch('time.time', return_value=5.0):\n    print(time.time())", ()),
     ("with mock.patch.object(time, 'time', return_value=5.0):\n    print(time.time())", ()),
@@ -114,7 +117,7 @@ def test_what_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     namespace: dict[str, Any] = {
         module.__name__: module for module in (time, datetime, os, threading, tempfile, subprocess, json)
     }
-    namespace |= {"Counter": Counter, "mock": mock}
+    namespace |= {"Counter": Counter, "mock": mock, "con": sqlite3.connect(":memory:")}
     shown = ShownChance()
     wrong = []
     for source, expected in CELLS:

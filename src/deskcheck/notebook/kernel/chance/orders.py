@@ -177,6 +177,8 @@ class _Run:
                 self.go(node.body if value(node.test) else node.orelse)
             case ast.For():
                 self._loop(node)
+            case ast.While():
+                self._repeat(node)
             case ast.Break():
                 raise _Break
             case ast.Continue():
@@ -198,6 +200,16 @@ class _Run:
     def _loop(self, node: ast.For) -> None:
         for item in self.evaluator.iterated(node.iter):
             self.evaluator.bind(node.target, item)
+            try:
+                self.go(node.body)
+            except _Break:
+                return
+            except _Continue:
+                continue
+        self.go(node.orelse)
+
+    def _repeat(self, node: ast.While) -> None:
+        while self.evaluator.value(node.test):  # the evaluator ends it when it is too long
             try:
                 self.go(node.body)
             except _Break:

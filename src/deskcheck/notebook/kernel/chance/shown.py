@@ -85,6 +85,13 @@ _OF_ANY_ORDER = frozenset(
 """Methods whose result does not depend on the order of what they are of."""
 _WITH_INDEX = frozenset({"copy", "to_frame", "to_dict", "items", "to_string", "head", "tail", "rename"})
 """Methods of a series whose result has its index."""
+_SORTING = frozenset({"sort", "unique", "max", "min", "amax", "amin", "sum", "mean", "median", "size"})
+"""Functions of numpy whose result does not depend on the order of what they are given."""
+_CHOICES = frozenset({"choice", "choices", "sample"})
+"""Functions of `random` whose result depends on the order of what they are given, with a seed too."""
+_QUERIES = frozenset({"execute", "sql", "query", "read_sql", "read_sql_query"})
+"""Functions and methods that run a query of a database."""
+_RANDOM_QUERY = re.compile(r"\bselect\b.*\b(?:random|rand|newid|gen_random_uuid)\s*\(\s*\)", re.I | re.S)
 _WRITTEN = frozenset({"tensor", "ones", "zeros", "full", "eye", "arange", "linspace", "float", "double"})
 """Functions and methods of torch that give the numbers that they are given."""
 _WEIGHTS = ("weight", "bias", "data", "grad")
@@ -108,7 +115,7 @@ _SHELL_SEED = re.compile(r"(?<![\w$])RANDOM=\d+\b")
 """From there on, what the shell draws is the same in each run."""
 _IN_SHELL = re.compile(r"\A\s*%%(?:bash|sh|script|!)|^\s*(?:\w+\s*=\s*)?(?:!|%sx\b|%system\b)", re.MULTILINE)
 _MAY_COME = re.compile(
-    r"\btime|clock|perf_counter|monotonic|\bnow\b|today|getpid|getppid|get_ident|\bid\(|\bhash\(|__hash__|temp|mk"
+    r"\btime|clock|perf_counter|monotonic|\bnow\b|today|getpid|getppid|get_ident|\bid\(|\bhash\(|__hash__|execute|sql|query|temp|mk"
     r"|popen|system|subprocess|\bset\b|\{|frozenset|\blist\(|\btuple\(|\biter\(|join|pop"
 )
 THE = "the "
@@ -118,6 +125,7 @@ PERHAPS = "perhaps "
 _VALUE = f"{THE}value of "
 SHELL = "the random numbers of a command"
 ORDER = "the order of a set"
+QUERY = "the random numbers of a query"
 
 
 @dataclass(frozen=True, slots=True)
@@ -465,6 +473,8 @@ class _Cell:
         if found is not None:
             least = 1 if getattr(function, "__name__", "") == "strftime" else 0
             return found if found.label != "the time" or len(node.args) <= least else None
+        if getattr(node.func, "attr", "") in _QUERIES and any(map(_is_random_query, node.args)):
+            return ChanceOrigin(QUERY)
         if _module_of(function) in ("subprocess", "os", "posix") and _runs_random(function, node):
             return ChanceOrigin(SHELL)
         model = self.value(node.func.value if isinstance(node.func, ast.Attribute) else node.func)
@@ -477,6 +487,14 @@ class _Cell:
         made = node.func.func if isinstance(node.func, ast.Call) else None
         if made is not None and _module_of(self._meaning(made)) in _KEEPING:  # nn.MSELoss()(output, target)
             return self._any([*node.args])
+        passes = _module_of(function) in ("itertools", "_functools") or own in _CHOICES
+        if passes and _module_of(function) in ("itertools", "_functools", "random"):
+            if any(map(self._is_set_of_text, node.args)):
+                return ChanceOrigin(ORDER)
+            return self._any(node.args)
+        if _module_of(function) == "numpy" and own in _SORTING and not node.keywords:
+            given = self._any(node.args)
+            return None if given is not None and given.label == ORDER else given
         if _module_of(function) in _KEEPING and getattr(function, "__name__", "") not in _SAME:
             return self._any([*node.args, *(keyword.value for keyword in node.keywords)])
         if not isinstance(node.func, ast.Attribute):
@@ -491,6 +509,8 @@ class _Cell:
         if node.func.attr == "join" and node.args and self._is_set_of_text(node.args[0]):
             return ChanceOrigin(ORDER)
         if node.func.attr in ("join", "format"):
+            if node.func.attr == "join" and node.args and self._is_unknown_set(node.args[0]):
+                return ChanceOrigin(ORDER)
             return self._any(node.args) or self.value(node.func.value)
         return self._method(node.func, node)
 
@@ -546,6 +566,9 @@ class _Cell:
             return self._hash(given)
         if name in _ORDERED and self._is_set_of_text(_looped(given)):
             return ChanceOrigin(ORDER)
+        kept = self.value(given) if name in _ORDERED else None
+        if kept is not None and kept.label == ORDER and kept.inside:
+            return ChanceOrigin(ORDER)
         if name in _KEEP_DRAWN:
             kept = self._any(node.args)
             if kept is not None and _is_drawn(kept):
@@ -580,6 +603,18 @@ class _Cell:
             return any(map(self._is_text, node.elts))
         value = self.namespace.get(node.id) if isinstance(node, ast.Name) else None
         return type(value) in (str, bytes) and bool(value)
+
+    def _is_unknown_set(self, node: ast.expr) -> bool:
+        """Whether a set is made there of which the items are not known."""
+        if not (
+            isinstance(node, ast.Call) and self._builtin(node.func) in ("set", "frozenset") and node.args
+        ):
+            return False
+        try:
+            self.orders.value(node)
+        except UnknownValue:
+            return True
+        return False
 
     def _has_address(self, node: ast.expr) -> bool:
         """Whether the hash of a value is made of an address."""
@@ -695,6 +730,12 @@ def _has_own_address(kind: Any) -> bool:
 def _module_of_value(value: Any) -> str:
     """The package of the class of a value."""
     return type(value).__module__.partition(".")[0]
+
+
+def _is_random_query(node: ast.expr) -> bool:
+    """Whether it is the text of a query that draws random numbers."""
+    text = node.value if isinstance(node, ast.Constant) else None
+    return isinstance(text, str) and _RANDOM_QUERY.search(text) is not None
 
 
 def _part(whole: ChanceOrigin, key: object) -> ChanceOrigin | None:

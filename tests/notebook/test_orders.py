@@ -55,6 +55,8 @@ SAME = [
     (FRUITS, "list(set(fruits) & {'fig', 'pear'})[0]"),
     (FRUITS, "n = [3, 1, 2]", "list(set(n))[0], set(n).pop()"),
     (DATES, "list(set(days))[0].year"),
+    (FRUITS, "n = 0\nwhile True:\n    n += len({n, ''})\n    if n > 3 ** 9:\n        break\nn"),
+    (FRUITS, "for each in set(fruits):\n    for n in range(open is len, 9):\n        break\nlen(each) > 1"),
 ]
 CHANCE_OF_PANDAS = [
     (

@@ -131,6 +131,13 @@ class Evaluator:
         self._steps += len(found)
         return found
 
+    def looped(self, node: ast.expr) -> list[Any]:
+        """What a loop goes through; raises `UnknownValue`."""
+        try:
+            return self.iterated(node)
+        except _FAILURES as error:
+            raise UnknownValue(ast.unparse(node)) from error
+
     def bind(self, target: ast.expr, value: Any) -> None:
         """Give a value to a name, or its items to several."""
         match target:

@@ -115,6 +115,8 @@ class _Run:
         self.names = self.evaluator.names
         self.shown: dict[int, list[_Told]] = {}
         self.given: dict[tuple[int, str], list[_Told]] = {}
+        self._loops = 0
+        """So many loops run, one in another."""
 
     def go(self, body: Iterable[ast.stmt], last: ast.stmt | None = None) -> None:
         """Compute statements. last: the one of which the value is shown."""
@@ -125,7 +127,7 @@ class _Run:
                 else:
                     self._statement(statement)
             except UnknownValue:
-                if _leaves([statement]):
+                if self._loops and _leaves([statement]):
                     raise
                 self._forget(statement)
             for name in _changed([statement]):
@@ -198,24 +200,29 @@ class _Run:
             self.evaluator.bind(target, self.evaluator.combine(node.op, before, given))
 
     def _loop(self, node: ast.For) -> None:
-        for item in self.evaluator.iterated(node.iter):
+        for item in self.evaluator.looped(node.iter):
             self.evaluator.bind(node.target, item)
-            try:
-                self.go(node.body)
-            except _Break:
+            if not self._turn(node.body):
                 return
-            except _Continue:
-                continue
         self.go(node.orelse)
+
+    def _turn(self, body: list[ast.stmt]) -> bool:
+        """One turn of a loop; whether the loop goes on."""
+        self._loops += 1
+        try:
+            self.go(body)
+        except _Break:
+            return False
+        except _Continue:
+            pass
+        finally:
+            self._loops -= 1
+        return True
 
     def _repeat(self, node: ast.While) -> None:
         while self.evaluator.value(node.test):  # the evaluator ends it when it is too long
-            try:
-                self.go(node.body)
-            except _Break:
+            if not self._turn(node.body):
                 return
-            except _Continue:
-                continue
         self.go(node.orelse)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from types import BuiltinFunctionType, ModuleType
 from typing import Any
 
-_STEPS = 20_000
+_STEPS = 10_000
 """So many expressions and items are computed in one order."""
 _CHARS = 100_000
 _BITS = 256
@@ -93,6 +93,10 @@ class UnknownValue(Exception):
     """It cannot be computed here."""
 
 
+class TooLong(UnknownValue):
+    """More would have to be computed than is worth it."""
+
+
 class Evaluator:
     """In one order of sets. order: which, from 0; the second is the opposite of the first. names: what the
     cell has computed so far. namespace: the user's variables, for those that `reads` allows."""
@@ -129,6 +133,7 @@ class Evaluator:
         else:
             raise UnknownValue(type(value).__name__)
         self._steps += len(found)
+        self._step()
         return found
 
     def looped(self, node: ast.expr) -> list[Any]:
@@ -171,7 +176,7 @@ class Evaluator:
     def _step(self) -> None:
         self._steps += 1
         if self._steps > _STEPS:
-            raise UnknownValue("too long")
+            raise TooLong("too long")
 
     def _small(self, value: Any) -> Any:
         if isinstance(value, int) and value.bit_length() > _BITS:

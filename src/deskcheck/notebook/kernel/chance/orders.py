@@ -13,6 +13,7 @@ from deskcheck.notebook.kernel.chance.harmless import (
     CHANGING,
     UNKNOWN,
     Evaluator,
+    TooLong,
     UnknownValue,
     copy_of,
     text_of,
@@ -70,7 +71,11 @@ class SetOrders:
             run = _Run(number, namespace, lambda name: name not in unreadable)
             run.evaluator.columns = columns
             run.names.update((name, copy_of(values[number])) for name, values in others.items())
-            run.go(tree.body, last=tree.body[-1] if shows_last and tree.body else None)
+            try:
+                run.go(tree.body, last=tree.body[-1] if shows_last and tree.body else None)
+            except TooLong:
+                self._others = {}
+                return
             runs.append(run)
         self._evaluators = [run.evaluator for run in runs]
         for each in self._evaluators:
@@ -126,6 +131,8 @@ class _Run:
                     self._show(statement.value)
                 else:
                     self._statement(statement)
+            except TooLong:
+                raise
             except UnknownValue:
                 if self._loops and _leaves([statement]):
                     raise

@@ -181,7 +181,7 @@ def test_what_a_refusal_has_no_hand_in(tmp_path: Path, sources: tuple[str, ...])
     """A cell that gives its names something itself is told as any other."""
     cells = (cell(source, shown("7")) for source in ("import urllib.request", *sources))
     found = checked(save(tmp_path / "a.ipynb", *cells))
-    assert found[1].limit == "network"
+    assert (found[0].status.value, found[1].limit) == ("different", "network"), found[0]
     assert (found[-1].limit, found[-1].status.value in ("different", "failed")) == (None, True)
 
 

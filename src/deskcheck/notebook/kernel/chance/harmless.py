@@ -93,7 +93,7 @@ class UnknownValue(Exception):
     """It cannot be computed here."""
 
 
-class TooLong(UnknownValue):
+class TooManySteps(UnknownValue):
     """More would have to be computed than is worth it."""
 
 
@@ -176,7 +176,7 @@ class Evaluator:
     def _step(self) -> None:
         self._steps += 1
         if self._steps > _STEPS:
-            raise TooLong("too long")
+            raise TooManySteps("too long")
 
     def _small(self, value: Any) -> Any:
         if isinstance(value, int) and value.bit_length() > _BITS:

@@ -13,7 +13,7 @@ from deskcheck.notebook.kernel.chance.harmless import (
     CHANGING,
     UNKNOWN,
     Evaluator,
-    TooLong,
+    TooManySteps,
     UnknownValue,
     copy_of,
     text_of,
@@ -73,7 +73,7 @@ class SetOrders:
             run.names.update((name, copy_of(values[number])) for name, values in others.items())
             try:
                 run.go(tree.body, last=tree.body[-1] if shows_last and tree.body else None)
-            except TooLong:
+            except TooManySteps:
                 self._others = {}
                 return
             runs.append(run)
@@ -131,7 +131,7 @@ class _Run:
                     self._show(statement.value)
                 else:
                     self._statement(statement)
-            except TooLong:
+            except TooManySteps:
                 raise
             except UnknownValue:
                 if self._loops and _leaves([statement]):

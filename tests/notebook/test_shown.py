@@ -9,6 +9,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -117,18 +118,19 @@ def test_what_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     namespace: dict[str, Any] = {
         module.__name__: module for module in (time, datetime, os, threading, tempfile, subprocess, json)
     }
-    namespace |= {"Counter": Counter, "mock": mock, "con": sqlite3.connect(":memory:")}
+    namespace |= {"Counter": Counter, "mock": mock}
     shown = ShownChance()
     wrong = []
-    for source, expected in CELLS:
-        tree = parse(source)
-        assert tree is not None
-        if not source.startswith(("subprocess", "%")):
-            exec(source, namespace)  # cells of our own
-        found = shown.of(tree, namespace, lambda call: None, source)
-        if found != expected:
-            wrong.append((source, found))
-        assert not expected or shown.names or may_come(source), source
+    with closing(sqlite3.connect(":memory:")) as namespace["con"]:
+        for source, expected in CELLS:
+            tree = parse(source)
+            assert tree is not None
+            if not source.startswith(("subprocess", "%")):
+                exec(source, namespace)  # cells of our own
+            found = shown.of(tree, namespace, lambda call: None, source)
+            if found != expected:
+                wrong.append((source, found))
+            assert not expected or shown.names or may_come(source), source
     assert wrong == []
 
 

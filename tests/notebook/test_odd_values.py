@@ -84,11 +84,13 @@ def tables(draw: st.DrawFn) -> Any:
         frame.columns = pd.Index(labels, dtype=object, tupleize_cols=draw(st.booleans()))
     if draw(st.booleans()) and rows:
         frame.index = pd.MultiIndex.from_arrays([range(rows), ["k"] * rows], names=["n", None])
-    form = draw(st.sampled_from(["frame", "series", "index", "groups", "wide", "inside"]))
+    form = draw(st.sampled_from(["frame", "series", "index", "array", "groups", "wide", "inside"]))
     if form == "series" and frame.shape[1]:
         return frame.iloc[:, 0]
     if form == "index":
         return frame.index
+    if form == "array" and frame.shape[1]:
+        return frame.iloc[:, 0].array
     if form == "groups" and frame.shape[1]:
         return frame.groupby(level=0)
     if form == "wide":

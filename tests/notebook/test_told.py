@@ -184,8 +184,12 @@ def test_functions_and_classes() -> None:
         class Color(enum.Enum):
             RED = 1
             BLUE = 2
+        @functools.lru_cache(None)
+        @dataclasses.dataclass(frozen=True)
+        class Tile:
+            letter: str
     ''')
-    names = ["area", "greet", "fib", "fetch", "Loader", "Point", "Color"]
+    names = ["area", "greet", "fib", "fetch", "Loader", "Point", "Color", "Tile"]
     assert asked(source, names, budget=1000) == [
         "area: function(r: float, *, unit: str = 'cm', scale: int | None = None) -> float, \"Area of a circle.\"",
         'greet: function(name, /, *args, loud=False, **rest), "Say hello."',
@@ -196,6 +200,7 @@ def test_functions_and_classes() -> None:
         "Point: class(x: int, y: float = 0.5)",
         "Color: class, extends enum.Enum",
         "    members: RED, BLUE",
+        "Tile: class(letter: str)",
     ]
 
 

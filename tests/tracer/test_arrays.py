@@ -310,6 +310,59 @@ def test_what_of_a_table_is_not_read_is_marked() -> None:
     assert not value.whole
 
 
+def test_an_array_of_pandas_is_what_pandas_says() -> None:
+    """Its items, what is missing among them too; of one that is not read, that it is there."""
+    frames()
+    import pandas
+
+    shown: dict[str, tuple[Any, list[Any]]] = {
+        "category": (pandas.Categorical(["b", "a", None, "b"]), ["b", "a", None, "b"]),
+        "Int64": (pandas.array([1, None]), [1, None]),
+        "Float64": (pandas.array([1.5, None]), [1.5, None]),
+        "boolean": (pandas.array([True, None]), [True, None]),
+        "int64": (pandas.Series([3, 4]).array, [3, 4]),
+        "datetime64[ns]": (
+            pandas.to_datetime(["2020-01-01"]).as_unit("ns").array,
+            ["2020-01-01T00:00:00.000000000"],
+        ),
+        "period as ordinals": (pandas.period_range("1970-01-02", periods=2).array, [1, 2]),
+    }
+    for dtype, (array, items) in shown.items():
+        value = taken(array)
+        assert (value.kind, value.dtype, value.shape, value.whole) == ("array", dtype, (len(array),), True)
+        assert [item.atom for item in value.items] == items, dtype
+        assert taken(pandas.Series(array)).dtype == dtype
+    for array in (pandas.arrays.SparseArray([0, 1]), pandas.interval_range(0, 2).array):
+        assert taken(array).kind == "opaque"
+
+
+CATEGORIES = """
+    import pandas
+    def main():
+        kinds = pandas.Categorical(["a", "b", "a"])
+        counts = pandas.array([1, 2, None])
+        kinds[0] = "b"
+        counts[2] = 7
+        kinds[1:] = None
+        return kinds.codes.tolist(), int(counts.sum())
+    main()
+"""
+
+
+@each_tracer
+def test_changes_of_an_array_of_pandas_in_place_are_seen(tracer: Any, traced: Callable[..., Any]) -> None:
+    frames()
+    trace = traced(CATEGORIES, limits=TraceLimits(only=("main",)), tracer_class=tracer).trace
+    seen = [
+        [[item.atom for item in event.locals[name].items] for name in ("kinds", "counts")]
+        for event in trace
+        if event.line in (6, 7, 8)
+    ]
+    assert seen[0] == [["b", "b", "a"], [1, 2, None]]
+    assert seen[1] == [["b", "b", "a"], [1, 2, 7]]
+    assert seen[2] == [["b", None, None], [1, 2, 7]]
+
+
 TABLES = """
     import pandas
     def main():
@@ -349,7 +402,7 @@ def test_the_tracers_agree_about_arrays_and_tables() -> None:
     frames()
     programs = [
         Program(id=f"arrays-{n}", code=textwrap.dedent(text))
-        for n, text in enumerate((CHANGES, HOSTILE, TABLES))
+        for n, text in enumerate((CHANGES, HOSTILE, TABLES, CATEGORIES))
     ]
     setting = agree.Setting(limits=TraceLimits(events=5_000, only=("main",)), seconds=60)
-    assert assert_agreed(programs, setting) == 3
+    assert assert_agreed(programs, setting) == 4

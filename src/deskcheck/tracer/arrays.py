@@ -1,12 +1,12 @@
 """Arrays and tables as data: shape, dtype, columns and the first items. Those of numpy, those of the module
-`array`, and the tables, series and indexes of pandas.
+`array`, and the tables, series, indexes and arrays of pandas.
 
 They are read as they lie in memory: through the C-level descriptors of the real types (a class made by
 running code cannot pass for one), never through methods that a subclass may define. None of them is
 imported. Only what is shown is copied.
 
 An item that a masked array masks is None, as its own `tolist` has it. Not: masks of single fields of
-structured arrays; pandas' sparse, period and interval arrays and hierarchical indexes, which are marked as
+structured arrays; pandas' sparse and interval arrays and hierarchical indexes, which are marked as
 left out.
 """
 
@@ -37,6 +37,7 @@ _IMMUTABLE = 1 << 8
 """Of a type on the heap: C code made it. No class statement gives this flag."""
 _DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 _TABLES = ("DataFrame", "Series", "Index")
+_ARRAY = "ExtensionArray"
 
 
 class ArrayColumn(NamedTuple):
@@ -80,16 +81,21 @@ def is_array(bases: tuple[type, ...]) -> bool:
 
 
 def pandas_name(bases: tuple[type, ...]) -> str | None:
-    """``DataFrame``, ``Series`` or ``Index``: which of pandas' a type with these bases is."""
-    module = sys.modules.get("pandas")
-    if type(module) is not types.ModuleType:
-        return None
-    names = _module_dict(module)
+    """``DataFrame``, ``Series``, ``Index`` or ``ExtensionArray`` (a Categorical, an array of dates or of what
+    may be missing): which of pandas' a type with these bases is."""
+    names = _names_of_module("pandas")
     for name in _TABLES:
         kind = names.get(name)
         if kind is not None and any(base is kind for base in bases):
             return name
-    return None
+    array = _names_of_module("pandas.core.arrays.base").get(_ARRAY)
+    pandas_own = array is not None and str(_module(bases[0])).partition(".")[0] == "pandas"
+    return _ARRAY if pandas_own and any(base is array for base in bases) else None
+
+
+def _names_of_module(name: str) -> dict[str, Any]:
+    module = sys.modules.get(name)
+    return _module_dict(module) if type(module) is types.ModuleType else {}
 
 
 def array_base(array: Any) -> Any:
@@ -227,6 +233,12 @@ def read_series(series: Any, limit: int) -> tuple[ArrayColumn, ArrayColumn, Any]
     return _read_values(_get(blocks[0], "values"), limit, 0, index.length), index, _get(series, "_name")
 
 
+def read_extension(array: Any, limit: int) -> ArrayColumn | None:
+    """The items of an array of pandas' own; None if it is none that we can read."""
+    column = _read_values(array, limit, 0, 0)
+    return None if column.cut == "opaque" else column
+
+
 def read_index(index: Any, limit: int) -> ArrayColumn:
     """The labels of an Index."""
     numbers = _get(index, "_range")
@@ -260,7 +272,8 @@ def _read_values(values: Any, limit: int, row: int, length: int) -> ArrayColumn:
             return found._replace(dtype=f"{found.dtype[:-1]}, tz] in UTC")
         categories = _get(dtype, "_categories")
         if categories is None:
-            return found
+            is_period = _get(dtype, "_freq") is not None
+            return found._replace(dtype="period as ordinals") if is_period else found
         every = read_index(categories, max(found.items, default=-1) + 1).items
         named = [every[code] if code >= 0 else None for code in found.items]
         return found._replace(items=named, dtype="category")

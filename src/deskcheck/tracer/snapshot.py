@@ -578,6 +578,10 @@ class Snapshotter:
 
     def _pandas(self, kind: type, obj: Any, name: str) -> Content:
         limit = self.limits.items
+        if name == "ExtensionArray":
+            array = _arrays.read_extension(obj, limit)
+            if array is not None:
+                return self._array_content(kind, array, (array.length,), {})
         if name == "Index":
             column = _arrays.read_index(obj, limit)
             fields = {"name": self.value(_arrays.index_name(obj))}

@@ -33,11 +33,12 @@ def called(obj: Any, show: Show) -> dict[str, Any] | None:
 
     show: writes defaults.
     """
-    if is_class(obj):
-        return _class(obj, show)
-    function = _inner(obj)
-    if function is None:
+    inner = _inner(obj)
+    if is_class(inner):
+        return _class(inner, show)
+    if type(inner) is not types.FunctionType:
         return None
+    function = inner
     is_async = function.__code__.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR)
     found = {"type": "async function" if is_async else "function", "call": parameters(function, show)}
     doc = summary_of(function.__doc__)
@@ -49,15 +50,17 @@ def is_class(obj: Any) -> bool:
     return any(base is type for base in bases_of(type(obj)))
 
 
-def _inner(obj: Any) -> types.FunctionType | None:
-    """The function that is behind what `functools.wraps` and `functools.cache` have made of it."""
+def _inner(obj: Any) -> Any:
+    """The function or class that is behind what `functools.wraps` and `functools.cache` have made of it; any
+    other object as it is."""
     for _ in range(_WRAPPED):
-        if type(obj) is types.FunctionType or type(obj) is _CACHED:
-            inner = dict.get(obj.__dict__, "__wrapped__")
-        else:
-            return None
-        if inner is None or type(inner) not in (types.FunctionType, _CACHED):
-            return obj if type(obj) is types.FunctionType else None
+        if type(obj) is not types.FunctionType and type(obj) is not _CACHED:
+            return obj
+        inner = dict.get(obj.__dict__, "__wrapped__")
+        if type(inner) not in (types.FunctionType, _CACHED) and not (
+            type(obj) is _CACHED and is_class(inner)
+        ):
+            return obj
         obj = inner
     return None
 
@@ -212,5 +215,5 @@ def _methods(space: Any, show: Show) -> Iterator[str]:
             continue
         is_method = type(what) is not staticmethod
         function = _inner(what.__func__ if type(what) in (classmethod, staticmethod) else what)
-        if function is not None:
+        if type(function) is types.FunctionType:
             yield f"{name}{parameters(function, show, skip=int(is_method))}"

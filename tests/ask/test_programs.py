@@ -464,6 +464,9 @@ def test_what_names_a_benchmark(tasks: Path, tmp_path: Path) -> None:
     kinds = deskcheck("ask", tasks, "-q", "output", "-m", "deskcheck/oracle", cwd=tmp_path)
     assert kinds.returncode == 2
     assert "has its own questions" in kinds.stderr
+    for name in ("recordings-00000.parquet", "a.trajectory.parquet"):
+        with pytest.raises(InputError, match=f"a file of recordings. Name its folder: {tmp_path}"):
+            benchmark_in(str(tmp_path / name))
     none = deskcheck("ask", tmp_path, "-m", "deskcheck/oracle", cwd=tmp_path)
     assert none.returncode == 2
     assert "--question is missing" in none.stderr

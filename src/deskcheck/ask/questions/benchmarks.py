@@ -26,6 +26,7 @@ from deskcheck.recording.program import code_lines
 from deskcheck.sandbox.environments import find
 
 Note = Callable[[str], None]
+_OF_RECORDINGS = ("recordings-*.parquet", "events-*.parquet", "*.trajectory.parquet")
 
 
 def _quiet(text: str) -> None:
@@ -142,9 +143,12 @@ def _named(text: str) -> tuple[BenchmarkReader, str | None, str | None] | None:
     name, _, environment = before.partition("@")
     if name in BENCHMARKS and not Path(text).exists():
         return BENCHMARKS[name], path if colon else None, environment or None
-    if has_format(Path(text)) and not Path(text).is_dir():
-        return BENCHMARKS["program"], text, None
-    return None
+    file = Path(text)
+    if not has_format(file) or file.is_dir():
+        return None
+    if any(map(file.match, _OF_RECORDINGS)):
+        raise InputError(f"{file}: a file of recordings. Name its folder: {file.parent}.")
+    return BENCHMARKS["program"], text, None
 
 
 def _in_environment(samples: Iterator[Sample], name: str, text: str) -> Iterator[Sample]:

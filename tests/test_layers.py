@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[1] / "src" / "deskcheck"
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "deskcheck"
 ORDER = [
     "errors",
     "files",
@@ -102,8 +103,38 @@ def test_no_two_rooms_import_each_other() -> None:
 def test_every_folder_is_on_the_map() -> None:
     """The list that docs/explanation/how-it-works.md begins with names each."""
     folders = {path.parent.relative_to(PACKAGE).parts[-1] for path in FILES if path.parent != PACKAGE}
-    text = (PACKAGE.parents[1] / "docs" / "explanation" / "how-it-works.md").read_text().split("\n## ")[0]
+    text = (ROOT / "docs" / "explanation" / "how-it-works.md").read_text().split("\n## ")[0]
     assert folders == set(re.findall(r"(\w+)/(?=\s)", text)) - {"src"}
+
+
+_FILE_OR_FOLDER = re.compile(r"`((?:[\w.-]+/)*[\w-]+\.(?:py|[ch]|md)|(?:[\w-]+/)+[\w-]*)`")
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/explanation/how-it-works.md"])
+def test_what_the_map_names_is_there(page: str) -> None:
+    """Each file and folder in code marks, from the package, from the repository, or as the end of a path."""
+    known = {
+        f"/{path.relative_to(ROOT)}" for top in ("src", "tests", "docs") for path in (ROOT / top).rglob("*")
+    }
+    named = {name.rstrip("/") for name in _FILE_OR_FOLDER.findall((ROOT / page).read_text())}
+    named = {name for name in named if not name.startswith("deskcheck/")}  # names of models and tasks
+    assert len(named) > 20
+    lost = {name for name in named if not any(path.endswith(f"/{name}") for path in known)}
+    assert {name for name in lost if not (ROOT / name).exists()} == set()
+
+
+def test_no_text_names_a_module_by_a_name_that_it_had() -> None:
+    """`_x` in code marks is a name of the file itself, or a module that is called so."""
+    modules = {path.stem for path in FILES}
+    lost = [
+        f"{path.relative_to(PACKAGE)}: {name}, which is {name[1:]}"
+        for path in FILES
+        for name in re.findall(r"(?<!`)`(_[a-z]\w*)[.\w]*`(?!`)", path.read_text())
+        if name not in modules
+        and name[1:] in modules
+        and not re.search(rf"(?<![`\w]){name}\b", path.read_text())
+    ]
+    assert lost == []
 
 
 def test_no_folder_is_a_heap() -> None:

@@ -3,7 +3,7 @@
 Asserts in the same process as the code that they judge can be forged: by an object that is equal to
 everything, by a frame that skips lines, by a builtin replaced. Here the check is a program of its own, under
 a server of its own, and calls the judged functions through the caller. Only values of the standard
-library's own types, and arrays, come back (`_plain`): compared there, they cannot lie.
+library's own types, and arrays, come back (`inside.plain`): compared there, they cannot lie.
 """
 
 from collections.abc import Callable

@@ -212,8 +212,8 @@ class Decoder:
     """What a program, or a piece of a session, says from its first word to its last.
 
     traced: whether it is recorded. session: it says nothing before it begins, and at its end a value. asks,
-    answers: whether it calls another, or is called (`_calling`); `owed` counts the calls that it was given.
-    most: bytes of all its events; of a row, what it takes beside its texts.
+    answers: whether it calls another, or is called (`inside.calling`); `owed` counts the calls that it
+    was given. most: bytes of all its events; of a row, what it takes beside its texts.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 """What this kernel gives to confine programs with, layer by layer and level by level.
 
-Nothing foreign runs here: programs of our own are tried, innocent and hostile (`_probe`).
+Nothing foreign runs here: programs of our own are tried, innocent and hostile (`probe`).
 """
 
 import os

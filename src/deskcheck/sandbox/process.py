@@ -1,6 +1,6 @@
 """Runs one program and says how it ended: the caller's side, decided from what the program cannot write.
 
-The program's process is a fork of a server (`_server`). Its output and what its recorder says come here
+The program's process is a fork of a server (`inside.server`). Its output and what its recorder says come here
 through pipes, its exit status and CPU time from the server, which is not in the program's reach.
 """
 
@@ -150,7 +150,7 @@ class ProcessRun:
         self.channel.setblocking(False)
 
     def send(self, message: bytes | memoryview) -> None:
-        """Hand a call, or its answer, to the program's process, as `_calling.receive` takes it."""
+        """Hand a call, or its answer, to the program's process, as `inside.calling.receive` takes it."""
         self.decoder.owed += 1
         if self.channel.fileno() < 0:
             return  # it has closed it, and will not be asked again

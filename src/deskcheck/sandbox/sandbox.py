@@ -52,7 +52,7 @@ class Provided:
     modules: imported before any program runs; a program that imports them pays nothing. readable: files and
     folders that programs may read, beside the interpreter's own and the file that a program comes from.
     folders: of these, and of `Program.path`, they may read what is not hidden and not named as a key or a
-    secret (`_beside`).
+    secret (`inside.beside`).
     """
 
     modules: tuple[str, ...] = ()

@@ -75,10 +75,10 @@ class Profile:
     python: the interpreter; None is this one. environment: whose interpreter that is. modules: imported
     beside `STDLIB`, once the server is confined. loaded: imported with `STDLIB`; for packages of this
     interpreter alone, which we run with ourselves. readable: what programs may read beside the interpreter.
-    folders: of these, what is not private (`_beside`). scratch_bytes: what they may write in all, where that
-    can be bounded. fixed_addresses: whether the kernel lays out the process without
+    folders: of these, what is not private (`inside.beside`). scratch_bytes: what they may write in all, where
+    that can be bounded. fixed_addresses: whether the kernel lays out the process without
     randomisation. workspace: whether it runs commands (`workspace`), not programs.
-    listening: whether they begin with UNIX sockets that we can connect to (`_server.stop_listening`).
+    listening: whether they begin with UNIX sockets that we can connect to (`inside.server.stop_listening`).
     landlock_abi: for tests of what older kernels give: no more of Landlock than this version has.
     """
 
@@ -99,8 +99,8 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class ServerReport:
-    """What a server says of a program: `stopped` as in `_server`, the exit status of its process, the CPU
-    time of all its processes."""
+    """What a server says of a program: `stopped` as in `inside.server`, the exit status of its process, the
+    CPU time of all its processes."""
 
     stopped: int
     status: int
@@ -266,7 +266,8 @@ class Server:
     def begin_session(
         self, wishes: dict[str, Any], descriptors: list[int], limits: Limits, copies: int
     ) -> None:
-        """Start a session's process. `wishes`: as in `_session_server`; copies: of it that may be held."""
+        """Start a session's process. `wishes`: as in `inside.session_server`; copies: of it that may
+        be held."""
         self._bound(limits, processes_of=1 + copies)
         try:
             socket.send_fds(self.connection, [_server.SESSION + json.dumps(wishes).encode()], descriptors)

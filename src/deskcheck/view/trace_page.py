@@ -1,7 +1,7 @@
 """The trace page: one HTML file that holds a recording. `trace_server` serves those too large for one file.
 
 The page itself is built from `web/` into `static/`; this puts it together with the data of
-`trace_data` (`_page`).
+`trace_data` (`page`).
 """
 
 import json

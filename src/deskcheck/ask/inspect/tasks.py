@@ -70,7 +70,7 @@ def task_of(
     **metadata: Any,
 ) -> Task:
     """An Inspect task of our samples. The oracle is told their answers. solver: `direct` if none is given.
-    runs: program -> key of its run (`_inspect_solvers.remember`). folder: of the run of `ask`."""
+    runs: program -> key of its run (`solvers.remember`). folder: of the run of `ask`."""
     oracle.remember(samples)
     active = active_model()
     if active is not None:

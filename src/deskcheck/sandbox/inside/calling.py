@@ -5,7 +5,7 @@ message, and the caller hands them on. They take turns: one of them runs, the ot
 result of its call may be asked to call in turn: a function that was an argument, or the next item of an
 iterator. These stay where they are; a number stands for each.
 
-A message is a tuple of `_plain` values: ``call``, of what, with which arguments; then ``returned``, with the
+A message is a tuple of `plain` values: ``call``, of what, with which arguments; then ``returned``, with the
 result and all that the arguments hold, ``raised``, ``ended`` (an iterator), or ``cannot``, with its reason.
 """
 

@@ -4,7 +4,7 @@ The program under observation shares the process with the sender and may find th
 writes to it without the key of this run is noticed at the next part: a message goes in parts of no more than
 `PART_BYTES`, and each has its length, whether more follow, and a keyed BLAKE2 digest over these, its number
 and its bytes. So nothing large is taken from anybody who does not have the key. (A program that searches the
-memory of its own process for the key is beyond this: `_decoder` reads what it then says.)
+memory of its own process for the key is beyond this: `decoder` reads what it then says.)
 """
 
 import builtins

@@ -4,7 +4,7 @@ It knows nothing of the programs: what to run is read by the fork itself, what a
 caller through pipes that are never opened here. So every program starts from the same memory, and nothing of
 one is in the next. It says with which status a program ended, and leaves no process of it behind.
 
-Standard library only; started through `_child`, which is what a program's traceback may not show.
+Standard library only; started through `child`, which is what a program's traceback may not show.
 """
 
 import atexit
@@ -94,7 +94,7 @@ class Setup:
 
     uid: what programs run as, where that is not the caller's own. profile: the library's modules to import;
     foreign: others, imported once the server is confined as programs are. counted: what a control group
-    counts (`_cgroup`). mark: what all its processes carry (`orphans`). workspace: whether commands run
+    counts (`linux.cgroup`). mark: what all its processes carry (`orphans`). workspace: whether commands run
     there: files stay from one to the next, and may be run. listening: whether programs begin with UNIX
     sockets that the caller can connect to; `stop_listening` ends that. landlock_abi: use no more of Landlock
     than this version has; None: all.

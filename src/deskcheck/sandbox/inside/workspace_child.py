@@ -1,6 +1,6 @@
 """The process that a command runs in, or that reads or writes a file: a fork of a workspace's server.
 
-Started by path, as `_child` is. The fork is confined before it knows what it is for, so a link or a pipe that
+Started by path, as `child` is. The fork is confined before it knows what it is for, so a link or a pipe that
 a command left in the workspace leads nobody out of it. What went wrong before a command began is told on the
 channel, which the command does not get; the rest is told by its status.
 """

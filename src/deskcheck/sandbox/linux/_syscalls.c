@@ -1,4 +1,4 @@
-/* System calls worked out beforehand (`_steps.py`), made one after the other by a forked child.
+/* System calls worked out beforehand (`steps.py`), made one after the other by a forked child.
 
    A child that finds its way in Python touches hundreds of pages of the warm interpreter, and each page that it
    touches is copied. Here it touches its stack. */
@@ -69,7 +69,7 @@ static PyObject *run(PyObject *module, PyObject *arg)
 }
 
 PyDoc_STRVAR(fork_doc, "fork(steps)\n--\n\n"
-    "fork(2) alone (`_kernel.fork`), and the calls in the child. Its number; 0 in the child.\n\n"
+    "fork(2) alone (`kernel.fork`), and the calls in the child. Its number; 0 in the child.\n\n"
     "Raises OSError where it cannot be forked, and in the child where a call fails.");
 
 static PyObject *fork_and_run(PyObject *module, PyObject *arg)

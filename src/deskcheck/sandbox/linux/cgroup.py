@@ -5,7 +5,7 @@ version 2 (https://docs.kernel.org/admin-guide/cgroup-v2.html): below the caller
 it that belongs to the same user, as systemd delegates them. Each of `MEMORY`, `PIDS` and `CPU` is counted
 where its group can be made; `layers` says which are not.
 
-What a group adds to limits on each process and the server's looks (`_server`): memory of every kind and
+What a group adds to limits on each process and the server's looks (`inside.server`): memory of every kind and
 processes between two looks, the CPU time of processes that nobody waited for, and an end for whatever lost
 its server.
 """
@@ -205,7 +205,7 @@ class ControlGroup:
         self._opened: list[int] = []
         self._events: int | None = None
         self.cpu: int | None = None
-        """A descriptor of the account of CPU time (`_processes.Account`)."""
+        """A descriptor of the account of CPU time (`processes.Account`)."""
         try:
             for folder in dict.fromkeys(place.folder for place in self._places.values()):
                 self._made[folder] = _new_group(folder)

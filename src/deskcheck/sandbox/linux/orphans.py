@@ -1,7 +1,7 @@
 """Ends what is left of servers that were killed. Every process of a server carries its mark.
 
 The mark is the hard limit on file locks, which Linux has ignored since 2.4 (getrlimit(2), RLIMIT_LOCKS): it
-is inherited, everybody can read it, and nobody without a privilege can raise it. `_seccomp` keeps programs
+is inherited, everybody can read it, and nobody without a privilege can raise it. `seccomp` keeps programs
 from lowering theirs. It holds the number of the server's process and a random part. So what carries a
 mark is a server's. Where the server is not among what carries its mark, it is dead, and nobody waits for the
 rest.

@@ -66,7 +66,7 @@ class CpuAccount:
     group: a descriptor of the account that a control group keeps, in which this process is: exact, whatever
     the processes do. Without one: what runs now, and what was waited for. A process that nobody waits for
     is then missing, but for what has no parent left: that is this process's child. Only a parent that
-    ignores SIGCHLD, or says SA_NOCLDWAIT, has such children (wait(2)); see `_seccomp.program`.
+    ignores SIGCHLD, or says SA_NOCLDWAIT, has such children (wait(2)); see `seccomp.program`.
     """
 
     def __init__(self, group: int | None) -> None:

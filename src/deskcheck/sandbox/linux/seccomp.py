@@ -11,7 +11,7 @@ allowed whatever the arguments are, it does not ask about again.
 
 What a filter cannot see is what arguments point to: paths, and the addresses in messages.
 
-It also keeps what is known of a program: the mark that it carries (`_orphans`), and its CPU time where no
+It also keeps what is known of a program: the mark that it carries (`orphans`), and its CPU time where no
 control group counts that.
 """
 
@@ -101,7 +101,7 @@ _FOR_LISTENING = frozenset({"socket", "bind", "listen", "accept", "accept4", "se
 _BAD_CLONES = 0x7E028080
 """CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWTIME; and CLONE_PARENT."""
 _CLONE_THREAD, _CLONE_FILES, _CLOSE_RANGE_UNSHARE = 0x10000, 0x400, 2
-"""The threads of a process have its descriptors, and none of their own, which `_processes.filled` would not see."""
+"""The threads of a process have its descriptors, and none of their own, which `processes.filled` would not see."""
 _AF_UNIX, _STREAM, _SEQPACKET, _KIND_BITS = 1, 1, 5, 0xF
 _SOL_SOCKET = 1
 _SOCKET_OPTIONS = (2, 9, 13, 15, 16, 18, 20, 21, 66, 67)
@@ -201,7 +201,7 @@ def _with_arguments(name: str, *, owner_changes: bool, listening: bool, reaps: b
             return [_argument(5), (_ANY_BIT, 0, 1, _RWF_NOWAIT), _fail(errno.EOPNOTSUPP), _YES]
         case "setsockopt":
             return _if_is(1, _SOL_SOCKET, _only(2, *_SOCKET_OPTIONS))
-        case "seccomp":  # until `_server.stop_listening`
+        case "seccomp":  # until `inside.server.stop_listening`
             return _if_is(0, _SET_MODE_FILTER, _only(1, _ALL_THREADS))
         case "personality":
             return _only(0, 0xFFFFFFFF)  # asking is allowed

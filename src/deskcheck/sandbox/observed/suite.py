@@ -3,8 +3,8 @@ recorded.
 
 The tests are the user's own and run as the user runs them: with their environment, files and
 network. What bounds them is a limit on wall time and one on output. Whatever ends them early, the
-calls that were recorded until then are there, and the next run can go on from there (`_journal`).
-Nothing of them outlives this process (`_guard`).
+calls that were recorded until then are there, and the next run can go on from there (`journal`).
+Nothing of them outlives this process (`linux.guard`).
 
 What is kept of them is masked before it is: the next run may have another environment, and not know
 what is to be taken out. While the tests run, what they write is in a file as they wrote it. It is
@@ -79,7 +79,7 @@ class ObservedTests:
 
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
-    """A call as it was recorded: what `_calls` tells of it, where its blocks of events lie, and their
+    """A call as it was recorded: what `inside.calls` tells of it, where its blocks of events lie, and their
     digest."""
 
     facts: dict[str, Any]

@@ -1,6 +1,6 @@
 """Levels 8 and 9, calls of helpers, with arguments in the intervals of their parameters.
 
-Helpers are written before: in `_program`, and those that call themselves in `_recursion`.
+Helpers are written before: in `program`, and those that call themselves in `recursion`.
 """
 
 from deskcheck.corpus.generated.statements.parameters import argument

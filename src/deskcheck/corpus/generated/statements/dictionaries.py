@@ -1,6 +1,6 @@
 """Level 7, dictionaries and sets: made, looked up, counted in, changed.
 
-Loops over them stand in `_loops`.
+Loops over them stand in `loops`.
 """
 
 from deskcheck.corpus.generated.statements.lists import loop_name

@@ -1,6 +1,6 @@
 """Level 6, lists and tuples: of numbers and of strings, pairs, and rows of rows.
 
-Loops over them stand in `_loops`.
+Loops over them stand in `loops`.
 """
 
 from deskcheck.corpus.generated.statements.indices import indexed, place_in

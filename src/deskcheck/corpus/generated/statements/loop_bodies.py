@@ -1,7 +1,7 @@
 """Levels 3 and 4, loops: when one is written, what its rounds do, how they are left.
 
 What a loop may assign to is widened before it is written, to an interval that its rounds cannot leave. What
-loops go over stands in `_loops`.
+loops go over stands in `loops`.
 """
 
 from deskcheck.corpus.generated.statements.arithmetic import something

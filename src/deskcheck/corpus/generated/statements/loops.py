@@ -1,6 +1,6 @@
 """The forms of loops, levels 3 to 7: what they go over or count, so that they end.
 
-What stands in them is written by `_loop_bodies`.
+What stands in them is written by `loop_bodies`.
 """
 
 from deskcheck.corpus.generated.statements.loop_bodies import loop_body

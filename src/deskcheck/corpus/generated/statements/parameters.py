@@ -1,6 +1,6 @@
 """Parameters of functions, and arguments that lie in their intervals, as texts of literals.
 
-Arguments in the programs themselves, variables among them, stand in `_calls`.
+Arguments in the programs themselves, variables among them, stand in `calls`.
 """
 
 from deskcheck.corpus.generated.writing.values import Operand

@@ -1,6 +1,6 @@
 """Level 9, recursion: helpers that call themselves on something smaller, in thirteen forms.
 
-They are called like any other (`_calls`).
+They are called like any other (`calls`).
 """
 
 from deskcheck.corpus.generated.writing.values import Helper, Operand

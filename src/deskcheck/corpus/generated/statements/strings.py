@@ -1,6 +1,6 @@
 """Level 5, strings: what makes them, takes numbers from them, asks about them and changes them.
 
-Loops over them stand in `_loops`.
+Loops over them stand in `loops`.
 """
 
 from deskcheck.corpus.generated.statements.indices import indexed, place_in

@@ -14,6 +14,7 @@ and `compare` accepts these. The exit status of `compare` is 1 if anything diffe
 import argparse
 import sys
 from fnmatch import fnmatchcase
+from itertools import pairwise
 
 from tests.frozen.commands import STEPS, Share, Step
 from tests.frozen.items import RENAMED, Renamed
@@ -28,7 +29,7 @@ def main() -> int:
     parser.add_argument("--only", default="*")
     parser.add_argument("--diffs", type=int, default=3)
     options = parser.parse_args()
-    chosen = [step for step in STEPS if _chosen(step, options.only, options.more)]
+    chosen = chosen_steps(options.only, options.more)
     store, different, used, cpu_s = Store(), 0, set[Renamed](), 0.0
     with folder() as work:
         for step in chosen:
@@ -63,10 +64,33 @@ def main() -> int:
     return int(different > 0)
 
 
-def _chosen(step: Step, only: str, more: bool) -> bool:
-    return any(fnmatchcase(step.name, one) for one in only.split(",")) and (
-        more or step.share is not Share.MORE
-    )
+def chosen_steps(only: str, more: bool) -> list[Step]:
+    """The steps that one of the names meets, patterns with commas between, and those before them that write what they
+    read; in order.
+
+    Raises SystemExit where a name meets none.
+    """
+    names = only.split(",")
+    known = [step for step in STEPS if more or step.share is not Share.MORE]
+    if strange := [name for name in names if not any(fnmatchcase(step.name, name) for step in known)]:
+        there = ", ".join(step.name for step in known)
+        sys.exit(
+            f"--only: no step is called {', '.join(strange)}. There are {there}{'' if more else '; more with --more'}."
+        )
+    found: list[Step] = []
+    read: set[str] = set()
+    for step in reversed(known):
+        if any(fnmatchcase(step.name, name) for name in names) or not read.isdisjoint(_writes(step)):
+            found.append(step)
+            read.update(step.arguments)
+    return found[::-1]
+
+
+def _writes(step: Step) -> set[str]:
+    """What a step makes or changes, as the arguments of later steps name it."""
+    after_out = {value for option, value in pairwise(step.arguments) if option == "--out"}
+    pushed = {value for value in step.arguments if value.startswith("file://")}
+    return after_out | pushed | {output.files.partition("/")[0] for output in step.outputs}
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.frozen.__main__ import chosen_steps
 from tests.frozen.commands import STEPS, Output, Share
 from tests.frozen.items import MASK, Items, Renamed
 from tests.frozen.run import folder, missing, run
@@ -32,6 +33,21 @@ def test_every_step_has_digests_and_no_others_are_kept() -> None:
     steps = [step.name for step in STEPS]
     assert len({*steps}) == len(steps)
     assert sorted(path.stem for path in DIGESTS.glob("*.txt")) == sorted(steps)
+
+
+def test_some_steps_bring_those_that_they_read() -> None:
+    """Each with what it needs, in order; a step that reads nothing comes alone; a name of no step is refused."""
+
+    def names(only: str) -> list[str]:
+        return [step.name for step in chosen_steps(only, more=False)]
+
+    assert names("list,list-json") == ["list", "list-json"]
+    assert names("score") == ["record-calls", "questions", "score"]
+    assert names("pull") == ["job", "push", "pull"]
+    assert names("ask-again") == ["record-calls", "cruxeval", "ask", "ask-again"]
+    assert names("*") == [step.name for step in STEPS if step.share is not Share.MORE]
+    with pytest.raises(SystemExit, match="no step is called lists"):
+        chosen_steps("list,lists", more=False)
 
 
 def items_of(folder: Path, text: str) -> dict[str, list[str]]:

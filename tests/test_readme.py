@@ -167,7 +167,7 @@ def test_prose_is_not_wide() -> None:
         for number, line in enumerate(prose.splitlines(), 1):
             if len(line) > 100 and not line.lstrip().startswith(("|", "#")) and not line.startswith("    "):
                 wide.append(f"{page.relative_to(ROOT)}:{number}")
-    assert wide == []
+    assert wide == [], "lines of prose have at most 100 characters"
 
 
 def test_every_command_can_be_given() -> None:

@@ -26,9 +26,9 @@ from deskcheck.ask.rewards import Reward
 from deskcheck.ask.scoring.sandbox import AnswerNotRun
 from deskcheck.recording import InputError, Mode, Program, Recording
 from tests.ask.test_changes import STACK
+from tests.ask.test_control_and_objects import CALLS, LOOPS, SHARED
 from tests.ask.test_notebooks import ANALYSIS, run
 from tests.ask.test_score_job import HOSTILE, deadly, said, samples_of, scored, write
-from tests.ask.test_white_box import CALLS, LOOPS, SHARED
 
 Record = Callable[..., Recording]
 CODE = "def f(n):\n    total = 0\n    for i in range(n):\n        total += i * i\n    return total\n"

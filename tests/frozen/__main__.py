@@ -13,8 +13,10 @@ and `compare` accepts these. The exit status of `compare` is 1 if anything diffe
 
 import argparse
 import sys
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from itertools import pairwise
+from pathlib import Path
 
 from tests.frozen.commands import STEPS, Share, Step
 from tests.frozen.items import RENAMED, Renamed
@@ -32,9 +34,10 @@ def main() -> int:
     chosen = chosen_steps(options.only, options.more)
     store, different, used, cpu_s = Store(), 0, set[Renamed](), 0.0
     with folder() as work:
+        lacking = left_out(chosen, work)
         for step in chosen:
-            if why := missing(step, work):
-                print(f"{step.name}: left out, {why}", file=sys.stderr)
+            if step.name in lacking:
+                print(f"{step.name}: left out, {lacking[step.name]}", file=sys.stderr)
                 continue
             if step.same_bytecode and not EXACT:
                 continue
@@ -84,6 +87,19 @@ def chosen_steps(only: str, more: bool) -> list[Step]:
             found.append(step)
             read.update(step.arguments)
     return found[::-1]
+
+
+def left_out(steps: Sequence[Step], work: Path) -> dict[str, str]:
+    """Step that cannot be run in the folder of the run -> what it lacks: a module, a file, or what a step before it
+    would have written that is left out itself."""
+    found: dict[str, str] = {}
+    unwritten: set[str] = set()
+    for step in steps:
+        unread = sorted(unwritten.intersection(step.arguments))
+        if why := missing(step, work) or (f"nothing wrote {', '.join(unread)}" if unread else None):
+            found[step.name] = why
+            unwritten |= _writes(step)
+    return found
 
 
 def _writes(step: Step) -> set[str]:

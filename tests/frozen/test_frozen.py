@@ -1,10 +1,11 @@
 """The quick part of what is frozen; `python -m tests.frozen compare` compares the rest."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from tests.frozen.__main__ import chosen_steps
+from tests.frozen.__main__ import chosen_steps, left_out
 from tests.frozen.commands import STEPS, Output, Share
 from tests.frozen.items import MASK, Items, Renamed
 from tests.frozen.run import folder, missing, run
@@ -48,6 +49,22 @@ def test_some_steps_bring_those_that_they_read() -> None:
     assert names("*") == [step.name for step in STEPS if step.share is not Share.MORE]
     with pytest.raises(SystemExit, match="no step is called lists"):
         chosen_steps("list,lists", more=False)
+
+
+def test_what_reads_a_missing_output_is_left_out_too(tmp_path: Path) -> None:
+    """Without published sets, nothing that is made of them is compared, and all else is; with them, they are not
+    what is lacking."""
+    lacking = left_out(STEPS, tmp_path)
+    for name in ("cruxeval", "check", "ask", "ask-again", "report", "show-instructions"):
+        assert re.match("no data/|nothing wrote |.* is not installed", lacking[name])
+    assert lacking["check"] == "nothing wrote crux"
+    assert not {"record-calls", "list", "job", "lessons", "view-json"} & {*lacking}
+    for step in STEPS:
+        for argument in step.arguments:
+            if ":data/" in argument:
+                (tmp_path / "data").mkdir(exist_ok=True)
+                (tmp_path / argument.partition(":")[2]).touch()
+    assert not [why for why in left_out(STEPS, tmp_path).values() if not why.endswith("is not installed")]
 
 
 def items_of(folder: Path, text: str) -> dict[str, list[str]]:

@@ -13,6 +13,8 @@ To run a new one in the sandbox, and without any, where it must get through:
 
     python -m tests.attacks.runner strict --only NAME
     python -m tests.attacks.runner bare --only NAME
+
+The last line says how many got through; the exit status is 0 whatever it is.
 """
 
 import ast

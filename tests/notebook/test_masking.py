@@ -1,6 +1,9 @@
 """Secrets do not get into a trajectory that is masked."""
 
 import json
+import random
+import re
+import time
 
 import pytest
 from hypothesis import given
@@ -9,6 +12,7 @@ from hypothesis import strategies as st
 from deskcheck.errors import InputError
 from deskcheck.notebook.state.capture import Capture, StateLimits
 from deskcheck.notebook.state.state import states
+from deskcheck.notebook.trajectory import masking
 from deskcheck.notebook.trajectory.masking import Mask
 from deskcheck.notebook.trajectory.trajectory import Execution, Insertion, Output, Status, to_dict
 from deskcheck.recording.secrets import MASKED
@@ -157,3 +161,54 @@ def test_ordinary_steps_stay(text: str) -> None:
     mask = Mask()
     if mask.text(text, shown=True) == text:
         assert mask.step(step) == step
+
+
+@pytest.mark.parametrize("part", ["a", "a1", "a-", "0", " ", "a ", "a:", "'", 'a="', "= ", "x\n", "a_token="])
+def test_long_words(part: str) -> None:
+    """The time grows with the length of a text, not with its square."""
+    text = "key" + (part * 200_000)[:200_000]
+    began = time.process_time()
+    assert Mask().text(text, shown=True).startswith("key")
+    assert time.process_time() - began < 10
+
+
+def test_assignments_are_those_that_a_plain_pattern_finds() -> None:
+    """The patterns that are fast find what these, which are easy to read, find in the same texts."""
+    literal = r'"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'"
+    plain = {
+        masking._ASSIGNED: rf"(?P<name>[^\W\d][\w-]*)[\"']?\s*\]?\s*(?::\s*\w+\s*)?[=:]\s*[A-Za-z]{{0,2}}(?P<value>{literal})",
+        masking._SHOWN: r"(?P<name>[^\W\d]\w*)=(?P<value>[^\s'\"]+)",
+    }
+    parts = [
+        "key",
+        "x",
+        "1",
+        "2b",
+        "-",
+        "_",
+        "=",
+        ":",
+        " ",
+        "  ",
+        "'",
+        '"',
+        "'fish'",
+        '"f"',
+        "]",
+        "[",
+        "b",
+        "\n",
+        "\\",
+        ".",
+        "é",
+        "٣",
+    ]
+    drawn = random.Random(0)
+    found = 0
+    for _ in range(20_000):
+        text = "".join(drawn.choices(parts, k=drawn.randrange(2, 12)))
+        for fast, slow in plain.items():
+            spans = [(m.span("name"), m.span("value")) for m in re.finditer(slow, text)]
+            assert [(m.span("name"), m.span("value")) for m in fast.finditer(text)] == spans, text
+            found += len(spans)
+    assert found > 1000

@@ -23,7 +23,7 @@ TEXTS = (
     r"\bsk-[\w-]{16,}",  # model providers
     r"\bxox[abeoprs]-[\w-]{10,}",  # Slack
     r"\bAIza[\w-]{30,}",  # Google
-    r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*",  # JSON web tokens
+    r"\beyJ[\w-]{8,}+\.[\w-]{8,}+\.[\w-]*",  # JSON web tokens
     r"(?<=://)[^\s/:@'\"]+:[^\s/@'\"]+(?=@)",  # user:password@host
     r"(?<=[Bb]earer )[\w.~+/-]{12,}=*",
 )
@@ -32,11 +32,15 @@ TEXTS = (
 _NO_VALUES = frozenset({"kind", "type", "dtype", "names", "base", "cut", "method", "float"})
 """Parts of an encoded value that are plain strings, and nothing of the user's."""
 _LITERAL = r'"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'"
+# A name begins where its word does, and no part of a word is tried twice: else a long word, such as base64,
+# takes time that grows with the square of its length.
 _ASSIGNED = re.compile(
-    rf"(?P<name>[^\W\d][\w-]*)(?P<between>[\"']?\s*\]?\s*(?::\s*\w+\s*)?[=:]\s*[A-Za-z]{{0,2}})(?P<value>{_LITERAL})"
+    r"(?<![\w-])(?P<before>[\d-]*+)(?P<name>[^\W\d][\w-]*+)"
+    r"(?P<between>[\"']?\s*+(?:\]\s*+)?(?::\s*+\w++\s*+)?[=:]\s*+[A-Za-z]{0,2})"
+    rf"(?P<value>{_LITERAL})"
 )
 """``name = "..."``, ``name="..."``, ``"name": "..."``, ``environ["name"] = "..."``."""
-_SHOWN = re.compile(r"(?P<name>[^\W\d]\w*)(?P<between>=)(?P<value>[^\s'\"]+)")
+_SHOWN = re.compile(r"(?<!\w)(?P<before>\d*+)(?P<name>[^\W\d]\w*+)(?P<between>=)(?P<value>[^\s'\"]+)")
 """``name=...``, as environments are shown; in outputs only, where it is no code."""
 
 
@@ -102,7 +106,7 @@ class Mask:
             return found[0]
         quote = value[0] if value[0] in "\"'" else ""
         self._know(value.strip("\"'"))
-        return f"{found['name']}{found['between']}{quote}{MASKED}{quote}"
+        return f"{found['before']}{found['name']}{found['between']}{quote}{MASKED}{quote}"
 
     def _know(self, value: str) -> None:
         if len(value) >= MIN_KNOWN and MASKED not in value and value not in self._known:

@@ -141,7 +141,7 @@ clean:
 	@tools/bootstrap "$(PYTHON)" .venv ask,notebook,jupyter,inputs,sets,nano,test
 
 .venv-all/.installed: $(INSTALLED_FROM)
-	@tools/bootstrap "$(PYTHON)" .venv-all ask,notebook,jupyter,inputs,sets,teach,nano,scale,test-all
+	@tools/bootstrap "$(PYTHON)" .venv-all ask,notebook,jupyter,mcp,inputs,sets,teach,nano,scale,test-all
 
 # Light: no torch, no Jupyter.
 .venv-demo/.installed: $(INSTALLED_FROM)

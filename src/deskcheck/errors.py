@@ -4,6 +4,7 @@ time) is data, an `Outcome`; an error here means that the caller or our machiner
     DeskcheckError
     ├── InputError          what the user gave cannot be used: a file, a function, an argument, a row
     ├── MissingExtra        an optional dependency is not installed
+    ├── KernelError         a running kernel cannot be asked now, or not at all
     ├── RecordingError      a folder or file of recordings cannot be read or written
     │   └── DamagedRows     what rows of a recording say does not add up
     └── SandboxError        the place that runs programs failed; says nothing about the program
@@ -29,6 +30,10 @@ class MissingExtra(DeskcheckError):
         )
         self.package = package
         self.extra = extra
+
+
+class KernelError(DeskcheckError):
+    """A running kernel cannot be asked: it is busy, has ended, or has no deskcheck."""
 
 
 class RecordingError(DeskcheckError):

@@ -67,3 +67,27 @@ class Kernel:
             time.sleep(0.02)
         self.client.stop_channels()
         self.manager.shutdown_kernel(now=True)
+
+
+def busy(kernel: Kernel, folder: Path, source: str = "") -> str:
+    """A cell that runs `source` and goes on until `release`; the id of its message."""
+    asked = kernel.send(
+        f"import os, time\n{source}\nopen({str(folder / 'runs')!r}, 'w').close()\n"
+        f"while not os.path.exists({str(folder / 'go')!r}): time.sleep(0.01)\nprint('ended')"
+    )
+    end = time.monotonic() + WAIT_S
+    while not (folder / "runs").exists():
+        assert time.monotonic() < end, "the cell does not run"
+        time.sleep(0.01)
+    return asked
+
+
+def release(folder: Path) -> None:
+    (folder / "go").touch()
+
+
+def has_subshells() -> bool:
+    """Whether ipykernel answers beside a cell that runs."""
+    import ipykernel
+
+    return bool(ipykernel.version_info[0] >= 7)

@@ -1,4 +1,4 @@
-"""Commands about notebooks: `notebooks check`."""
+"""Commands about notebooks: `notebooks check`, `notebooks mcp`."""
 
 import json
 import os
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from deskcheck.notebook.check.check import Report
     from deskcheck.scale import JobSummary
 
-notebooks = typer.Typer(no_args_is_help=True, help="Notebooks and the outputs that are stored in them.")
+notebooks = typer.Typer(
+    no_args_is_help=True, help="Notebooks: do they reproduce, and what do their kernels hold."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +131,25 @@ def check_notebooks(
         raise typer.Exit(2)
     if failing & report.statuses():
         raise typer.Exit(1)
+
+
+@notebooks.command("mcp")
+def serve_kernels(
+    kernel: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Serve this kernel, by its connection file, instead of all kernels of the user. May be "
+            "given again.",
+        ),
+    ] = None,
+) -> None:
+    """Serve the variables of running kernels to an assistant, by MCP on standard input and output.
+
+    The assistant starts this command. Its tools read; they run no code, and secrets are masked."""
+    from deskcheck.notebook.assistant.server import serve
+
+    serve(kernel or [])
 
 
 def check_options(

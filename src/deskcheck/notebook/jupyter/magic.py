@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.errors import DeskcheckError, InputError, RecordingError
+from deskcheck.notebook.jupyter import comm
 from deskcheck.notebook.kernel.late import Children
 from deskcheck.notebook.state.capture import Capture, StateLimits
 
@@ -470,14 +471,17 @@ _magics: "weakref.WeakKeyDictionary[Any, Magic]" = weakref.WeakKeyDictionary()
 
 
 def load(shell: Any) -> None:
-    """Give an IPython shell the magic `%deskcheck`; nothing is recorded by that."""
+    """Give an IPython shell the magic `%deskcheck`, and have its kernel answer to the comm target
+    ``deskcheck.context``; nothing is recorded by that."""
     if shell not in _magics:
         _magics[shell] = Magic(shell)
+    comm.register(shell)
     shell.register_magic_function(_magics[shell], magic_kind="line_cell", magic_name="deskcheck")
 
 
 def unload(shell: Any) -> None:
-    """Take the magic away, and end what it records."""
+    """Take the magic and the comm target away, and end what is recorded."""
+    comm.unregister(shell)
     magic = _magics.pop(shell, None)
     if magic is not None and magic.recorder is not None:
         magic.recorder.stop()

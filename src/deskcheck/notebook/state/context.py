@@ -60,7 +60,7 @@ def context(
     if shell is not None:
         return of_shell(shell, names, code=code, budget=budget, form=form, time_s=time_s, mask=mask)
     caller = sys._getframe(1).f_globals
-    return _context(_Variables(caller), names, code, budget, form, time_s, mask)
+    return _context(_Variables(caller), names, code, budget, form, StateLimits(time_s=time_s), mask)
 
 
 def of_shell(
@@ -72,11 +72,12 @@ def of_shell(
     form: str = "text",
     time_s: float = 0.05,
     mask: bool = True,
+    limits: StateLimits | None = None,
 ) -> str:
-    """As `context`, of an IPython shell."""
+    """As `context`, of an IPython shell. limits: of what is seen of a variable, in the place of `time_s`."""
     ran = [source for source in shell.history_manager.input_hist_raw if isinstance(source, str)]
     known = _Variables(shell.user_ns, shell.user_ns_hidden, ran)
-    return _context(known, names, code, budget, form, time_s, mask)
+    return _context(known, names, code, budget, form, limits or StateLimits(time_s=time_s), mask)
 
 
 def _shell() -> Any:
@@ -99,17 +100,19 @@ def _context(
     code: str | None,
     budget: int,
     form: str,
-    time_s: float,
+    limits: StateLimits,
     mask: bool,
 ) -> str:
-    namespace = known.namespace
+    namespace = dict(known.namespace)  # a cell may be running, and change it
     if isinstance(names, str):
         raise InputError(f"names={names!r} must be several names, as [{names!r}].")
     if names is not None and code is not None:
         raise InputError("names and code: give the one or the other.")
     missing = [name for name in names or () if name not in namespace]
     if missing:
-        raise InputError(f"there is no variable {', '.join(map(repr, missing))}.")
+        raise InputError(
+            f"there is no variable {', '.join(map(repr, missing))}. Without names all are shown."
+        )
     also: dict[str, list[str]] = {}
     if code is not None:
         names = depends_on(code, dict.fromkeys(namespace), earlier=_last(known.ran))
@@ -124,7 +127,7 @@ def _context(
     imports = _imports(users, modules_only=asked)
     brought = {each.name for each in imports}
     looked_at = {n: namespace[n] for n in chosen if n not in brought}
-    row = Capture(StateLimits(time_s=time_s)).after_cell(looked_at, known.hidden, "")
+    row = Capture(limits).after_cell(looked_at, known.hidden, "")
     if names is None and len(chosen) < len(every):
         row["count"] += len(every) - len(chosen)
         row["unseen"] = row.get("unseen", 0) + len(every) - len(chosen)

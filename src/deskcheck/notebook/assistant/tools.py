@@ -1,0 +1,159 @@
+"""The tools of the MCP server, as data and functions.
+
+They only read: no code that an assistant writes runs anywhere, and secrets are masked in the kernel."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from deskcheck.notebook.assistant.asking import Asker, Reply
+from deskcheck.notebook.assistant.running import RunningKernel, chosen, conditions, kernels_here, kernels_of
+from deskcheck.notebook.jupyter.comm import MOST_TOKENS
+
+_BESIDE = "(a cell is running: values may be of different moments)\n"
+_TOO_FEW = "The tokens are too few to show anything.\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """about: what an assistant reads of it. schema: of its parameters, JSON Schema 2020-12. call: gets what
+    asks a kernel and the parameters."""
+
+    about: str
+    schema: dict[str, Any]
+    call: Callable[["Tools", Mapping[str, Any]], str]
+
+
+class Tools:
+    """files: connection files of the kernels that may be asked; none: all of the user's.
+
+    Raises InputError: one is no connection file.
+    """
+
+    def __init__(self, files: Sequence[Path] = ()) -> None:
+        kernels_of(files)
+        self._files = files
+        self._asker = Asker()
+
+    def call(self, name: str, given: Mapping[str, Any]) -> str:
+        """What a tool says, given parameters that fit its schema. Raises DeskcheckError: it cannot."""
+        return TOOLS[name].call(self, given)
+
+    def there(self) -> list[RunningKernel]:
+        return kernels_of(self._files) if self._files else kernels_here()
+
+    def ask(self, kernel: str | None, question: Mapping[str, Any]) -> Reply:
+        return self._asker.ask(chosen(self.there(), kernel).file, question)
+
+
+def _kernels(tools: Tools, given: Mapping[str, Any]) -> str:
+    return "\n".join(each.line() for each in conditions(tools.there())) or "No kernel runs."
+
+
+def _context(tools: Tools, given: Mapping[str, Any]) -> str:
+    question = {part: given.get(part) for part in ("names", "code", "form")}
+    reply = tools.ask(given.get("kernel"), question | {"ask": "context", "budget": given.get("tokens", 2000)})
+    found = reply.data["context"]
+    if isinstance(found, dict):
+        beside = {"beside_a_cell": True} if reply.beside else {}
+        return json.dumps(found | beside, ensure_ascii=False)
+    if given.get("code") is None:
+        nothing = "There are no variables, or the tokens are too few to show one.\n"
+    else:
+        nothing = "This code needs no variable of the kernel, or it cannot be read as Python.\n"
+    return _told(found or nothing, reply)
+
+
+def _variable(tools: Tools, given: Mapping[str, Any]) -> str:
+    question = {"ask": "variable", "name": given["name"], "budget": given.get("tokens", 4000)}
+    reply = tools.ask(given.get("kernel"), question)
+    return _told(reply.data["context"] or _TOO_FEW, reply)
+
+
+def _cells(tools: Tools, given: Mapping[str, Any]) -> str:
+    question = {"ask": "cells", "last": given.get("last", 20), "budget": given.get("tokens", 2000)}
+    reply = tools.ask(given.get("kernel"), question)
+    found = reply.data["cells"]
+    if not found["cells"] and not found["left_out"]:
+        return "No cell has run in this kernel.\n"
+    more = f"\n({found['left_out']} cells before: no room for them)\n" if found["left_out"] else ""
+    return _told(found["text"] + more, reply)
+
+
+def _told(text: str, reply: Reply) -> str:
+    return (_BESIDE if reply.beside else "") + text
+
+
+_KERNEL = {
+    "type": "string",
+    "description": "Its id or the beginning of it, or the file name of its notebook. Not needed if only one "
+    "kernel runs.",
+}
+_NAME = {"type": "string", "minLength": 1, "description": "The name of a variable."}
+
+
+def _tokens(default: int) -> dict[str, Any]:
+    about = "At most so many tokens, estimated."
+    return {
+        "type": "integer",
+        "minimum": 0,
+        "maximum": MOST_TOKENS,
+        "default": default,
+        "description": about,
+    }
+
+
+def _schema(required: Sequence[str] = (), **parameters: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {"type": "object", "properties": parameters, "additionalProperties": False}
+    return found | ({"required": list(required)} if required else {})
+
+
+TOOLS = {
+    "kernels": Tool(
+        "List the user's Jupyter kernels, one a line: id, state, language, kernelspec, notebook.",
+        _schema(),
+        _kernels,
+    ),
+    "context": Tool(
+        "Describe the variables that a kernel holds now: types, shapes, columns, values, signatures of "
+        "functions, imports. Without names and code: all variables, the newest first.",
+        _schema(
+            kernel=_KERNEL,
+            names={
+                "type": "array",
+                "items": _NAME,
+                "description": "Only these variables, in this order. Not together with code.",
+            },
+            code={
+                "type": "string",
+                "description": "Only the variables that this code needs, and the names that it lacks. It is "
+                "not run.",
+            },
+            tokens=_tokens(2000),
+            form={"type": "string", "enum": ["text", "json"], "default": "text"},
+        ),
+        _context,
+    ),
+    "variable": Tool(
+        "Describe one variable of a kernel in more depth: more elements, longer texts, deeper objects.",
+        _schema(["name"], name=_NAME, kernel=_KERNEL, tokens=_tokens(4000)),
+        _variable,
+    ),
+    "cells": Tool(
+        "Show the code of the cells that ran last in a kernel, the oldest first. Their outputs are not kept.",
+        _schema(
+            kernel=_KERNEL,
+            last={
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 1000,
+                "default": 20,
+                "description": "How many cells.",
+            },
+            tokens=_tokens(2000),
+        ),
+        _cells,
+    ),
+}

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from deskcheck.notebook.kernel.chance.draws import Draws
-from deskcheck.notebook.kernel.chance.harmless import Evaluator, UnknownValue
+from deskcheck.notebook.kernel.chance.harmless import Evaluator
+from deskcheck.notebook.kernel.chance.own import UnknownValue
 from deskcheck.notebook.state.dependencies import parse
 
 ORDER = "the order of a set"

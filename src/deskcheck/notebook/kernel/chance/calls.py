@@ -373,13 +373,14 @@ def _is_torchs(function: Any, name: str) -> bool:
 
 def _loaded(table: Mapping[str, tuple[str, ...]]) -> dict[int, str]:
     """`id` of each function that is loaded, with its name."""
-    return {
-        id(getattr(sys.modules[module], name)): f"{module}.{name}"
-        for module, names in table.items()
-        if module in sys.modules
-        for name in names
-        if hasattr(sys.modules[module], name)
-    }
+    found: dict[int, str] = {}
+    for module, names in table.items():
+        for name in names if module in sys.modules else ():
+            function = getattr(sys.modules[module], name, None)
+            if function is not None:  # one that is wrapped may have been named before
+                for each in (function, getattr(function, "__wrapped__", function)):
+                    found[id(each)] = f"{module}.{name}"
+    return found
 
 
 def _meaning(node: ast.expr, namespace: Mapping[str, Any]) -> Any:

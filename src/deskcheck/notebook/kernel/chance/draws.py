@@ -125,6 +125,7 @@ class Draws:
     def _imported(self, before: dict[str, Position]) -> None:
         """An import has ended that began when the generators were there."""
         self._idle.watch()
+        self.libraries.watch_numpy()
         for kept in KEPT:
             then, now = before.get(kept.name), kept.place()
             if now is None or then == now:
@@ -164,7 +165,7 @@ class Draws:
         self._put_back()
         libraries = self.libraries.drew()
         self._came = self._came or may_come(code)
-        read = bool(kept or libraries or self._shown.names or self._shown.functions or self._came)
+        read = bool(kept or libraries or self._shown.names or self._came)
         others = self._no_seeds(namespace) if "seed" in code.lower() or self._may_seed else {}
         by_chance = self._chance.of(code, namespace, others, unseeded=unseeded, read=read)
         chosen = {
@@ -188,6 +189,8 @@ class Draws:
         found += self._own(by_chance, namespace, code)
         if OWN in libraries and found:
             libraries.remove(OWN)
+        if by_chance.tree is None:
+            self._shown.passed(code)
         if by_chance.tree is not None and not found and not libraries:
             before = known_before(self._shown.names, namespace)
             found += self._shown.of(by_chance.tree, namespace, _nothing, code)
@@ -197,7 +200,8 @@ class Draws:
                 if proof.holds(by_chance.tree, runs, shows_last=shows_value(code)):
                     found = [each for each in found if not is_drawn(each)]
         elif by_chance.tree is not None:
-            of_call = _OfCall(by_chance, {*found, *libraries}, namespace)
+            of_numpy = self.libraries.of_numpy & {*libraries}
+            of_call = _OfCall(by_chance, {*found, *libraries}, namespace, of_numpy)
             runs = [*self._chance.runs(by_chance.tree, namespace)]
             calls = Calls(runs, namespace, of_call)
             hidden = [label for label in (*_FOR_ALL, *libraries) if calls.hide(label)]
@@ -278,9 +282,13 @@ def _places() -> dict[str, Position]:
 
 
 class _OfCall:
-    """Which generator without a seed a call in a cell draws from. drew: those that the cell drew from."""
+    """Which generator without a seed a call in a cell draws from. drew: those that the cell drew from.
+    of_numpy: packages, of them, whose objects may keep one of numpy's."""
 
-    def __init__(self, by_chance: Found, drew: set[str], namespace: dict[str, Any]) -> None:
+    def __init__(
+        self, by_chance: Found, drew: set[str], namespace: dict[str, Any], of_numpy: set[str]
+    ) -> None:
+        self.of_numpy = of_numpy
         self.labels = by_chance.labels
         self.drew = drew
         self.namespace = namespace
@@ -318,6 +326,9 @@ class _OfCall:
         if "numpy.random" in self.drew and own == "fit" and isinstance(call.func, ast.Attribute):
             return "numpy.random" if self._learns(call.func.value, call.args) else None
         function = named(call.func, self.namespace)
+        package = root_package(call.func, self.namespace) if isinstance(function, type) else None
+        if package in self.of_numpy:
+            return package
         label = self.kept.get(id(getattr(function, "__self__", None)))
         if label is None and "torch" in self.drew:
             return "torch" if _is_of_torch(function, own) else None

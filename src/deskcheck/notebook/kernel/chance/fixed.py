@@ -15,6 +15,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from deskcheck.notebook.kernel.chance.shown import (
+    OPENING,
     ChanceOrigin,
     constant_weights,
     is_drawn,
@@ -497,10 +498,12 @@ class Proof:
                 self._show(self._value(each), each)
             self.shown += not node.args
             return Known.VALUE
+        own = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if own in OPENING:
+            return Known.NOTHING
         name = self._builtin(node.func)
         if name is not None:
             return self._of_builtin(name, node)
-        own = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         given = [*node.args, *(each.value for each in node.keywords)]
         known = _join(map(self._value, given))
         function = self._meaning(node.func)

@@ -6,13 +6,26 @@ In the kernel's process, on copies of the user's variables."""
 
 import ast
 import builtins
+import dataclasses
 import datetime
 import operator
 import pathlib
+import re
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from types import BuiltinFunctionType, ModuleType
 from typing import Any
+
+from deskcheck.notebook.kernel.chance.own import (
+    Definitions,
+    OwnClass,
+    OwnFunction,
+    OwnNames,
+    OwnObject,
+    UnknownValue,
+    hide_addresses,
+    is_own,
+)
 
 _STEPS = 10_000
 """So many expressions and items are computed in one order."""
@@ -22,6 +35,7 @@ _NUMBERS = (bool, int, float, complex, type(None))
 _DATES = (datetime.date, datetime.datetime, datetime.time)
 _ATOMS = (*_NUMBERS, str, bytes, *_DATES, datetime.timedelta, pathlib.PosixPath, pathlib.PurePosixPath)
 _SETS = (set, frozenset)
+_EMPTY = (list, dict, set)
 _ITERATOR_EXAMPLES: tuple[Any, ...] = (
     *(iter([]), iter(()), iter(""), iter({}), iter(range(0)), enumerate([]), zip(), reversed([])),
 )
@@ -52,7 +66,7 @@ _COMPARISONS: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 _BUILTINS = frozenset(
     {"set", "frozenset", "list", "tuple", "dict", "sorted", "reversed", "enumerate", "zip", "map", "filter"}
     | {"iter", "next", "len", "min", "max", "sum", "any", "all", "int", "float", "bool", "abs", "round"}
-    | {"range", "ord", "chr", "divmod", "str"}
+    | {"range", "ord", "chr", "divmod", "str", "repr", "ascii", "format"}
 )
 _OF_TEXT = frozenset(
     {"lower", "upper", "title", "strip", "lstrip", "rstrip", "split", "rsplit", "splitlines", "startswith"}
@@ -74,6 +88,10 @@ _METHODS: Mapping[type, frozenset[str]] = {
     datetime.date: frozenset({"isoformat", "weekday", "isoweekday"}),
     datetime.datetime: frozenset({"isoformat", "weekday", "isoweekday", "date"}),
 }
+_SIMPLE_FORMAT = re.compile(r"[^%{}]*%[sr][^%{}]*")
+_SIMPLE_BRACES = re.compile(r"[^{}]*\{\}[^{}]*")
+_DEPTH = 20
+"""Of calls, one in another."""
 CHANGING = frozenset(
     {"append", "extend", "insert", "pop", "remove", "sort", "reverse", "clear", "add", "discard", "update"}
     | {"setdefault"}
@@ -89,8 +107,11 @@ UNKNOWN = object()
 """Stands for the value of a variable that is not known."""
 
 
-class UnknownValue(Exception):
-    """It cannot be computed here."""
+class Text(str):
+    """What something is shown as."""
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 class TooManySteps(UnknownValue):
@@ -101,8 +122,23 @@ class Evaluator:
     """In one order of sets. order: which, from 0; the second is the opposite of the first. names: what the
     cell has computed so far. namespace: the user's variables, for those that `reads` allows."""
 
-    def __init__(self, order: int, namespace: Mapping[str, Any], reads: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        order: int,
+        namespace: Mapping[str, Any],
+        reads: Callable[[str], bool],
+        definitions: Definitions | None = None,
+    ) -> None:
         self.order = order
+        self.own = OwnNames(order, definitions or Definitions())
+        self.body: Callable[[list[ast.stmt]], Any] = _no_body
+        """Computes the statements of a function, and gives what it returns."""
+        self.sorted = False
+        """Whether the order of a set was asked for."""
+        self._outer: dict[str, Any] | None = None
+        """Inside of a function: the variables of its module, as far as they are known."""
+        self._locals: set[str] = set()
+        self._depth = 0
         self.names: dict[str, Any] = {}
         self.namespace = namespace
         self.reads = reads
@@ -162,6 +198,11 @@ class Evaluator:
                 parts = [*given[:at], given[at : len(given) - after], *given[len(given) - after :]]
                 for each, item in zip(target.elts, parts, strict=True):
                     self.bind(each.value if isinstance(each, ast.Starred) else each, item)
+            case ast.Attribute():
+                held = self.value(target.value)
+                if not isinstance(held, OwnObject) or held.attributes is None:
+                    raise UnknownValue(target.attr)
+                held.attributes[target.attr] = value
             case ast.Subscript():
                 held = self.value(target.value)
                 if type(held) not in (list, dict):
@@ -190,6 +231,7 @@ class Evaluator:
         found = [*value]
         if len(found) < 2 or not any(map(hash_varies, found)):
             return found
+        self.sorted = True
         if self.order < 2:
             return sorted(found, key=repr, reverse=self.order == 1)
         return sorted(found, key=lambda each: (zlib.crc32(f"{self.order}{each!r}".encode()), repr(each)))
@@ -240,8 +282,12 @@ class Evaluator:
                 holder = self.value(node.value)
                 if node.attr in _PARTS and isinstance(holder, _ATOMS):
                     return getattr(holder, node.attr)
+                if isinstance(holder, OwnObject):
+                    return self._attribute(holder, node.attr)
             case ast.Call():
                 return self._call(node)
+            case ast.Lambda():
+                return self.function(node)
         raise UnknownValue(ast.unparse(node))
 
     def _name(self, name: str) -> Any:
@@ -249,8 +295,11 @@ class Evaluator:
             return self.names[name]
         if name in self.names or name not in self.namespace or not self.reads(name):
             raise UnknownValue(name)
-        self.names[name] = found = copy_of(self.namespace[name])
+        self.names[name] = found = self._copy(self.namespace[name])
         return found
+
+    def _copy(self, value: Any) -> Any:
+        return copy_of(value, leaf=lambda each: self.own.of(each, self._copy))
 
     def _signed(self, op: ast.unaryop, value: Any) -> Any:
         if not isinstance(value, int | float) or not isinstance(op, ast.USub | ast.UAdd):
@@ -263,6 +312,11 @@ class Evaluator:
 
     def combine(self, op: ast.operator, left: Any, right: Any) -> Any:
         """Of two values."""
+        if isinstance(op, ast.Mod) and isinstance(left, str) and _SIMPLE_FORMAT.fullmatch(left):
+            if isinstance(right, tuple | dict):
+                raise UnknownValue("a format")
+            text = self.text(right) if "%s" in left else repr(self._plain(right))
+            return left.replace("%s", "{}").replace("%r", "{}").format(text)
         if type(op) not in _OPERATORS or (isinstance(op, ast.Mod) and isinstance(left, str | bytes)):
             raise UnknownValue("an operator")
         if isinstance(op, ast.Mult) and not isinstance(left, float) and not isinstance(right, float):
@@ -296,16 +350,28 @@ class Evaluator:
         return holder[self.value(node.slice)]
 
     def _formatted(self, node: ast.expr) -> str:
-        if isinstance(node, ast.FormattedValue) and node.format_spec is None and node.conversion == -1:
-            return self._text(self.value(node.value))
+        if isinstance(node, ast.FormattedValue) and node.format_spec is None:
+            value = self.value(node.value)
+            return repr(self._plain(value)) if node.conversion == ord("r") else self.text(value)
         if isinstance(node, ast.Constant):
             return str(node.value)
         raise UnknownValue("a format")
 
-    def _text(self, value: Any) -> str:
-        if has_set(value) or type(value) in _ITERATORS:
+    def text(self, value: Any) -> str:
+        """As `str` gives it; raises `UnknownValue`."""
+        if isinstance(value, OwnObject) and value.has_own_text():
+            for name in ("__str__", "__repr__"):
+                if getattr(value.kind, name) is not getattr(object, name):
+                    return str(self._called(self._attribute(value, name), [], {}))
+        return str(self._plain(value))
+
+    def _plain(self, value: Any) -> Any:
+        """A value whose text does not depend on an order of a set."""
+        if isinstance(value, OwnFunction) and value.text is not None:
+            return Text(value.text)
+        if has_set(value) or type(value) in _ITERATORS or isinstance(value, OwnFunction | OwnClass):
             raise UnknownValue("the text of a set")
-        return str(value)
+        return value
 
     def _comprehension(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp) -> Any:
         found: list[Any] = []
@@ -342,16 +408,126 @@ class Evaluator:
             name = node.func.id
             if name in _BUILTINS and name not in self.names and name not in self.namespace:
                 return self._builtin(name, node)
-            kind = self.namespace.get(name)
-            if kind in (*_DATES, datetime.timedelta) and self.reads(name) and not node.keywords:
+            if name == "object" and not node.args and "object" not in self.namespace:
+                return OwnObject(object, None, self.own.new_address())
+            kind: Any = self.namespace.get(name)
+            is_date = isinstance(kind, type) and kind in (*_DATES, datetime.timedelta)
+            if is_date and self.reads(name) and not node.keywords:
                 return kind(*map(self.value, node.args))
         elif isinstance(node.func, ast.Attribute):
             if isinstance(node.func.value, ast.Name) and node.func.value.id == "dict":
                 if node.func.attr == "fromkeys" and "dict" not in self.namespace:
                     return dict.fromkeys(self.iterated(node.args[0]), *map(self.value, node.args[1:]))
+            elif (
+                isinstance(node.func.value, ast.Name)
+                and node.func.value.id == "object"
+                and "object" not in self.namespace
+            ):
+                if node.func.attr in ("__repr__", "__str__") and len(node.args) == 1:
+                    return self._plain_text(self.value(node.args[0]))
             else:
                 return self._method(node.func, node)
-        raise UnknownValue(ast.unparse(node.func))
+        return self._call_value(self.value(node.func), node)
+
+    # -- the notebook's own ----------------------------------------------------------------------------
+
+    def function(self, node: ast.FunctionDef | ast.Lambda) -> OwnFunction:
+        """One that is made here."""
+        defaults = tuple(map(self.value, node.args.defaults))
+        pairs = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+        named = {each.arg: self.value(value) for each, value in pairs if value is not None}
+        outside = {name: self.names[name] for name in self._locals if name in self.names}
+        return OwnFunction(node, outside, defaults, named)
+
+    def _call_value(self, function: Any, node: ast.Call) -> Any:
+        given: list[Any] = []
+        for each in node.args:
+            if isinstance(each, ast.Starred):
+                given += self.iterated(each.value)
+            else:
+                given.append(self.value(each))
+        named: dict[str, Any] = {}
+        for keyword in node.keywords:
+            value = self.value(keyword.value)
+            named |= {keyword.arg: value} if keyword.arg is not None else value
+        return self._called(function, given, named)
+
+    def _called(self, function: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
+        """What a function of the notebook returns, or a class of it makes."""
+        if isinstance(function, OwnClass):
+            kind: Any = function.kind
+            made = OwnObject(kind, {}, self.own.new_address())
+            if not is_own(kind):
+                raise UnknownValue(kind.__name__)
+            if hasattr(kind, "__dataclass_fields__"):
+                made.attributes = self._fields(kind, given, named)
+            elif kind.__init__ is not object.__init__:
+                self._called(self._attribute(made, "__init__"), given, named)
+            return made
+        if isinstance(function, OwnObject):
+            function = self._attribute(function, "__call__")
+        if not isinstance(function, OwnFunction) or function.generates or self._depth > _DEPTH:
+            raise UnknownValue("a call")
+        parameters, own = function.bound(given, named), function.locals()
+        before, outer, local = dict(self.names), self._outer, self._locals
+        top = before if outer is None else outer
+        self.names.clear()
+        self.names.update({**top, **dict.fromkeys(own, UNKNOWN), **function.outside, **parameters})
+        self._outer, self._locals, self._depth = top, own, self._depth + 1
+        try:
+            definition = function.definition
+            if isinstance(definition, ast.Lambda):
+                return self.value(definition.body)
+            return self.body(definition.body)
+        finally:
+            found = {name: value for name, value in self.names.items() if name not in own}
+            top.update(found)
+            self.names.clear()
+            self.names.update(before)
+            self.names.update({name: value for name, value in found.items() if name not in local})
+            self._outer, self._locals, self._depth = outer, local, self._depth - 1
+
+    def _fields(self, kind: Any, given: list[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+        """What an object of a dataclass has when it is made."""
+        fields = {each.name: each for each in dataclasses.fields(kind)}
+        found = dict(zip(fields, given, strict=False)) | dict(named)
+        made = (*_EMPTY, dataclasses.MISSING)
+        simple = all(each.init and each.default_factory in made for each in fields.values())
+        if not simple or hasattr(kind, "__post_init__"):
+            raise UnknownValue(kind.__name__)
+        if len(given) > len(fields) or not {*named} <= {*fields}:
+            raise UnknownValue(kind.__name__)
+        for name, field in fields.items():
+            if name not in found and field.default is not dataclasses.MISSING:
+                found[name] = self._copy(field.default)
+            elif name not in found and field.default_factory is not dataclasses.MISSING:
+                found[name] = field.default_factory()
+        if found.keys() != fields.keys():
+            raise UnknownValue(kind.__name__)
+        return found
+
+    def _attribute(self, holder: OwnObject, name: str) -> Any:
+        if holder.attributes is None:
+            raise UnknownValue(name)
+        member = self.own.member(holder.kind, name, self._copy)
+        if member is not None and member[1] == "property":
+            return self._called(member[0].of(holder), [], {})
+        if name in holder.attributes:
+            return holder.attributes[name]
+        if member is None:
+            raise UnknownValue(name)
+        value, way = member
+        if way == "value":
+            return value
+        return value.of(holder if way == "method" else OwnClass(holder.kind))
+
+    def _plain_text(self, value: Any) -> str:
+        if not isinstance(value, OwnObject):
+            raise UnknownValue("a text")
+        module = "" if value.kind.__module__ == "builtins" else f"{value.kind.__module__}."
+        return f"<{module}{value.kind.__qualname__} object at 0x{value.address}>"
+
+    # -- builtins and methods --------------------------------------------------------------------------
 
     def _builtin(self, name: str, node: ast.Call) -> Any:
         named = {each.arg: each.value for each in node.keywords}
@@ -371,8 +547,10 @@ class Evaluator:
                 continue
             column = self._column(each)
             given.append(self.value(each) if column is None else column)
-        if name == "str":
-            return self._text(*given)
+        if name in ("str", "format"):
+            return self.text(*given)
+        if name in ("repr", "ascii"):
+            return repr(self._plain(*given))
         if name not in ("set", "frozenset", "len", "bool", "any", "all", "next"):
             given = [self._in_order(each) if type(each) in _SETS else each for each in given]
         if name == "range" and len(range(*given)) > _STEPS:
@@ -381,6 +559,14 @@ class Evaluator:
 
     def _method(self, function: ast.Attribute, node: ast.Call) -> Any:
         holder = self.value(function.value)
+        if isinstance(holder, OwnObject):
+            if function.attr in ("__repr__", "__str__") and not holder.has_own_text():
+                return self.text(holder)
+            return self._call_value(self._attribute(holder, function.attr), node)
+        if isinstance(holder, str) and function.attr == "format":
+            if not (_SIMPLE_BRACES.fullmatch(holder) and len(node.args) == 1 and not node.keywords):
+                raise UnknownValue("a format")
+            return holder.format(self.text(self.value(node.args[0])))
         if function.attr not in _METHODS.get(type(holder), ()):
             raise UnknownValue(function.attr)
         if type(holder) is set and function.attr == "pop":
@@ -399,19 +585,6 @@ class Evaluator:
     def _function(self, node: ast.expr) -> Callable[..., Any] | None:
         """What is given as a key, or to `map` or `filter`."""
         match node:
-            case ast.Lambda() if not (node.args.defaults or node.args.vararg or node.args.kwonlyargs):
-                names = [each.arg for each in node.args.args]
-
-                def call(*given: Any) -> Any:
-                    before = {name: self.names[name] for name in names if name in self.names}
-                    self.names.update(zip(names, given, strict=True))
-                    found = self.value(node.body)
-                    for name in names:
-                        del self.names[name]
-                    self.names.update(before)
-                    return found
-
-                return call
             case ast.Name() if (
                 node.id in ("len", "int", "float", "abs", "ord") and node.id not in self.namespace
             ):
@@ -423,7 +596,8 @@ class Evaluator:
                 holder = self.value(node.value)
                 if node.attr in _METHODS.get(type(holder), ()) and node.attr not in CHANGING:
                     return getattr(holder, node.attr)  # type: ignore[no-any-return]
-        raise UnknownValue(ast.unparse(node))
+        function = self.value(node)
+        return lambda *given: self._called(function, [*given], {})
 
     def _column(self, node: ast.expr) -> list[Any] | None:
         """The items of a column of pandas, or an array of numpy with one dimension."""
@@ -486,9 +660,15 @@ def has_set(value: Any) -> bool:
     return isinstance(value, dict) and any(map(has_set, value.values()))
 
 
-def copy_of(value: Any, left: list[int] | None = None) -> Any:
+def _no_body(body: list[ast.stmt]) -> Any:
+    raise UnknownValue("statements")
+
+
+def copy_of(
+    value: Any, left: list[int] | None = None, leaf: Callable[[Any], Any] = lambda value: None
+) -> Any:
     """A copy of a value; raises `UnknownValue` where it is or holds something else than numbers, text, dates
-    and collections of them."""
+    and collections of them. leaf: gives what stands for other values, or None."""
     left = [_STEPS] if left is None else left
     left[0] -= 1
     if left[0] < 0:
@@ -496,18 +676,27 @@ def copy_of(value: Any, left: list[int] | None = None) -> Any:
     if type(value) in _ATOMS:
         return value
     if type(value) in (list, tuple, set, frozenset):
-        return type(value)([copy_of(each, left) for each in value])
+        return type(value)([copy_of(each, left, leaf) for each in value])
     if type(value) is dict:
-        return {copy_of(key, left): copy_of(each, left) for key, each in value.items()}
-    if type(value) is range:
+        return {copy_of(key, left, leaf): copy_of(each, left, leaf) for key, each in value.items()}
+    if type(value) in (range, OwnFunction, OwnClass):
         return value
+    if type(value) is OwnObject:
+        inside = value.attributes
+        copied = None if inside is None else {name: copy_of(each, left) for name, each in inside.items()}
+        return OwnObject(value.kind, copied, value.address)
+    if (found := leaf(value)) is not None:
+        return found
     raise UnknownValue(type(value).__name__)
 
 
 def text_of(value: Any, *, ordered: bool) -> str:
-    """What tells a value from another. ordered: the order of a dict counts. That of a set never does."""
-    copied = copy_of(value)
-    return _told(copied, ordered=ordered)
+    """What tells a value from another. ordered: the order of a dict counts, and the addresses in texts. The
+    order of a set never does."""
+    try:
+        return _told(copy_of(value), ordered=ordered)
+    except RecursionError as error:
+        raise UnknownValue("an object that holds itself") from error
 
 
 def _told(value: Any, *, ordered: bool) -> str:
@@ -523,4 +712,9 @@ def _told(value: Any, *, ordered: bool) -> str:
             f"{_told(key, ordered=ordered)}:{_told(each, ordered=ordered)}" for key, each in value.items()
         ]
         return f"dict{{{','.join(pairs if ordered else sorted(pairs))}}}"
-    return f"{type(value).__name__} {value!r}"
+    if isinstance(value, OwnFunction | OwnClass):
+        return type(value).__name__
+    if isinstance(value, OwnObject):
+        return f"{value.kind.__name__} {_told(value.attributes or {}, ordered=ordered)}"
+    text = repr(value) if ordered else hide_addresses(repr(value))
+    return f"{type(value).__name__} {text}"

@@ -1,8 +1,10 @@
-"""Generators without a seed that libraries make for themselves: each `random.Random`.
+"""Generators without a seed that libraries make for themselves: each `random.Random`, and those of
+`numpy.random.default_rng`.
 
-In the kernel's process. `random.Random.seed` and `random.Random.setstate` are wrapped (``__wrapped__`` says
-so). A generator without a seed begins elsewhere in each run. Not seen: generators of numpy that libraries
-make, which ask for entropy also where they are given a seed, and what C code asks for itself."""
+In the kernel's process. `random.Random.seed`, `random.Random.setstate` and `numpy.random.default_rng` are
+wrapped (``__wrapped__`` says so). A `random.Random` without a seed begins elsewhere in each run. Not seen:
+other generators of numpy that libraries make, as numpy asks for entropy also where they are given a seed, and
+what C code asks for itself."""
 
 import ast
 import builtins
@@ -26,7 +28,7 @@ from deskcheck.notebook.kernel.chance.shown import is_function
 
 OWN = "random.Random"
 """What a generator is called that the notebook made."""
-_MADE_BY = frozenset({"random", "copy", "copyreg"})
+_MADE_BY = frozenset({"random", "numpy", "copy", "copyreg"})
 """Packages that make a generator for whoever calls them."""
 _IDLE = frozenset(
     {"tempfile", "asyncio", "multiprocessing", "concurrent", "threading", "email", "joblib", "tornado"}
@@ -53,9 +55,15 @@ class LibraryGenerators:
 
     def __init__(self, run: int) -> None:
         self.run = run
-        self._made: dict[int, tuple[weakref.ref[random.Random], str, object]] = {}
-        """By `id`: the generator, who made it, where it was when the cell began."""
+        self._made: dict[int, tuple[Callable[[], Any], str, object]] = {}
+        """By `id`: what gives the generator, who made it, where it was when the cell began. To a
+        `random.Random` a weak reference is held; none can be had to a generator of numpy."""
         self._count = 0
+        self._numpy: Any = None
+        """`numpy.random.default_rng` as it was, once it is wrapped."""
+        self._watches = False
+        self.of_numpy: set[str] = set()
+        """Who makes generators of numpy."""
 
     def watch(self) -> Callable[[], None]:
         """Begin to see them. What is returned ends that."""
@@ -75,11 +83,45 @@ class LibraryGenerators:
 
         kind: Any = random.Random
         kind.seed, kind.setstate = watched_seed, watched_setstate
+        self._watches = True
+        self.watch_numpy()
 
         def end() -> None:
             kind.seed, kind.setstate = seed, setstate
+            for module in _of_numpy() if self._numpy is not None else ():
+                module.default_rng = self._numpy
+            self._watches, self._numpy = False, None
 
         return end
+
+    def watch_numpy(self) -> None:
+        """Where numpy is loaded by now, see what it makes."""
+        modules = _of_numpy()
+        if not self._watches or self._numpy is not None or not modules:
+            return
+        self._numpy = make = modules[0].default_rng
+
+        @functools.wraps(make)
+        def default_rng(*args: Any, **kwargs: Any) -> Any:
+            __tracebackhide__ = True
+            made = make(*args, **kwargs)
+            if all(each is None for each in (*args, *kwargs.values())):
+                self._made_by_numpy(made, sys._getframe(1))
+            return made
+
+        for module in modules:
+            module.default_rng = default_rng
+
+    def _made_by_numpy(self, generator: Any, frame: FrameType | None) -> None:
+        maker = _maker(frame)
+        if maker is not None and maker != OWN:
+            self._keep(generator, lambda: generator, maker)
+            self.of_numpy.add(maker)
+
+    def _keep(self, generator: Any, found: Callable[[], Any], maker: str) -> None:
+        if len(self._made) >= _MOST:
+            self._made.pop(next(iter(self._made)))
+        self._made[id(generator)] = found, maker, _place(generator)
 
     def _seeded(self, generator: random.Random, frame: FrameType | None, *, without: bool) -> None:
         self._made.pop(id(generator), None)
@@ -91,27 +133,39 @@ class LibraryGenerators:
         type(generator).__mro__[type(generator).__mro__.index(random.Random) + 1].setstate(  # type: ignore[attr-defined]
             generator, (*state, 0)
         )
-        if len(self._made) >= _MOST:
-            self._made.pop(next(iter(self._made)))
-        self._made[id(generator)] = weakref.ref(generator), maker, generator.getstate()
+        self._keep(generator, weakref.ref(generator), maker)
 
     def begin(self) -> None:
         """A cell begins."""
+        self.watch_numpy()
         for key, (found, maker, _) in [*self._made.items()]:
             generator = found()
             if generator is None:
                 del self._made[key]
             else:
-                self._made[key] = found, maker, generator.getstate()
+                self._made[key] = found, maker, _place(generator)
 
     def drew(self) -> list[str]:
         """Who made the generators that the cell drew from."""
         found: dict[str, None] = {}
         for reference, maker, before in self._made.values():
             generator = reference()
-            if generator is not None and generator.getstate() != before:
+            if generator is not None and _place(generator) != before:
                 found[maker] = None
         return [*found]
+
+
+def _place(generator: Any) -> object:
+    """Where a generator is."""
+    if isinstance(generator, random.Random):
+        return generator.getstate()
+    return repr(generator.bit_generator.state)
+
+
+def _of_numpy() -> list[Any]:
+    """The modules that have `numpy.random.default_rng`, where numpy is loaded."""
+    modules = [sys.modules.get(name) for name in ("numpy.random", "numpy.random._generator")]
+    return [each for each in modules if hasattr(each, "default_rng")]
 
 
 def _maker(frame: FrameType | None) -> str | None:

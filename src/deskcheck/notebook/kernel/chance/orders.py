@@ -1,5 +1,5 @@
-"""Whether what a cell shows and gives to variables depends on the order of sets: found by computing it in
-several orders, where `harmless` can.
+"""Whether what a cell shows and gives to variables depends on the order of sets, or on addresses: found by
+computing it with several of them, where `harmless` can. The notebook's own functions are computed, too.
 
 In the kernel's process, on copies. Statements that cannot be computed leave the variables unknown that they
 name; of these, and of what follows from them, nothing is told."""
@@ -14,9 +14,15 @@ from deskcheck.notebook.kernel.chance.harmless import (
     UNKNOWN,
     Evaluator,
     TooManySteps,
-    UnknownValue,
     copy_of,
     text_of,
+)
+from deskcheck.notebook.kernel.chance.own import (
+    Definitions,
+    OwnObject,
+    UnknownValue,
+    hide_addresses,
+    may_have_address,
 )
 
 _ORDERS = 8
@@ -26,12 +32,16 @@ _Told = tuple[str, str] | None
 """The text of a value, with and without the order of its dicts; None where it is not known."""
 
 
+ORDER = "the order of a set"
+ADDRESS = "the address of an object"
+
+
 class Order(Enum):
-    """What of a value depends on the order of sets."""
+    """What of a value depends on the order of sets, or on addresses."""
 
     NONE = "none"
     KEYS = "keys"
-    """The order of the items of dicts alone."""
+    """The order of the items of dicts alone, or addresses in a text, as a normaliser can hide them."""
     VALUE = "value"
 
 
@@ -39,13 +49,18 @@ class SetOrders:
     """Of the cells of one kernel, in their order. What is found of the last one: shown, by the `id` of an
     expression that it shows; given, by the `id` of a statement, and the name that it gives a value to."""
 
-    def __init__(self) -> None:
+    def __init__(self, definitions: Definitions | None = None) -> None:
         self.shown: dict[int, Order] = {}
         self.given: dict[int, dict[str, Order]] = {}
         self._evaluators: list[Evaluator] = []
         """In each of the orders, when the last cell has ended; in the first alone where none counts."""
         self._others: dict[str, list[Any]] = {}
         """Variables that depend on the order of sets, with their value in each of the orders."""
+        self._of_addresses: set[str] = set()
+        """Those of them that depend on addresses alone."""
+        self.definitions = definitions or Definitions()
+        self.reason = ORDER
+        """What in the last cell depends on."""
 
     def of(
         self,
@@ -57,18 +72,20 @@ class SetOrders:
     ) -> None:
         """Look at the next cell. namespace: the user's variables when it has ended. chance: those that are
         another in each run, of before."""
-        self.shown, self.given = {}, {}
+        self.shown, self.given, self.reason = {}, {}, ORDER
+        self.definitions.add(tree)
         changed = _changed(tree.body)
         others = {name: values for name, values in self._others.items() if name in chance}
-        self._evaluators = [Evaluator(0, namespace, lambda name: name not in chance)]
-        if not _may_depend(tree, namespace, others):
+        self._evaluators = [Evaluator(0, namespace, lambda name: name not in chance, self.definitions)]
+        if not (_may_depend(tree, namespace, others) or self._calls(tree)):
             self._others = {name: values for name, values in others.items() if name not in changed}
             return
-        unreadable = changed | {*chance}
+        defined = {each.name for each in tree.body if isinstance(each, ast.ClassDef)}
+        unreadable = (changed - defined) | {*chance}
         columns = _columns_kept(tree, unreadable - {*chance})
         runs = []
         for number in range(_ORDERS):
-            run = _Run(number, namespace, lambda name: name not in unreadable)
+            run = _Run(number, namespace, lambda name: name not in unreadable, self.definitions)
             run.evaluator.columns = columns
             run.names.update((name, copy_of(values[number])) for name, values in others.items())
             try:
@@ -83,14 +100,27 @@ class SetOrders:
         self.shown = _differences([run.shown for run in runs])
         for (statement, name), order in _differences([run.given for run in runs]).items():
             self.given.setdefault(statement, {})[name] = order
+        read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} & {*others}
+        if not any(run.evaluator.sorted for run in runs) and read <= self._of_addresses:
+            self.reason = ADDRESS
         self._others = {}
         for name in runs[0].names:
             told = [_told(run.names.get(name, UNKNOWN)) for run in runs]
             if _difference([[each] for each in told]) in (Order.KEYS, Order.VALUE):
                 self._others[name] = [run.names[name] for run in runs]
+                if self.reason == ADDRESS:
+                    self._of_addresses.add(name)
+                elif name not in read:
+                    self._of_addresses.discard(name)
+
+    def _calls(self, tree: ast.Module) -> bool:
+        """Whether a cell may call a function of the notebook that has a set."""
+        return self.definitions.sets and any(isinstance(node, ast.Call) for node in ast.walk(tree))
 
     def value(self, node: ast.expr) -> Any:
         """Of an expression when the last cell has ended, in one of the orders; raises `UnknownValue`."""
+        if not self._evaluators:
+            raise UnknownValue("no cell")
         return self._evaluators[0].value(node)
 
     def order(self, node: ast.expr) -> Order | None:
@@ -112,16 +142,35 @@ class _Continue(Exception):
     """A turn of a loop ends."""
 
 
+class _Return(Exception):
+    """A function ends."""
+
+    def __init__(self, value: Any) -> None:
+        super().__init__()
+        self.value = value
+
+
 class _Run:
     """Of one cell, in one order. shown, given: what was shown and given at each place, in its order."""
 
-    def __init__(self, order: int, namespace: Mapping[str, Any], reads: Callable[[str], bool]) -> None:
-        self.evaluator = Evaluator(order, namespace, reads)
+    def __init__(
+        self,
+        order: int,
+        namespace: Mapping[str, Any],
+        reads: Callable[[str], bool],
+        definitions: Definitions,
+    ) -> None:
+        self.evaluator = Evaluator(order, namespace, reads, definitions)
+        self.evaluator.body = self._body
         self.names = self.evaluator.names
         self.shown: dict[int, list[_Told]] = {}
         self.given: dict[tuple[int, str], list[_Told]] = {}
         self._loops = 0
         """So many loops run, one in another."""
+        self._calls = 0
+        """So many functions run."""
+        self._tries = 0
+        """So many statements run that something looks for exceptions of."""
 
     def go(self, body: Iterable[ast.stmt], last: ast.stmt | None = None) -> None:
         """Compute statements. last: the one of which the value is shown."""
@@ -134,12 +183,26 @@ class _Run:
             except TooManySteps:
                 raise
             except UnknownValue:
-                if self._loops and _leaves([statement]):
+                if self._tries or ((self._loops or self._calls) and _leaves([statement])):
                     raise
                 self._forget(statement)
-            for name in _changed([statement]):
+            for name in _changed([statement]) if not self._calls else ():
                 told = _told(self.names.get(name, UNKNOWN))
                 self.given.setdefault((id(statement), name), []).append(told)
+
+    def _body(self, body: list[ast.stmt]) -> Any:
+        """What a function returns."""
+        loops, self._loops = self._loops, 0
+        tries, self._tries = self._tries, 0
+        self._calls += 1
+        try:
+            self.go(body)
+        except _Return as found:
+            return found.value
+        finally:
+            self._loops, self._tries = loops, tries
+            self._calls -= 1
+        return None
 
     def _forget(self, statement: ast.stmt) -> None:
         """A statement may have changed what it names."""
@@ -164,7 +227,14 @@ class _Run:
         except UnknownValue:
             shown.append(None)
             raise
-        shown.append(_told(value))
+        shown.append(self._told(value))
+
+    def _told(self, value: Any) -> _Told:
+        """Of what is shown: an object is by its text alone."""
+        if isinstance(value, OwnObject):
+            text = self.evaluator.text(value)
+            return text, hide_addresses(text)
+        return _told(value)
 
     def _statement(self, node: ast.stmt) -> None:
         value = self.evaluator.value
@@ -192,8 +262,19 @@ class _Run:
                 raise _Break
             case ast.Continue():
                 raise _Continue
-            case ast.Pass():
+            case ast.Pass() | ast.Global() | ast.Nonlocal():
                 pass
+            case ast.Return():
+                raise _Return(None if node.value is None else value(node.value))
+            case ast.FunctionDef() if not node.decorator_list:
+                self.names[node.name] = self.evaluator.function(node)
+            case ast.Try():
+                self._tries += 1
+                try:
+                    self.go(node.body)
+                finally:
+                    self._tries -= 1
+                self.go([*node.orelse, *node.finalbody])
             case _:
                 raise UnknownValue(type(node).__name__)
 
@@ -262,8 +343,15 @@ def _difference(runs: list[list[_Told]]) -> Order | None:
 
 
 def _may_depend(tree: ast.Module, namespace: Mapping[str, Any], others: Collection[str]) -> bool:
-    """Whether a cell has a set, or a variable that depends on the order of one."""
+    """Whether a cell has a set, a variable that depends on the order of one, or an object whose text has its
+    address."""
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and id(node) not in called:
+            if may_have_address(namespace.get(node.id)):
+                return True
+        elif isinstance(node, ast.Name) and (node.id == "object" or type(namespace.get(node.id)) is type):
+            return True
         if isinstance(node, ast.Set | ast.SetComp):
             return True
         if isinstance(node, ast.Name) and (node.id in _NAMES or node.id in others):
@@ -325,5 +413,6 @@ def _prints(node: ast.expr) -> bool:
 
 
 def _leaves(body: list[ast.stmt]) -> bool:
-    """Whether a statement may end a loop or a turn of it."""
-    return any(isinstance(each, ast.Break | ast.Continue) for node in body for each in ast.walk(node))
+    """Whether a statement may end a loop, a turn of it, or a function."""
+    ends = ast.Break | ast.Continue | ast.Return | ast.Raise
+    return any(isinstance(each, ends) for node in body for each in ast.walk(node))

@@ -2,24 +2,29 @@
 
 In the kernel's process. Where it comes from: the draws of `chance` and `draws`, clocks, numbers of processes,
 addresses, names of temporary files, hashes of text, the order of sets of text. It is followed through
-assignments, arithmetic, comparisons, indexes, methods, the formatting of text, and the builtins that keep
-it. A duration (one clock's value less another) may be the same in each run, as may two values that are
-compared with each other, unless they were drawn: these are not followed. Of the notebook's own functions
-what they return is followed, but not what they are given. Of a model of torch or scikit-learn, what it
-computes and has learned is followed; its own text does not tell that. Nothing is called."""
+assignments, arithmetic, comparisons, indexes, methods, the formatting of text, the builtins that keep it,
+and the notebook's own functions, with what they are given. A duration (one clock's value less another) may be
+the same in each run, as may two values that are compared with each other, unless they were drawn: these are
+not followed. Of a model of torch or scikit-learn, what it computes and has learned is followed; its own text
+does not tell that. Nothing is called."""
 
 import ast
 import builtins
+import functools
+import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import Any
+from typing import Any, TypeGuard
 
 from deskcheck.notebook.kernel.chance.estimators import learns_by_chance
-from deskcheck.notebook.kernel.chance.harmless import UnknownValue, hash_varies
-from deskcheck.notebook.kernel.chance.orders import Order, SetOrders
+from deskcheck.notebook.kernel.chance.harmless import hash_varies
+from deskcheck.notebook.kernel.chance.orders import ADDRESS, ORDER, Order, SetOrders
+from deskcheck.notebook.kernel.chance.own import Definition, UnknownValue, held_by, is_own
+from deskcheck.notebook.state.dependencies import parse
 
 _CLOCKS = {
     "time": (
@@ -44,10 +49,21 @@ _KEEP = frozenset(
     | {"list", "tuple", "reversed", "enumerate", "next", "iter", "ascii", "bytes"}
 )
 """Builtins whose result is another where what they are given is."""
+_TEXTS = frozenset({"str", "repr", "ascii", "format"})
 _KEEP_DRAWN = frozenset({"any", "all", "sum", "max", "min"})
 """Builtins that also keep what was drawn, whatever its order."""
 _GROW = frozenset({"append", "add", "extend", "insert", "appendleft", "update"})
 """Methods that put what they are given into a list, set or dict."""
+_LISTING = frozenset({"append", "extend", "insert", "appendleft"})
+"""Of them, those whose order counts."""
+_DEPTH = 8
+"""Of the notebook's functions that are followed, one in another."""
+DEVICE = "/dev/urandom"
+DEVICES = frozenset({DEVICE, "/dev/random", "/dev/hwrng", "/proc/sys/kernel/random/uuid"})
+"""Files that give something else whenever they are read."""
+OPENING = frozenset({"open", "fdopen", "FileIO", "fromfile", "memmap", "read_bytes", "read_text"})
+"""Functions and methods that open a file, or read it."""
+_READING = frozenset({"read", "pread", "readv", "preadv", "fromfile", "read_bytes", "read_text"})
 _COMMANDS = frozenset({"run", "check_output", "getoutput", "getstatusoutput", "Popen", "system", "popen"})
 """Functions of `subprocess` and `os` that run a command."""
 _KEEPING = frozenset(
@@ -116,7 +132,7 @@ _SHELL_SEED = re.compile(r"(?<![\w$])RANDOM=\d+\b")
 _IN_SHELL = re.compile(r"\A\s*%%(?:bash|sh|script|!)|^\s*(?:\w+\s*=\s*)?(?:!|%sx\b|%system\b)", re.MULTILINE)
 _MAY_COME = re.compile(
     r"\btime|clock|perf_counter|monotonic|\bnow\b|today|getpid|getppid|get_ident|\bid\(|\bhash\(|__hash__|execute|sql|query|temp|mk"
-    r"|popen|system|subprocess|\bset\b|\{|frozenset|\blist\(|\btuple\(|\biter\(|join|pop"
+    r"|repr|\bstr\(|\bformat|\bf['\"]|%[sr]|open|/dev/|popen|system|subprocess|\bset\b|\{|frozenset|\blist\(|\btuple\(|\biter\(|join|pop"
 )
 THE = "the "
 """Begins the labels of what is shown, not drawn."""
@@ -124,7 +140,6 @@ PERHAPS = "perhaps "
 """Begins those of what was drawn and may decide nothing."""
 _VALUE = f"{THE}value of "
 SHELL = "the random numbers of a command"
-ORDER = "the order of a set"
 QUERY = "the random numbers of a query"
 
 
@@ -132,25 +147,30 @@ QUERY = "the random numbers of a query"
 class ChanceOrigin:
     """Where a value comes from. fine: it is chance what a comparison with it gives; else only its digits
     are. clock: what it is less another is a duration. inside: its text does not tell it: a model, by its
-    weights. index: it was sorted, and its index alone is another. parts: of what is so in
-    part (a dict, a data frame), each key with where its item comes from."""
+    weights. index: it was sorted, and its index alone is another. keyed: its items are found by their keys,
+    and only their order is another: a data frame that is made of a dict. parts: of what is so in part (a
+    dict, a data frame), each key with where its item comes from."""
 
     label: str
     fine: bool = True
     clock: bool = False
     inside: bool = False
     index: bool = False
+    keyed: bool = False
     parts: tuple[tuple[object, "ChanceOrigin | None"], ...] = ()
 
 
 class ShownChance:
-    """Of the cells of one kernel, in their order. names: variables that are another in each run. functions:
-    those of the notebook that were seen."""
+    """Of the cells of one kernel, in their order. names: variables that are another in each run."""
 
     def __init__(self) -> None:
         self.names: dict[str, ChanceOrigin] = {}
-        self.functions: dict[str, ast.FunctionDef] = {}
         self._orders = SetOrders()
+        self._passed: list[str] = []
+
+    def passed(self, code: str) -> None:
+        """A cell that is not read: what it defines may be used later."""
+        self._passed.append(code)
 
     def of(
         self,
@@ -162,9 +182,14 @@ class ShownChance:
         """Where that comes from which the next cell shows and which is another in each run. namespace: the
         user's variables when it has ended. drawn: which generator a call draws from. code: the
         cell, with its magics."""
-        self.functions |= {each.name: each for each in tree.body if isinstance(each, ast.FunctionDef)}
+        for each in map(parse, self._passed):
+            if each is not None:
+                self._orders.definitions.add(each)
+        self._passed = []
         self._orders.of(tree, namespace, self.names, shows_last=shows_value(code))
-        cell = _Cell(self.names, namespace, drawn, self.functions, self._orders)
+        cell = _Cell(self.names, namespace, drawn, self._orders)
+        if Order.VALUE in self._orders.shown.values():  # by a function, perhaps
+            cell.found.append(self._orders.reason)
         cell.go(tree.body)
         self.names = cell.names
         if shows_value(code) and tree.body and isinstance(last := tree.body[-1], ast.Expr):
@@ -193,23 +218,25 @@ class _Cell:
         names: dict[str, ChanceOrigin],
         namespace: Mapping[str, Any],
         drawn: Callable[[ast.Call], str | None],
-        functions: Mapping[str, ast.FunctionDef],
         orders: SetOrders,
+        callers: tuple[Definition, ...] = (),
     ) -> None:
         self.names = names
         self.orders = orders
-        self.functions = functions
-        """Those of the notebook, by name."""
-        self.namespace = namespace
+        self.callers = callers
+        """The functions that are followed, one in another."""
+        self.namespace = dict(namespace)
         self.drawn = drawn
         self.labels = _functions()
         self.found: list[str] = []
+        self.returned: list[ChanceOrigin] = []
+        """What a function returns or yields, or by what it is decided what that is."""
 
     def show(self, value: ast.expr) -> None:
         source, order = self.value(value), self.orders.shown.get(id(value))
         if order is Order.VALUE:
-            source = ChanceOrigin(ORDER)
-        elif order is not None and source is not None and source.label == ORDER:
+            source = ChanceOrigin(self.orders.reason)
+        elif order is not None and source is not None and source.label in (ORDER, ADDRESS):
             source = None
         if source is not None and not source.inside:
             self.found.append(source.label)
@@ -223,7 +250,13 @@ class _Cell:
                 if prints(statement.value):
                     for given in statement.value.args:
                         self.show(given)
+                elif self._own(statement.value.func) is not None:
+                    self.value(statement.value)  # it may print
                 self._changes(statement.value)
+            elif isinstance(statement, ast.Return) or _yields(statement):
+                self._returns(statement.value)
+            elif isinstance(statement, ast.Import | ast.ImportFrom):
+                self._imports(statement)
             elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
                 self._assign(statement, always=always)
             elif isinstance(statement, ast.For):
@@ -232,22 +265,47 @@ class _Cell:
                 labels = self.labels
                 patched = {*self._patched(statement)}
                 self.labels = {each: label for each, label in labels.items() if each not in patched}
+                for item in statement.items:
+                    source = self.value(item.context_expr)
+                    if isinstance(item.optional_vars, ast.Name) and source is not None:
+                        self.names[item.optional_vars.id] = source
                 self.go(statement.body, always=False)
                 self.labels = labels
             else:
                 test = self.value(statement.test) if isinstance(statement, ast.If | ast.While) else None
                 if test is not None and test.fine and any(map(prints, ast.walk(statement))):
                     self.found.append(test.label)
+                if test is not None and test.fine and test.label != ORDER:
+                    returns = any(isinstance(each, ast.Return | ast.Yield) for each in ast.walk(statement))
+                    self.returned += [test] * returns
                 for inner in _blocks(statement):
                     self.go(inner, always=False)
             self._settle(statement)
+
+    def _imports(self, statement: ast.Import | ast.ImportFrom) -> None:
+        """A function imports modules, or what they have."""
+        for each in statement.names if self.callers else ():
+            name = each.asname or each.name.partition(".")[0]
+            if isinstance(statement, ast.Import):
+                found = sys.modules.get(each.name if each.asname else name)
+            else:
+                found = vars(sys.modules.get(statement.module or "", sys)).get(each.name)
+            self.namespace[name] = found
+
+    def _returns(self, node: ast.expr | None) -> None:
+        """A function returns or yields the value of an expression."""
+        value = node.value if isinstance(node, ast.Yield | ast.YieldFrom) else node
+        source = self.value(value)
+        if isinstance(node, ast.YieldFrom) and self._is_set_of_text(value):
+            source = ChanceOrigin(ORDER)
+        self.returned += [source] if source is not None else []
 
     def _settle(self, statement: ast.stmt) -> None:
         """What of variables depends on the order of sets, where that was computed."""
         for name, order in self.orders.given.get(id(statement), {}).items():
             if order is not Order.NONE:
-                self.names[name] = ChanceOrigin(ORDER, inside=order is Order.KEYS)
-            elif name in self.names and self.names[name].label == ORDER:
+                self.names[name] = ChanceOrigin(self.orders.reason, inside=order is Order.KEYS)
+            elif name in self.names and self.names[name].label in (ORDER, ADDRESS):
                 del self.names[name]
 
     def _patched(self, statement: ast.With) -> Iterator[int]:
@@ -275,7 +333,8 @@ class _Cell:
         before = dict(self.names)
         self.go(statement.body, always=False)
         if over is not None and over.label == ORDER and len(self.found) == shown:
-            self.names = before  # it may have added up what has no order
+            grown = dict.fromkeys(_grown(statement.body), ChanceOrigin(ORDER))
+            self.names = before | grown  # of the others, it may have added up what has no order
         self.go(statement.orelse, always=False)
 
     def _assign(self, statement: ast.Assign | ast.AnnAssign | ast.AugAssign, *, always: bool) -> None:
@@ -375,6 +434,8 @@ class _Cell:
                         return None
                     own = node.attr.startswith(_WEIGHTS) or node.attr.endswith("_")
                     return replace(found, inside=not own or node.attr in _OF_MODELS)
+                if found is not None and found.keyed and node.attr in ("index", "columns", "values"):
+                    return replace(found, keyed=False)
                 if found is not None and found.index:
                     return replace(found, index=False) if node.attr == "index" else None
                 if node.attr in _SAME and not (
@@ -386,6 +447,8 @@ class _Cell:
                 return found
             case ast.Subscript():
                 found = self.value(node.value) or self.value(node.slice)
+                if found is not None and found.keyed:
+                    return found if self._has_order(node) else None
                 key = node.slice.elts[-1] if isinstance(node.slice, ast.Tuple) else node.slice
                 if found is not None and found.parts and isinstance(key, ast.Constant):
                     told = dict(found.parts)
@@ -397,7 +460,7 @@ class _Cell:
                 tested = self.value(node.test)
                 return tested if tested is not None and tested.fine else self._any([node.body, node.orelse])
             case ast.JoinedStr() | ast.BoolOp():
-                return self._any(node.values)
+                return self._any(node.values) or self._of_order(node)
             case ast.List() | ast.Tuple():
                 stars = (each.value for each in node.elts if isinstance(each, ast.Starred))
                 if any(map(self._is_set_of_text, stars)):
@@ -421,6 +484,24 @@ class _Cell:
             case ast.NamedExpr():
                 return self.value(node.value)
         return None
+
+    def _has_order(self, node: ast.Subscript) -> bool:
+        """Whether it is a part of what has items by keys, whose order is chance: no single item of it."""
+        holder: ast.expr = node.value
+        by = None
+        if isinstance(holder, ast.Attribute) and holder.attr in ("loc", "at", "iloc", "iat"):
+            by, holder = holder.attr, holder.value
+        if by in ("iloc", "iat") or isinstance(node.slice, ast.Slice | ast.List):
+            return True
+        if by is not None:
+            keys = node.slice.elts if isinstance(node.slice, ast.Tuple) else ()
+            return any(isinstance(each, ast.Slice) for each in keys)
+        return not self._is_series(holder)
+
+    def _is_series(self, node: ast.expr) -> bool:
+        """Whether it is a variable with a series of pandas, or a call that makes one."""
+        made = self._meaning(node.func) if isinstance(node, ast.Call) else type(self._meaning(node))
+        return getattr(made, "__name__", "") == "Series"
 
     def _any(self, nodes: list[ast.expr]) -> ChanceOrigin | None:
         return next((found for each in nodes if (found := self.value(each)) is not None), None)
@@ -453,6 +534,8 @@ class _Cell:
             return None
         sides = [self.value(each) for each in (node.left, *node.comparators)]
         found = [each for each in sides if each is not None and each.fine]
+        if isinstance(node.ops[-1], ast.In | ast.NotIn) and sides[-1] is not None and sides[-1].keyed:
+            return sides[0]
         if len(found) == 1 or (len(found) == 2 and all(map(_is_drawn, found)) and _are_apart(node)):
             return found[0]
         return None
@@ -461,14 +544,17 @@ class _Cell:
         label = self.drawn(node)
         if label is not None:
             return ChanceOrigin(label, inside=self.is_fit(node))
+        if self._opens_device(node):
+            return ChanceOrigin(DEVICE, inside=getattr(node.func, "attr", "") not in _READING)
         name = self._builtin(node.func)
         if name is not None:
             return self._of_builtin(name, node)
         function = self._meaning(node.func)
-        if isinstance(node.func, ast.Name) and isinstance(function, FunctionType):
-            returned = self._returned(node.func.id)
-            if returned is not None:
-                return returned
+        if _module_of(function) == "posix" and getattr(function, "__name__", "") in _READING:
+            given = self._any(node.args)
+            return None if given is None else replace(given, inside=False)
+        if (called := self._own(node.func)) is not None:
+            return self._returned(*called, node)
         found = self.labels.get(id(function)) if function is not None else None
         if found is not None:
             least = 1 if getattr(function, "__name__", "") == "strftime" else 0
@@ -481,25 +567,35 @@ class _Cell:
         if model is not None and model.inside:
             own = getattr(node.func, "attr", "")
             return replace(model, inside=own in _OF_MODELS)
-        own = getattr(node.func, "attr", getattr(node.func, "id", ""))
-        if own in _ORDERED_INSIDE and node.args and self._is_set_of_text(node.args[0]):
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        if name in _ORDERED_INSIDE and node.args and self._is_set_of_text(node.args[0]):
             return ChanceOrigin(ORDER, inside=True)
         made = node.func.func if isinstance(node.func, ast.Call) else None
         if made is not None and _module_of(self._meaning(made)) in _KEEPING:  # nn.MSELoss()(output, target)
             return self._any([*node.args])
-        passes = _module_of(function) in ("itertools", "_functools") or own in _CHOICES
+        passes = _module_of(function) in ("itertools", "_functools") or name in _CHOICES
         if passes and _module_of(function) in ("itertools", "_functools", "random"):
             if any(map(self._is_set_of_text, node.args)):
                 return ChanceOrigin(ORDER)
             return self._any(node.args)
-        if _module_of(function) == "numpy" and own in _SORTING and not node.keywords:
+        if _module_of(function) == "numpy" and name in _SORTING and not node.keywords:
             given = self._any(node.args)
             return None if given is not None and given.label == ORDER else given
-        if _module_of(function) in _KEEPING and getattr(function, "__name__", "") not in _SAME:
-            return self._any([*node.args, *(keyword.value for keyword in node.keywords)])
+        maker = function
+        if isinstance(node.func, ast.Attribute) and name in ("from_dict", "from_records"):
+            maker = self._meaning(node.func.value)
+        if _module_of(maker) in _KEEPING and getattr(function, "__name__", "") not in _SAME:
+            given = self._any([*node.args, *(keyword.value for keyword in node.keywords)])
+            if given is None or not (given.label == ORDER and given.inside):
+                return given
+            if any(each.arg == "sort_keys" for each in node.keywords):
+                return None
+            return replace(given, inside=False, parts=(), keyed=_module_of(maker) == "pandas")
         if not isinstance(node.func, ast.Attribute):
             return None
-        if node.func.attr in _SAME:
+        if node.func.attr == "keys" and (held := self.value(node.func.value)) is not None and held.keyed:
+            return replace(held, keyed=False)
+        if node.func.attr in _SAME and not (node.func.attr == "index" and node.args):
             return None
         kind = self._meaning(node.func.value)
         if node.func.attr in _NOW and isinstance(kind, type) and _is_date(kind):
@@ -508,6 +604,10 @@ class _Cell:
             return ChanceOrigin(ORDER)
         if node.func.attr == "join" and node.args and self._is_set_of_text(node.args[0]):
             return ChanceOrigin(ORDER)
+        if self._is_device(node.func):
+            return ChanceOrigin(DEVICE)
+        if self._builtin(node.func.value) is not None and node.args:  # int.from_bytes(x), str.upper(x)
+            return self._any(node.args)
         if node.func.attr in ("join", "format"):
             if node.func.attr == "join" and node.args and self._is_unknown_set(node.args[0]):
                 return ChanceOrigin(ORDER)
@@ -523,7 +623,10 @@ class _Cell:
             given = self._any([*node.args, *(each.value for each in node.keywords)])
             maps = function.attr in _MAPPING and given is not None and not given.inside
             return given if maps and _module_of_value(self._root(function.value)) == "pandas" else None
-        if whole.label == ORDER and function.attr in _OF_ANY_ORDER:
+        in_any_order = whole.label == ORDER and function.attr in _OF_ANY_ORDER
+        if in_any_order and (not whole.keyed or self._is_series(function.value)):
+            return None
+        if whole.keyed and function.attr in ("sort_index", "get", "xs"):
             return None
         if whole.index and function.attr != "items":
             return whole if function.attr in _WITH_INDEX else None
@@ -543,22 +646,88 @@ class _Cell:
             node = node.func if isinstance(node, ast.Call) else node.value
         return self.namespace.get(node.id) if isinstance(node, ast.Name) else None
 
-    def _returned(self, name: str) -> ChanceOrigin | None:
-        """Where what a function of the notebook returns comes from, whatever it is given: as of the functions
-        that it calls."""
-        definition = self.functions.get(name)
-        if definition is None:
+    def _own(self, node: ast.expr) -> tuple[FunctionType, Definition, bool] | None:
+        """The notebook's function that is called, its source, and whether it is a method of what it is of."""
+        function, method = self._meaning(node), False
+        if isinstance(node, ast.Attribute) and function is None:
+            holder = node.value
+            made = self._meaning(holder.func if isinstance(holder, ast.Call) else holder)
+            kind = made if isinstance(made, type) else type(made)
+            if is_own(kind):
+                function = inspect.getattr_static(kind, node.attr, None)
+                method = isinstance(holder, ast.Call) or made is not kind
+        if isinstance(function, staticmethod | classmethod):
+            function, method = function.__func__, isinstance(function, classmethod)
+        if type(function) is functools._lru_cache_wrapper:
+            function = function.__wrapped__
+        if type(function) is not FunctionType:
             return None
-        before, functions = self.names, self.functions
-        self.names = {}
-        self.functions = {each: found for each, found in functions.items() if each != name}
-        found = self._any([each.value for each in _returns(definition) if each.value is not None])
-        self.names, self.functions = before, functions
-        return found
+        definition = self.orders.definitions.of(function)
+        return None if definition is None or definition in self.callers else (function, definition, method)
+
+    def _returned(
+        self, function: FunctionType, definition: Definition, method: bool, node: ast.Call
+    ) -> ChanceOrigin | None:
+        """Where what a function of the notebook returns comes from: computed, or else followed in its source,
+        with what it is given."""
+        order = self.orders.order(node)
+        if order in (Order.KEYS, Order.VALUE):
+            return self._of_order(node)
+        if len(self.callers) >= _DEPTH:
+            return None
+        values = dict.fromkeys(function.__code__.co_varnames) | held_by(function)
+        if method and isinstance(node.func, ast.Attribute) and definition.args.args:
+            values[definition.args.args[0].arg] = self._meaning(node.func.value)
+        own: dict[str, ChanceOrigin] = {}
+        for name, value in _given(definition, node, first=int(method)):
+            values[name] = self._value_of(value)
+            source = self.value(value)
+            if source is not None and not (order is not None and source.label in (ORDER, ADDRESS)):
+                own[name] = source
+        orders = SetOrders(self.orders.definitions)
+        callers = (*self.callers, definition)
+        inner = _Cell(own, {**self.namespace, **values}, self.drawn, orders, callers)
+        inner.labels = self.labels
+        if isinstance(definition, ast.Lambda):
+            return inner.value(definition.body)
+        inner.go(definition.body)
+        found = inner.found if order is None else [x for x in inner.found if x not in (ORDER, ADDRESS)]
+        self.found += found
+        return next(iter(inner.returned), None)
+
+    def _value_of(self, node: ast.expr) -> Any:
+        """What an expression gives, as far as that is known; of a set, in one of the orders."""
+        try:
+            return self.orders.value(node)
+        except UnknownValue:
+            return {"a", "b"} if self._is_set_of_text(node) else self._meaning(node)
+
+    def _is_device(self, function: ast.Attribute) -> bool:
+        """Whether a method reads a file that gives random numbers."""
+        holder = function.value
+        if isinstance(holder, ast.Attribute) and is_own(type(self._meaning(holder.value))):
+            file = object.__getattribute__(self._meaning(holder.value), "__dict__").get(holder.attr)
+        else:
+            file = self._meaning(holder)
+        if type(file).__module__ != "_io" or not function.attr.startswith("read"):
+            return False
+        return getattr(file, "name", None) in DEVICES
+
+    def _opens_device(self, node: ast.Call) -> bool:
+        """Whether a call opens a file that gives random numbers."""
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        if name not in OPENING:
+            return False
+        holder = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+        for each in (*holder, *node.args, *(keyword.value for keyword in node.keywords)):
+            told = each.value if isinstance(each, ast.Constant) else self._value_of(each)
+            if isinstance(told, str | PurePath) and str(told) in DEVICES:
+                return True
+        return False
 
     def _of_builtin(self, name: str, node: ast.Call) -> ChanceOrigin | None:
         if name == "id":
-            return ChanceOrigin("the address of an object", fine=False)
+            return ChanceOrigin(ADDRESS, fine=False)
         given = node.args[0] if node.args else None
         if given is None:
             return None
@@ -575,11 +744,20 @@ class _Cell:
                 return kept
         if name in _KEEP_DRAWN or name in ("sorted", "len"):
             return ChanceOrigin(ORDER) if self.orders.order(node) is Order.VALUE else None
-        return self._any(node.args) if name in _KEEP else None
+        if name in _KEEP:
+            return self._any(node.args) or (self._of_order(node) if name in _TEXTS else None)
+        return None
+
+    def _of_order(self, node: ast.expr) -> ChanceOrigin | None:
+        """Where it comes from, if it can be computed and depends on the order of sets or on addresses."""
+        order = self.orders.order(node)
+        if order not in (Order.KEYS, Order.VALUE):
+            return None
+        return ChanceOrigin(self.orders.reason, inside=order is Order.KEYS)
 
     def _hash(self, node: ast.expr) -> ChanceOrigin | None:
         if self._has_address(node):
-            return ChanceOrigin("the address of an object", fine=False)
+            return ChanceOrigin(ADDRESS, fine=False)
         try:
             varies = hash_varies(self.orders.value(node))
         except UnknownValue:
@@ -681,14 +859,23 @@ class _Cell:
         return None
 
 
-def _returns(definition: ast.FunctionDef) -> Iterator[ast.Return]:
-    todo: list[ast.AST] = [*definition.body]
-    while todo:
-        node = todo.pop(0)
-        if isinstance(node, ast.Return):
-            yield node
-        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-            todo += ast.iter_child_nodes(node)
+def _yields(statement: ast.stmt) -> TypeGuard[ast.Expr]:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Yield | ast.YieldFrom)
+
+
+def _given(definition: Definition, node: ast.Call, first: int) -> Iterator[tuple[str, ast.expr]]:
+    """The parameters of a function with what a call gives them. first: parameters that it does not give."""
+    arguments = definition.args
+    names = [each.arg for each in (*arguments.posonlyargs, *arguments.args)][first:]
+    yield from zip(names, node.args, strict=False)
+    rest = node.args[len(names) :]
+    if arguments.vararg is not None and rest:
+        yield arguments.vararg.arg, ast.Tuple(rest, ast.Load())
+    for each in node.keywords:
+        if each.arg in (*names, *(one.arg for one in arguments.kwonlyargs)) and each.arg is not None:
+            yield each.arg, each.value
+        elif arguments.kwarg is not None:
+            yield arguments.kwarg.arg, each.value
 
 
 def _functions() -> dict[int, ChanceOrigin]:
@@ -701,6 +888,15 @@ def _functions() -> dict[int, ChanceOrigin]:
     for function in _loaded(_DATES):
         found[id(function)] = ChanceOrigin("the time", fine=False, clock=True)
     return found
+
+
+def _grown(body: list[ast.stmt]) -> Iterator[str]:
+    """Lists that statements put something into, one after the other."""
+    for node in (each for statement in body for each in ast.walk(statement)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            put = node.args and not isinstance(node.args[-1], ast.Constant)
+            if put and node.func.attr in _LISTING and isinstance(node.func.value, ast.Name):
+                yield node.func.value.id
 
 
 def _loaded(table: Mapping[str, tuple[str, ...]]) -> Iterator[Any]:

@@ -14,6 +14,7 @@ from deskcheck.notebook.kernel.record import record_notebooks
 from deskcheck.notebook.settings import CheckSettings
 from deskcheck.notebook.trajectory.file import read_trajectory
 from tests.notebook.test_check import cell, printed, save, shown
+from tests.notebook.words import words
 
 numpy = pytest.importorskip("numpy", reason="would have proved that numpy's generators are seen")
 
@@ -117,7 +118,7 @@ def test_draws_are_seen() -> None:
     for source, expected in CELLS:
         draws.begin(namespace, source)
         exec(source, namespace)  # cells of our own
-        assert draws.end(namespace, source) == expected, source
+        assert words(draws.end(namespace, source)) == expected, source
     states = random.getstate(), repr(numpy.random.get_state())
     draws.begin(namespace, "")
     draws.end(namespace, "")
@@ -209,7 +210,7 @@ def test_chance_is_no_seed() -> None:
     for source, expected in BY_CHANCE:
         draws.begin(namespace, source)
         exec(source, namespace)  # cells of our own
-        assert {*draws.end(namespace, source)} == {*expected}, source
+        assert {*words(draws.end(namespace, source))} == {*expected}, source
 
 
 @pytest.mark.usefixtures("states")
@@ -244,7 +245,7 @@ def test_torch_is_seen() -> None:
     for source, expected in cells:
         draws.begin(namespace, source)
         exec(source, namespace)  # cells of our own
-        assert draws.end(namespace, source) == expected, source
+        assert words(draws.end(namespace, source)) == expected, source
     torch.set_rng_state(state)
 
 
@@ -300,7 +301,7 @@ def test_what_models_compute() -> None:
     for source, expected in TORCH_CELLS:
         draws.begin(namespace, source)
         exec(source, namespace)  # cells of our own
-        if (found := draws.end(namespace, source)) != expected:
+        if (found := words(draws.end(namespace, source))) != expected:
             wrong.append((source, found))
     torch.set_rng_state(state)
     assert wrong == []
@@ -352,7 +353,7 @@ def test_what_was_drawn_is_followed() -> None:
     for source, expected in FOLLOWED:
         draws.begin(namespace, source)
         exec(source, namespace)  # cells of our own
-        assert draws.end(namespace, source) == expected, source
+        assert words(draws.end(namespace, source)) == expected, source
 
 
 @pytest.mark.usefixtures("states")
@@ -389,7 +390,7 @@ def test_what_estimators_learn() -> None:
     ):
         draws.begin(namespace, source)
         exec(source, namespace)  # cells of our own
-        assert draws.end(namespace, source) == expected, source
+        assert words(draws.end(namespace, source)) == expected, source
 
 
 @pytest.mark.usefixtures("states")
@@ -416,7 +417,7 @@ def test_estimators_that_have_nothing_to_choose() -> None:
     ):
         draws.begin(namespace, source)
         exec(source, namespace)  # cells of our own
-        assert draws.end(namespace, source) == expected, source
+        assert words(draws.end(namespace, source)) == expected, source
 
 
 @pytest.mark.usefixtures("states")
@@ -444,7 +445,7 @@ def test_draws_that_decide_nothing() -> None:
     ):
         draws.begin(namespace, source)
         exec(source, namespace)  # cells of our own
-        assert draws.end(namespace, source) == expected, source
+        assert words(draws.end(namespace, source)) == expected, source
 
 
 def test_faker_is_seen() -> None:
@@ -462,7 +463,7 @@ def test_faker_is_seen() -> None:
     ):
         draws.begin(namespace, source)
         exec(source, namespace)  # cells of our own
-        assert draws.end(namespace, source) == expected, source
+        assert words(draws.end(namespace, source)) == expected, source
 
 
 @pytest.mark.usefixtures("states")
@@ -483,7 +484,7 @@ def test_numba_is_seen() -> None:
     ):
         draws.begin(namespace, source)
         exec(source, namespace)  # cells of our own
-        assert draws.end(namespace, source) == expected, source
+        assert words(draws.end(namespace, source)) == expected, source
 
 
 class TestRuns:
@@ -604,4 +605,4 @@ class TestRuns:
         record_notebooks([str(tmp_path / "a.ipynb")], tmp_path / "out")
         found = [*read_trajectory(tmp_path / "out" / "a.trajectory.parquet").executions]
         assert [each.repeats for each in found] == [False, True, True]
-        assert [each.drew for each in found] == ["random", "random", None]
+        assert [words(each.drew) for each in found] == [("random",), ("random",), ()]

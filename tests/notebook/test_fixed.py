@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from deskcheck.notebook.kernel.chance.draws import Draws
+from tests.notebook.words import words
 
 numpy: Any = pytest.importorskip("numpy", reason="would have proved that numpy's shapes are told from values")
 
@@ -113,7 +114,7 @@ def wrong(cells: list[tuple[str, tuple[str, ...]]], namespace: dict[str, Any]) -
     for source, expected in cells:
         draws.begin(namespace, source)
         exec(source, namespace)  # cells of our own
-        told = draws.end(namespace, source)
+        told = words(draws.end(namespace, source))
         if not {*expected} <= {*told} or bool(expected) != bool(told):
             found.append((source, told))
     return found

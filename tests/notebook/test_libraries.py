@@ -15,6 +15,7 @@ from deskcheck.notebook.check.check import CellStatus, check_notebooks
 from deskcheck.notebook.kernel.chance.draws import Draws
 from deskcheck.notebook.kernel.chance.libraries import LibraryGenerators
 from tests.notebook.test_check import cell, save, shown
+from tests.notebook.words import words
 
 LIBRARY = """
 import random
@@ -72,7 +73,7 @@ def test_libraries_are_seen(draws: Draws, tmp_path: Path, monkeypatch: pytest.Mo
     for source, expected in CELLS:
         draws.begin(namespace, source)
         exec(source, namespace)  # cells of our own
-        assert draws.end(namespace, source) == expected, source
+        assert words(draws.end(namespace, source)) == expected, source
 
 
 def test_runs_differ() -> None:

@@ -8,6 +8,7 @@ from deskcheck.notebook.kernel.chance.draws import Draws
 from deskcheck.notebook.kernel.chance.harmless import Evaluator
 from deskcheck.notebook.kernel.chance.own import UnknownValue
 from deskcheck.notebook.state.dependencies import parse
+from tests.notebook.words import words
 
 ORDER = "the order of a set"
 FRUITS = "fruits = ['fig', 'kiwi', 'fig', 'kiwi', 'plum']"
@@ -89,7 +90,7 @@ def told(cells: tuple[str, ...]) -> tuple[str, ...]:
     for source in cells:
         draws.begin(namespace, source)
         exec(source, namespace)  # cells of our own
-        found = draws.end(namespace, source)
+        found = words(draws.end(namespace, source))
     return found
 
 

@@ -18,6 +18,7 @@ import pytest
 
 from deskcheck.notebook.kernel.chance.shown import ShownChance, may_come, of_shell
 from deskcheck.notebook.state.dependencies import parse
+from tests.notebook.words import words
 
 CLOCK, PID, ADDRESS = "the clock", "the number of a process", "the address of an object"
 FILE, HASH, ORDER = "the name of a temporary file", "the hash of text", "the order of a set"
@@ -128,7 +129,7 @@ def test_what_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             assert tree is not None
             if not source.startswith(("subprocess", "%")):
                 exec(source, namespace)  # cells of our own
-            found = shown.of(tree, namespace, lambda call: None, source)
+            found = words(shown.of(tree, namespace, lambda call: None, source))
             if found != expected:
                 wrong.append((source, found))
             assert not expected or shown.names or may_come(source), source

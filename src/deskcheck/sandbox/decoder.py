@@ -524,7 +524,8 @@ _REPLY: dict[str, Field] = {
         type(value) is dict
         and all(is_number(value.get(name, 0)) for name in ("wall_s", "cpu_s"))
         and maybe(_is_state)(value.get("state"))
-        and all(maybe(is_text)(value.get(name)) for name in ("rule", "missing", "drew"))
+        and all(maybe(is_text)(value.get(name)) for name in ("rule", "missing"))
+        and many(row_of(is_text, is_text))(value.get("drew", []))
     ),
 }
 

@@ -30,10 +30,20 @@ from deskcheck.notebook.check.sanitise import Replacement
 from deskcheck.notebook.installed.kernel import NO_GUARANTEES, InstalledKernels, installed_kernels
 from deskcheck.notebook.kernel.folders import root_of
 from deskcheck.notebook.kernel.kernel import Surroundings
-from deskcheck.notebook.kernel.repeats import Text, drawn, hidden, luck, marked, shows, text_difference
+from deskcheck.notebook.kernel.repeats import (
+    Text,
+    drawn,
+    failure,
+    hidden,
+    luck,
+    marked,
+    shows,
+    text_difference,
+)
 from deskcheck.notebook.kernel.replayer import Reruns, SandboxKernels, replay
 from deskcheck.notebook.kernel.servers import Servers
 from deskcheck.notebook.settings import CheckSettings
+from deskcheck.notebook.trajectory.chance import ChanceKind
 from deskcheck.notebook.trajectory.ipynb import notebook_files, read_notebook
 from deskcheck.notebook.trajectory.markers import Marker, markers_of
 from deskcheck.notebook.trajectory.parameters import assignments, with_parameters
@@ -480,7 +490,7 @@ class _Comparison:
             if not isinstance(step, Execution):
                 continue
             depends = bool(chance & loaded(step.source))
-            perhaps = step.drew is not None and not luck(step)
+            perhaps = bool(step.drew) and not luck(step)
             if (depends or perhaps) and step.repeats and step.shown():
                 return True
             if depends or step.drew or step.repeats is False:
@@ -499,12 +509,16 @@ class _Comparison:
             status=_status(fresh.ended, {cell.status for cell in cells}),
             detail=fresh.detail,
             cells=cells,
-            notes=self.stored.notes + tuple(self._notes()),
+            notes=self.stored.notes + tuple(self._notes(fresh)),
             runs=fresh.limits.get("runs", 1),
             seconds=sum(step.wall_s or 0.0 for step in fresh.executions),
         )
 
-    def _notes(self) -> Iterator[str]:
+    def _notes(self, fresh: Trajectory) -> Iterator[str]:
+        numbers = {cell.id: number for number, cell in enumerate(self.stored.cells, start=1)}
+        for step in fresh.executions:
+            if (why := failure(step)) is not None:
+                yield f"cell {numbers.get(step.cell, step.cell)}: {why}"
         if self.root is not None:
             yield f"could read what is in {self.root}"
         if self.installed is not None:
@@ -610,7 +624,11 @@ class _Comparison:
         own = {each.name for each in self.normalisers if isinstance(each.rule, Replacement)}
         shown = luck(ran)
         by_source = ran.difference is None or ran.difference == drawn(ran)
-        return by_source and not own.isdisjoint(names) and all(each.startswith("the ") for each in shown)
+        return (
+            by_source
+            and not own.isdisjoint(names)
+            and all(each.kind is not ChanceKind.DRAWN for each in shown)
+        )
 
 
 def _usage_error(ran: Execution) -> str | None:

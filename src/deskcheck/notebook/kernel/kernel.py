@@ -21,6 +21,7 @@ from deskcheck.notebook.kernel.refusals import RULES, of_commands
 from deskcheck.notebook.kernel.repeats import is_cut
 from deskcheck.notebook.kernel.servers import Servers
 from deskcheck.notebook.kernel.wire import Connection
+from deskcheck.notebook.trajectory.chance import ChanceKind, ChanceSource
 from deskcheck.notebook.trajectory.trajectory import Output, Status
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
@@ -80,7 +81,7 @@ class Ran:
     detail: str | None = None
     confined: str | None = None
     """The rule of `refusals.RULES` that stood in its way."""
-    drew: str | None = None
+    drew: tuple[ChanceSource, ...] = ()
     """As `Execution.drew`."""
 
 
@@ -353,7 +354,7 @@ class Kernel:
             memory_peak=memory[1] if before is not None else None,
             state=facts.get("state"),
             confined=self._confined(facts, status, detail, collected),
-            drew=facts.get("drew"),
+            drew=tuple(ChanceSource(_kind(kind), label) for kind, label in facts.get("drew", ())),
         )
 
     def _confined(
@@ -644,6 +645,11 @@ class Collected:
 
 
 # -- what the operating system says of the process -------------------------------------------------
+
+
+def _kind(told: str) -> ChanceKind:
+    """A kind that the kernel's process told; what is none is not known."""
+    return ChanceKind(told) if told in {*ChanceKind} else ChanceKind.UNSEEN
 
 
 def _kernel_pid(server: int, confinement: Confinement) -> int | None:

@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from deskcheck.notebook.kernel.folders import (
 )
 from deskcheck.notebook.kernel.late import Children
 from deskcheck.notebook.kernel.refusals import Refusals
+from deskcheck.notebook.trajectory.chance import ChanceKind, ChanceSource, unseen
 from deskcheck.sandbox.inside import server
 from deskcheck.sandbox.linux import root
 
@@ -198,7 +200,7 @@ class _Door:
             _import_from(os.getcwd())
             os.chdir(self.folder)
         self.refusals.begin(code)
-        self.draws.begin(self.shell.user_ns, code)
+        drew = self._looked(lambda: self.draws.begin(self.shell.user_ns, code))
         wall, cpu = time.perf_counter(), time.process_time()
         reply: dict[str, Any] = await self.run(code, silent, *args, **named)
         # An interrupt that comes when the cell has ended is late: here it would end the kernel. ipykernel
@@ -214,13 +216,26 @@ class _Door:
             "cpu_s": time.process_time() - cpu,
         }
         facts |= self.refusals.of(self._error())
-        drew = self.draws.end(self.shell.user_ns, code, facts["wall_s"])
-        if drew and not self._shows_an_estimator():
-            facts["drew"] = ", ".join(drew)
+        drew += self._looked(lambda: self._chance(code, facts["wall_s"]))
+        facts["drew"] = [[each.kind.value, each.label] for each in drew]
         self.children.wait()
         if self.capture is not None and not silent:
             facts["state"] = self.capture.after_cell(self.shell.user_ns, self.shell.user_ns_hidden, code)
         return {**reply, "deskcheck": facts}
+
+    def _looked(self, look: Callable[[], tuple[ChanceSource, ...]]) -> tuple[ChanceSource, ...]:
+        """What of the cell is chance. What fails there, as on an object of the notebook that raises whatever
+        it is asked for, does not take the cell's reply away: it is told instead."""
+        try:
+            return look()
+        except BaseException as error:  # noqa: BLE001  # the notebook's code may have raised it
+            return (unseen(error),)
+
+    def _chance(self, code: str, seconds: float) -> tuple[ChanceSource, ...]:
+        found = self.draws.end(self.shell.user_ns, code, seconds)
+        if not found or self._shows_an_estimator():
+            return tuple(each for each in found if each.kind is ChanceKind.UNSEEN)
+        return found
 
     def _error(self) -> BaseException | None:
         """The exception that left the cell."""

@@ -14,8 +14,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from deskcheck.notebook.kernel.chance.shown import PERHAPS
 from deskcheck.notebook.state.dependencies import parse
+from deskcheck.notebook.trajectory.chance import ChanceKind, ChanceSource
 from deskcheck.notebook.trajectory.trajectory import Execution, Output, Step
 from deskcheck.recording.comparison.runs import first_difference
 
@@ -136,25 +136,34 @@ def _constants(source: str) -> str:
     return told
 
 
-def luck(execution: Execution) -> tuple[str, ...]:
+def luck(execution: Execution) -> tuple[ChanceSource, ...]:
     """What of a cell is chance, whatever its runs give: not what may decide nothing."""
-    return tuple(each for each in (execution.drew or "").split(", ") if each and not each.startswith(PERHAPS))
+    return tuple(each for each in execution.drew if each.is_sure)
 
 
 def hidden(execution: Execution) -> str | None:
     """In words, why a cell whose fresh runs agree may give something else by chance: a library drew from a
     generator for all. None: none did. A library's own generator, as sympy has one to verify what it found,
-    does not count."""
-    labels = (execution.drew or "").split(", ")
-    found = [each for each in ("random", "numpy.random") if PERHAPS + each in labels]
+    does not count. Nor is it known where looking for chance failed."""
+    failed = failure(execution)
+    if failed is not None:
+        return failed
+    labels = [each.label for each in execution.drew if each.kind is ChanceKind.PERHAPS]
+    found = [each for each in ("random", "numpy.random") if each in labels]
     return f"a library drew from {', '.join(found)}, for which no seed was set" if found else None
+
+
+def failure(execution: Execution) -> str | None:
+    """In words, why it is not known what of a cell is chance; None: it is known."""
+    errors = [each.label for each in execution.drew if each.kind is ChanceKind.UNSEEN]
+    return f"what of it is chance could not be looked at ({'; '.join(errors)})" if errors else None
 
 
 def drawn(execution: Execution) -> str:
     """In words, why a cell that drew, or shows what is another in each run, is not expected to repeat."""
-    labels = luck(execution)
-    shown = [label for label in labels if label.startswith("the ")]
-    drew = [label for label in labels if label not in shown]
+    sources = luck(execution)
+    drew = [each.label for each in sources if each.kind is ChanceKind.DRAWN]
+    shown = [each.label for each in sources if each.kind is not ChanceKind.DRAWN]
     parts = [f"drew from {', '.join(drew)}, for which no seed was set"] if drew else []
     return "; ".join([*parts, *([f"shows {', '.join(shown)}: another in each run"] if shown else [])])
 

@@ -10,6 +10,8 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 from deskcheck.errors import InputError
+from deskcheck.notebook.trajectory import chance
+from deskcheck.notebook.trajectory.chance import ChanceSource
 from deskcheck.recording.program import Environment
 
 SUFFIX = ".trajectory.parquet"
@@ -90,9 +92,8 @@ class Execution(Step):
     docs/reference/trajectory.md. detail: what `status` leaves open. repeats: whether every run of the
     trajectory in a fresh kernel gave the same text (`repeats`), and difference: where not; None if there was
     one run alone. confined: the rule of the sandbox that stood in its way (`kernel.refusals.RULES`). drew:
-    the random generators that it drew from and nobody had seeded, and what it shows that is another in each
-    run (``the clock``: these begin with ``the``); what a library drew, which may decide nothing, begins with
-    ``perhaps``. A figure that was not taken is None."""
+    the random generators that it drew from and nobody had seeded, what it shows that is another in each run,
+    and what a library drew, which may decide nothing. A figure that was not taken is None."""
 
     kind = "execution"
     cell: str
@@ -111,7 +112,7 @@ class Execution(Step):
     repeats: bool | None = None
     difference: str | None = None
     confined: str | None = None
-    drew: str | None = None
+    drew: tuple[ChanceSource, ...] = ()
 
     @property
     def error(self) -> Output | None:
@@ -320,6 +321,8 @@ def to_dict(item: Any) -> dict[str, Any]:
             continue
         if each.name == "outputs":
             value = [to_dict(output) for output in value]
+        elif each.name == "drew":
+            value = chance.written(value)
         row[each.name] = value
     return row
 
@@ -334,6 +337,7 @@ def from_dict(row: dict[str, Any]) -> Step:
     if kind is Execution:
         given["status"] = Status(given["status"])
         given["outputs"] = tuple(Output(**output) for output in given.get("outputs", ()))
+        given["drew"] = chance.read(given.get("drew"))
     return kind(**given)
 
 

@@ -36,15 +36,13 @@ from deskcheck.notebook.kernel.chance.libraries import (
     root_package,
 )
 from deskcheck.notebook.kernel.chance.shown import (
-    PERHAPS,
     SHELL,
-    THE,
     ShownChance,
-    is_drawn,
     may_come,
     of_shell,
     shows_value,
 )
+from deskcheck.notebook.trajectory.chance import ChanceKind, ChanceSource, drawn_from, unseen
 
 _SEED_BITS = 96
 """numpy's own choice for a generator without a seed has 128; seeds that people choose are shorter."""
@@ -123,7 +121,14 @@ class Draws:
         bootstrap._find_and_load = FunctionType(code, globals(), closure=_find_and_load.__closure__)
 
     def _imported(self, before: dict[str, Position]) -> None:
-        """An import has ended that began when the generators were there."""
+        """An import has ended that began when the generators were there. What fails here is no error of the
+        cell."""
+        try:
+            self._look_at_import(before)
+        except Exception as error:  # noqa: BLE001  # told when the cell ends
+            self.libraries.failed.append(unseen(error))
+
+    def _look_at_import(self, before: dict[str, Position]) -> None:
         self._idle.watch()
         self.libraries.watch_numpy()
         for kept in KEPT:
@@ -135,8 +140,8 @@ class Draws:
             if self._there.get(kept.name) == then:  # the cell drew nothing before
                 self._there[kept.name] = now
 
-    def begin(self, namespace: dict[str, Any], code: str) -> None:
-        """A cell begins. namespace: the user's variables."""
+    def begin(self, namespace: dict[str, Any], code: str) -> tuple[ChanceSource, ...]:
+        """A cell begins, of which nothing is known to be chance yet. namespace: the user's variables."""
         if "random" in code and "numpy" in sys.modules:
             getattr(sys.modules["numpy"], "random", None)  # numpy loads it when it is first used
         self._cell += 1
@@ -153,11 +158,11 @@ class Draws:
         self.libraries.begin()
         self._places = {name: _place(value) for name, value in _generators(namespace)}
         self._unseeded = {name: _own_place(namespace.get(name)) for name in self._unseeded}
+        return ()
 
-    def end(self, namespace: dict[str, Any], code: str, seconds: float = 0.0) -> tuple[str, ...]:
+    def end(self, namespace: dict[str, Any], code: str, seconds: float = 0.0) -> tuple[ChanceSource, ...]:
         """What of the cell, which has ended, is chance: the generators without a seed that it drew from, and
-        where that comes from which it shows and which is another in each run (these begin with `THE`). Those
-        that libraries drew from, which may decide nothing, begin with `PERHAPS`. seconds: that it took."""
+        where that comes from which it shows and which is another in each run. seconds: that it took."""
         self._written |= {*_LONG.findall(code)}
         self._may_seed = self._may_seed or "seed" in code.lower()
         unseeded = {each.name for each in KEPT} - self._seeded
@@ -189,35 +194,44 @@ class Draws:
         found += self._own(by_chance, namespace, code)
         if OWN in libraries and found:
             libraries.remove(OWN)
-        if by_chance.tree is None:
-            self._shown.passed(code)
-        if by_chance.tree is not None and not found and not libraries:
-            before = known_before(self._shown.names, namespace)
-            found += self._shown.of(by_chance.tree, namespace, _nothing, code)
-            if any(map(is_drawn, found)):
-                runs = [*self._chance.runs(by_chance.tree, namespace)]
-                proof = Proof(before, namespace, _nothing, self._chance.functions())
-                if proof.holds(by_chance.tree, runs, shows_last=shows_value(code)):
-                    found = [each for each in found if not is_drawn(each)]
-        elif by_chance.tree is not None:
-            of_numpy = self.libraries.of_numpy & {*libraries}
-            of_call = _OfCall(by_chance, {*found, *libraries}, namespace, of_numpy)
-            runs = [*self._chance.runs(by_chance.tree, namespace)]
-            calls = Calls(runs, namespace, of_call)
-            hidden = [label for label in (*_FOR_ALL, *libraries) if calls.hide(label)]
-            hidden = [label for label in hidden if label in (*found, *libraries)]
-            found = [label for label in (*found, *libraries) if label not in hidden]
-            before = known_before(self._shown.names, namespace)
-            made = (name for name in found if name in namespace)
-            before |= {name: Known.NOTHING for name in made if type(namespace[name]) is not type(sys)}
-            found += self._shown.of(by_chance.tree, namespace, of_call, code)
-            proof = Proof(before, namespace, of_call, self._chance.functions())
-            if proof.holds(by_chance.tree, runs, shows_last=shows_value(code)):
-                found, hidden = [each for each in found if each.startswith(THE) and not is_drawn(each)], []
-            found += [PERHAPS + each for each in hidden]
+        sources = self._sources(by_chance, found, libraries, namespace, code) + self.libraries.failed
+        self.libraries.failed = []
         if of_shell(code):
-            found.append(SHELL)
-        return tuple(dict.fromkeys(found))
+            sources.append(SHELL)
+        return tuple(dict.fromkeys(sources))
+
+    def _sources(
+        self, by_chance: Found, own: list[str], libraries: list[str], namespace: dict[str, Any], code: str
+    ) -> list[ChanceSource]:
+        """What of the cell is chance, by what it shows. own, libraries: the generators that it and they drew
+        from."""
+        tree = by_chance.tree
+        if tree is None:
+            self._shown.passed(code)
+            return [*map(drawn_from, [*own, *libraries])]
+        before = known_before(self._shown.names, namespace)
+        runs = [*self._chance.runs(tree, namespace)]
+        if not own and not libraries:
+            found = [*self._shown.of(tree, namespace, _nothing, code)]
+            if any(each.is_drawn for each in found):
+                proof = Proof(before, namespace, _nothing, self._chance.functions())
+                if proof.holds(tree, runs, shows_last=shows_value(code)):
+                    found = [each for each in found if not each.is_drawn]
+            return found
+        of_numpy = self.libraries.of_numpy & {*libraries}
+        of_call = _OfCall(by_chance, {*own, *libraries}, namespace, of_numpy)
+        calls = Calls(runs, namespace, of_call)
+        labels = [*own, *libraries]
+        hidden = [label for label in (*_FOR_ALL, *libraries) if calls.hide(label) and label in labels]
+        labels = [label for label in labels if label not in hidden]
+        made = (name for name in labels if name in namespace)
+        before |= {name: Known.NOTHING for name in made if type(namespace[name]) is not type(sys)}
+        shown = self._shown.of(tree, namespace, of_call, code)
+        proof = Proof(before, namespace, of_call, self._chance.functions())
+        if proof.holds(tree, runs, shows_last=shows_value(code)):
+            return [each for each in shown if each.kind is ChanceKind.SHOWN]
+        perhaps = [ChanceSource(ChanceKind.PERHAPS, label) for label in hidden]
+        return [*map(drawn_from, labels), *shown, *perhaps]
 
     def _no_seeds(self, namespace: dict[str, Any]) -> dict[str, Container[object]]:
         """Variables that are another in each run, each with the keys of its items that are not; generators

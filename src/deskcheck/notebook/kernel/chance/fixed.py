@@ -18,7 +18,6 @@ from deskcheck.notebook.kernel.chance.shown import (
     OPENING,
     ChanceOrigin,
     constant_weights,
-    is_drawn,
     is_function,
     prints,
 )
@@ -717,7 +716,7 @@ def known_before(names: Mapping[str, ChanceOrigin], namespace: Mapping[str, Any]
     """What is the same in each run of variables that hold what was drawn in earlier cells."""
     found = {}
     for name, origin in names.items():
-        if is_drawn(origin.label):
+        if origin.source.is_drawn:
             package = type(namespace.get(name)).__module__.partition(".")[0]
             formed = package in _ARRAYS or type(namespace.get(name)) in (int, float, bool)
             found[name] = Known.TEXT if origin.inside else Known.FORM if formed else Known.NOTHING

@@ -25,6 +25,7 @@ from deskcheck.notebook.kernel.chance.estimators import (
 )
 from deskcheck.notebook.kernel.chance.generators import words
 from deskcheck.notebook.kernel.chance.shown import is_function
+from deskcheck.notebook.trajectory.chance import ChanceSource, unseen
 
 OWN = "random.Random"
 """What a generator is called that the notebook made."""
@@ -62,13 +63,20 @@ class LibraryGenerators:
         self._numpy: Any = None
         """`numpy.random.default_rng` as it was, once it is wrapped."""
         self._watches = False
+        self.failed: list[ChanceSource] = []
+        """What could not be looked at, inside of calls of the cell's: no error of theirs."""
         self.of_numpy: set[str] = set()
         """Who makes generators of numpy."""
 
     def watch(self) -> Callable[[], None]:
         """Begin to see them. What is returned ends that."""
         seed, setstate = random.Random.seed, random.Random.setstate
-        made = self._seeded
+
+        def made(generator: random.Random, frame: FrameType | None, *, without: bool) -> None:
+            try:
+                self._seeded(generator, frame, without=without)
+            except Exception as error:  # noqa: BLE001
+                self.failed.append(unseen(error))
 
         @functools.wraps(seed)
         def watched_seed(self: random.Random, *args: Any, **kwargs: Any) -> None:
@@ -113,10 +121,13 @@ class LibraryGenerators:
             module.default_rng = default_rng
 
     def _made_by_numpy(self, generator: Any, frame: FrameType | None) -> None:
-        maker = _maker(frame)
-        if maker is not None and maker != OWN:
-            self._keep(generator, lambda: generator, maker)
-            self.of_numpy.add(maker)
+        try:
+            maker = _maker(frame)
+            if maker is not None and maker != OWN:
+                self._keep(generator, lambda: generator, maker)
+                self.of_numpy.add(maker)
+        except Exception as error:  # noqa: BLE001
+            self.failed.append(unseen(error))
 
     def _keep(self, generator: Any, found: Callable[[], Any], maker: str) -> None:
         if len(self._made) >= _MOST:

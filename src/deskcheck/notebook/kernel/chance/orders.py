@@ -24,6 +24,7 @@ from deskcheck.notebook.kernel.chance.own import (
     hide_addresses,
     may_have_address,
 )
+from deskcheck.notebook.trajectory.chance import shown
 
 _ORDERS = 8
 _NAMES = frozenset({"set", "frozenset"})
@@ -32,8 +33,8 @@ _Told = tuple[str, str] | None
 """The text of a value, with and without the order of its dicts; None where it is not known."""
 
 
-ORDER = "the order of a set"
-ADDRESS = "the address of an object"
+ORDER = shown("the order of a set")
+ADDRESS = shown("the address of an object")
 
 
 class Order(Enum):

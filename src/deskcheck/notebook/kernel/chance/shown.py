@@ -25,6 +25,7 @@ from deskcheck.notebook.kernel.chance.harmless import hash_varies
 from deskcheck.notebook.kernel.chance.orders import ADDRESS, ORDER, Order, SetOrders
 from deskcheck.notebook.kernel.chance.own import Definition, UnknownValue, held_by, is_own
 from deskcheck.notebook.state.dependencies import parse
+from deskcheck.notebook.trajectory.chance import ChanceKind, ChanceSource, drawn_from, shown
 
 _CLOCKS = {
     "time": (
@@ -38,10 +39,10 @@ _NOW = frozenset({"now", "today", "utcnow"})
 """Methods of classes of dates."""
 _PROCESSES = {"os": ("getpid", "getppid"), "threading": ("get_ident", "get_native_id")}
 _FILES = {"tempfile": ("mkdtemp", "mkstemp", "mktemp", "NamedTemporaryFile", "TemporaryDirectory")}
-FILE = "the name of a temporary file"
+FILE = shown("the name of a temporary file")
 _LABELS = (
-    (_CLOCKS, "the clock"),
-    (_PROCESSES, "the number of a process"),
+    (_CLOCKS, shown("the clock")),
+    (_PROCESSES, shown("the number of a process")),
     (_FILES, FILE),
 )
 _KEEP = frozenset(
@@ -58,8 +59,8 @@ _LISTING = frozenset({"append", "extend", "insert", "appendleft"})
 """Of them, those whose order counts."""
 _DEPTH = 8
 """Of the notebook's functions that are followed, one in another."""
-DEVICE = "/dev/urandom"
-DEVICES = frozenset({DEVICE, "/dev/random", "/dev/hwrng", "/proc/sys/kernel/random/uuid"})
+DEVICE = drawn_from("/dev/urandom")
+DEVICES = frozenset({DEVICE.label, "/dev/random", "/dev/hwrng", "/proc/sys/kernel/random/uuid"})
 """Files that give something else whenever they are read."""
 OPENING = frozenset({"open", "fdopen", "FileIO", "fromfile", "memmap", "read_bytes", "read_text"})
 """Functions and methods that open a file, or read it."""
@@ -134,24 +135,21 @@ _MAY_COME = re.compile(
     r"\btime|clock|perf_counter|monotonic|\bnow\b|today|getpid|getppid|get_ident|\bid\(|\bhash\(|__hash__|execute|sql|query|temp|mk"
     r"|repr|\bstr\(|\bformat|\bf['\"]|%[sr]|open|/dev/|popen|system|subprocess|\bset\b|\{|frozenset|\blist\(|\btuple\(|\biter\(|join|pop"
 )
-THE = "the "
-"""Begins the labels of what is shown, not drawn."""
-PERHAPS = "perhaps "
-"""Begins those of what was drawn and may decide nothing."""
-_VALUE = f"{THE}value of "
-SHELL = "the random numbers of a command"
-QUERY = "the random numbers of a query"
+HASH = shown("the hash of text")
+SHELL = shown("the random numbers of a command")
+QUERY = shown("the random numbers of a query")
+CLOCK, TIME = shown("the clock"), shown("the time")
 
 
 @dataclass(frozen=True, slots=True)
 class ChanceOrigin:
-    """Where a value comes from. fine: it is chance what a comparison with it gives; else only its digits
-    are. clock: what it is less another is a duration. inside: its text does not tell it: a model, by its
-    weights. index: it was sorted, and its index alone is another. keyed: its items are found by their keys,
-    and only their order is another: a data frame that is made of a dict. parts: of what is so in part (a
-    dict, a data frame), each key with where its item comes from."""
+    """Where a value comes from: source. fine: it is chance what a comparison with it gives; else only its
+    digits are. clock: what it is less another is a duration. inside: its text does not tell it: a model, by
+    its weights. index: it was sorted, and its index alone is another. keyed: its items are found by their
+    keys, and only their order is another: a data frame that is made of a dict. parts: of what is so in part
+    (a dict, a data frame), each key with where its item comes from."""
 
-    label: str
+    source: ChanceSource
     fine: bool = True
     clock: bool = False
     inside: bool = False
@@ -178,7 +176,7 @@ class ShownChance:
         namespace: Mapping[str, Any],
         drawn: Callable[[ast.Call], str | None],
         code: str = "",
-    ) -> tuple[str, ...]:
+    ) -> tuple[ChanceSource, ...]:
         """Where that comes from which the next cell shows and which is another in each run. namespace: the
         user's variables when it has ended. drawn: which generator a call draws from. code: the
         cell, with its magics."""
@@ -228,7 +226,7 @@ class _Cell:
         self.namespace = dict(namespace)
         self.drawn = drawn
         self.labels = _functions()
-        self.found: list[str] = []
+        self.found: list[ChanceSource] = []
         self.returned: list[ChanceOrigin] = []
         """What a function returns or yields, or by what it is decided what that is."""
 
@@ -236,10 +234,10 @@ class _Cell:
         source, order = self.value(value), self.orders.shown.get(id(value))
         if order is Order.VALUE:
             source = ChanceOrigin(self.orders.reason)
-        elif order is not None and source is not None and source.label in (ORDER, ADDRESS):
+        elif order is not None and source is not None and source.source in (ORDER, ADDRESS):
             source = None
         if source is not None and not source.inside:
-            self.found.append(source.label)
+            self.found.append(source.source)
 
     def go(self, body: list[ast.stmt], *, always: bool = True) -> None:
         """Statements in their order. always: they run whenever the cell does."""
@@ -274,8 +272,8 @@ class _Cell:
             else:
                 test = self.value(statement.test) if isinstance(statement, ast.If | ast.While) else None
                 if test is not None and test.fine and any(map(prints, ast.walk(statement))):
-                    self.found.append(test.label)
-                if test is not None and test.fine and test.label != ORDER:
+                    self.found.append(test.source)
+                if test is not None and test.fine and test.source != ORDER:
                     returns = any(isinstance(each, ast.Return | ast.Yield) for each in ast.walk(statement))
                     self.returned += [test] * returns
                 for inner in _blocks(statement):
@@ -305,7 +303,7 @@ class _Cell:
         for name, order in self.orders.given.get(id(statement), {}).items():
             if order is not Order.NONE:
                 self.names[name] = ChanceOrigin(self.orders.reason, inside=order is Order.KEYS)
-            elif name in self.names and self.names[name].label in (ORDER, ADDRESS):
+            elif name in self.names and self.names[name].source in (ORDER, ADDRESS):
                 del self.names[name]
 
     def _patched(self, statement: ast.With) -> Iterator[int]:
@@ -332,7 +330,7 @@ class _Cell:
         shown = len(self.found)
         before = dict(self.names)
         self.go(statement.body, always=False)
-        if over is not None and over.label == ORDER and len(self.found) == shown:
+        if over is not None and over.source == ORDER and len(self.found) == shown:
             grown = dict.fromkeys(_grown(statement.body), ChanceOrigin(ORDER))
             self.names = before | grown  # of the others, it may have added up what has no order
         self.go(statement.orelse, always=False)
@@ -380,9 +378,9 @@ class _Cell:
             return
         label, changed, found = self.drawn(call), call.func.value, None
         if call.func.attr == "fit" and label is not None:
-            found = ChanceOrigin(label, inside=True)
+            found = ChanceOrigin(drawn_from(label), inside=True)
         elif call.func.attr == "shuffle" and label is not None and call.args:
-            found, changed = ChanceOrigin(label), call.args[0]
+            found, changed = ChanceOrigin(drawn_from(label)), call.args[0]
         elif call.func.attr == "load_state_dict" and (given := self._any(call.args)) is not None:
             found = replace(given, inside=True)
         elif call.func.attr in _GROW:
@@ -399,7 +397,7 @@ class _Cell:
         if found is None:
             return False
         if own == "sort":
-            return found.label == ORDER and not call.keywords
+            return found.source == ORDER and not call.keywords
         written = len(call.args) == 1 and isinstance(call.args[0], ast.Dict) and not call.keywords
         return own == "load_state_dict" and written and self._is_written_out(call.args[0])
 
@@ -416,9 +414,10 @@ class _Cell:
         match node:
             case ast.Name():
                 found = self.names.get(node.id)
-                if found is None or found.label.startswith(THE):
+                if found is None or found.source.kind is not ChanceKind.DRAWN:
                     return found
-                return replace(found, label=f"{_VALUE}{node.id} ({found.label})")
+                label = f"the value of {node.id} ({found.source.label})"
+                return replace(found, source=ChanceSource(ChanceKind.VALUE, label))
             case ast.Call():
                 return self._call(node)
             case ast.BinOp():
@@ -439,7 +438,7 @@ class _Cell:
                 if found is not None and found.index:
                     return replace(found, index=False) if node.attr == "index" else None
                 if node.attr in _SAME and not (
-                    found is not None and found.label == FILE and node.attr == "name"
+                    found is not None and found.source == FILE and node.attr == "name"
                 ):
                     return None
                 if found is not None and node.attr in ("microsecond", "nanosecond"):
@@ -543,7 +542,7 @@ class _Cell:
     def _call(self, node: ast.Call) -> ChanceOrigin | None:
         label = self.drawn(node)
         if label is not None:
-            return ChanceOrigin(label, inside=self.is_fit(node))
+            return ChanceOrigin(drawn_from(label), inside=self.is_fit(node))
         if self._opens_device(node):
             return ChanceOrigin(DEVICE, inside=getattr(node.func, "attr", "") not in _READING)
         name = self._builtin(node.func)
@@ -558,7 +557,7 @@ class _Cell:
         found = self.labels.get(id(function)) if function is not None else None
         if found is not None:
             least = 1 if getattr(function, "__name__", "") == "strftime" else 0
-            return found if found.label != "the time" or len(node.args) <= least else None
+            return found if found.source != TIME or len(node.args) <= least else None
         if getattr(node.func, "attr", "") in _QUERIES and any(map(_is_random_query, node.args)):
             return ChanceOrigin(QUERY)
         if _module_of(function) in ("subprocess", "os", "posix") and _runs_random(function, node):
@@ -580,13 +579,13 @@ class _Cell:
             return self._any(node.args)
         if _module_of(function) == "numpy" and name in _SORTING and not node.keywords:
             given = self._any(node.args)
-            return None if given is not None and given.label == ORDER else given
+            return None if given is not None and given.source == ORDER else given
         maker = function
         if isinstance(node.func, ast.Attribute) and name in ("from_dict", "from_records"):
             maker = self._meaning(node.func.value)
         if _module_of(maker) in _KEEPING and getattr(function, "__name__", "") not in _SAME:
             given = self._any([*node.args, *(keyword.value for keyword in node.keywords)])
-            if given is None or not (given.label == ORDER and given.inside):
+            if given is None or not (given.source == ORDER and given.inside):
                 return given
             if any(each.arg == "sort_keys" for each in node.keywords):
                 return None
@@ -599,7 +598,7 @@ class _Cell:
             return None
         kind = self._meaning(node.func.value)
         if node.func.attr in _NOW and isinstance(kind, type) and _is_date(kind):
-            return ChanceOrigin("the clock", fine=False, clock=True)
+            return ChanceOrigin(CLOCK, fine=False, clock=True)
         if node.func.attr == "pop" and not node.args and self._is_set_of_text(node.func.value, least=1):
             return ChanceOrigin(ORDER)
         if node.func.attr == "join" and node.args and self._is_set_of_text(node.args[0]):
@@ -623,7 +622,7 @@ class _Cell:
             given = self._any([*node.args, *(each.value for each in node.keywords)])
             maps = function.attr in _MAPPING and given is not None and not given.inside
             return given if maps and _module_of_value(self._root(function.value)) == "pandas" else None
-        in_any_order = whole.label == ORDER and function.attr in _OF_ANY_ORDER
+        in_any_order = whole.source == ORDER and function.attr in _OF_ANY_ORDER
         if in_any_order and (not whole.keyed or self._is_series(function.value)):
             return None
         if whole.keyed and function.attr in ("sort_index", "get", "xs"):
@@ -632,7 +631,7 @@ class _Cell:
             return whole if function.attr in _WITH_INDEX else None
         named = {each.arg: each.value for each in node.keywords}
         if (
-            whole.label == ORDER
+            whole.source == ORDER
             and function.attr == "sort_values"
             and not (node.args or {"by", "key"} & {*named})
         ):
@@ -682,7 +681,7 @@ class _Cell:
         for name, value in _given(definition, node, first=int(method)):
             values[name] = self._value_of(value)
             source = self.value(value)
-            if source is not None and not (order is not None and source.label in (ORDER, ADDRESS)):
+            if source is not None and not (order is not None and source.source in (ORDER, ADDRESS)):
                 own[name] = source
         orders = SetOrders(self.orders.definitions)
         callers = (*self.callers, definition)
@@ -736,7 +735,7 @@ class _Cell:
         if name in _ORDERED and self._is_set_of_text(_looped(given)):
             return ChanceOrigin(ORDER)
         kept = self.value(given) if name in _ORDERED else None
-        if kept is not None and kept.label == ORDER and kept.inside:
+        if kept is not None and kept.source == ORDER and kept.inside:
             return ChanceOrigin(ORDER)
         if name in _KEEP_DRAWN:
             kept = self._any(node.args)
@@ -762,7 +761,7 @@ class _Cell:
             varies = hash_varies(self.orders.value(node))
         except UnknownValue:
             varies = self._is_text(node)
-        return ChanceOrigin("the hash of text") if varies else None
+        return ChanceOrigin(HASH) if varies else None
 
     def is_fit(self, node: ast.Call) -> bool:
         """Whether a call fits an estimator of scikit-learn, a variable or one made there, and returns it."""
@@ -886,7 +885,7 @@ def _functions() -> dict[int, ChanceOrigin]:
         for function in _loaded(table):
             found[id(function)] = ChanceOrigin(label, fine=table is _FILES, clock=clock)
     for function in _loaded(_DATES):
-        found[id(function)] = ChanceOrigin("the time", fine=False, clock=True)
+        found[id(function)] = ChanceOrigin(TIME, fine=False, clock=True)
     return found
 
 
@@ -937,16 +936,11 @@ def _is_random_query(node: ast.expr) -> bool:
 def _part(whole: ChanceOrigin, key: object) -> ChanceOrigin | None:
     """Where an item comes from of what is another in each run in part."""
     found = dict(whole.parts).get(key)
-    return None if found is None else replace(found, label=whole.label)
-
-
-def is_drawn(label: str) -> bool:
-    """Whether what is called so comes from a random generator."""
-    return not label.startswith(THE) or label.startswith(_VALUE)
+    return None if found is None else replace(found, source=whole.source)
 
 
 def _is_drawn(origin: ChanceOrigin) -> bool:
-    return is_drawn(origin.label)
+    return origin.source.is_drawn
 
 
 def _are_apart(node: ast.Compare) -> bool:

@@ -15,7 +15,7 @@ import random
 import re
 import sys
 from collections.abc import Callable, Container, Iterator
-from types import CellType, FunctionType
+from types import FunctionType
 from typing import Any
 
 from deskcheck.notebook.kernel.chance.calls import SEEDS, Chance, Found
@@ -35,6 +35,7 @@ from deskcheck.notebook.kernel.chance.libraries import (
     named,
     root_package,
 )
+from deskcheck.notebook.kernel.chance.own import is_filled
 from deskcheck.notebook.kernel.chance.shown import (
     SHELL,
     ShownChance,
@@ -392,7 +393,7 @@ def _inside(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     elif type(value) is dict and len(value) <= _ITEMS:
         yield from ((f"{name}[{key!r}]", each) for key, each in [*value.items()] if type(key) in (str, int))
     elif type(value) is FunctionType:
-        cells = [each.cell_contents for each in value.__closure__ or () if _is_filled(each)]
+        cells = [each.cell_contents for each in value.__closure__ or () if is_filled(each)]
         held = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values(), *cells)
         yield from ((name, each) for each in held)
     elif type(value).__module__ == "__main__" and type(type(value)) is type:
@@ -401,13 +402,6 @@ def _inside(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         except AttributeError:
             return
         yield from ((f"{name}.{attribute}", each) for attribute, each in [*inside.items()])
-
-
-def _is_filled(cell: CellType) -> bool:
-    try:
-        return cell.cell_contents is not None
-    except ValueError:
-        return False
 
 
 def _own_place(value: Any) -> Any:

@@ -3,7 +3,7 @@
 In the kernel's process, of a cell that drew from a generator without a seed. Where something is not known,
 the answer is no. Nothing is called. What a library prints by itself is not seen. Of the functions of numpy,
 pandas, torch, scipy and scikit-learn it is assumed that the form of their result follows from the form of
-what they are given, unless they are in `_CHOOSES`: if that is wrong, only the runs can tell."""
+what they are given, unless they are in `CHOOSING`: if that is wrong, only the runs can tell."""
 
 import ast
 import builtins
@@ -14,12 +14,28 @@ from enum import IntEnum
 from types import FunctionType, ModuleType
 from typing import Any
 
+from deskcheck.notebook.kernel.chance.effects import (
+    ARRAYS,
+    CHOICES,
+    CHOOSING,
+    FORMING,
+    FORMS,
+    MEASURES,
+    OF_ANY_ORDER,
+    OF_ITEMS,
+    PERMUTING,
+    SAME_FORM,
+    SORTING,
+    TEXTS,
+    TYPES,
+)
+from deskcheck.notebook.kernel.chance.orders import prints
+from deskcheck.notebook.kernel.chance.own import OwnFunction, generates
 from deskcheck.notebook.kernel.chance.shown import (
     OPENING,
     ChanceOrigin,
     constant_weights,
     is_function,
-    prints,
 )
 
 
@@ -41,81 +57,14 @@ class Known(IntEnum):
     NOTHING = 6
 
 
-_FORMS = frozenset(
-    {"shape", "size", "ndim", "dtype", "dtypes", "nbytes", "itemsize", "columns", "device", "requires_grad"}
-)
-"""Attributes that follow from the form of a value."""
-_TYPES = frozenset({"dtype", "ndim", "columns", "requires_grad", "device"})
-"""Of these, those that few computations change."""
-_SAME_FORM = frozenset({"T", "data", "real", "imag", "values", "iloc", "loc", "at", "iat", "flat"})
-"""Attributes whose form is that of the whole, or follows from it."""
-_MEASURES = frozenset({"numel", "dim", "size", "element_size", "stride", "info"})
-"""Methods that do."""
-_OF_ITEMS = frozenset({"len", "sorted", "sum", "min", "max", "any", "all", "set", "frozenset"})
-"""Builtins whose result does not depend on the order."""
-_OF_ALL = frozenset({"sum", "mean", "min", "max", "any", "all", "std", "var", "count", "sort_values", "prod"})
-"""Methods and functions of arrays and data frames of which the same is true, but for last digits."""
-_KEEP = frozenset(
-    {
-        "int",
-        "float",
-        "complex",
-        "bool",
-        "round",
-        "abs",
-        "list",
-        "tuple",
-        "reversed",
-        "enumerate",
-        "zip",
-        "map",
-    }
-    | {"iter", "bytes", "bytearray", "dict"}
-)
-"""Builtins whose result has the form of what they are given."""
 _PURE = frozenset(
     {"builtins", "math", "statistics", "itertools", "functools", "operator", "collections", "re", "json"}
     | {"datetime", "time", "posixpath", "sys", "platform", "string", "textwrap", "decimal", "fractions"}
     | {"pathlib", "io", "copy", "types", "dataclasses", "enum", "warnings", "hashlib", "base64"}
 )
 """Packages that draw nothing, but for what the tables of `calls` have."""
-_ARRAYS = frozenset({"numpy", "pandas", "torch", "scipy", "sklearn"})
-_CHOOSES = frozenset(
-    {
-        "unique",
-        "nonzero",
-        "where",
-        "argwhere",
-        "flatnonzero",
-        "compress",
-        "extract",
-        "query",
-        "filter",
-        "isin",
-    }
-    | {"dropna", "drop_duplicates", "value_counts", "groupby", "masked_select", "trim_zeros", "bincount"}
-    | {"intersect1d", "setdiff1d", "union1d", "unique_consecutive", "split", "strip", "replace", "findall"}
-    | {"groups", "merge", "get_dummies", "pivot", "pivot_table", "crosstab", "mode", "resize", "repeat"}
-    | {
-        "repeat_interleave",
-        "arange",
-        "zeros",
-        "ones",
-        "full",
-        "empty",
-        "linspace",
-        "eye",
-        "cut",
-        "qcut",
-        "head",
-    }
-    | {"index_select", "tabulate", "fit_transform", "fit_predict", "find_peaks", "drop", "explode", "tail"}
-)
-"""Functions and methods that choose by the values, or whose result is as long as what they are given says."""
-_ORDERS = frozenset({"permutation", "permuted", "randperm"})
 _UUIDS = frozenset({"uuid1", "uuid4", "token_hex", "token_urlsafe"})
 _SHUFFLES = frozenset({"shuffle"})
-_TEXTS = frozenset({"str", "repr", "ascii", "format"})
 _MAY_DRAW = re.compile(
     r"rand|normal|bernoul|poisson|dropout|multinom|rrelu|sampl|binomial|uniform|exponential|cauchy|geometric"
     r"|gamma|trunc|kaiming|xavier|orthogonal|sparse"
@@ -307,7 +256,7 @@ class Proof:
             return
         was = self.known.get(base.id, Known.VALUE)
         if max(known, index) > Known.VALUE:
-            array = type(self.namespace.get(base.id)).__module__.partition(".")[0] in _ARRAYS
+            array = type(self.namespace.get(base.id)).__module__.partition(".")[0] in ARRAYS
             kept = known <= Known.FORM and index is Known.VALUE and array
             self.known[base.id] = max(was, Known.FORM) if kept else Known.NOTHING
 
@@ -432,18 +381,18 @@ class Proof:
         if base is Known.VALUE:
             return base
         if base is Known.TEXT:
-            same = node.attr in _FORMS or node.attr in _LEARNED_THE_SAME
+            same = node.attr in FORMS or node.attr in _LEARNED_THE_SAME
             weights = same or constant_weights(self._meaning(node.value), node.attr)
             return (
                 Known.VALUE if weights else Known.FORM if node.attr in ("weight", "bias") else Known.NOTHING
             )
-        if node.attr in _TYPES or (node.attr in _FORMS and base < Known.COUNT):
+        if node.attr in TYPES or (node.attr in FORMS and base < Known.COUNT):
             return Known.VALUE
         if base is Known.LENGTH:
             if node.attr in ("version", "variant"):
                 return Known.VALUE
             return Known.LENGTH if node.attr in ("hex", "urn") else Known.FORM
-        return base if node.attr in _SAME_FORM else Known.NOTHING
+        return base if node.attr in SAME_FORM else Known.NOTHING
 
     def _subscript(self, node: ast.Subscript) -> Known:
         base, index = self._value(node.value), self._value(node.slice)
@@ -551,7 +500,7 @@ class Proof:
     def _is_plain(self, value: Any) -> bool:
         """Whether nothing changes it, or only what we know."""
         if isinstance(value, ModuleType):
-            return value.__name__.partition(".")[0] in _PURE | _ARRAYS
+            return value.__name__.partition(".")[0] in _PURE | ARRAYS
         return isinstance(value, int | float | complex | str | bytes | range | type | FunctionType | None)
 
     def _of_builtin(self, name: str, node: ast.Call) -> Known:
@@ -565,24 +514,24 @@ class Proof:
             return Known.VALUE if known is not Known.NOTHING else Known.NOTHING
         if name == "len":
             return Known.VALUE if known is not Known.NOTHING else Known.NOTHING
-        if name in _OF_ITEMS:
+        if name in OF_ITEMS:
             if known is Known.ITEMS:
                 return Known.VALUE
             if name in ("set", "frozenset") or known is Known.NOTHING:
                 return Known.NOTHING
             return Known.FORM if known <= Known.FORM else Known.COUNT if name == "sorted" else Known.NOTHING
-        if name in _TEXTS:
+        if name in TEXTS:
             return self._text(node.args)
-        return known if name in _KEEP else Known.NOTHING
+        return known if name in FORMING else Known.NOTHING
 
     def _of_draw(self, own: str, node: ast.Call, known: Known) -> Known:
         if known > Known.ITEMS:
             return Known.NOTHING
         if own in _UUIDS:
             return Known.LENGTH
-        if own in _ORDERS or (own == "sample" and self._takes_all(node)):
+        if own in PERMUTING or (own == "sample" and self._takes_all(node)):
             return Known.ITEMS
-        if own in ("choice", "choices", "sample") and not (node.keywords or len(node.args) > 1):
+        if own in CHOICES and not (node.keywords or len(node.args) > 1):
             return Known.NOTHING  # one of several, which need not be alike
         return Known.COUNT if own in ("choices", "sample") else Known.FORM
 
@@ -628,7 +577,7 @@ class Proof:
         assert isinstance(node.func, ast.Name)
         name = node.func.id
         definition = self.functions[name]
-        if name in self._calls or len(self._calls) >= _DEPTH or any(map(_yields, definition.body)):
+        if name in self._calls or len(self._calls) >= _DEPTH or generates(definition):
             raise _Unproved(name)
         arguments = definition.args
         given = [self._value(each) for each in node.args]
@@ -638,7 +587,7 @@ class Proof:
         local = dict(zip(names, given, strict=False))
         local |= {each.arg: self._value(each.value) for each in node.keywords if each.arg is not None}
         kept, returned, by_chance = self.known, self._returned, self._by_chance
-        own = _locals(definition)
+        own = OwnFunction(definition, {}).locals()
         self.known = {key: value for key, value in kept.items() if key not in own} | local
         self._returned = []
         self._calls.append(name)
@@ -665,9 +614,9 @@ class Proof:
         if pure or (package == "torch" and not _has_models(type(function)) and not _MAY_DRAW.search(own)):
             if known is Known.VALUE:
                 return known
-            if known is Known.ITEMS and own in {*_OF_ALL, "sort", "unique"}:
+            if known is Known.ITEMS and own in SORTING:
                 return Known.VALUE
-        if package in _ARRAYS and known < Known.COUNT and own not in _CHOOSES:
+        if package in ARRAYS and known < Known.COUNT and own not in CHOOSING:
             return Known.FORM
         return Known.NOTHING
 
@@ -675,7 +624,7 @@ class Proof:
         base = self._value(holder)
         if base is Known.TEXT:
             return Known.TEXT if own in ("eval", "train", "to", "cpu", "cuda", "fit") else Known.FORM
-        if own in _MEASURES and base < Known.COUNT:
+        if own in MEASURES and base < Known.COUNT:
             return Known.VALUE
         if own == "format":
             return Known.VALUE if base is Known.VALUE and known <= Known.TEXT else Known.NOTHING
@@ -688,11 +637,11 @@ class Proof:
                 pure = not _MAY_DRAW.search(own)
             if pure and known is Known.VALUE and own != "sample":
                 return Known.VALUE
-            formed = kind in _ARRAYS and known < Known.COUNT and own not in _CHOOSES
+            formed = kind in ARRAYS and known < Known.COUNT and own not in CHOOSING
             return Known.FORM if formed else Known.NOTHING
-        if base is Known.ITEMS and own in _OF_ALL and known is Known.VALUE:
+        if base is Known.ITEMS and own in {*OF_ANY_ORDER, "sort_values"} and known is Known.VALUE:
             return Known.VALUE
-        if own in _CHOOSES or max(known, base) >= Known.COUNT:
+        if own in CHOOSING or max(known, base) >= Known.COUNT:
             return Known.NOTHING
         return base if base is Known.LENGTH else Known.FORM
 
@@ -718,7 +667,7 @@ def known_before(names: Mapping[str, ChanceOrigin], namespace: Mapping[str, Any]
     for name, origin in names.items():
         if origin.source.is_drawn:
             package = type(namespace.get(name)).__module__.partition(".")[0]
-            formed = package in _ARRAYS or type(namespace.get(name)) in (int, float, bool)
+            formed = package in ARRAYS or type(namespace.get(name)) in (int, float, bool)
             found[name] = Known.TEXT if origin.inside else Known.FORM if formed else Known.NOTHING
     return found
 
@@ -769,25 +718,8 @@ def _is_constant(call: ast.AST) -> bool:
     return isinstance(call, ast.Call) and all(isinstance(each, ast.Constant) for each in call.args)
 
 
-def _locals(definition: ast.FunctionDef) -> set[str]:
-    """The names of a function that are not those of its module."""
-    arguments = definition.args
-    found = {each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-    outside: set[str] = set()
-    for node in ast.walk(definition):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
-        elif isinstance(node, ast.Global):
-            outside |= {*node.names}
-    return found - outside
-
-
 def _has_fractions(value: Any) -> bool:
     """Whether it is an array of floats that are not all whole: numbers of an interval, not of a few."""
     if not str(getattr(value, "dtype", "")).rpartition(".")[2].startswith("float"):
         return False
     return bool((value % 1 != 0).any())
-
-
-def _yields(node: ast.AST) -> bool:
-    return any(isinstance(each, ast.Yield | ast.YieldFrom) for each in ast.walk(node))

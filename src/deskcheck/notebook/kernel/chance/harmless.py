@@ -16,6 +16,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from types import BuiltinFunctionType, ModuleType
 from typing import Any
 
+from deskcheck.notebook.kernel.chance.effects import (
+    CHANGING,
+)
 from deskcheck.notebook.kernel.chance.own import (
     Definitions,
     OwnClass,
@@ -92,11 +95,6 @@ _SIMPLE_FORMAT = re.compile(r"[^%{}]*%[sr][^%{}]*")
 _SIMPLE_BRACES = re.compile(r"[^{}]*\{\}[^{}]*")
 _DEPTH = 20
 """Of calls, one in another."""
-CHANGING = frozenset(
-    {"append", "extend", "insert", "pop", "remove", "sort", "reverse", "clear", "add", "discard", "update"}
-    | {"setdefault"}
-)
-"""Of these methods, those that change what they are of."""
 _PARTS = frozenset({"year", "month", "day", "hour", "minute", "second", "days", "name", "stem", "suffix"})
 """Attributes of dates and paths."""
 _COLUMN_METHODS = frozenset({"unique", "dropna", "tolist", "to_list", "keys"})

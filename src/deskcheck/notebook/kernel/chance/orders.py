@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from enum import Enum
 from typing import Any, TypeVar
 
+from deskcheck.notebook.kernel.chance.effects import CHANGING
 from deskcheck.notebook.kernel.chance.harmless import (
-    CHANGING,
     UNKNOWN,
     Evaluator,
     TooManySteps,
@@ -177,7 +177,7 @@ class _Run:
         """Compute statements. last: the one of which the value is shown."""
         for statement in body:
             try:
-                if isinstance(statement, ast.Expr) and statement is last and not _prints(statement.value):
+                if isinstance(statement, ast.Expr) and statement is last and not prints(statement.value):
                     self._show(statement.value)
                 else:
                     self._statement(statement)
@@ -248,7 +248,7 @@ class _Run:
                 self.evaluator.bind(node.target, value(node.value))
             case ast.AugAssign():
                 self._augment(node)
-            case ast.Expr(value=ast.Call(args=args) as call) if _prints(call):
+            case ast.Expr(value=ast.Call(args=args) as call) if prints(call):
                 for each in args:
                     self._show(each)
             case ast.Expr():
@@ -408,7 +408,8 @@ def _changed(body: Iterable[ast.stmt]) -> set[str]:
     return found
 
 
-def _prints(node: ast.expr) -> bool:
+def prints(node: ast.AST) -> bool:
+    """Whether it is a call that shows what it is given."""
     function = node.func if isinstance(node, ast.Call) else None
     return isinstance(function, ast.Name) and function.id in ("print", "display")
 

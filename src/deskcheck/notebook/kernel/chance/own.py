@@ -11,7 +11,7 @@ import re
 import warnings
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from types import CodeType, FunctionType, MethodType
+from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any
 
 Definition = ast.FunctionDef | ast.Lambda
@@ -85,7 +85,7 @@ class OwnFunction:
         self.named = dict(named or {})
         self.first = first
         self.text = text
-        self.generates = isinstance(definition, ast.FunctionDef) and _generates(definition)
+        self.generates = isinstance(definition, ast.FunctionDef) and generates(definition)
 
     def of(self, holder: object) -> "OwnFunction":
         """The same as a method of an object."""
@@ -218,7 +218,7 @@ class OwnNames:
             return None
         outside = {}
         for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
-            held = None if not _is_filled(cell) else _or_none(copied, cell.cell_contents)
+            held = None if not is_filled(cell) else _or_none(copied, cell.cell_contents)
             if held is not _LEFT_OUT:
                 outside[name] = held
         named = {name: copied(each) for name, each in (value.__kwdefaults__ or {}).items()}
@@ -259,7 +259,7 @@ class OwnNames:
 def held_by(function: FunctionType) -> dict[str, Any]:
     """What a function keeps: what it is closed over, and its defaults."""
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-    found = {name: cell.cell_contents for name, cell in cells if _is_filled(cell)}
+    found = {name: cell.cell_contents for name, cell in cells if is_filled(cell)}
     names = function.__code__.co_varnames[: function.__code__.co_argcount]
     defaults = function.__defaults__ or ()
     found |= zip(names[len(names) - len(defaults) :], defaults, strict=True)
@@ -289,7 +289,8 @@ def _or_none(copied: Callable[[Any], Any], value: Any) -> Any:
         return _LEFT_OUT
 
 
-def _is_filled(cell: Any) -> bool:
+def is_filled(cell: CellType) -> bool:
+    """Whether a variable that a function is closed over has a value."""
     try:
         return cell.cell_contents is not None
     except ValueError:
@@ -367,7 +368,8 @@ def _may_order(node: ast.AST) -> bool:
     return isinstance(node, ast.Set | ast.SetComp | ast.JoinedStr)
 
 
-def _generates(definition: ast.FunctionDef) -> bool:
+def generates(definition: ast.FunctionDef) -> bool:
+    """Whether a function is a generator, or waits."""
     todo: list[ast.AST] = [*definition.body]
     while todo:
         node = todo.pop()

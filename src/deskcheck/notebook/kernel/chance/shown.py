@@ -20,9 +20,27 @@ from pathlib import PurePath
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, TypeGuard
 
+from deskcheck.notebook.kernel.chance.effects import (
+    CHOICES,
+    GROWING,
+    GROWING_IN_ORDER,
+    KEEPING,
+    KEEPING_DRAWN,
+    NO_VALUES,
+    OF_ANY_ORDER,
+    OF_ITEMS,
+    OF_VALUES,
+    ORDERED,
+    ORDERED_INSIDE,
+    SORTING,
+    TAKING_IN,
+    TEXTS,
+    WHOLE,
+    WITH_INDEX,
+)
 from deskcheck.notebook.kernel.chance.estimators import learns_by_chance
 from deskcheck.notebook.kernel.chance.harmless import hash_varies
-from deskcheck.notebook.kernel.chance.orders import ADDRESS, ORDER, Order, SetOrders
+from deskcheck.notebook.kernel.chance.orders import ADDRESS, ORDER, Order, SetOrders, prints
 from deskcheck.notebook.kernel.chance.own import Definition, UnknownValue, held_by, is_own
 from deskcheck.notebook.state.dependencies import parse
 from deskcheck.notebook.trajectory.chance import ChanceKind, ChanceSource, drawn_from, shown
@@ -45,18 +63,6 @@ _LABELS = (
     (_PROCESSES, shown("the number of a process")),
     (_FILES, FILE),
 )
-_KEEP = frozenset(
-    {"int", "float", "str", "repr", "round", "abs", "bool", "hex", "bin", "oct", "format", "divmod"}
-    | {"list", "tuple", "reversed", "enumerate", "next", "iter", "ascii", "bytes"}
-)
-"""Builtins whose result is another where what they are given is."""
-_TEXTS = frozenset({"str", "repr", "ascii", "format"})
-_KEEP_DRAWN = frozenset({"any", "all", "sum", "max", "min"})
-"""Builtins that also keep what was drawn, whatever its order."""
-_GROW = frozenset({"append", "add", "extend", "insert", "appendleft", "update"})
-"""Methods that put what they are given into a list, set or dict."""
-_LISTING = frozenset({"append", "extend", "insert", "appendleft"})
-"""Of them, those whose order counts."""
 _DEPTH = 8
 """Of the notebook's functions that are followed, one in another."""
 DEVICE = drawn_from("/dev/urandom")
@@ -67,45 +73,6 @@ OPENING = frozenset({"open", "fdopen", "FileIO", "fromfile", "memmap", "read_byt
 _READING = frozenset({"read", "pread", "readv", "preadv", "fromfile", "read_bytes", "read_text"})
 _COMMANDS = frozenset({"run", "check_output", "getoutput", "getstatusoutput", "Popen", "system", "popen"})
 """Functions of `subprocess` and `os` that run a command."""
-_KEEPING = frozenset(
-    {"math", "statistics", "posixpath", "json", "numpy", "pandas", "torch", "scipy", "sklearn"}
-    | {"hashlib", "_hashlib", "zlib", "base64", "binascii"}
-)
-"""Packages whose functions and classes do so, too."""
-_ORDERED_INSIDE = frozenset({"Counter", "OrderedDict", "deque", "fromkeys"})
-"""Classes and methods that keep the order of a set of text, and whose own text a normaliser can sort."""
-_ORDERED = frozenset({"list", "tuple", "iter", "enumerate", "next"})
-_SAME = frozenset(
-    {
-        "shape",
-        "dtype",
-        "dtypes",
-        "ndim",
-        "dim",
-        "size",
-        "numel",
-        "nbytes",
-        "itemsize",
-        "element_size",
-        "strides",
-    }
-    | {"flags", "columns", "index", "keys", "name", "names", "tzinfo", "device", "requires_grad", "info"}
-)
-"""Attributes and methods that do not tell the values."""
-_ACCESSORS = frozenset({"iloc", "loc", "iat", "at", "values", "T"})
-"""Attributes of a data frame that have all of its columns."""
-_MAPPING = frozenset({"map", "replace", "assign", "fillna", "join", "merge"})
-"""Methods of pandas whose result has what they are given."""
-_OF_ANY_ORDER = frozenset(
-    {"count", "sum", "min", "max", "mean", "any", "all", "nunique", "prod", "std", "var"}
-)
-"""Methods whose result does not depend on the order of what they are of."""
-_WITH_INDEX = frozenset({"copy", "to_frame", "to_dict", "items", "to_string", "head", "tail", "rename"})
-"""Methods of a series whose result has its index."""
-_SORTING = frozenset({"sort", "unique", "max", "min", "amax", "amin", "sum", "mean", "median", "size"})
-"""Functions of numpy whose result does not depend on the order of what they are given."""
-_CHOICES = frozenset({"choice", "choices", "sample"})
-"""Functions of `random` whose result depends on the order of what they are given, with a seed too."""
 _QUERIES = frozenset({"execute", "sql", "query", "read_sql", "read_sql_query"})
 """Functions and methods that run a query of a database."""
 _RANDOM_QUERY = re.compile(r"\bselect\b.*\b(?:random|rand|newid|gen_random_uuid)\s*\(\s*\)", re.I | re.S)
@@ -383,7 +350,7 @@ class _Cell:
             found, changed = ChanceOrigin(drawn_from(label)), call.args[0]
         elif call.func.attr == "load_state_dict" and (given := self._any(call.args)) is not None:
             found = replace(given, inside=True)
-        elif call.func.attr in _GROW:
+        elif call.func.attr in GROWING:
             found = self._any(call.args)
         elif isinstance(changed, ast.Name) and self._gets_values(call):
             self.names.pop(changed.id, None)
@@ -427,7 +394,7 @@ class _Cell:
             case ast.Attribute():
                 found = self.value(node.value)
                 if found is not None and found.parts:
-                    return found if node.attr in _ACCESSORS else _part(found, node.attr)
+                    return found if node.attr in WHOLE else _part(found, node.attr)
                 if found is not None and found.inside:
                     if constant_weights(self._meaning(node.value), node.attr):
                         return None
@@ -437,7 +404,7 @@ class _Cell:
                     return replace(found, keyed=False)
                 if found is not None and found.index:
                     return replace(found, index=False) if node.attr == "index" else None
-                if node.attr in _SAME and not (
+                if node.attr in NO_VALUES and not (
                     found is not None and found.source == FILE and node.attr == "name"
                 ):
                     return None
@@ -567,23 +534,23 @@ class _Cell:
             own = getattr(node.func, "attr", "")
             return replace(model, inside=own in _OF_MODELS)
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-        if name in _ORDERED_INSIDE and node.args and self._is_set_of_text(node.args[0]):
+        if name in ORDERED_INSIDE and node.args and self._is_set_of_text(node.args[0]):
             return ChanceOrigin(ORDER, inside=True)
         made = node.func.func if isinstance(node.func, ast.Call) else None
-        if made is not None and _module_of(self._meaning(made)) in _KEEPING:  # nn.MSELoss()(output, target)
+        if made is not None and _module_of(self._meaning(made)) in OF_VALUES:  # nn.MSELoss()(output, target)
             return self._any([*node.args])
-        passes = _module_of(function) in ("itertools", "_functools") or name in _CHOICES
+        passes = _module_of(function) in ("itertools", "_functools") or name in CHOICES
         if passes and _module_of(function) in ("itertools", "_functools", "random"):
             if any(map(self._is_set_of_text, node.args)):
                 return ChanceOrigin(ORDER)
             return self._any(node.args)
-        if _module_of(function) == "numpy" and name in _SORTING and not node.keywords:
+        if _module_of(function) == "numpy" and name in SORTING and not node.keywords:
             given = self._any(node.args)
             return None if given is not None and given.source == ORDER else given
         maker = function
         if isinstance(node.func, ast.Attribute) and name in ("from_dict", "from_records"):
             maker = self._meaning(node.func.value)
-        if _module_of(maker) in _KEEPING and getattr(function, "__name__", "") not in _SAME:
+        if _module_of(maker) in OF_VALUES and getattr(function, "__name__", "") not in NO_VALUES:
             given = self._any([*node.args, *(keyword.value for keyword in node.keywords)])
             if given is None or not (given.source == ORDER and given.inside):
                 return given
@@ -594,7 +561,7 @@ class _Cell:
             return None
         if node.func.attr == "keys" and (held := self.value(node.func.value)) is not None and held.keyed:
             return replace(held, keyed=False)
-        if node.func.attr in _SAME and not (node.func.attr == "index" and node.args):
+        if node.func.attr in NO_VALUES and not (node.func.attr == "index" and node.args):
             return None
         kind = self._meaning(node.func.value)
         if node.func.attr in _NOW and isinstance(kind, type) and _is_date(kind):
@@ -620,15 +587,15 @@ class _Cell:
         whole = self.value(function.value)
         if whole is None:
             given = self._any([*node.args, *(each.value for each in node.keywords)])
-            maps = function.attr in _MAPPING and given is not None and not given.inside
+            maps = function.attr in TAKING_IN and given is not None and not given.inside
             return given if maps and _module_of_value(self._root(function.value)) == "pandas" else None
-        in_any_order = whole.source == ORDER and function.attr in _OF_ANY_ORDER
+        in_any_order = whole.source == ORDER and function.attr in OF_ANY_ORDER
         if in_any_order and (not whole.keyed or self._is_series(function.value)):
             return None
         if whole.keyed and function.attr in ("sort_index", "get", "xs"):
             return None
         if whole.index and function.attr != "items":
-            return whole if function.attr in _WITH_INDEX else None
+            return whole if function.attr in WITH_INDEX else None
         named = {each.arg: each.value for each in node.keywords}
         if (
             whole.source == ORDER
@@ -732,19 +699,19 @@ class _Cell:
             return None
         if name == "hash":
             return self._hash(given)
-        if name in _ORDERED and self._is_set_of_text(_looped(given)):
+        if name in ORDERED and self._is_set_of_text(_looped(given)):
             return ChanceOrigin(ORDER)
-        kept = self.value(given) if name in _ORDERED else None
+        kept = self.value(given) if name in ORDERED else None
         if kept is not None and kept.source == ORDER and kept.inside:
             return ChanceOrigin(ORDER)
-        if name in _KEEP_DRAWN:
+        if name in KEEPING_DRAWN:
             kept = self._any(node.args)
             if kept is not None and _is_drawn(kept):
                 return kept
-        if name in _KEEP_DRAWN or name in ("sorted", "len"):
+        if name in OF_ITEMS:
             return ChanceOrigin(ORDER) if self.orders.order(node) is Order.VALUE else None
-        if name in _KEEP:
-            return self._any(node.args) or (self._of_order(node) if name in _TEXTS else None)
+        if name in KEEPING:
+            return self._any(node.args) or (self._of_order(node) if name in TEXTS else None)
         return None
 
     def _of_order(self, node: ast.expr) -> ChanceOrigin | None:
@@ -894,7 +861,7 @@ def _grown(body: list[ast.stmt]) -> Iterator[str]:
     for node in (each for statement in body for each in ast.walk(statement)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             put = node.args and not isinstance(node.args[-1], ast.Constant)
-            if put and node.func.attr in _LISTING and isinstance(node.func.value, ast.Name):
+            if put and node.func.attr in GROWING_IN_ORDER and isinstance(node.func.value, ast.Name):
                 yield node.func.value.id
 
 
@@ -1033,12 +1000,6 @@ def _counts(value: Any) -> int:
             if len(found) == 2:
                 break
     return len(found)
-
-
-def prints(node: ast.AST) -> bool:
-    """Whether it is a call that shows what it is given."""
-    function = node.func if isinstance(node, ast.Call) else None
-    return isinstance(function, ast.Name) and function.id in ("print", "display")
 
 
 def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:

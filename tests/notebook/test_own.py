@@ -38,6 +38,25 @@ CODES = (
 RATIO = "def ratio(a, b):\n    try:\n        return len(a & b) / len(a | b)\n    except ZeroDivisionError:\n        return 0"
 CACHED = "from functools import lru_cache, partial\n@lru_cache\ndef pick(s, n):\n    return list(s)[n]"
 DATACLASS = "from dataclasses import dataclass, field\n@dataclass\nclass D:\n    s: set\n    n: list = field(default_factory=list)\n    def first(self):\n        return list(self.s)[0]"
+MAKES = """
+class Made:
+    @classmethod
+    def of(cls, s):
+        made = cls()
+        made.items = [w for w in s]
+        return made
+    def __iter__(self):
+        return iter(self.items)
+"""
+DECORATED = """
+def twice(g):
+    def inner(*given, **named):
+        return g(*given, **named) * 2
+    return inner
+@twice
+def f(s):
+    return list(s)[0]
+"""
 SERIES = "s = pd.Series({w: len(w) for w in set(words)})"
 FRAME = "df = pd.DataFrame({w: [len(w)] for w in set(words)})"
 
@@ -65,6 +84,12 @@ CHANCE = [
     (WORDS, BOX, "box = Box()\nfor w in words:\n    box.add(w)", "box.first()"),
     (WORDS, DATACLASS, "D(set(words)).first()"),
     (WORDS, "import json", "json.dumps({w: 1 for w in set(words)})"),
+    (WORDS, "def by(s, g):\n    return g(s)[0]", "by(set(words), list)"),
+    (WORDS, "fs = [lambda s: list(s)[0], len]", "fs[0](set(words))"),
+    (WORDS, "def f(s):\n    global last\n    last = list(s)[0]", "f(set(words))", "last"),
+    (WORDS, MAKES, "Made.of(set(words)).items[0]"),
+    (WORDS, MAKES, "made = Made.of(set(words))", "list(made)[0]"),
+    (WORDS, DECORATED, "f(set(words))"),
 ]
 SAME = [
     (WORDS, "def pick(s):\n    return sorted(s)[0]", "pick(set(words))"),
@@ -92,6 +117,8 @@ CHANCE_OF_ADDRESSES = [
     (THING, "def tail(x):\n    return repr(x)[-3:]", "tail(x)"),
     ("def f():\n    pass", "str(f)[-3:]"),
     ("repr(object())[-4:-1]",),
+    ("g = (n for n in 'ab')", "str(g)[-3:]"),
+    ("class P:\n    def m(self):\n        pass\np = P()", "str(p.m)[-4:-2]"),
 ]
 SAME_OF_ADDRESSES = [
     (THING, "x"),
@@ -108,6 +135,7 @@ CHANCE_OF_PANDAS = [
     (WORDS, PANDAS, SERIES, "s.iloc[0]"),
     (WORDS, PANDAS, "d = {}\nfor w in set(words):\n    d[w] = len(w)", "pd.Series(d)"),
     (WORDS, PANDAS, "pd.DataFrame({'n': {w: len(w) for w in set(words)}})"),
+    (WORDS, PANDAS, "df = pd.DataFrame({'w': list(set(words))})\ndf['n'] = 1", "df.iloc[0]"),
     (WORDS, PANDAS, "pd.DataFrame.from_dict({w: [1] for w in set(words)})"),
     (WORDS, PANDAS, FRAME, "df.columns[0]"),
     (WORDS, PANDAS, FRAME, "list(df)"),
@@ -122,6 +150,8 @@ CHANCE_OF_DEVICES = [
     ("f = open('/dev/urandom', 'rb')", "f.read(4)", "x = int.from_bytes(f.read(2), 'big')", "x % 2"),
     ("import os\nfd = os.open('/dev/urandom', os.O_RDONLY)", "os.read(fd, 4)[0] % 2"),
     ("def bit():\n    with open('/dev/urandom', 'rb') as f:\n        return f.read(1)[0] % 2", "bit()"),
+    ("import os\nd = os.fdopen(os.open('/dev/urandom', os.O_RDONLY), 'rb')", "d.read(1)[0] % 2"),
+    ("import struct\nwith open('/dev/urandom', 'rb') as f:\n    (n,) = struct.unpack('B', f.read(1))", "n % 2"),
     ("from pathlib import Path\np = Path('/dev/urandom')", "with p.open('rb') as f:\n    x = f.read(1)[0] % 2\nx"),
     ("class R:\n    def __init__(self):\n        self.f = open('/dev/urandom', 'rb')\n    def bit(self):\n        return self.f.read(1)[0] & 1", "r = R()", "r.bit()"),
 ]  # fmt: skip

@@ -9,7 +9,7 @@ TEXTS = frozenset({"str", "repr", "ascii", "format"})
 ORDERED = frozenset({"list", "tuple", "iter", "enumerate", "next"})
 """They keep the order of a set."""
 _NUMBERS = frozenset({"int", "float", "round", "abs", "bool", "bytes", "reversed"})
-KEEPING = TEXTS | ORDERED | _NUMBERS | {"hex", "bin", "oct", "divmod"}
+KEEPING = TEXTS | ORDERED | _NUMBERS | {"hex", "bin", "oct", "divmod", "ord", "chr"}
 """Their result is another where what they are given is."""
 FORMING = _NUMBERS | (ORDERED - {"next"}) | {"complex", "zip", "map", "bytearray", "dict"}
 """Their result has the form of what they are given."""
@@ -72,7 +72,9 @@ PERMUTING = frozenset({"permutation", "permuted", "randperm"})
 """They draw an order."""
 ARRAYS = frozenset({"numpy", "pandas", "torch", "scipy", "sklearn"})
 """Packages whose functions give something of the form of what they are given, but for `CHOOSING`."""
-OF_VALUES = ARRAYS | {"math", "statistics", "posixpath", "json"} | {
-    *("hashlib", "_hashlib", "zlib", "base64", "binascii"),
-}  # fmt: skip
+OF_VALUES = (
+    ARRAYS
+    | {"math", "cmath", "statistics", "fractions", "decimal", "operator", "_operator", "posixpath", "json"}
+    | {"hashlib", "_hashlib", "zlib", "base64", "binascii", "struct", "_struct"}
+)
 """Packages whose functions and classes give something else where what they are given is."""

@@ -26,6 +26,7 @@ from deskcheck.notebook.kernel.chance.own import (
     OwnNames,
     OwnObject,
     UnknownValue,
+    builtin,
     hide_addresses,
     is_own,
 )
@@ -92,7 +93,8 @@ _METHODS: Mapping[type, frozenset[str]] = {
     datetime.datetime: frozenset({"isoformat", "weekday", "isoweekday", "date"}),
 }
 _SIMPLE_FORMAT = re.compile(r"[^%{}]*%[sr][^%{}]*")
-_SIMPLE_BRACES = re.compile(r"[^{}]*\{\}[^{}]*")
+_SIMPLE_BRACES = re.compile(r"[^{}]*\{0?\}[^{}]*")
+_ITERATING = frozenset({"list", "tuple", "set", "frozenset", "sorted", "enumerate", "iter", "max", "min"})
 _DEPTH = 20
 """Of calls, one in another."""
 _PARTS = frozenset({"year", "month", "day", "hour", "minute", "second", "days", "name", "stem", "suffix"})
@@ -155,6 +157,8 @@ class Evaluator:
 
     def items(self, value: Any) -> list[Any]:
         """The items of a value, in the order that a loop has."""
+        if isinstance(value, OwnObject):
+            return self.items(self._called(self._attribute(value, "__iter__"), [], {}))
         if type(value) in _SETS:
             found = self._in_order(value)
         elif isinstance(value, dict | list | tuple | str | bytes | range) or type(value) in _ITERATORS:
@@ -291,6 +295,8 @@ class Evaluator:
     def _name(self, name: str) -> Any:
         if name in self.names and self.names[name] is not UNKNOWN:
             return self.names[name]
+        if name in _BUILTINS and name not in self.names and name not in self.namespace:
+            return builtin(name)
         if name in self.names or name not in self.namespace or not self.reads(name):
             raise UnknownValue(name)
         self.names[name] = found = self._copy(self.namespace[name])
@@ -519,6 +525,13 @@ class Evaluator:
             return value
         return value.of(holder if way == "method" else OwnClass(holder.kind))
 
+    def _of_class(self, holder: OwnClass, name: str) -> Any:
+        """An attribute of a class."""
+        member = self.own.member(holder.kind, name, self._copy)
+        if member is None:
+            raise UnknownValue(name)
+        return member[0].of(holder) if member[1] == "class" else member[0]
+
     def _plain_text(self, value: Any) -> str:
         if not isinstance(value, OwnObject):
             raise UnknownValue("a text")
@@ -544,7 +557,8 @@ class Evaluator:
                 given += self.iterated(each.value)
                 continue
             column = self._column(each)
-            given.append(self.value(each) if column is None else column)
+            value = self.value(each) if column is None else column
+            given.append(self.items(value) if isinstance(value, OwnObject) and name in _ITERATING else value)
         if name in ("str", "format"):
             return self.text(*given)
         if name in ("repr", "ascii"):
@@ -557,6 +571,8 @@ class Evaluator:
 
     def _method(self, function: ast.Attribute, node: ast.Call) -> Any:
         holder = self.value(function.value)
+        if isinstance(holder, OwnClass):
+            return self._call_value(self._of_class(holder, function.attr), node)
         if isinstance(holder, OwnObject):
             if function.attr in ("__repr__", "__str__") and not holder.has_own_text():
                 return self.text(holder)

@@ -109,6 +109,10 @@ class SetOrders:
             told = [_told(run.names.get(name, UNKNOWN)) for run in runs]
             if _difference([[each] for each in told]) in (Order.KEYS, Order.VALUE):
                 self._others[name] = [run.names[name] for run in runs]
+                if tree.body and not any(name in given for given in self.given.values()):
+                    by_function = _difference([[each] for each in told])
+                    assert by_function is not None
+                    self.given.setdefault(id(tree.body[-1]), {})[name] = by_function
                 if self.reason == ADDRESS:
                     self._of_addresses.add(name)
                 elif name not in read:

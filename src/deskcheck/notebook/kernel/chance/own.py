@@ -11,7 +11,15 @@ import re
 import warnings
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from types import CellType, CodeType, FunctionType, MethodType
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    CodeType,
+    CoroutineType,
+    FunctionType,
+    GeneratorType,
+    MethodType,
+)
 from typing import Any
 
 Definition = ast.FunctionDef | ast.Lambda
@@ -19,13 +27,16 @@ _SETS = frozenset({"set", "frozenset"})
 _PLAIN = frozenset(
     {"__init__", "__repr__", "__str__", "__call__", "__module__", "__dict__", "__weakref__", "__doc__"}
     | {"__qualname__", "__annotations__", "__firstlineno__", "__static_attributes__", "__annotate__"}
-    | {"__annotate_func__", "__annotations_cache__", "__classcell__"}
+    | {"__annotate_func__", "__annotations_cache__", "__classcell__", "__iter__", "__len__", "__contains__"}
 )
 """Names with two underscores of classes with whose objects we compute."""
 _OF_DATACLASSES = frozenset(
     {"__dataclass_fields__", "__dataclass_params__", "__eq__", "__hash__", "__match_args__", "__replace__"}
 )
 _TAKING_PART = ("__len__", "__bool__", "__getattr__", "__iter__", "__contains__", "__getitem__")
+_GENERATORS = (GeneratorType, CoroutineType)
+_BUILTINS = (list, tuple, set, frozenset, sorted, len, min, max, sum, any, all, next, iter, reversed, str)
+"""Those that a variable may have, and that are computed."""
 _ADDRESS = re.compile(r"\bat 0x[0-9A-Fa-f]{4,}\b")
 """As the normaliser of addresses has it."""
 _DIGITS = 12
@@ -89,7 +100,10 @@ class OwnFunction:
 
     def of(self, holder: object) -> "OwnFunction":
         """The same as a method of an object."""
-        return OwnFunction(self.definition, self.outside, self.defaults, self.named, (holder,))
+        text = None
+        if self.text is not None and isinstance(holder, OwnObject) and not holder.has_own_text():
+            text = f"<bound method {self.text.split()[1]} of {holder!r}>"
+        return OwnFunction(self.definition, self.outside, self.defaults, self.named, (holder,), text)
 
     def bound(self, given: list[Any], named: Mapping[str, Any]) -> dict[str, Any]:
         """Its parameters when it is called; raises `TypeError`."""
@@ -137,14 +151,19 @@ class OwnClass:
 
 class OwnObject:
     """An object whose text has its address. attributes: None where they are not known. address: as its text
-    has it."""
+    has it. name: of a generator."""
 
-    def __init__(self, kind: Any, attributes: dict[str, Any] | None, address: str) -> None:
+    def __init__(
+        self, kind: Any, attributes: dict[str, Any] | None, address: str, name: str | None = None
+    ) -> None:
         self.kind = kind
+        self.name = name
         self.attributes = attributes
         self.address = address
 
     def __repr__(self) -> str:
+        if self.name is not None:
+            return f"<{self.kind.__name__} object {self.name} at 0x{self.address}>"
         if self.has_own_text():
             raise ValueError("a text of the notebook's own")
         name = self.kind.__qualname__
@@ -156,6 +175,11 @@ class OwnObject:
             raise TypeError("compared by the notebook's own method")
         return self is other
 
+    def __bool__(self) -> bool:
+        if any(hasattr(self.kind, name) for name in _TAKING_PART):
+            raise TypeError("tested by the notebook's own method")
+        return True
+
     def __hash__(self) -> int:
         if self.kind.__hash__ is not object.__hash__:
             raise TypeError("hashed by the notebook's own method")
@@ -163,6 +187,8 @@ class OwnObject:
 
     def has_own_text(self) -> bool:
         """Whether the notebook decides what its text is."""
+        if self.name is not None:
+            return False
         return self.kind.__repr__ is not object.__repr__ or self.kind.__str__ is not object.__str__
 
 
@@ -184,6 +210,8 @@ class OwnNames:
         if len(self._made) > _MOST:
             return None
         found: OwnFunction | OwnClass | OwnObject | None = self._function(value, copied)
+        if isinstance(value, _GENERATORS):
+            found = OwnObject(type(value), None, self.address(id(value)), value.__qualname__)
         if found is None and type(value) is type and is_own(value):
             found = OwnClass(value)
         if found is None and _is_object(type(value)):
@@ -200,6 +228,8 @@ class OwnNames:
     def _function(self, value: Any, copied: Callable[[Any], Any]) -> OwnFunction | None:
         if type(value) is functools._lru_cache_wrapper:
             value = value.__wrapped__
+        if type(value) in (BuiltinFunctionType, type) and value in _BUILTINS:
+            return builtin(value.__name__)
         if type(value) is functools.partial:
             inner = self._function(value.func, copied)
             if inner is None:
@@ -271,11 +301,18 @@ def hide_addresses(text: str) -> str:
     return _ADDRESS.sub("at", text)
 
 
+def builtin(name: str) -> OwnFunction:
+    """A builtin, as a function that calls it."""
+    definition = ast.parse(f"lambda *given: {name}(*given)", mode="eval").body
+    assert isinstance(definition, ast.Lambda)
+    return OwnFunction(definition, {})
+
+
 def may_have_address(value: Any) -> bool:
     """Whether the text of a value has its address."""
     if type(value) in (list, tuple, set, dict) and 0 < len(value) <= _ITEMS:
         return any(map(may_have_address, value.values() if type(value) is dict else value))
-    return type(value) is FunctionType or _is_object(type(value))
+    return type(value) in (FunctionType, MethodType, *_GENERATORS) or _is_object(type(value))
 
 
 _LEFT_OUT = object()

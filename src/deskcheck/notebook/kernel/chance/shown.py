@@ -416,7 +416,9 @@ class _Cell:
                 if found is not None and found.keyed:
                     return found if self._has_order(node) else None
                 key = node.slice.elts[-1] if isinstance(node.slice, ast.Tuple) else node.slice
-                if found is not None and found.parts and isinstance(key, ast.Constant):
+                rows = isinstance(node.value, ast.Attribute) and node.value.attr in WHOLE
+                by_rows = rows and key is node.slice
+                if found is not None and found.parts and isinstance(key, ast.Constant) and not by_rows:
                     told = dict(found.parts)
                     return _part(found, key.value) if key is node.slice or key.value in told else found
                 return None if found is None else replace(found, fine=True, clock=False)
@@ -684,10 +686,14 @@ class _Cell:
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
         if name not in OPENING:
             return False
+        if any(isinstance(each, ast.Constant) and each.value in DEVICES for each in ast.walk(node)):
+            return True
         holder = [node.func.value] if isinstance(node.func, ast.Attribute) else []
         for each in (*holder, *node.args, *(keyword.value for keyword in node.keywords)):
-            told = each.value if isinstance(each, ast.Constant) else self._value_of(each)
+            told, source = self._value_of(each), self.value(each)
             if isinstance(told, str | PurePath) and str(told) in DEVICES:
+                return True
+            if source is not None and source.source == DEVICE:
                 return True
         return False
 

@@ -61,6 +61,16 @@ CELLS: list[tuple[str, tuple[str, ...]]] = [
     ("dice = Dice(); dice.r.random()", ("random.Random",)),
     ("dice.r.random()", ("random.Random",)),
     ("dice.r.setstate(random.Random(3).getstate()); dice.r.random()", ()),
+    ("def again(seed=None):\n    random.seed(seed)\nagain(3)\nrandom.choice('ab')", ()),
+    ("again()", ()),
+    ("random.choice('ab')", ("random",)),
+    ("word = random.choice(['ab', 'a1'])\nkinds = {'digit': str.isdigit}", ("random",)),
+    ("[any(test(c) for c in word) for test in kinds.values()]", ("the value of word (random)",)),
+    ("kinds['digit'](word), len(word)", ("the value of word (random)",)),
+    ("digit = str.isdigit\ndigit(word[1])", ("the value of word (random)",)),
+    ("digit('3'), kinds['digit']('4')", ()),
+    ("again(4); random.choice('ab')", ()),
+    ("random.choice('ab')", ()),
     ("with tempfile.TemporaryDirectory() as d:\n    n = 1\nn", ()),
 ]
 

@@ -222,6 +222,15 @@ def test_what_commands_and_new_files_were_refused(tmp_path: Path) -> None:
     assert {each.status.value for each in found} == {"confined", "different", "failed"}
 
 
+@pytest.mark.skipif(
+    not Path("/etc/alternatives/awk").exists(), reason="no Debian: would show that its names of commands run"
+)
+def test_commands_by_their_names_on_debian(tmp_path: Path) -> None:
+    """Such as awk, which is a link to a link: they run in kernels, too."""
+    path = save(tmp_path / "a.ipynb", cell("!awk 'BEGIN { print 6 * 7 }'", printed("42\n")))
+    assert [each.status.value for each in checked(path)] == ["same"]
+
+
 def test_the_words_of_tools(tmp_path: Path) -> None:
     """Each of these names the file that it does not find in a way that is understood: once it is there, it was
     refused."""

@@ -67,11 +67,11 @@ _SYSTEM = (
     "/libx32",
     "/bin",
     "/sbin",
+    "/etc/alternatives",
     "/etc/ld.so.cache",
     "/etc/localtime",
 )
-_OF_COMMANDS = ("/etc/alternatives",)
-"""What commands need beside the system: on Debian, what names like awk stand for."""
+"""Of ``/etc``: what names like awk stand for on Debian, where libraries lie, the local time."""
 _USERS = {
     "/etc/passwd": "root:x:0:0:root:/root:/usr/sbin/nologin\nsandbox:x:{uid}:{gid}:sandbox:{home}:/bin/sh\n",
     "/etc/group": "root:x:0:\nsandbox:x:{gid}:\n",
@@ -177,7 +177,7 @@ class _Server:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         self.channel_at = min(_CHANNEL_AT_LEAST, soft - 1) if soft > 0 else _CHANNEL_AT_LEAST
         paths = self._interpreter()
-        self.readable = [*paths, *setup.readable, *(_OF_COMMANDS if setup.workspace else ())]
+        self.readable = [*paths, *setup.readable]
         listed: list[str] = []
         links: list[str] = []
         # A project that was installed in place is on the import path with all that lies in its folder.

@@ -180,7 +180,10 @@ class Draws:
             if any(f"{module}.{name}" in by_chance.calls for name in names)
         }
         self._seeded -= {module for module in chosen if not by_chance.seeded.get(module, False)}
+        without = {name for name, last in self.libraries.without_seed.items() if last}
+        self._seeded -= without
         found = [call for call in by_chance.calls if call != _OWN_SEED or "torch" not in self._seeded]
+        found += sorted(without - chosen)
         found += [each.name for each in kept if each.name not in chosen]
         for name, value in _generators(namespace):
             first = _first_place(value)

@@ -63,6 +63,8 @@ GROWING = GROWING_IN_ORDER | {"add", "update"}
 """Methods that put what they are given into a list, set or dict."""
 CHANGING = GROWING | {"pop", "remove", "sort", "reverse", "clear", "discard", "setdefault"}
 """Methods that change what they are of."""
+GIVING_NONE = CHANGING - {"pop", "setdefault"}
+"""Those of lists, sets and dicts that return None."""
 
 # -- generators, and packages ------------------------------------------------------------------------------
 

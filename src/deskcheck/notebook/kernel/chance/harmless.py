@@ -70,7 +70,7 @@ _COMPARISONS: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 _BUILTINS = frozenset(
     {"set", "frozenset", "list", "tuple", "dict", "sorted", "reversed", "enumerate", "zip", "map", "filter"}
     | {"iter", "next", "len", "min", "max", "sum", "any", "all", "int", "float", "bool", "abs", "round"}
-    | {"range", "ord", "chr", "divmod", "str", "repr", "ascii", "format"}
+    | {"range", "ord", "chr", "divmod", "str", "repr", "ascii", "format", "hash"}
 )
 _OF_TEXT = frozenset(
     {"lower", "upper", "title", "strip", "lstrip", "rstrip", "split", "rsplit", "splitlines", "startswith"}
@@ -135,6 +135,8 @@ class Evaluator:
         """Computes the statements of a function, and gives what it returns."""
         self.sorted = False
         """Whether the order of a set was asked for."""
+        self.hashed = False
+        """Whether the hash of a text was."""
         self._outer: dict[str, Any] | None = None
         """Inside of a function: the variables of its module, as far as they are known."""
         self._locals: set[str] = set()
@@ -237,6 +239,16 @@ class Evaluator:
         if self.order < 2:
             return sorted(found, key=repr, reverse=self.order == 1)
         return sorted(found, key=lambda each: (zlib.crc32(f"{self.order}{each!r}".encode()), repr(each)))
+
+    def _hash(self, value: Any) -> int:
+        """Of text a number of ours, in the second order the opposite of that in the first."""
+        if not isinstance(value, (str, bytes, tuple, frozenset, *_NUMBERS, *_DATES)):
+            raise UnknownValue("an address")
+        if not hash_varies(value):
+            return hash(value)
+        self.hashed = True
+        number = zlib.crc32(f"{self.order if self.order > 1 else 0}{value!r}".encode()) - (1 << 31)
+        return -number if self.order == 1 else number
 
     def _value(self, node: ast.expr) -> Any:
         match node:
@@ -559,6 +571,8 @@ class Evaluator:
             column = self._column(each)
             value = self.value(each) if column is None else column
             given.append(self.items(value) if isinstance(value, OwnObject) and name in _ITERATING else value)
+        if name == "hash":
+            return self._hash(*given)
         if name in ("str", "format"):
             return self.text(*given)
         if name in ("repr", "ascii"):

@@ -1,10 +1,10 @@
 """Generators without a seed that libraries make for themselves: each `random.Random`, and those of
 `numpy.random.default_rng`.
 
-In the kernel's process. `random.Random.seed`, `random.Random.setstate` and `numpy.random.default_rng` are
-wrapped (``__wrapped__`` says so). A `random.Random` without a seed begins elsewhere in each run. Not seen:
-other generators of numpy that libraries make, as numpy asks for entropy also where they are given a seed, and
-what C code asks for itself."""
+In the kernel's process. `random.Random.seed`, `random.Random.setstate`, `numpy.random.default_rng` and the
+functions `seed` of both modules are wrapped (``__wrapped__`` says so). A `random.Random` without a seed
+begins elsewhere in each run. Not seen: other generators of numpy that libraries make, as numpy asks for
+entropy also where they are given a seed, and what C code asks for itself."""
 
 import ast
 import builtins
@@ -67,6 +67,10 @@ class LibraryGenerators:
         """What could not be looked at, inside of calls of the cell's: no error of theirs."""
         self.of_numpy: set[str] = set()
         """Who makes generators of numpy."""
+        self._seeds: list[tuple[Any, Any]] = []
+        """Modules with a generator for all, and their function `seed` as it was."""
+        self.without_seed: dict[str, bool] = {}
+        """Modules whose generator for all was given a seed in this cell: whether the last one was None."""
 
     def watch(self) -> Callable[[], None]:
         """Begin to see them. What is returned ends that."""
@@ -96,14 +100,33 @@ class LibraryGenerators:
 
         def end() -> None:
             kind.seed, kind.setstate = seed, setstate
+            for module, as_it_was in self._seeds:
+                module.seed = as_it_was
+            self._seeds = []
             for module in _of_numpy() if self._numpy is not None else ():
                 module.default_rng = self._numpy
             self._watches, self._numpy = False, None
 
         return end
 
+    def _watch_seed(self, module: Any) -> None:
+        """See what seeds the generator that a module keeps for all is given, by whatever function."""
+        seed = module.seed
+
+        @functools.wraps(seed)
+        def watched(*args: Any, **kwargs: Any) -> Any:
+            __tracebackhide__ = True
+            made = seed(*args, **kwargs)
+            self.without_seed[module.__name__] = all(each is None for each in (*args, *kwargs.values()))
+            return made
+
+        module.seed = watched
+        self._seeds.append((module, seed))
+
     def watch_numpy(self) -> None:
         """Where numpy is loaded by now, see what it makes."""
+        if self._watches and not any(module is random for module, _ in self._seeds):
+            self._watch_seed(random)
         modules = _of_numpy()
         if not self._watches or self._numpy is not None or not modules:
             return
@@ -119,6 +142,8 @@ class LibraryGenerators:
 
         for module in modules:
             module.default_rng = default_rng
+        if hasattr(modules[0], "seed"):
+            self._watch_seed(modules[0])
 
     def _made_by_numpy(self, generator: Any, frame: FrameType | None) -> None:
         try:
@@ -149,6 +174,7 @@ class LibraryGenerators:
     def begin(self) -> None:
         """A cell begins."""
         self.watch_numpy()
+        self.without_seed.clear()
         for key, (found, maker, _) in [*self._made.items()]:
             generator = found()
             if generator is None:

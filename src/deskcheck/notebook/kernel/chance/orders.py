@@ -24,10 +24,10 @@ from deskcheck.notebook.kernel.chance.own import (
     hide_addresses,
     may_have_address,
 )
-from deskcheck.notebook.trajectory.chance import shown
+from deskcheck.notebook.trajectory.chance import ChanceSource, shown
 
 _ORDERS = 8
-_NAMES = frozenset({"set", "frozenset"})
+_NAMES = frozenset({"set", "frozenset", "hash"})
 _Key = TypeVar("_Key")
 _Told = tuple[str, str] | None
 """The text of a value, with and without the order of its dicts; None where it is not known."""
@@ -35,6 +35,7 @@ _Told = tuple[str, str] | None
 
 ORDER = shown("the order of a set")
 ADDRESS = shown("the address of an object")
+HASH = shown("the hash of text")
 
 
 class Order(Enum):
@@ -57,8 +58,8 @@ class SetOrders:
         """In each of the orders, when the last cell has ended; in the first alone where none counts."""
         self._others: dict[str, list[Any]] = {}
         """Variables that depend on the order of sets, with their value in each of the orders."""
-        self._of_addresses: set[str] = set()
-        """Those of them that depend on addresses alone."""
+        self._because: dict[str, ChanceSource] = {}
+        """What they depend on."""
         self.definitions = definitions or Definitions()
         self.reason = ORDER
         """What in the last cell depends on."""
@@ -102,8 +103,12 @@ class SetOrders:
         for (statement, name), order in _differences([run.given for run in runs]).items():
             self.given.setdefault(statement, {})[name] = order
         read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} & {*others}
-        if not any(run.evaluator.sorted for run in runs) and read <= self._of_addresses:
-            self.reason = ADDRESS
+        because = {self._because.get(name, ORDER) for name in read}
+        if any(run.evaluator.sorted for run in runs):
+            because.add(ORDER)
+        if any(run.evaluator.hashed for run in runs):
+            because.add(HASH)
+        self.reason = next((each for each in (ORDER, HASH) if each in because), ADDRESS)
         self._others = {}
         for name in runs[0].names:
             told = [_told(run.names.get(name, UNKNOWN)) for run in runs]
@@ -113,10 +118,8 @@ class SetOrders:
                     by_function = _difference([[each] for each in told])
                     assert by_function is not None
                     self.given.setdefault(id(tree.body[-1]), {})[name] = by_function
-                if self.reason == ADDRESS:
-                    self._of_addresses.add(name)
-                elif name not in read:
-                    self._of_addresses.discard(name)
+                if name in changed or name not in others:
+                    self._because[name] = self.reason
 
     def _calls(self, tree: ast.Module) -> bool:
         """Whether a cell may call a function of the notebook that has a set."""

@@ -17,11 +17,12 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType, ModuleType
 from typing import Any, TypeGuard
 
 from deskcheck.notebook.kernel.chance.effects import (
     CHOICES,
+    GIVING_NONE,
     GROWING,
     GROWING_IN_ORDER,
     KEEPING,
@@ -40,7 +41,7 @@ from deskcheck.notebook.kernel.chance.effects import (
 )
 from deskcheck.notebook.kernel.chance.estimators import learns_by_chance
 from deskcheck.notebook.kernel.chance.harmless import hash_varies
-from deskcheck.notebook.kernel.chance.orders import ADDRESS, ORDER, Order, SetOrders, prints
+from deskcheck.notebook.kernel.chance.orders import ADDRESS, HASH, ORDER, Order, SetOrders, prints
 from deskcheck.notebook.kernel.chance.own import Definition, UnknownValue, held_by, is_own
 from deskcheck.notebook.state.dependencies import parse
 from deskcheck.notebook.trajectory.chance import ChanceKind, ChanceSource, drawn_from, shown
@@ -99,10 +100,9 @@ _SHELL_SEED = re.compile(r"(?<![\w$])RANDOM=\d+\b")
 """From there on, what the shell draws is the same in each run."""
 _IN_SHELL = re.compile(r"\A\s*%%(?:bash|sh|script|!)|^\s*(?:\w+\s*=\s*)?(?:!|%sx\b|%system\b)", re.MULTILINE)
 _MAY_COME = re.compile(
-    r"\btime|clock|perf_counter|monotonic|\bnow\b|today|getpid|getppid|get_ident|\bid\(|\bhash\(|__hash__|execute|sql|query|temp|mk"
+    r"\btime|clock|perf_counter|monotonic|\bnow\b|today|getpid|getppid|get_ident|\bid\(|\bhash\b|__hash__|execute|sql|query|temp|mk"
     r"|repr|\bstr\(|\bformat|\bf['\"]|%[sr]|open|/dev/|popen|system|subprocess|\bset\b|\{|frozenset|\blist\(|\btuple\(|\biter\(|join|pop"
 )
-HASH = shown("the hash of text")
 SHELL = shown("the random numbers of a command")
 QUERY = shown("the random numbers of a query")
 CLOCK, TIME = shown("the clock"), shown("the time")
@@ -560,7 +560,7 @@ class _Cell:
                 return None
             return replace(given, inside=False, parts=(), keyed=_module_of(maker) == "pandas")
         if not isinstance(node.func, ast.Attribute):
-            return None
+            return self._of_unknown(function, node)
         if node.func.attr == "keys" and (held := self.value(node.func.value)) is not None and held.keyed:
             return replace(held, keyed=False)
         if node.func.attr in NO_VALUES and not (node.func.attr == "index" and node.args):
@@ -582,6 +582,14 @@ class _Cell:
             return self._any(node.args) or self.value(node.func.value)
         return self._method(node.func, node)
 
+    def _of_unknown(self, function: Any, node: ast.Call) -> ChanceOrigin | None:
+        """What was drawn, where it is given to a method of a builtin class, or to a function that only the
+        cell knows: an item, or the variable of a comprehension."""
+        if function is not None and type(function) is not MethodDescriptorType:
+            return None
+        given = self._any(node.args)
+        return given if given is not None and _is_drawn(given) else None
+
     def _method(self, function: ast.Attribute, node: ast.Call) -> ChanceOrigin | None:
         """Of what a method gives that is not known otherwise."""
         if function.attr == "__hash__" and not node.args:
@@ -591,6 +599,8 @@ class _Cell:
             given = self._any([*node.args, *(each.value for each in node.keywords)])
             maps = function.attr in TAKING_IN and given is not None and not given.inside
             return given if maps and _module_of_value(self._root(function.value)) == "pandas" else None
+        if function.attr in GIVING_NONE and type(self._meaning(function.value)) in (list, set, dict):
+            return None
         in_any_order = whole.source == ORDER and function.attr in OF_ANY_ORDER
         if in_any_order and (not whole.keyed or self._is_series(function.value)):
             return None

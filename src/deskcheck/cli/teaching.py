@@ -1,6 +1,7 @@
 """Commands that teach models and run programs in them: `lessons`, `teach`, `models step`."""
 
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -185,6 +186,8 @@ def teach(
     level: TaughtLevel = Level.PROCESSOR,
 ) -> None:
     """Train a model on lessons. To continue a run that was stopped, give the same command again."""
+    # OpenMP reads it when torch is imported. Threads that spin while they wait take the time of other work.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     if options.steps_of is not None:
         if lessons is not None or options.model is not None:
             raise InputError("--steps-of: makes its own lessons and model: leave LESSONS and --model out.")

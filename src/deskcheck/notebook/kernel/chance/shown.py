@@ -59,8 +59,16 @@ _NOW = frozenset({"now", "today", "utcnow"})
 _PROCESSES = {"os": ("getpid", "getppid"), "threading": ("get_ident", "get_native_id")}
 _FILES = {"tempfile": ("mkdtemp", "mkstemp", "mktemp", "NamedTemporaryFile", "TemporaryDirectory")}
 FILE = shown("the name of a temporary file")
+_FILE_TIMES = {
+    "posixpath": ("getmtime", "getctime", "getatime"),
+    "ntpath": ("getmtime", "getctime", "getatime"),
+}
+_TIMES_OF_FILES = re.compile(r"st_(?:[acm]|birth)time(?:_ns)?")
+"""Attributes of `os.stat_result`."""
+FILE_TIME = shown("the time of a file")
 _LABELS = (
     (_CLOCKS, shown("the clock")),
+    (_FILE_TIMES, FILE_TIME),
     (_PROCESSES, shown("the number of a process")),
     (_FILES, FILE),
 )
@@ -100,7 +108,7 @@ _SHELL_SEED = re.compile(r"(?<![\w$])RANDOM=\d+\b")
 """From there on, what the shell draws is the same in each run."""
 _IN_SHELL = re.compile(r"\A\s*%%(?:bash|sh|script|!)|^\s*(?:\w+\s*=\s*)?(?:!|%sx\b|%system\b)", re.MULTILINE)
 _MAY_COME = re.compile(
-    r"\btime|clock|perf_counter|monotonic|\bnow\b|today|getpid|getppid|get_ident|\bid\(|\bhash\b|__hash__|execute|sql|query|temp|mk"
+    r"\btime|[acmh]time|clock|perf_counter|monotonic|\bnow\b|today|getpid|getppid|get_ident|\bid\(|\bhash\b|__hash__|execute|sql|query|temp|mk"
     r"|repr|\bstr\(|\bformat|\bf['\"]|%[sr]|open|/dev/|popen|system|subprocess|\bset\b|\{|frozenset|\blist\(|\btuple\(|\biter\(|join|pop"
 )
 SHELL = shown("the random numbers of a command")
@@ -391,6 +399,8 @@ class _Cell:
                 return self._arithmetic(node)
             case ast.Compare():
                 return self._comparison(node)
+            case ast.Attribute() if _TIMES_OF_FILES.fullmatch(node.attr):
+                return ChanceOrigin(FILE_TIME, fine=False, clock=True)
             case ast.Attribute():
                 found = self.value(node.value)
                 if found is not None and found.parts:
@@ -526,7 +536,10 @@ class _Cell:
         found = self.labels.get(id(function)) if function is not None else None
         if found is not None:
             least = 1 if getattr(function, "__name__", "") == "strftime" else 0
-            return found if found.source != TIME or len(node.args) <= least else None
+            if found.source != TIME or len(node.args) <= least:
+                return found
+            given = self._any(node.args)
+            return given if given is not None and given.source == FILE_TIME else None
         if getattr(node.func, "attr", "") in _QUERIES and any(map(_is_random_query, node.args)):
             return ChanceOrigin(QUERY)
         if _module_of(function) in ("subprocess", "os", "posix") and _runs_random(function, node):
@@ -568,6 +581,8 @@ class _Cell:
         kind = self._meaning(node.func.value)
         if node.func.attr in _NOW and isinstance(kind, type) and _is_date(kind):
             return ChanceOrigin(CLOCK, fine=False, clock=True)
+        if node.func.attr.endswith("fromtimestamp") and isinstance(kind, type) and _is_date(kind):
+            return self._any(node.args)
         if node.func.attr == "pop" and not node.args and self._is_set_of_text(node.func.value, least=1):
             return ChanceOrigin(ORDER)
         if node.func.attr == "join" and node.args and self._is_set_of_text(node.args[0]):
@@ -864,7 +879,7 @@ def _functions() -> dict[int, ChanceOrigin]:
     """`id` of each function that is loaded and tells something that is another in each run."""
     found: dict[int, ChanceOrigin] = {}
     for table, label in _LABELS:
-        clock = table is _CLOCKS
+        clock = table in (_CLOCKS, _FILE_TIMES)
         for function in _loaded(table):
             found[id(function)] = ChanceOrigin(label, fine=table is _FILES, clock=clock)
     for function in _loaded(_DATES):

@@ -135,4 +135,4 @@ def test_the_runs_tell(tmp_path: Path) -> None:
         CellStatus.NOT_REPEATABLE,
     ]
     assert notebook.cells[7].status is CellStatus.NOT_REPEATABLE
-    assert notebook.runs == 3
+    assert notebook.runs == 6

@@ -22,6 +22,7 @@ from tests.notebook.words import words
 
 CLOCK, PID, ADDRESS = "the clock", "the number of a process", "the address of an object"
 FILE, HASH, ORDER = "the name of a temporary file", "the hash of text", "the order of a set"
+PERHAPS = "perhaps the order of a set"
 COMMAND = "the random numbers of a command"
 
 CELLS: list[tuple[str, tuple[str, ...]]] = [
@@ -74,9 +75,11 @@ CELLS: list[tuple[str, tuple[str, ...]]] = [
     ("n = 0\nfor each in s:\n    n += len(each)\nn", ()),
     ("print(s)", ()),  # a normaliser's
     ("json.dumps(list(s)), json.dumps(sorted(s))", (ORDER,)),
-    ("Counter(s)", ()),
+    ("Counter(s)", (PERHAPS,)),
     ("Counter(s).most_common(1)", (ORDER,)),
-    ("c = Counter(s); c['a'], sorted(c), dict.fromkeys(sorted(s))", ()),
+    ("c = Counter(s); c['a'], sorted(c), dict.fromkeys(sorted(s))", (PERHAPS,)),
+    ("unknown = [eval('each') for each in s]", (PERHAPS,)),
+    ("eval('s'), len(s), 'a' in s", ()),
     ("list({1, 2}), list({'a'}), list({'a': 1, 'b': 2})", ()),
     ("set('ab').pop()", (ORDER,)),
     ("h = hash('a') % 2 == 0", ()),

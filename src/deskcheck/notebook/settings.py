@@ -125,7 +125,7 @@ class CheckSettings:
     runs: Annotated[
         int,
         Setting("Fresh runs, at most, of a notebook that gives something else than is stored.", min=1),
-    ] = 3
+    ] = 6
     root: Annotated[
         Path | None,
         Setting(

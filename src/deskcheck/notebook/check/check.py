@@ -439,6 +439,9 @@ def _name(path: Path, settings: CheckSettings) -> str:
 
 
 _MESSAGE_CHARS = 500
+_RUNS_OF_LONG = 3
+_LONG_S = 20.0
+"""Of a notebook's cells."""
 _IMAGE = re.compile(r"image/\w+")
 _KERNEL_ENDS = {Status.DIED: "kernel died", Status.OUT_OF_MEMORY: "out of memory"}
 _MODULE = re.compile(r"No module named '([^']+)'")
@@ -475,8 +478,9 @@ class _Comparison:
 
     def wants_another(self, made: Sequence[Trajectory]) -> bool:
         """Whether a further run would tell more: the second of a cell that differs from what is stored or is
-        random, and of all in a kernel that does not tell what it draws; the third of a cell that needs what a
-        random one gave, or in which a library drew, as two runs may agree by chance."""
+        random, and of all in a kernel that does not tell what it draws; those after it of a cell that needs
+        what a random one gave, or that may be random, as runs may agree by chance. More than three only of a
+        notebook that runs for a short time."""
         first = [*self._cells(made[0])]
         if len(made) == 1:
             if self.installed is not None:
@@ -485,16 +489,20 @@ class _Comparison:
             return any(cell.status in worth for cell in first) or any(
                 step.drew for step in made[0].executions
             )
+        if len(made) >= _RUNS_OF_LONG and sum(step.wall_s or 0.0 for step in made[0].executions) > _LONG_S:
+            return False
         chance: set[str] = set()
+        imported: set[str] = set()
         for step in marked(made[0].steps, [each.steps for each in made[1:]], self.forgives):
             if not isinstance(step, Execution):
                 continue
+            imported |= modules(step.source)
             depends = bool(chance & loaded(step.source))
             perhaps = bool(step.drew) and not luck(step)
             if (depends or perhaps) and step.repeats and step.shown():
                 return True
             if depends or step.drew or step.repeats is False:
-                chance |= bound(step.source)
+                chance |= (bound(step.source) | changed(step.source)) - imported
         return False
 
     def forgives(self, one: Execution, other: Execution) -> bool:

@@ -9,12 +9,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from enum import Enum
 from typing import Any, TypeVar
 
-from deskcheck.notebook.kernel.chance.effects import CHANGING
+from deskcheck.notebook.kernel.chance.effects import CHANGING, OF_ITEMS
 from deskcheck.notebook.kernel.chance.harmless import (
     UNKNOWN,
     Evaluator,
     TooManySteps,
     copy_of,
+    has_set,
     text_of,
 )
 from deskcheck.notebook.kernel.chance.own import (
@@ -28,6 +29,7 @@ from deskcheck.notebook.trajectory.chance import ChanceSource, shown
 
 _ORDERS = 8
 _NAMES = frozenset({"set", "frozenset", "hash"})
+_OF_ANY_ORDER = OF_ITEMS - {"sum"}  # of floats the order counts
 _Key = TypeVar("_Key")
 _Told = tuple[str, str] | None
 """The text of a value, with and without the order of its dicts; None where it is not known."""
@@ -63,6 +65,8 @@ class SetOrders:
         self.definitions = definitions or Definitions()
         self.reason = ORDER
         """What in the last cell depends on."""
+        self.unsure = False
+        """Whether a statement of it that could not be computed has a set whose order may count."""
 
     def of(
         self,
@@ -74,7 +78,7 @@ class SetOrders:
     ) -> None:
         """Look at the next cell. namespace: the user's variables when it has ended. chance: those that are
         another in each run, of before."""
-        self.shown, self.given, self.reason = {}, {}, ORDER
+        self.shown, self.given, self.reason, self.unsure = {}, {}, ORDER, False
         self.definitions.add(tree)
         changed = _changed(tree.body)
         others = {name: values for name, values in self._others.items() if name in chance}
@@ -97,6 +101,7 @@ class SetOrders:
                 return
             runs.append(run)
         self._evaluators = [run.evaluator for run in runs]
+        self.unsure = runs[0].unsure
         for each in self._evaluators:
             each.reads = lambda name: name not in chance
         self.shown = _differences([run.shown for run in runs])
@@ -179,6 +184,8 @@ class _Run:
         """So many functions run."""
         self._tries = 0
         """So many statements run that something looks for exceptions of."""
+        self.unsure = False
+        """Whether one could not be computed and has a set whose order may count."""
 
     def go(self, body: Iterable[ast.stmt], last: ast.stmt | None = None) -> None:
         """Compute statements. last: the one of which the value is shown."""
@@ -214,6 +221,7 @@ class _Run:
 
     def _forget(self, statement: ast.stmt) -> None:
         """A statement may have changed what it names."""
+        self.unsure = self.unsure or self._has_set(statement)
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             self.names[statement.name] = UNKNOWN
             return
@@ -226,6 +234,30 @@ class _Run:
                     self.names[given.id] = UNKNOWN
             if isinstance(node, ast.expr) and id(node) in self.shown:
                 self.shown[id(node)].append(None)
+
+    def _has_set(self, statement: ast.stmt) -> bool:
+        """Whether it has a set of text, but where its order does not count."""
+        todo: list[ast.AST] = [statement]
+        while todo:
+            node = todo.pop()
+            match node:
+                case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Lambda():
+                    continue
+                case ast.Call(func=ast.Name(id=name), args=[ast.Name()], keywords=[]) if (
+                    name in _OF_ANY_ORDER
+                ):
+                    continue
+                case ast.Compare(left=left, ops=[ast.In() | ast.NotIn()], comparators=[ast.Name()]):
+                    todo.append(left)
+                    continue
+                case ast.Name(id=name):
+                    namespace = self.evaluator.namespace
+                    value = self.names.get(name, UNKNOWN)
+                    value = namespace.get(name) if value is UNKNOWN else value
+                    if type(value) in (set, frozenset) and has_set(value):
+                        return True
+            todo += ast.iter_child_nodes(node)
+        return False
 
     def _show(self, node: ast.expr) -> None:
         shown = self.shown.setdefault(id(node), [])

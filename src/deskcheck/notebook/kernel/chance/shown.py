@@ -167,6 +167,8 @@ class ShownChance:
         self.names = cell.names
         if shows_value(code) and tree.body and isinstance(last := tree.body[-1], ast.Expr):
             cell.show(last.value)
+        if self._orders.unsure and not cell.found:
+            return (ChanceSource(ChanceKind.PERHAPS, ORDER.label),)
         return tuple(dict.fromkeys(cell.found))
 
 

@@ -534,7 +534,10 @@ class _Cell:
             given = self._any(node.args)
             return None if given is None else replace(given, inside=False)
         if (called := self._own(node.func)) is not None:
-            return self._returned(*called, node)
+            if called[1] not in self.callers:
+                return self._returned(*called, node)
+            given = self._any(node.args)  # it calls itself
+            return given if given is not None and _is_drawn(given) else None
         found = self.labels.get(id(function)) if function is not None else None
         if found is not None:
             least = 1 if getattr(function, "__name__", "") == "strftime" else 0
@@ -658,7 +661,7 @@ class _Cell:
         if type(function) is not FunctionType:
             return None
         definition = self.orders.definitions.of(function)
-        return None if definition is None or definition in self.callers else (function, definition, method)
+        return None if definition is None else (function, definition, method)
 
     def _returned(
         self, function: FunctionType, definition: Definition, method: bool, node: ast.Call

@@ -786,6 +786,7 @@ WITHOUT_JSON = {
     "run": "what it prints is the program's",
     "teach": "trains, and prints how it goes",
     "notebooks check": "--json FILE: its report, '-' prints it",
+    "notebooks mcp": "serves, and speaks JSON-RPC",
     "env freeze": "prints a requirements file",
     "env remove": "prints nothing",
 }

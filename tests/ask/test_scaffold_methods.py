@@ -17,7 +17,7 @@ from deskcheck.ask.scaffolds import examples as exemplars
 from deskcheck.ask.scaffolds.bench import Bench, Request, solved
 from deskcheck.ask.scaffolds.decompose import common_parts
 from deskcheck.ask.scaffolds.lookahead import cell_in
-from deskcheck.ask.scaffolds.place import ProgramRunner
+from deskcheck.ask.scaffolds.place import TRIED, ProgramRunner
 from deskcheck.ask.scaffolds.registry import scaffold_of
 from deskcheck.ask.scaffolds.visible import AskedQuestions
 from deskcheck.ask.scoring.sandbox import LIMITS, SandboxJudge
@@ -395,6 +395,15 @@ def test_a_program_that_gives_nothing_is_no_answer(code: str, sandbox: Sandbox) 
     bench = by("program_of_thought", sample, Scripted(in_turn(said(code))), sandbox, tries=1)
     assert bench.ended == "no program printed an answer"
     assert score(sample, bench, sandbox) == 0
+
+
+def test_a_program_that_prints_too_much_and_ends_is_no_answer(sandbox: Sandbox) -> None:
+    """Some of these end by themselves, with status 0, before they are ended for what they print."""
+    sample = asking("value", "What?", "''", strict=True)
+    code = said(f"print('x' * {TRIED.output_bytes + 2})")
+    for _ in range(50):
+        bench = by("program_of_thought", sample, Scripted(in_turn(code)), sandbox, tries=1)
+        assert bench.ended == "no program printed an answer"
 
 
 @pytest.mark.parametrize("name", ["majority", "emulate", "program_of_thought", "lookahead"])

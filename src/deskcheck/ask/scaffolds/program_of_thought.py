@@ -42,7 +42,8 @@ async def program_of_thought(bench: Bench) -> None:
             continue
         run_result = await bench.printed(found.code, f"run {number}")
         printed = run_result.stdout.strip()
-        ended = run_result.outcome is Outcome.RETURNED or run_result.exit_status == 0
+        exited = run_result.outcome is Outcome.EXITED and run_result.exit_status == 0
+        ended = run_result.outcome is Outcome.RETURNED or exited
         if ended and printed and run_result.cut is None:
             bench.offer(Completion(text=f"{OPEN}{answer_in(printed) or printed}{CLOSE}", stop_reason="stop"))
             bench.ended = f"program {number} printed an answer"

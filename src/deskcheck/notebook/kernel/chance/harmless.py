@@ -107,7 +107,7 @@ UNKNOWN = object()
 """Stands for the value of a variable that is not known."""
 
 
-class Text(str):
+class ShownText(str):
     """What something is shown as."""
 
     def __repr__(self) -> str:
@@ -384,7 +384,7 @@ class Evaluator:
     def _plain(self, value: Any) -> Any:
         """A value whose text does not depend on an order of a set."""
         if isinstance(value, OwnFunction) and value.text is not None:
-            return Text(value.text)
+            return ShownText(value.text)
         if has_set(value) or type(value) in _ITERATORS or isinstance(value, OwnFunction | OwnClass):
             raise UnknownValue("the text of a set")
         return value

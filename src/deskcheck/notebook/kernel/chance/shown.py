@@ -540,11 +540,7 @@ class _Cell:
             return given if given is not None and _is_drawn(given) else None
         found = self.labels.get(id(function)) if function is not None else None
         if found is not None:
-            least = 1 if getattr(function, "__name__", "") == "strftime" else 0
-            if found.source != TIME or len(node.args) <= least:
-                return found
-            given = self._any(node.args)
-            return given if given is not None and given.source == FILE_TIME else None
+            return self._of_clock(found, function, node)
         if getattr(node.func, "attr", "") in _QUERIES and any(map(_is_random_query, node.args)):
             return ChanceOrigin(QUERY)
         if _module_of(function) in ("subprocess", "os", "posix") and _runs_random(function, node):
@@ -601,6 +597,15 @@ class _Cell:
                 return ChanceOrigin(ORDER)
             return self._any(node.args) or self.value(node.func.value)
         return self._method(node.func, node)
+
+    def _of_clock(self, found: ChanceOrigin, function: Any, node: ast.Call) -> ChanceOrigin | None:
+        """What a function tells that is another in each run. One that writes a time tells that of now where
+        it is given none; of those that it is given, the time of a file counts."""
+        least = 1 if getattr(function, "__name__", "") == "strftime" else 0
+        if found.source != TIME or len(node.args) <= least:
+            return found
+        given = self._any(node.args)
+        return given if given is not None and given.source == FILE_TIME else None
 
     def _of_unknown(self, function: Any, node: ast.Call) -> ChanceOrigin | None:
         """What was drawn, where it is given to a method of a builtin class, or to a function that only the

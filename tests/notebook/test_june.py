@@ -114,6 +114,16 @@ def test_what_the_recorder_writes_is_the_script(tmp_path: Path, form: str) -> No
     assert "'c09' waited behind one that raised" in note
 
 
+def test_what_the_recorder_writes_of_drawn_steps_is_what_was_done() -> None:
+    """As above, of forty things that are drawn: `june_frontend.js` with a seed. A cell that ran just before
+    "Run All", at the place from which that is called, is at this place."""
+    (found,) = read_june(HERE / "june_random.jsonl")
+    check(found.cells, found.steps)
+    checks, *done = map(json.loads, (HERE / "june_random_script.jsonl").read_text().splitlines())
+    done[-1]["cells"][0][-1] = checks["source"].partition("from")[0]
+    assert told(found) == done
+
+
 def test_an_error_may_overtake_the_end(tmp_path: Path) -> None:
     """Each event is a request of its own: the two may arrive in either order. Without the second, the
     outputs tell that the cell raised."""

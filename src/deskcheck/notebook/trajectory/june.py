@@ -384,12 +384,12 @@ def _event(row: Mapping[str, str]) -> str:
 
 def _bursts(rows: Iterable[Mapping[str, str]]) -> set[int]:
     """Rows whose place is not that of their cell: several cells ran or were rendered at one place, as "Run
-    All" does, which selects none of them."""
+    All" does, which selects none of them. It queues all of them before one has ended."""
     found: set[int] = set()
     last: tuple[int, str, str] | None = None
     for number, row in enumerate(rows):
         event = _event(row)
-        if event in ("create", "delete", "save_notebook"):
+        if event in ("create", "delete", "save_notebook", "finished_execute"):
             last = None
         elif event in ("execute", "rendered"):
             if last is not None and last[2] == row["cell_num"] and last[1] != row["cell_index"]:

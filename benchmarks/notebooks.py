@@ -13,8 +13,8 @@ of the next one, seen from outside, so that it has what is done between them.
 
 check: CPU time of `deskcheck notebooks check --runs 1`, with all its processes, beside that of nbclient for
 the same notebooks, in turn, --reps times. Once with a process for all notebooks, and once with a process for
-each, where nbclient's is `jupyter execute`. The notebooks are those of --folder; without it six of one small
-cell.
+each, where nbclient's is `jupyter execute`. Then that of `deskcheck record`, which runs each notebook twice and
+keeps its states. The notebooks are those of --folder; without it six of one small cell.
 
 state: kernels that hold what inspectors of variables hang on; what a look at them after a cell takes, as the
 kernel measures it by the clock and another process by CPU time, and how long small cells take from outside
@@ -256,6 +256,8 @@ def checked(options: argparse.Namespace) -> str:
         else:
             shutil.copytree(options.folder, folder, ignore=shutil.ignore_patterns(".git"))
         files = [str(path) for path in notebook_files(folder)]
+        record = [sys.executable, "-m", "deskcheck", "record", f"notebooks:{folder}", "--sandbox"]
+        record += [options.level.value, "--out", str(Path(scratch, "runs"))]
         check = [sys.executable, "-m", "deskcheck", "notebooks", "check", "--runs", "1", "--sandbox"]
         check.append(options.level.value)
         execute = [sys.executable, "-c", "from nbclient.cli import main; main()"]
@@ -268,6 +270,10 @@ def checked(options: argparse.Namespace) -> str:
             "each in its own": (
                 [[*execute, file] for file in files],
                 [[*check, file] for file in files],
+            ),
+            "all in one, `record` with state, two runs": (
+                [[sys.executable, "-c", ALL_BY_NBCLIENT, str(folder)]],
+                [["rm", "-rf", record[-1]], record],
             ),
         }
         found: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
@@ -285,7 +291,7 @@ def checked(options: argparse.Namespace) -> str:
         ratios = sorted(b / a for a, b in pairs)
         spread = f"{ratios[0]:.2f} to {ratios[-1]:.2f}"
         rows.append([name, f"{a:.2f}", f"{b:.2f}", f"{statistics.median(ratios):.2f}", spread])
-    heads = [f"{len(files)} notebooks, processes", "nbclient, CPU, s", f"check, `{options.level}`, CPU, s"]
+    heads = [f"{len(files)} notebooks, processes", "nbclient, CPU, s", f"deskcheck, `{options.level}`, CPU, s"]
     return table([*heads, "ratio, median", "least and most"], rows)
 
 

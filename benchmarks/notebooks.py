@@ -13,8 +13,8 @@ of the next one, seen from outside, so that it has what is done between them.
 
 check: CPU time of `deskcheck notebooks check --runs 1`, with all its processes, beside that of nbclient for
 the same notebooks, in turn, --reps times. Once with a process for all notebooks, and once with a process for
-each, where nbclient's is `jupyter execute`. Then that of `deskcheck record`, which runs each notebook twice and
-keeps its states. The notebooks are those of --folder; without it six of one small cell.
+each, where nbclient's is `jupyter execute`. Then that of `deskcheck record`, which runs each notebook twice
+and keeps its states. The notebooks are those of --folder; without it six of one small cell.
 
 state: kernels that hold what inspectors of variables hang on; what a look at them after a cell takes, as the
 kernel measures it by the clock and another process by CPU time, and how long small cells take from outside
@@ -291,7 +291,8 @@ def checked(options: argparse.Namespace) -> str:
         ratios = sorted(b / a for a, b in pairs)
         spread = f"{ratios[0]:.2f} to {ratios[-1]:.2f}"
         rows.append([name, f"{a:.2f}", f"{b:.2f}", f"{statistics.median(ratios):.2f}", spread])
-    heads = [f"{len(files)} notebooks, processes", "nbclient, CPU, s", f"deskcheck, `{options.level}`, CPU, s"]
+    ours = f"deskcheck, `{options.level}`, CPU, s"
+    heads = [f"{len(files)} notebooks, processes", "nbclient, CPU, s", ours]
     return table([*heads, "ratio, median", "least and most"], rows)
 
 

@@ -291,8 +291,8 @@ def checked(options: argparse.Namespace) -> str:
         ratios = sorted(b / a for a, b in pairs)
         spread = f"{ratios[0]:.2f} to {ratios[-1]:.2f}"
         rows.append([name, f"{a:.2f}", f"{b:.2f}", f"{statistics.median(ratios):.2f}", spread])
-    ours = f"deskcheck, `{options.level}`, CPU, s"
-    heads = [f"{len(files)} notebooks, processes", "nbclient, CPU, s", ours]
+    own = f"deskcheck, `{options.level}`, CPU, s"
+    heads = [f"{len(files)} notebooks, processes", "nbclient, CPU, s", own]
     return table([*heads, "ratio, median", "least and most"], rows)
 
 

@@ -102,6 +102,18 @@ def test_what_another_run_did_not_come_to_is_not_checked() -> None:
     assert found == [(True, None), (None, None), (False, "stdout: '3' and '4' at character 0")]
 
 
+@pytest.mark.parametrize("status", [Status.TIMED_OUT, Status.OUT_OF_MEMORY])
+def test_a_limit_that_one_run_met_says_nothing_of_the_notebook(status: Status) -> None:
+    """How busy the machine is decides that: neither the cell nor what follows is compared with that run."""
+    first = [ran(said("1")), ran(said("2")), ran(said("3"))]
+    other = [ran(said("1")), ran(status=status), ran(raised("x"), status=Status.ERROR)]
+    for one, two in ((first, other), (other, first)):
+        found = [step.repeats for step in marked(one, [two]) if isinstance(step, Execution)]
+        assert found == [True, None, None]
+    found = [step.repeats for step in marked(first, [other, first]) if isinstance(step, Execution)]
+    assert found == [True, None, None], "one of two others says nothing"
+
+
 def test_repeats_is_kept_in_the_file(tmp_path: Path) -> None:
     """All three of its values, and where the difference is."""
     steps = tuple(

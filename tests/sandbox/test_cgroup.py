@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -131,9 +132,31 @@ for at in range(0, len(kept), 4096):
         Path(server.group.limit_file(_cgroup.MEMORY)).write_text(str(300 << 20))
         run_result = sandbox.run_one(Program(id="p", code=code))
         assert run_result.outcome is Outcome.OUT_OF_MEMORY, run_result
-        assert "kernel" in run_result.detail
+        assert "more than 1073741824 bytes" in run_result.detail
         after = sandbox.run_one(Program(id="q", code="import os; os.kill(os.getpid(), 9)"))
         assert after.outcome is Outcome.KILLED, "what one program did is told of the next"
+
+
+def test_a_machine_without_memory_is_not_a_program_beyond_its_limit(
+    proves: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the kernel kills a program and its group has not met its limit, the detail says so. A group around
+    it, which has less memory than it may have, stands for the machine."""
+    where = dict(_cgroup.places())
+    if _cgroup.MEMORY not in where or where[_cgroup.MEMORY].version != 1:
+        pytest.skip("no group around another: would have proved what is said where a machine has no memory")
+    around = Path(tempfile.mkdtemp(prefix="deskcheck-test-", dir=where[_cgroup.MEMORY].folder))
+    try:
+        Path(around, "memory.limit_in_bytes").write_text(str(300 << 20))
+        where[_cgroup.MEMORY] = _cgroup.ControlGroupPlace(1, str(around))
+        monkeypatch.setattr(_cgroup, "places", lambda: where)
+        code = "kept = bytearray(500 << 20)\nfor at in range(0, len(kept), 4096):\n    kept[at] = 1\n"
+        with Sandbox(level="strict", workers=1, limits=Limits(memory_bytes=1 << 30)) as sandbox:
+            run_result = sandbox.run_one(Program(id="p", code=code))
+    finally:
+        around.rmdir()
+    assert run_result.outcome is Outcome.OUT_OF_MEMORY, run_result
+    assert "the machine had no memory left" in run_result.detail
 
 
 WAITS = """

@@ -212,7 +212,7 @@ class ProcessRun:
 
     def beyond_memory(self) -> tuple[Outcome, str]:
         """The outcome and its detail where the operating system ended a process for the memory of all."""
-        return Outcome.OUT_OF_MEMORY, f"more than {self.limits.memory_bytes} bytes, by the kernel's count"
+        return Outcome.OUT_OF_MEMORY, self.server.why_out_of_memory(f"{self.limits.memory_bytes} bytes")
 
     def was_away(self, seconds: float) -> None:
         """Nobody looked after the run for so long: that is not its fault."""

@@ -151,6 +151,7 @@ class Server:
         self.group: cgroup.ControlGroup | None = None
         self.mark = orphans.new_mark(self.process.pid)
         self._killed_before = 0
+        self._full_before = 0
         try:
             self._set_up()
         except BaseException:
@@ -261,7 +262,7 @@ class Server:
             )
         except OSError as error:
             raise ServerLost(f"the control group of the fork server is gone: {error}") from error
-        self._killed_before = self.group.kills()
+        self.count_anew()
 
     def begin_session(
         self, wishes: dict[str, Any], descriptors: list[int], limits: Limits, copies: int
@@ -306,11 +307,18 @@ class Server:
     def count_anew(self) -> None:
         """From here on `out_of_memory` tells of what comes."""
         if self.group is not None:
-            self._killed_before = self.group.kills()
+            self._killed_before, self._full_before = self.group.kills(), self.group.times_full()
 
     def out_of_memory(self) -> bool:
         """Whether, since `begin` or `count_anew`, the kernel has killed a process for the memory of all."""
         return self.group is not None and self.group.kills() > self._killed_before
+
+    def why_out_of_memory(self, allowed: str) -> str:
+        """In words, where `out_of_memory`: the programs took more than they may, or the machine had none left,
+        and the kernel ends programs first. allowed: what they may have."""
+        if self.group is not None and self.group.times_full() > self._full_before:
+            return f"more than {allowed}, by the kernel's count"
+        return "the machine had no memory left; the program had not reached its limit"
 
     def kill(self) -> None:
         """Have the program that runs killed; the report still comes."""

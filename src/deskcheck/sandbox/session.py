@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 _CHUNK_BYTES = 1 << 16
 _MIRROR_BYTES = 1 << 20
-_BEYOND_MEMORY = "more than its control group may have, by the kernel's count"
+_OF_GROUP = "its control group may have"
 _ANSWER_S = 5.0
 """Until the server is asked again whether a piece is too late."""
 _FORK = Limits(cpu_s=10.0, wall_s=30.0)
@@ -455,7 +455,7 @@ class Session:
         if status < 0:
             by_limit = None if said.report is None else limit_met(said.report, bounds)
             if by_limit is None and status == -signal.SIGKILL and self._server.out_of_memory():
-                return Outcome.OUT_OF_MEMORY, _BEYOND_MEMORY
+                return Outcome.OUT_OF_MEMORY, self._server.why_out_of_memory(_OF_GROUP)
             return by_limit or (Outcome.KILLED, signal_name(-status))
         return Outcome.EXITED, f"status {status}, {when}"
 
@@ -676,7 +676,7 @@ class _Exchange:
                     self.server.tell({"do": "late"})
             ready = poll.poll(1000 * min(max(left, 0.0), LOOK_S))
             if not ready and self.server.out_of_memory():  # one of its processes; others may wait for that
-                self._stop(Outcome.OUT_OF_MEMORY, _BEYOND_MEMORY)
+                self._stop(Outcome.OUT_OF_MEMORY, self.server.why_out_of_memory(_OF_GROUP))
             for descriptor, _ in ready:
                 if self.wake is not None and descriptor == self.wake.fileno():
                     self.is_held = self.wake.recv(16) == b"held"

@@ -261,8 +261,7 @@ class _Request:
                 given_up = True
                 self._stop(Outcome.KILLED, "cancelled")
             if self.server.out_of_memory():  # the kernel ended one of its processes; others may wait for that
-                limit = f"{self.limits.memory_bytes} bytes"
-                self._stop(Outcome.OUT_OF_MEMORY, f"more than {limit}, by the kernel's count")
+                self._stop(*self._beyond_memory())
             if time.monotonic() >= deadline:
                 self._stop(Outcome.TIMED_OUT, f"more than {self.limits.wall_s:g} s of wall time")
             if self.stopped is not None and time.monotonic() > self.stopped_at + _END_S:
@@ -298,14 +297,16 @@ class _Request:
             self.stopped, self.stopped_at = (outcome, why), time.monotonic()
             self.server.kill()
 
+    def _beyond_memory(self) -> tuple[Outcome, str]:
+        return Outcome.OUT_OF_MEMORY, self.server.why_out_of_memory(f"{self.limits.memory_bytes} bytes")
+
     def _completed(self, report: ServerReport) -> Completed:
         stdout, stderr, refusal = (bytes(self.written[descriptor]) for descriptor in self.ends)
         limits, status = self.limits, report.status
         if self.stopped is not None:
             outcome, detail = self.stopped
         elif status == -signal.SIGKILL and self.server.out_of_memory():
-            outcome = Outcome.OUT_OF_MEMORY
-            detail = f"more than {limits.memory_bytes} bytes, by the kernel's count"
+            outcome, detail = self._beyond_memory()
         elif (met := limit_met(report, limits)) is not None:
             outcome, detail = met
         elif refusal:

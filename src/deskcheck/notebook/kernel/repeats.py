@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from deskcheck.notebook.state.dependencies import parse
 from deskcheck.notebook.trajectory.chance import ChanceKind, ChanceSource
-from deskcheck.notebook.trajectory.trajectory import Execution, Output, Step
+from deskcheck.notebook.trajectory.trajectory import Execution, Output, Status, Step
 from deskcheck.recording.comparison.runs import first_difference
 
 _OF_TIMING = re.compile(
@@ -92,7 +92,8 @@ def marked(
     """The steps of the first run, each execution with whether it repeats in the others.
 
     The n-th execution is compared with the n-th of every other run. One that another run did not come to, as
-    its time was up, is not checked. One that drew from a random generator without a seed and shows something
+    its time was up, is not checked, nor what follows a cell that a limit ended in one of the two: how much
+    time and memory there is depends on the machine. One that drew from a random generator without a seed and shows something
     does not repeat, also where all runs show the same: that is chance. forgives: asked of two that differ
     whether that is to count.
     """
@@ -102,6 +103,9 @@ def marked(
             yield step
             continue
         again = [next(run, None) for run in runs]
+        for number, other in enumerate(again):
+            if other is not None and step.status != other.status and {step.status, other.status} & _LIMITS:
+                runs[number], again[number] = iter(()), None
         there = [other for other in again if other is not None]
         found = next(
             (d for other in there if (d := difference(step, other)) and not forgives(step, other)), None
@@ -110,6 +114,9 @@ def marked(
             found = drawn(step)
         unknown = found is None and None in again
         yield replace(step, repeats=None if unknown else found is None, difference=found)
+
+
+_LIMITS = {Status.TIMED_OUT, Status.OUT_OF_MEMORY}
 
 
 def shows(execution: Execution) -> bool:

@@ -38,6 +38,7 @@ _LIMIT_FILES = {
     (2, PIDS): "pids.max",
 }
 _KILLS = {1: "memory.oom_control", 2: "memory.events"}
+_FULL = {1: "memory.failcnt", 2: "memory.events"}
 _CPU_FILES = {1: "cpuacct.usage", 2: "cpu.stat"}
 _BOUNDS = ("memory.max", "memory.high", "cpu.max")
 """Of a group of version 2. To leave a group that has one would be to get round it."""
@@ -204,6 +205,7 @@ class ControlGroup:
         self._made: dict[str, str] = {}
         self._opened: list[int] = []
         self._events: int | None = None
+        self._full: int | None = None
         self.cpu: int | None = None
         """A descriptor of the account of CPU time (`processes.Account`)."""
         try:
@@ -215,6 +217,7 @@ class ControlGroup:
             if MEMORY in self._places:
                 version = self._places[MEMORY].version
                 self._events = self._open(f"{self.folders[MEMORY]}/{_KILLS[version]}")
+                self._full = self._open(f"{self.folders[MEMORY]}/{_FULL[version]}")
             if CPU in self._places:
                 self.cpu = self._open(f"{self.folders[CPU]}/{_CPU_FILES[self._places[CPU].version]}")
         except OSError as error:
@@ -252,11 +255,19 @@ class ControlGroup:
         return f"{self.folders[what]}/{_LIMIT_FILES[self._places[what].version, what]}"
 
     def kills(self) -> int:
-        """How many processes of the group the kernel has killed for its memory."""
+        """How many processes of the group the kernel has killed for memory: that of the group, or of the
+        machine."""
         if self._events is None:
             return 0
         lines = os.pread(self._events, 4096, 0).split()
         return int(lines[lines.index(b"oom_kill") + 1])
+
+    def times_full(self) -> int:
+        """How often the group could not have memory, because of its own limit."""
+        if self._full is None:
+            return 0
+        lines = os.pread(self._full, 4096, 0).split()
+        return int(lines[lines.index(b"oom") + 1 if b"oom" in lines else 0])
 
     def close(self) -> None:
         """End what is in the group and remove it."""

@@ -314,8 +314,8 @@ class Server:
         return self.group is not None and self.group.kills() > self._killed_before
 
     def why_out_of_memory(self, allowed: str) -> str:
-        """In words, where `out_of_memory`: the programs took more than they may, or the machine had none left,
-        and the kernel ends programs first. allowed: what they may have."""
+        """In words, where `out_of_memory`: the programs took more than they may, or the machine had none left
+        (the kernel ends programs first). allowed: what they may have."""
         if self.group is not None and self.group.times_full() > self._full_before:
             return f"more than {allowed}, by the kernel's count"
         return "the machine had no memory left; the program had not reached its limit"

@@ -93,9 +93,9 @@ def marked(
 
     The n-th execution is compared with the n-th of every other run. One that another run did not come to, as
     its time was up, is not checked, nor what follows a cell that a limit ended in one of the two: how much
-    time and memory there is depends on the machine. One that drew from a random generator without a seed and shows something
-    does not repeat, also where all runs show the same: that is chance. forgives: asked of two that differ
-    whether that is to count.
+    time and memory there is depends on the machine. One that drew from a random generator without a seed and
+    shows something does not repeat, also where all runs show the same: that is chance. forgives: asked of two
+    that differ whether that is to count.
     """
     runs = [_executions(steps) for steps in others]
     for step in first:

@@ -235,6 +235,7 @@ def test_methods_of_texts(method: str) -> None:
         ("def f():\n    return ord('\u00e9')\n", "ASCII"),
         ("def f():\n    return 'x' * 10**12\n", "10,000,000 items"),
         ("def f():\n    return f()\n", "recursion"),
+        ("def f():\n    return [...]\n", "a literal of the kind ellipsis"),
     ],
 )
 def test_what_is_outside_is_said(code: str, why: str) -> None:

@@ -16,8 +16,9 @@ import pytest
 
 from deskcheck.corpus import programs
 from deskcheck.errors import InputError
+from deskcheck.notation import Divergence
 from deskcheck.recording.reader import Recordings
-from deskcheck.teach.machine.frames import OutsideLanguage, StepsSpent
+from deskcheck.teach.machine.frames import OutsideLanguage, ProgramRaised, StepsSpent
 from deskcheck.teach.machine.runs import run_recorded
 from deskcheck.teach.paper.arithmetic import Arithmetic
 from deskcheck.teach.paper.windows import all_windows
@@ -280,6 +281,30 @@ def test_a_wrong_order_is_found(record: Recorded) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "written", "outside"),
+    [
+        ("return len(a)", "S0 S1 item", None),
+        ("return g(a, a)", "S0 S1 call #1", None),
+        ("return bin(a) + a", "S0 S1 call #1 S2 + go", "the builtin bin"),
+    ],
+)
+def test_what_a_reader_misreads_is_not_outside(
+    line: str, written: str, outside: str | None, record: Recorded
+) -> None:
+    """The machine has no item of a function, and no call that lacks an argument; but the reader asks for these, not
+    the program. What right words ask for, before a wrong one, is outside."""
+    code = f"def f(a):\n    {line}\n\ndef g(a, b):\n    return a\n"
+    (recording,) = Recordings(record(call("own", code, "('x',)" if "len" in line else "(1,)")))
+
+    def reader(prompt: tuple[int, ...], before: tuple[int, ...]) -> int:
+        return NUMBER[written.split()[len(before)]]
+
+    run = run_recorded(recording, lambda line: ReadingMachine(reader, by_rules(), line=line))
+    assert run.outside == outside
+    assert run.agreement.first is (Divergence.UNREADABLE if outside is None else Divergence.BUDGET)
+
+
+@pytest.mark.parametrize(
     ("line", "why"),
     [
         ("try:\n        a = 1\n    except ValueError:\n        pass", "try"),
@@ -289,12 +314,34 @@ def test_a_wrong_order_is_found(record: Recorded) -> None:
         ("a = (b +\n        1)", "several lines"),
         ("if a: b = 1", "on a line"),
         ("a = g(x=1)", "by name"),
+        ("def g():\n        return a", "a function inside of a function"),
+        ("a = b'1'", "a literal of the kind bytes"),
+        ("a = 1j", "a literal of the kind complex"),
+        ("a = 'x' 'y'", "no statement of its own: invalid syntax$"),
     ],
 )
 def test_what_is_outside_is_said(line: str, why: str) -> None:
     code = f"def f(a, b):\n    {line}\n    return a\n"
     with pytest.raises(OutsideLanguage, match=why):
         ReadingMachine(Teacher(), by_rules()).call_program(code, "f", "(1, 2)")
+
+
+def test_arguments_that_are_outside() -> None:
+    with pytest.raises(OutsideLanguage, match="a literal of the kind bytes"):
+        ReadingMachine(Teacher(), by_rules()).call_program(CODE, "f", "([b'1'], 4)")
+
+
+@pytest.mark.parametrize("name", ["b", "len", "f"])
+def test_a_variable_that_has_no_value_yet(name: str) -> None:
+    """Also one that has the name of a builtin, or of a function of the program."""
+    code = f"def f(a):\n    if a:\n        {name} = a\n    return {name}\n"
+    machine = ReadingMachine(Teacher(), by_rules())
+    assert machine.call_program(code, "f", "(1,)") == 1
+    with pytest.raises(ProgramRaised) as raised:
+        machine.call_program(code, "f", "(0,)")
+    assert repr(raised.value.error) == (
+        f'UnboundLocalError("cannot access local variable {name!r} where it is not associated with a value")'
+    )
 
 
 def test_lessons_are_what_the_teacher_writes() -> None:

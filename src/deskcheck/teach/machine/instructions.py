@@ -159,10 +159,19 @@ def _load_deref(m: "Machine", f: Frame, i: dis.Instruction) -> None:
 
 
 def _unbound(f: Frame, name: str) -> ProgramRaised:
-    where = "where it is not associated with a value"
     if name in f.function.code.co_freevars:
-        return ProgramRaised(NameError(f"cannot access free variable {name!r} {where} in enclosing scope"))
-    return ProgramRaised(UnboundLocalError(f"cannot access local variable {name!r} {where}"))
+        return ProgramRaised(
+            NameError(f"cannot access free variable {name!r} {_NO_VALUE} in enclosing scope")
+        )
+    return unbound(name)
+
+
+def unbound(name: str) -> ProgramRaised:
+    """A variable of a function is read before it has a value."""
+    return ProgramRaised(UnboundLocalError(f"cannot access local variable {name!r} {_NO_VALUE}"))
+
+
+_NO_VALUE = "where it is not associated with a value"
 
 
 @_named("DELETE_DEREF")

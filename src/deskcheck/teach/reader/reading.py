@@ -1,15 +1,18 @@
 """A machine that is told what to do by a reader: it keeps memory, makes frames, and does what the reader's
 words say; numbers and choices are asked of the processor."""
 
+import ast
 import sys
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from deskcheck.teach.machine.frames import OutsideLanguage
+from deskcheck.teach.machine.instructions import unbound
 from deskcheck.teach.machine.machine import Machine, OnLine, read_arguments
+from deskcheck.teach.machine.unfolding import refuse_literals
 from deskcheck.teach.paper.arithmetic import Arithmetic
 from deskcheck.teach.paper.working import UnreadableWorking
-from deskcheck.teach.reader.teacher import refuse
+from deskcheck.teach.reader.teacher import is_right, refuse
 from deskcheck.teach.reader.text import (
     BELOW,
     COMPARISONS,
@@ -64,12 +67,14 @@ class ReadingMachine(Machine):
 
     def call_program(self, code: str, entry: str, arguments: str) -> Any:
         self._functions = functions(code)
+        refuse_literals(ast.parse(code))
         for function in self._functions.values():
             for line in function.lines[1:]:
                 if line.kind != "else":
                     refuse(line.words)
         try:
             args, keywords = read_arguments(arguments)
+            refuse_literals(ast.parse(f"f{arguments}"))
         except (SyntaxError, ValueError) as error:
             raise OutsideLanguage(f"arguments that cannot be read ({type(error).__name__})") from None
         if entry not in self._functions or keywords:
@@ -106,7 +111,8 @@ class ReadingMachine(Machine):
 
     def _run_line(self, activation: Activation, line: SourceLine) -> bool:
         """Do what the reader writes about a line; whether the function returns."""
-        prompt = line_prompt(line, activation.again and line.kind == "for")
+        again = activation.again and line.kind == "for"
+        prompt = line_prompt(line, again)
         self.prompts += 1
         written: list[int] = []
         activation.outcome = "go"
@@ -125,6 +131,11 @@ class ReadingMachine(Machine):
             try:
                 found = self._do(activation, line, word, next_word)
             except (IndexError, KeyError) as error:  # a slot, an operand or an iterator that is not there
+                raise UnreadableWorking(f"{word}: {error}") from None
+            except OutsideLanguage as error:
+                # What the model misreads may be something that the machine does not have.
+                if is_right(line.words, again, [WORDS[number] for number in written]):
+                    raise
                 raise UnreadableWorking(f"{word}: {error}") from None
             if found is not None:
                 outcome = "T" if found else "F"
@@ -266,6 +277,8 @@ class ReadingMachine(Machine):
             return slot.value
         if slot.name in activation.names:
             return activation.names[slot.name]
+        if slot.name in activation.function.variables:
+            raise unbound(slot.name)
         if slot.name in self._functions:
             return self._functions[slot.name]
         return self.named(slot.name, {})

@@ -52,7 +52,7 @@ def orders(words: Sequence[str], again: bool) -> Orders:
     try:
         statement = ast.parse(text + " pass" if kind in ("if", "elif", "for", "while") else text).body[0]
     except SyntaxError as error:
-        raise OutsideLanguage(f"a line that is no statement of its own: {error}") from None
+        raise OutsideLanguage(f"a line that is no statement of its own: {error.msg}") from None
     if isinstance(statement, (ast.If, ast.While)):
         yield from _value(statement.test)
         yield "test"
@@ -328,3 +328,19 @@ class Teacher:
 
 REPLIED = frozenset({"test", "keep", "next"})
 """After these the machine writes ``T`` or ``F``."""
+
+
+def is_right(words: Sequence[str], again: bool, written: Sequence[str]) -> bool:
+    """Whether the words that were written for a line so far are the right ones. Among them are the machine's
+    answers to tests; the last test may have none yet."""
+    giving, rest = orders(words, again), iter(written)
+    right: str | None = next(giving)
+    for word in rest:
+        if word != right:
+            return False
+        answer = next(rest, None) if word in REPLIED else None
+        try:
+            right = next(giving) if answer is None else giving.send(answer == "T")
+        except StopIteration:
+            right = None
+    return True

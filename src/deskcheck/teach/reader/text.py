@@ -67,11 +67,12 @@ class SourceLine:
 
 @dataclass(frozen=True, slots=True)
 class ReadFunction:
-    """A function as lines, its head the first of them."""
+    """A function as lines, its head the first of them. variables: parameters, and what lines assign."""
 
     name: str
     parameters: tuple[str, ...]
     lines: tuple[SourceLine, ...]
+    variables: frozenset[str]
 
     @property
     def outline(self) -> "Outline":
@@ -119,6 +120,8 @@ def _function(node: ast.FunctionDef, texts: list[str]) -> ReadFunction:
         raise OutsideLanguage("a function of blocks too deep")
     statements = [one for one in ast.walk(node) if isinstance(one, ast.stmt)]
     for one in statements:
+        if one is not node and isinstance(one, ast.FunctionDef):
+            raise OutsideLanguage("a function inside of a function")
         head = one.body[0].lineno - 1 if isinstance(one, (ast.If, ast.For, ast.While)) else one.end_lineno
         if one is not node and (one.lineno not in places or (head is not None and head < one.lineno)):
             raise OutsideLanguage("two statements on a line")
@@ -127,7 +130,10 @@ def _function(node: ast.FunctionDef, texts: list[str]) -> ReadFunction:
     if len({one.lineno for one in statements}) != len(statements):
         raise OutsideLanguage("two statements on a line")
     names = tuple(one.arg for one in (*arguments.posonlyargs, *arguments.args))
-    return ReadFunction(node.name, names, tuple(lines))
+    assigned = {
+        one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+    }
+    return ReadFunction(node.name, names, tuple(lines), frozenset(assigned.union(names)))
 
 
 def _line(number: int, depth: int, text: str) -> SourceLine:

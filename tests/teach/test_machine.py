@@ -1,7 +1,9 @@
 """The machine against this Python: lines and variables of every step, results, exceptions."""
 
 import ast
+import builtins
 import random
+import re
 import sys
 from collections.abc import Mapping
 from types import FrameType
@@ -12,12 +14,13 @@ import pytest
 from deskcheck.corpus import programs
 from deskcheck.recording import Mode, Program
 from deskcheck.recording.reader import Recordings
-from deskcheck.teach.machine.builtins import OF_TEXT
+from deskcheck.teach.machine.builtins import BUILTINS, OF_TEXT
 from deskcheck.teach.machine.frames import OutsideLanguage, ProgramRaised, StepsSpent
 from deskcheck.teach.machine.machine import Machine
 from deskcheck.teach.machine.runs import run_recorded
 from deskcheck.teach.paper.arithmetic import Arithmetic
 from deskcheck.teach.paper.windows import all_windows
+from deskcheck.teach.small.checkpoints import NANO, folder_of
 from tests.teach.conftest import Recorded, call
 
 Event = tuple[int, int, str]
@@ -241,6 +244,30 @@ def test_methods_of_texts(method: str) -> None:
 def test_what_is_outside_is_said(code: str, why: str) -> None:
     with pytest.raises(OutsideLanguage, match=why):
         Machine(by_rules()).call_program(code, "f", "()")
+
+
+def test_the_card_names_the_builtins() -> None:
+    card = (folder_of(NANO) / "card.md").read_text("utf-8")
+    told = card.split("Of the builtins it has `Exception` and all below it, and these:")[1].split(".")[0]
+    below = {
+        name
+        for name, one in vars(builtins).items()
+        if isinstance(one, type) and issubclass(one, Exception) and name in BUILTINS
+    }
+    assert re.findall(r"`(\w+)`", told) == sorted(BUILTINS.keys() - below)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        *("'a'.encode()", "'a'.format_map({})", "'a'.translate({})", "str.maketrans('a', 'b')"),
+        *("range(3).index(1)", "range(3).count(1)", "n.bit_length()", "(n / 2).is_integer()", "bin(n)"),
+        *("0.5 ** n", "divmod(0.5, n)", "0.5 * 0", "0 / n", "0.5 // n", "2.5 % 0.5", "-(0.5 - 0.5)"),
+    ],
+)
+def test_what_the_card_calls_outside(expression: str) -> None:
+    with pytest.raises(OutsideLanguage):
+        Machine(by_rules()).call_program(f"def f(n):\n    return {expression}\n", "f", "(2,)")
 
 
 def test_numbers_with_a_point() -> None:

@@ -318,6 +318,15 @@ def test_what_a_reader_misreads_is_not_outside(
         ("a = b'1'", "a literal of the kind bytes"),
         ("a = 1j", "a literal of the kind complex"),
         ("a = 'x' 'y'", "no statement of its own: invalid syntax$"),
+        ("'a text'", "a name or a literal alone"),
+        ("assert a", "assert"),
+        ("global c\n    c = a", "global"),
+        ("a: int = 1", "AnnAssign"),
+        ("a = (b := 1)", ":="),
+        ("print(*[a])", "a star"),
+        ("match a:\n        case 1:\n            b = 2", "several lines"),
+        ("b = 1\n\nLIMIT = 3\n\ndef g(a):\n    a = a", "outside of functions"),
+        ("g(a)\n    return b\n\ndef g(a, b):\n    a = b", "arguments that do not fit g$"),
     ],
 )
 def test_what_is_outside_is_said(line: str, why: str) -> None:
@@ -326,9 +335,21 @@ def test_what_is_outside_is_said(line: str, why: str) -> None:
         ReadingMachine(Teacher(), by_rules()).call_program(code, "f", "(1, 2)")
 
 
-def test_arguments_that_are_outside() -> None:
-    with pytest.raises(OutsideLanguage, match="a literal of the kind bytes"):
-        ReadingMachine(Teacher(), by_rules()).call_program(CODE, "f", "([b'1'], 4)")
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [("([b'1'], 4)", "a literal of the kind bytes"), ("([10 ** 3], 4)", "arguments that cannot be read")],
+)
+def test_arguments_that_are_outside(arguments: str, why: str) -> None:
+    with pytest.raises(OutsideLanguage, match=why):
+        ReadingMachine(Teacher(), by_rules()).call_program(CODE, "f", arguments)
+
+
+def test_recursion_goes_to_400_calls() -> None:
+    code = "def f(n):\n    if n > 1:\n        return 1 + f(n - 1)\n    return 1\n"
+    machine = ReadingMachine(functools.cache(Teacher().__call__), by_rules())
+    assert machine.call_program(code, "f", "(400,)") == 400
+    with pytest.raises(OutsideLanguage, match=r"^too deep a recursion$"):
+        machine.call_program(code, "f", "(401,)")
 
 
 @pytest.mark.parametrize("name", ["b", "len", "f"])

@@ -33,6 +33,8 @@ Reader: TypeAlias = Callable[[tuple[int, ...], tuple[int, ...]], int]
 """(prompt, what was written so far) -> the next word."""
 _MOST = 160
 """Words to a line."""
+_DEEPEST = 400
+"""Calls inside one another."""
 _DEPTHS = {f"I{depth}": depth for depth in range(DEPTHS)}
 _CHANGES = frozenset(f"{op}=" for op in OPERATORS)
 
@@ -89,8 +91,10 @@ class ReadingMachine(Machine):
     def call(self, function: Any, args: list[Any], keywords: dict[str, Any] | None = None) -> Any:
         if not isinstance(function, ReadFunction):
             return super().call(function, args, keywords)
-        if len(args) != len(function.parameters) or self.depth >= 400:
-            raise OutsideLanguage(f"arguments that do not fit {function.name}, or too deep a recursion")
+        if len(args) != len(function.parameters):
+            raise OutsideLanguage(f"arguments that do not fit {function.name}")
+        if self.depth >= _DEEPEST:
+            raise OutsideLanguage("too deep a recursion")
         names = dict(zip(function.parameters, args, strict=True))
         activation = Activation(function, names, self.frames)
         self.frames += 1

@@ -262,12 +262,30 @@ def test_the_card_names_the_builtins() -> None:
     [
         *("'a'.encode()", "'a'.format_map({})", "'a'.translate({})", "str.maketrans('a', 'b')"),
         *("range(3).index(1)", "range(3).count(1)", "n.bit_length()", "(n / 2).is_integer()", "bin(n)"),
+        *("int('1', 2)", "range(n) == range(n)", "[].pop == [].pop", "str(type(n))", "str(len)", "len()"),
         *("0.5 ** n", "divmod(0.5, n)", "0.5 * 0", "0 / n", "0.5 // n", "2.5 % 0.5", "-(0.5 - 0.5)"),
     ],
 )
 def test_what_the_card_calls_outside(expression: str) -> None:
     with pytest.raises(OutsideLanguage):
         Machine(by_rules()).call_program(f"def f(n):\n    return {expression}\n", "f", "(2,)")
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        *("[].extend(1, 2)", "''.join(1, 2)", "set().copy(1)", "{1}.isdisjoint(1, 2)", "set().clear(1)"),
+        *("'a'.replace(10 ** 12, 'b')", "'a'.split('a', 10 ** 30)", "'a'.find(10 ** 12)", "sum(1, 'a')"),
+        *("{1}.issubset()", "{1}.union(1, 2)", "[].extend(3)", "''.join(3)", "{1}.difference([2], 3)"),
+    ],
+)
+def test_arguments_that_methods_do_not_take(expression: str) -> None:
+    """Python's own words, for as many arguments as it looks at before it goes through one."""
+    with pytest.raises((TypeError, OverflowError)) as true:
+        eval(expression)
+    with pytest.raises(ProgramRaised) as mine:
+        Machine(by_rules()).call_program(f"def f():\n    return {expression}\n", "f", "()")
+    assert repr(mine.value.error) == repr(true.value)
 
 
 def test_numbers_with_a_point() -> None:

@@ -86,7 +86,11 @@ _MEMORY: dict[type, frozenset[str]] = {
     str: frozenset({"join"}),
 }
 """Methods that only move what is in memory, or find it by its hash: the machine's own."""
-_ONE_ITEM = ("add", "discard", "remove")
+_ONE_ITERABLE = frozenset(
+    "extend isdisjoint issubset issuperset symmetric_difference symmetric_difference_update".split()
+)
+_ITERABLES = frozenset("difference difference_update intersection intersection_update union update".split())
+"""Methods of lists and sets that go through their one argument, or through each."""
 _COMPUTED = "bcoxXeEfFgGn%,_"
 """Formats that give other digits than those in memory."""
 _DEEPEST_TEXT = 100
@@ -258,9 +262,10 @@ class Builtins(Operations):
         return self.of_prelude("rounded", *ratio(a))
 
     def _sum(self, items: Any, start: Any = 0) -> Any:
+        given = self.iterated(items)
         if isinstance(start, str):
             raise ProgramRaised(TypeError("sum() can't sum strings [use ''.join(seq) instead]"))
-        return self.of_prelude("summed", self.iterated(items), start)
+        return self.of_prelude("summed", given, start)
 
     def _all(self, items: Any) -> Any:
         return self.of_prelude("all_true", self.iterated(items))
@@ -373,25 +378,25 @@ class Builtins(Operations):
 
     def _arguments_of_text(self, name: str, args: list[Any], keywords: dict[str, Any]) -> None:
         """Python's own words for arguments that a text's method does not take, found with an empty text."""
-        given = [*args, *keywords.values()]
-        if any(isinstance(one, int) and abs(one) > MOST_ITEMS for one in given):
-            if name in ("center", "expandtabs", "ljust", "rjust", "zfill"):
+        if name in ("center", "expandtabs", "ljust", "rjust", "zfill"):
+            given = [*args, *keywords.values()]
+            if any(isinstance(one, int) and abs(one) > MOST_ITEMS for one in given):
                 raise OutsideLanguage(f"a sequence of more than {MOST_ITEMS:,} items")
-            return
         try:
             getattr("", name)(*args, **keywords)
-        except TypeError as error:
+        except (TypeError, OverflowError) as error:
             raise ProgramRaised(error.with_traceback(None)) from None
         except ValueError:
             pass  # whether a text is found, and what a separator may be, the prelude says
 
     def _in_memory_method(self, owner: Any, name: str, args: list[Any], keywords: dict[str, Any]) -> Any:
-        if name == "join" and args and not isinstance(args[0], _READY):
+        one = len(args) == 1  # else memory says what is wrong
+        if name == "join" and one and not isinstance(args[0], _READY):
             if not hasattr(kind_of(args[0]), "__iter__"):
                 raise ProgramRaised(TypeError("can only join an iterable"))
             args = [self._list(args[0])]
-        elif name == "extend" or (isinstance(owner, (set, frozenset)) and name not in _ONE_ITEM):
-            args = [one if isinstance(one, _READY) else self.iterated(one) for one in args]
+        elif not isinstance(owner, dict) and (name in _ITERABLES or (name in _ONE_ITERABLE and one)):
+            args = [given if isinstance(given, _READY) else self.iterated(given) for given in args]
         return self.in_memory(lambda: getattr(owner, name)(*args, **keywords))
 
     def item(self, owner: Any, key: Any) -> Any:

@@ -6,12 +6,14 @@ import random
 import re
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from types import FrameType
 from typing import Any
 
 import pytest
 
 from deskcheck.corpus import programs
+from deskcheck.notation import Divergence
 from deskcheck.recording import Mode, Program
 from deskcheck.recording.reader import Recordings
 from deskcheck.teach.machine.builtins import BUILTINS, OF_TEXT
@@ -317,3 +319,25 @@ def test_steps_are_limited() -> None:
     with pytest.raises(StepsSpent):
         machine.call_program("def f():\n    while True:\n        pass\n", "f", "()")
     assert machine.made == 50
+
+
+@pytest.mark.parametrize("last", ["t", "a", "b", "d"])
+def test_values_that_hold_themselves(last: str, record: Recorded) -> None:
+    """Through a tuple Python's text ends at the tuple, the recording's at the list in it."""
+    code = f"""def f(n):
+    a = [1]
+    t = (n, a)
+    a.append(t)
+    b = [t]
+    d = {{n: b}}
+    a[0] = n
+    return {last}
+"""
+    own, other = Recordings(
+        record(call("own", code, "(2)"), call("other", code.replace("a[0] = n", "a[0] = 7"), "(2)"))
+    )
+    run = run_recorded(own, lambda line: Machine(by_rules(), line=line))
+    assert (run.first, run.right) == (None, True)
+    run = run_recorded(replace(other, program=own.program), lambda line: Machine(by_rules(), line=line))
+    assert run.agreement.first is Divergence.VALUE
+    assert run.agreement.exact == 6

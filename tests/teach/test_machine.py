@@ -240,7 +240,6 @@ def test_methods_of_texts(method: str) -> None:
         ("def f():\n    return ord('\u00e9')\n", "ASCII"),
         ("def f():\n    return 'x' * 10**12\n", "10,000,000 items"),
         ("def f():\n    return f()\n", "recursion"),
-        ("def f():\n    return [...]\n", "a literal of the kind ellipsis"),
     ],
 )
 def test_what_is_outside_is_said(code: str, why: str) -> None:
@@ -341,3 +340,11 @@ def test_values_that_hold_themselves(last: str, record: Recorded) -> None:
     run = run_recorded(replace(other, program=own.program), lambda line: Machine(by_rules(), line=line))
     assert run.agreement.first is Divergence.VALUE
     assert run.agreement.exact == 6
+
+
+def test_three_dots(record: Recorded) -> None:
+    """As a line, as a value, as a default."""
+    code = "def f(n, given=...):\n    ...\n    a = [..., n]\n    return a, given, given is ..., str(...), bool(...)\n"
+    (recording,) = Recordings(record(call("own", code, "(2)")))
+    run = run_recorded(recording, lambda line: Machine(by_rules(), line=line))
+    assert (run.first, run.outside, run.right) == (None, None, True)

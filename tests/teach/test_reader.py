@@ -317,6 +317,7 @@ def test_what_a_reader_misreads_is_not_outside(
         ("def g():\n        return a", "a function inside of a function"),
         ("a = b'1'", "a literal of the kind bytes"),
         ("a = 1j", "a literal of the kind complex"),
+        ("a = ...", "the word"),
         ("a = 'x' 'y'", "no statement of its own: invalid syntax$"),
         ("'a text'", "a name or a literal alone"),
         ("assert a", "assert"),

@@ -455,7 +455,7 @@ def is_plain(value: Any, seen: set[int] | None = None) -> bool:
         seen.add(id(value))
         parts = [*value, *value.values()] if isinstance(value, dict) else value
         return all(is_plain(part, seen) for part in parts)
-    return value is None or isinstance(value, (int, float, str, range))
+    return value is None or value is ... or isinstance(value, (int, float, str, range))
 
 
 def _several(kinds: Any) -> tuple[Any, ...]:

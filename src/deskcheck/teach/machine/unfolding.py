@@ -7,7 +7,6 @@ events would differ. Of constants that a `while` tests, no test is made: the com
 
 import ast
 from collections.abc import Iterable
-from types import EllipsisType
 from typing import Any
 
 from deskcheck.teach.machine.frames import OutsideLanguage, body
@@ -35,7 +34,7 @@ def unfolded(code: str, names: dict[str, Any]) -> ast.Module:
 def refuse_literals(tree: ast.AST) -> None:
     """Raises OutsideLanguage for a literal of a kind, or a comprehension, that the machine does not run."""
     for node in _nodes(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, (bytes, complex, EllipsisType)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, (bytes, complex)):
             raise OutsideLanguage(f"a literal of the kind {type(node.value).__name__}")
         if isinstance(node, _COMPREHENSIONS) and node.lineno != node.end_lineno:
             # Which of its lines are events differs between versions, and between it and other loops.

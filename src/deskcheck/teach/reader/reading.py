@@ -69,7 +69,10 @@ class ReadingMachine(Machine):
 
     def call_program(self, code: str, entry: str, arguments: str) -> Any:
         self._functions = functions(code)
-        refuse_literals(ast.parse(code))
+        tree = ast.parse(code)
+        refuse_literals(tree)
+        if any(isinstance(one, ast.FunctionDef) and one not in tree.body for one in ast.walk(tree)):
+            raise OutsideLanguage("a function inside of a function")
         for function in self._functions.values():
             for line in function.lines[1:]:
                 if line.kind != "else":

@@ -120,8 +120,6 @@ def _function(node: ast.FunctionDef, texts: list[str]) -> ReadFunction:
         raise OutsideLanguage("a function of blocks too deep")
     statements = [one for one in ast.walk(node) if isinstance(one, ast.stmt)]
     for one in statements:
-        if one is not node and isinstance(one, ast.FunctionDef):
-            raise OutsideLanguage("a function inside of a function")
         head = one.body[0].lineno - 1 if isinstance(one, (ast.If, ast.For, ast.While)) else one.end_lineno
         if one is not node and (one.lineno not in places or (head is not None and head < one.lineno)):
             raise OutsideLanguage("two statements on a line")

@@ -10,6 +10,7 @@ import pytest
 
 from deskcheck.ask import QUESTIONS, AnswerScore, Sample, score_answer
 from deskcheck.ask.baselines import guess
+from deskcheck.ask.kinds.step import LIBRARY
 from deskcheck.ask.methods.ground_truth import GroundTruth, ground_truth_of
 from deskcheck.ask.methods.solvers import read_state, step_question
 from deskcheck.notation import state_text
@@ -130,6 +131,18 @@ def test_what_cannot_be_told_is_left_out(record: Record) -> None:
     long = record("def f(n):\n    a = list(range(n))\n    return a\n", "f", "(2000)")
     assert all(len(sample.answer) <= 3000 for sample in asked(long))
     assert reasons(record("x = 1\n" * 301)) == ["the source is long"]
+
+
+def test_what_an_unfinished_expression_holds_is_explained(record: Record) -> None:
+    """After `|` stand values and functions, which the prompt says, but no library's new to the reader."""
+    code = "def add(a, b):\n    return a + b\n\ndef f(n):\n    return add(\n        n,\n        add(n, 1))"
+    (waits, *_) = [one for one in asked(record(code, "f", "(3)")) if "frame f 7: n=3 | #1, 3" in one.answer]
+    assert "what an unfinished expression has worked out\n  so far, functions that it" in waits.prompt
+    library = record("def f(n):\n    k = max\n    m = k\n    return m(n, 1)\n", "f", "(3)")
+    excluded: Counter[str] = Counter()
+    samples = list(QUESTIONS["step"](library, per_recording=100, excluded=excluded))
+    assert sorted(one.data["line"] for one in samples) == [1, 3, 4]
+    assert excluded == {LIBRARY: 1}
 
 
 def test_the_baseline_is_a_state(rows: Recording, record: Record) -> None:

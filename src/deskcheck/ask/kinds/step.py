@@ -20,7 +20,8 @@ as how far `sorted` has come.
 
 import hashlib
 import random
-from collections import deque
+import re
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -49,8 +50,11 @@ BY_LINE = "recorded by line: record with --granularity instruction to ask about 
 OTHERWISE = "the program is shown without its tests, and has other instructions so"
 NONE = "it has no two states with short and whole values"
 AGAIN = "states met again, from which the same jump leads elsewhere"
+LIBRARY = "states with functions or classes of a library that the state before does not show"
 UNREAD = "an answer that is long in its notation or does not read back"
 _PLAIN = StepOptions()
+_LIBRARY = re.compile(r"""<text \S+ (?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
+"""As ``<text type "<class 'decimal.Decimal'>"``: no prompt says how such things are written."""
 _EMPTY = "\n\n"
 """Stands between the parts of a prompt."""
 
@@ -96,6 +100,11 @@ class _State:
         told = NOTATIONS["dynamic"].parse(self.text)
         return not told.unreadable and [one.canonical() for one in told.moments] == [self.canonical]
 
+    @cached_property
+    def library(self) -> frozenset[str]:
+        """What it shows of libraries."""
+        return frozenset(_LIBRARY.findall(self.text))
+
 
 class _Pair(NamedTuple):
     """A state that is shown, and the one that is asked for; None: there is none. number: of the first."""
@@ -126,9 +135,9 @@ def step(
     truth = _shown(recording, instructions=options.detail == "instruction")
     if len(recording.trace) > SCANNED_EVENTS:
         raise Unfit("the run is long")
-    found, again = _places(truth, options)
-    for _ in range(again):
-        yield Unfit(AGAIN)
+    found, unfit = _places(truth, options)
+    for reason in unfit.elements():
+        yield Unfit(reason)
     if not found:
         raise Unfit(NONE)
     wanted = [(one.number, one.jump) for one in islice(_drawn(found, rng), per_recording)]
@@ -179,9 +188,10 @@ def _pairs(truth: _Shown, jumps: Sequence[int]) -> Iterator[_Pair]:
             yield _Pair(number + 1 - back, jump, before[-back], None)
 
 
-def _places(truth: _Shown, options: StepOptions) -> tuple[list[_Place], int]:
-    """The places that can be asked about, and how many cannot for `AGAIN`."""
+def _places(truth: _Shown, options: StepOptions) -> tuple[list[_Place], Counter[str]]:
+    """The places that can be asked about, and how many cannot for `AGAIN` or `LIBRARY`."""
     found: list[_Place] = []
+    unfit: Counter[str] = Counter()
     leads: dict[tuple[int, bytes], bytes] = {}
     apart: set[tuple[int, bytes]] = set()
     for pair in _pairs(truth, options.jump):
@@ -190,12 +200,17 @@ def _places(truth: _Shown, options: StepOptions) -> tuple[list[_Place], int]:
         start, end = (pair.jump, pair.known.key), b"" if pair.asked is None else pair.asked.key
         if leads.setdefault(start, end) != end:
             apart.add(start)
-        if pair.asked is not None and pair.asked.whole:
+        if pair.asked is None or not pair.asked.whole:
+            continue
+        if options.detail == "line" and not pair.asked.library <= pair.known.library:
+            unfit[LIBRARY] += 1
+        else:
             at, kind, comes = pair.known.moment.running, pair.known.moment.kind, _comes(pair)
             where = at.function, at.line, at.offset, kind, pair.jump, comes
             found.append(_Place(pair.number, pair.jump, comes, where, start))
     fit = [one for one in found if one.start not in apart]
-    return fit, len(found) - len(fit)
+    unfit[AGAIN] += len(found) - len(fit)
+    return fit, unfit
 
 
 def _comes(pair: _Pair) -> str:

@@ -25,7 +25,9 @@ EXPLAINED_VALUES = """\
 - Values are written as Python's repr writes them. `def f`, `class C`: a variable of that name that holds it.
 - `a=#1=[0], b=#1`: a and b are the same object. Objects that only one variable holds have no number.
 - After `|`: the iterators of running loops, as `<range_iterator left=range(1, 3)>` or
-  `<list_iterator over=#1, next=2>`.
+  `<list_iterator over=#1, next=2>`. Then, from left to right, what an unfinished expression has worked out
+  so far, functions that it is about to call too, as `<function add>`; without what a call takes that the
+  frame waits for.
 - `-> v`: what is returned or yielded. `! v`: the exception that is raised. `prints 'a\\n'` at the end of an
   event: what was printed since the event before.
 """

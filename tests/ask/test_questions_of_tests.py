@@ -234,6 +234,21 @@ def test_what_a_long_file_is_cut_down_to() -> None:
     ]
 
 
+def test_methods_that_are_left_out_leave_one_mark() -> None:
+    """However many there are one after another, and whatever empty lines stand between them."""
+    methods = [f"    def m{k}(self):\n        pass\n\n" for k in range(120)]
+    text = "class C:\n    x = 1\n\n" + "".join(methods)
+    shown = shown_file("c.py", text, frozenset({"C"}), True, frozenset({"C.m50"}))
+    assert (
+        shown.text(numbered=False).split("\n")
+        == [
+            *("class C:", "    x = 1", "", "    ..."),
+            *("    def m50(self):", "        pass", "", "    ..."),
+        ][:-1]
+    )
+    assert [number for number, _ in shown.lines] == [1, 2, 3, None, 154, 155, 156]
+
+
 def test_globals_are_told_by_file(asked: tuple[list[Sample], dict[str, Counter[str]]]) -> None:
     """Two files have a variable of the same name, with values of their own. A generator that began
     before the call is shown, with the variables of its file, though no call of it was recorded."""

@@ -258,6 +258,8 @@ def shown_file(
     shown: list[tuple[int | None, str]] = []
     gap: str | None = None
     for number, line in enumerate(lines, 1):
+        if methods is not None and gap is not None and not line.strip():
+            continue  # between two methods that are left out: one `...` says as much
         if number in kept:
             if gap is not None:
                 shown.append((None, gap))

@@ -53,6 +53,18 @@ def test_where_commands_lead(record: Record) -> None:
     assert "18:1:step" not in found, "the run ends"
 
 
+def test_a_frame_that_holds_a_function_alone(record: Record) -> None:
+    """Its values are not shown; that it has none is not said."""
+    found = record(
+        "def one():\n    return 1\n\ndef f():\n    return call(one)\n\ndef call(g):\n    return g()\n",
+        "f",
+        "()",
+    )
+    told = {s.data["line"]: s.prompt for s in QUESTIONS["move"](found, per_recording=1000)}
+    assert "Values: functions and classes alone\n" in told[8]
+    assert "Values: none yet\n" in told[5]
+
+
 def test_calls_that_end_by_an_exception(record: Record) -> None:
     found = record(RAISES, "f", "([5, 0],)")
     assert found.outcome is Outcome.RAISED

@@ -130,6 +130,8 @@ def shown_state(event: Event, used: frozenset[str]) -> str | None:
         return None
     shown = [f"    {name} = {render(value)}" for name, value in values.items()]
     text = "Values:\n" + "\n".join(shown) if shown else "Values: none yet"
+    if not shown and event.locals and event.function != "<module>":
+        text = "Values: functions and classes alone"
     if outer:
         text += "\nGlobals:\n" + "\n".join(f"    {name} = {render(value)}" for name, value in outer.items())
     if iterators:

@@ -3,6 +3,7 @@
 import pytest
 
 from deskcheck.ask.answers.objects import UnreadableObject, compare, read
+from deskcheck.ask.samples.prompts import TASKS
 
 
 def same(text: str, expected: str, *arguments: int) -> bool | None:
@@ -75,6 +76,14 @@ def test_near_misses_score_0(text: str, right_class: bool, right_fields: float) 
 def test_what_cannot_be_read(text: str) -> None:
     """Nothing is run, nothing is raised."""
     assert same(text, POINT) in (None, False)
+
+
+def test_an_object_of_the_question_is_written_whole() -> None:
+    """Once, changed or not: a reference alone is no value, and the prompt says so."""
+    right = "Box(held=Point#2(x=1), again=<Point #2 again>)"
+    assert same(right, right, 2) is True
+    assert same("Box(held=<Point #2 again>, again=<Point #2 again>)", right, 2) is not True
+    assert "is written whole where it comes first, as Class#1(...), changed or not" in TASKS["returned"]
 
 
 def test_who_is_whom() -> None:

@@ -30,7 +30,7 @@ CALL = dict(module="m", function="f", file=MODULE["file"], line=1, arguments="(1
             result="1", result_builtin=True)
 COLLECTED = dict(tests=1, packages={{}}, cpu_s=0.1, interpreter=dict(
     python="3.11.7", implementation="cpython", platform="linux", tracer="native"))
-TESTED = dict(test="t", cpu_s=0.1, left_out={{}}, functions=[["m", "f", 1, 1, ["s"]]])
+TESTED = dict(test="t", cpu_s=0.1, left_out={{}}, functions=[["m", "f", 1, 1, ["s"], [1, 0, 0, 0]]])
 def event(index=0, kind="call", **changes):
     names = "thread index kind frame function file line offset locals stack globals objects caller value output".split()
     row = [*EVENT]

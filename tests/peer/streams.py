@@ -74,7 +74,12 @@ def suite_messages() -> list[Message]:
         "result": "3",
         "result_builtin": True,
     }
-    tested = {"test": "t", "cpu_s": 0.5, "left_out": {"a": 1}, "functions": [["m", "f", 1, 2, ["d"]]]}
+    tested = {
+        "test": "t",
+        "cpu_s": 0.5,
+        "left_out": {"a": 1},
+        "functions": [["m", "f", 1, 2, ["d"], [1, 0, 0, 0]]],
+    }
     collected = {"tests": 3, "packages": {"a": "1"}, "interpreter": {"python": "3"}, "cpu_s": 1.0}
     told: list[tuple[str, dict[str, Any]]] = [
         ("call", call),

@@ -629,6 +629,62 @@ def test_what_is_stopped_goes_on_where_it_was(
     }
 
 
+MANY = """
+import os
+import time
+from shop.stack import Stack
+from shop.words import divide, order, same, spin
+
+def test_a():
+    with open("began", "a") as log:
+        log.write("a")
+    for k in range(260):
+        same(k)
+        divide(k, 1)
+        order([str(k)])
+        Stack([k]).push(k)
+
+def test_b():
+    for k in range(300, 340):
+        same(k)
+    if len(open("began").read()) == int(os.environ["STOP_IN"]):
+        open("pid", "w").close()
+        while True:
+            time.sleep(0.1)
+    for k in range(300, 340):
+        divide(k, 1)
+
+def test_c():
+    for k in range(400, 700):
+        same(k)
+        spin(k)
+"""
+
+
+@pytest.mark.slow
+def test_what_goes_on_draws_the_same_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many calls of few functions, in tests before, in and after the one in which it was killed."""
+    folder = project(tmp_path, MANY)
+    chosen = ("--per-function", "6", "--calls", "12", "--no-repeat")
+    monkeypatch.setenv("STOP_IN", "1")
+    command = [*PROCESS, "record", f"pytest:{folder}", "--out", str(tmp_path / "stopped"), *chosen]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE)
+    wait_for(lambda: (folder / "pid").exists() or process.poll() is not None)
+    assert process.poll() is None
+    wait_for(lambda: is_idle(process.pid))
+    process.kill()
+    process.communicate()
+    monkeypatch.setenv("STOP_IN", "0")
+    kept = []
+    for out in ("stopped", "whole"):
+        done = deskcheck(*command[3:5], "--out", tmp_path / out, *chosen, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        kept.append(Recordings(tmp_path / out).ids)
+    assert (folder / "began").read_text() == "aa", "the test that had ended was not run again"
+    assert len(kept[0]) == 12
+    assert kept[0] == kept[1]
+
+
 LIMIT_S = 300
 EXPECTED = ["shop.words.same(1)", "shop.words.same(2)", "shop.words.divide(3, 1)"]
 

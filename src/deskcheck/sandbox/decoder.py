@@ -378,7 +378,12 @@ _SUITE: dict[str, tuple[dict[str, Field], dict[str, Field]]] = {
             "test": is_text,
             "cpu_s": is_number,
             "left_out": named(is_whole),
-            "functions": many(row_of(is_text, is_text, is_whole, is_whole, many(is_text))),
+            "functions": many(
+                row_of(
+                    *(is_text, is_text, is_whole, is_whole, many(is_text)),
+                    row_of(is_whole, is_whole, is_whole, is_whole),
+                )
+            ),
         },
         {},
     ),

@@ -230,6 +230,16 @@ class _Function:
     def key(self) -> FunctionKey:
         return self.module, self.code.co_qualname, self.code.co_firstlineno
 
+    @property
+    def so_far(self) -> tuple[int, int, int, int]:
+        return self.recorded, self.given_up, self.too_long, self.next_look
+
+    def go_on(self, calls: int, seen: list[str], so_far: tuple[int, int, int, int]) -> None:
+        """From where an earlier run has left it."""
+        self.calls = calls
+        self.seen.update(seen)
+        self.recorded, self.given_up, self.too_long, self.next_look = so_far
+
 
 @dataclass(frozen=True, slots=True)
 class _Arguments:
@@ -325,7 +335,9 @@ class Observer:
         self.spent_s = 0.0
         self._began = 0.0
         known = known or {"left_out": {}, "recorded": 0, "functions": []}
-        self.known = {tuple(key): (calls, seen) for *key, calls, seen in known["functions"]}
+        self.known = {tuple(row[:3]): row[3:] for row in known["functions"]}
+        self.met = set(self.known)
+        """Functions whose calls can be drawn, and that were called: their number decides how many of each."""
         self.test = ""
         self.functions: dict[int, _Function] = {}
         self.called: list[_Function] = []
@@ -357,11 +369,12 @@ class Observer:
             if self._recording is not None and not self._recording.is_over():
                 self._recording.give_up("the call did not end with its test")
 
-    def account(self) -> list[tuple[str, str, int, int, list[str]]]:
-        """Of each function that the test has called: how often, and the arguments that were new."""
+    def account(self) -> list[tuple[Any, ...]]:
+        """Of each function that the test has called: how often, the arguments that were new, and what else
+        decides which of its next calls are drawn."""
         told = []
         for function in self.called:
-            told.append((*function.key, function.time, function.fresh))
+            told.append((*function.key, function.time, function.fresh, function.so_far))
             function.fresh, function.test = [], ""
             if function.not_drawn:
                 self.left_out["not drawn"] += function.not_drawn
@@ -429,6 +442,7 @@ class Observer:
         function.test, function.time = self.test, 0
         function.wanted = frozenset(self.wanted.get(self.test, {}).get(function.key, ()))
         self.called.append(function)
+        self.met.add(function.key)
 
     def _nothing_done(self) -> bool:
         """A call was not looked at. Being told of very many such calls costs more than the tests do."""
@@ -474,7 +488,7 @@ class Observer:
         function.seen.add(arguments.digest)
         function.fresh.append(arguments.digest)
         slot = len(function.seen) - 1
-        most = max(1, min(self.most, self.budget // len(self.functions)))
+        most = max(1, min(self.most, self.budget // len(self.met)))
         if slot >= most:  # reservoir: every one of n different calls is kept with the same chance
             slot = int(_drawn(function.draws, -len(function.seen)) * len(function.seen))
             if slot >= most:
@@ -504,8 +518,8 @@ class Observer:
         known = self.project.modules.get(module)
         draws = int(_digest(f"{self.seed}:{module}:{code.co_qualname}:{code.co_firstlineno}"), 16)
         function = _Function(code, module, known[1] if known else "", draws)
-        function.calls, seen = self.known.get(function.key, (0, ()))
-        function.seen.update(seen)
+        if function.key in self.known:
+            function.go_on(*self.known[function.key])
         self.functions[id(code)] = function  # which keeps the code alive, so its address stays its own
         if not code.co_flags & _OPTIMIZED or code.co_name == "<module>":
             function.why_not = ""

@@ -261,9 +261,9 @@ class _Run:
         """Of all that was told, without events."""
         self.progress = progress
         self.no_pytest = False
-        self.functions: dict[tuple[str, str, int], tuple[int, set[str]]] = {}
-        """How often each was called in the tests that ended, and digests of arguments that were
-        seen."""
+        self.functions: dict[tuple[str, str, int], tuple[set[str], list[int]]] = {}
+        """Of each that was called in the tests that ended, digests of arguments that were seen, and what
+        else decides which of its next calls are drawn."""
 
     def read(self) -> None:
         """Take in what an earlier run has left."""
@@ -288,7 +288,10 @@ class _Run:
             "tests": [*self.observed.own],
             "left_out": self.observed.left_out,
             "recorded": self.observed.replaced + len(self.observed.calls),
-            "functions": [(*key, calls, sorted(seen)) for key, (calls, seen) in self.functions.items()],
+            "functions": [
+                (*key, self.observed.called[key], sorted(seen), so_far)
+                for key, (seen, so_far) in self.functions.items()
+            ],
         }
 
     def run(self, job: dict[str, Any], wall_s: float, hash_seed: int) -> None:
@@ -436,10 +439,10 @@ class _Run:
             case "call":
                 events = memoryview(message)[begins:]
                 call = RecordedCall(facts, at + begins, len(events), _digest(events))
-                function = (facts["module"], facts["function"], facts["line"])
-                self._seen(function, 0, [facts["seen"]])
-                place = (*function, facts["slot"])
-                observed.replaced += observed.calls.pop(place, None) is not None
+                place = (facts["module"], facts["function"], facts["line"], facts["slot"])
+                other = observed.calls.pop(place, None)
+                # The same call: its test had not ended when an earlier run did.
+                observed.replaced += other is not None and other.key != call.key
                 observed.calls[place] = call
             case "test":
                 # A test has several reports; the worst counts, and a teardown's error comes last.
@@ -449,9 +452,8 @@ class _Run:
             case "tested":
                 observed.own[facts["test"]] = facts["cpu_s"]
                 observed.left_out = Counter(facts["left_out"])
-                for module, name, first_line, calls, seen in facts["functions"]:
-                    observed.called[module, name, first_line] += calls
-                    self._seen((module, name, first_line), calls, seen)
+                for *key, calls, seen, so_far in facts["functions"]:
+                    self._called(tuple(key), calls, seen, so_far)
             case "module":
                 observed.modules[facts["label"]] = (facts["name"], facts["file"])
             case "function":
@@ -470,10 +472,11 @@ class _Run:
         observed = self.observed
         self.progress(len(observed.tests), observed.collected, len(observed.calls))
 
-    def _seen(self, function: tuple[str, str, int], calls: int, digests: Sequence[str]) -> None:
-        before, seen = self.functions.setdefault(function, (0, set()))
+    def _called(self, key: tuple[str, str, int], calls: int, digests: list[str], so_far: list[int]) -> None:
+        self.observed.called[key] += calls
+        seen = self.functions[key][0] if key in self.functions else set()
         seen.update(digests)
-        self.functions[function] = (before + calls, seen)
+        self.functions[key] = seen, so_far
 
     def _refuse_nothing(self, status: int) -> None:
         """Raise InputError where no test ran for a reason that the user can mend."""

@@ -97,7 +97,28 @@ class Value:
     @property
     def builtin(self) -> bool:
         """Whether this is whole and made of builtin data alone, so that its rendering is its repr."""
-        return all(value.cut is None and value._plain for value in self.walk())
+        return all(value.cut is None and value._plain for value in self.walk()) and not self._comes_again
+
+    @property
+    def _comes_again(self) -> bool:
+        """Whether a tuple may hold itself, by way of a container. `repr` ends at the tuple, ``(...)``; it has
+        no identity here, so the rendering ends at the container in it."""
+        if not any(value.kind == "ref" for value in self.walk()):
+            return False
+        tuples = [value for value in self.walk() if value.kind == "tuple"]
+        return any(
+            one._same == below._same
+            for one in tuples
+            for below in one.walk()
+            if below is not one and below.kind == "tuple" and any(each.kind == "ref" for each in below.walk())
+        )
+
+    @property
+    def _same(self) -> object:
+        """Equal for two values that may be one object."""
+        if self.id is not None:
+            return self.id
+        return self.type, repr(self.atom), tuple(item._same for item in self.items)
 
     @property
     def _plain(self) -> bool:

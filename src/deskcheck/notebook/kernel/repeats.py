@@ -170,9 +170,12 @@ def drawn(execution: Execution) -> str:
     """In words, why a cell that drew, or shows what is another in each run, is not expected to repeat."""
     sources = luck(execution)
     drew = [each.label for each in sources if each.kind is ChanceKind.DRAWN]
-    shown = [each.label for each in sources if each.kind is not ChanceKind.DRAWN]
+    read = [each.label for each in sources if each.kind is ChanceKind.READ]
+    shown = [each.label for each in sources if each.kind not in (ChanceKind.DRAWN, ChanceKind.READ)]
     parts = [f"drew from {', '.join(drew)}, for which no seed was set"] if drew else []
-    return "; ".join([*parts, *([f"shows {', '.join(shown)}: another in each run"] if shown else [])])
+    parts += [f"shows {', '.join(shown)}: another in each run"] if shown else []
+    parts += [f"{', '.join(read)}, for which no seed was set, and may depend on it"] if read else []
+    return "; ".join(parts)
 
 
 def _executions(steps: Iterable[Step]) -> Iterator[Execution]:

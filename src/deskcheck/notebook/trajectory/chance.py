@@ -12,6 +12,9 @@ class ChanceKind(StrEnum):
     """From a random generator that no seed was set for."""
     VALUE = "value"
     """A variable has it, to which an earlier cell gave what was drawn."""
+    READ = "read"
+    """The cell reads a variable that has what was drawn, and it is not proved that what it shows does not
+    depend on that."""
     SHOWN = "shown"
     """It is another in each run, and was not drawn: a clock, an address."""
     PERHAPS = "perhaps"
@@ -20,12 +23,13 @@ class ChanceKind(StrEnum):
     """It is not known: looking for it failed."""
 
 
-_DRAWN = frozenset({ChanceKind.DRAWN, ChanceKind.VALUE})
+_DRAWN = frozenset({ChanceKind.DRAWN, ChanceKind.VALUE, ChanceKind.READ})
 _UNSURE = frozenset({ChanceKind.PERHAPS, ChanceKind.UNSEEN})
 _BEGINNINGS = (
     ("perhaps ", ChanceKind.PERHAPS),
     ("unseen: ", ChanceKind.UNSEEN),
     ("the value of ", ChanceKind.VALUE),
+    ("reads ", ChanceKind.READ),
     ("the ", ChanceKind.SHOWN),
 )
 _BETWEEN = ", "

@@ -24,7 +24,7 @@ from deskcheck.notebook.kernel.chance.estimators import (
     learns_by_chance,
     learns_the_same,
 )
-from deskcheck.notebook.kernel.chance.fixed import Known, Proof, known_before
+from deskcheck.notebook.kernel.chance.fixed import Known
 from deskcheck.notebook.kernel.chance.generators import KEPT, LibraryGenerator, Position, words
 from deskcheck.notebook.kernel.chance.idle import IdleDraws
 from deskcheck.notebook.kernel.chance.libraries import (
@@ -36,6 +36,7 @@ from deskcheck.notebook.kernel.chance.libraries import (
     root_package,
 )
 from deskcheck.notebook.kernel.chance.own import is_filled
+from deskcheck.notebook.kernel.chance.reached import ReachedNames
 from deskcheck.notebook.kernel.chance.shown import (
     SHELL,
     ShownChance,
@@ -93,6 +94,7 @@ class Draws:
         self._idle = IdleDraws()
         self._chance = Chance()
         self._shown = ShownChance()
+        self._reached = ReachedNames(self._chance, self._shown)
         self.libraries = LibraryGenerators(run)
         self._unseeded: dict[str, Any] = {}
         """Variables that hold a generator without a seed: where it was when the cell began, None before its
@@ -171,7 +173,7 @@ class Draws:
         self._put_back()
         libraries = self.libraries.drew()
         self._came = self._came or may_come(code)
-        read = bool(kept or libraries or self._shown.names or self._came)
+        read = bool(kept or libraries or self._shown.names or self._reached.names or self._came)
         others = self._no_seeds(namespace) if "seed" in code.lower() or self._may_seed else {}
         by_chance = self._chance.of(code, namespace, others, unseeded=unseeded, read=read)
         chosen = {
@@ -213,29 +215,32 @@ class Draws:
         if tree is None:
             self._shown.passed(code)
             return [*map(drawn_from, [*own, *libraries])]
-        before = known_before(self._shown.names, namespace)
-        runs = [*self._chance.runs(tree, namespace)]
+        self._reached.begin()
         if not own and not libraries:
             found = [*self._shown.of(tree, namespace, _nothing, code)]
-            if any(each.is_drawn for each in found):
-                proof = Proof(before, namespace, _nothing, self._chance.functions())
-                if proof.holds(tree, runs, shows_last=shows_value(code)):
-                    found = [each for each in found if not each.is_drawn]
-            return found
+            return self._reached.read(tree, namespace, found, code)
         of_numpy = self.libraries.of_numpy & {*libraries}
         of_call = _OfCall(by_chance, {*own, *libraries}, namespace, of_numpy)
-        calls = Calls(runs, namespace, of_call)
+        calls = Calls([*self._chance.runs(tree, namespace)], namespace, of_call)
         labels = [*own, *libraries]
         hidden = [label for label in (*_FOR_ALL, *libraries) if calls.hide(label) and label in labels]
         labels = [label for label in labels if label not in hidden]
         made = (name for name in labels if name in namespace)
-        before |= {name: Known.NOTHING for name in made if type(namespace[name]) is not type(sys)}
-        shown = self._shown.of(tree, namespace, of_call, code)
-        proof = Proof(before, namespace, of_call, self._chance.functions())
-        if proof.holds(tree, runs, shows_last=shows_value(code)):
-            return [each for each in shown if each.kind is ChanceKind.SHOWN]
-        perhaps = [ChanceSource(ChanceKind.PERHAPS, label) for label in hidden]
-        return [*map(drawn_from, labels), *shown, *perhaps]
+        shown = [*self._shown.of(tree, namespace, of_call, code)]
+        proof = self._reached.proof(
+            namespace,
+            of_call,
+            {name: Known.NOTHING for name in made if type(namespace[name]) is not type(sys)},
+            draws=True,
+        )
+        holds = proof.holds(tree, shows_last=shows_value(code))
+        if holds:
+            shown = [each for each in shown if each.kind is ChanceKind.SHOWN]
+        perhaps = [ChanceSource(ChanceKind.PERHAPS, label) for label in hidden if not holds]
+        if not labels:
+            return [*self._reached.read(tree, namespace, shown, code), *perhaps]
+        self._reached.drew(proof, namespace, labels[0])
+        return shown if holds else [*map(drawn_from, labels), *shown, *perhaps]
 
     def _no_seeds(self, namespace: dict[str, Any]) -> dict[str, Container[object]]:
         """Variables that are another in each run, each with the keys of its items that are not; generators

@@ -1,17 +1,22 @@
-"""Whether all that a cell shows is the same whatever was drawn: proved from its source, or not.
+"""Whether all that a cell shows is the same whatever was drawn: proved from its source, or not; and what is
+the same of its variables.
 
-In the kernel's process, of a cell that drew from a generator without a seed. Where something is not known,
-the answer is no. Nothing is called. What a library prints by itself is not seen. Of the functions of numpy,
-pandas, torch, scipy and scikit-learn it is assumed that the form of their result follows from the form of
-what they are given, unless they are in `CHOOSING`: if that is wrong, only the runs can tell."""
+In the kernel's process, of a cell that drew from a generator without a seed, or reads what an earlier cell
+drew. Where something is not known, the answer is no. In a cell that draws nothing, all is the same that reads
+nothing that was drawn, whatever it does. Nothing is called. What a library prints by itself is not seen. Of
+the functions of numpy, pandas, torch, scipy and scikit-learn it is assumed that the form of their result
+follows from the form of what they are given, unless they are in `CHOOSING`: if that is wrong, only the runs
+can tell."""
 
 import ast
 import builtins
+import functools
+import itertools
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import IntEnum
-from types import FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, ModuleType
 from typing import Any
 
 from deskcheck.notebook.kernel.chance.effects import (
@@ -20,6 +25,7 @@ from deskcheck.notebook.kernel.chance.effects import (
     CHOOSING,
     FORMING,
     FORMS,
+    GROWING,
     MEASURES,
     OF_ANY_ORDER,
     OF_ITEMS,
@@ -31,9 +37,15 @@ from deskcheck.notebook.kernel.chance.effects import (
 )
 from deskcheck.notebook.kernel.chance.orders import prints
 from deskcheck.notebook.kernel.chance.own import OwnFunction, generates
+from deskcheck.notebook.kernel.chance.reach import (
+    is_generator,
+    leads_to,
+    own_attribute,
+    package_of,
+    same_object,
+)
 from deskcheck.notebook.kernel.chance.shown import (
     OPENING,
-    ChanceOrigin,
     constant_weights,
     is_function,
 )
@@ -54,7 +66,9 @@ class Known(IntEnum):
     """Its type, length or shape, and that of its items."""
     COUNT = 5
     """How many items it has."""
-    NOTHING = 6
+    TYPE = 6
+    """Its type."""
+    NOTHING = 7
 
 
 _PURE = frozenset(
@@ -80,11 +94,25 @@ _LAZY = frozenset(
     {"generator", "map", "filter", "zip", "enumerate", "coroutine", "async_generator", "method"}
 )
 """Builtin classes whose objects run code when they are used."""
+_UNCHANGED = (
+    *(int, float, complex, str, bytes, range, type, type(None), functools.partial),
+    *(FunctionType, BuiltinFunctionType, MethodDescriptorType),
+)
+"""Classes whose objects no call changes."""
 _DATA = frozenset(
     {"numpy", "pandas", "datetime", "collections", "decimal", "fractions", "pathlib", "time", "re", "scipy"}
     | {"types", "sklearn", "enum", "uuid", "random", "string", "hashlib", "_hashlib", "sympy", "networkx"}
 )
 """Packages whose objects draw nothing unless a method is called."""
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_OF_FILES = frozenset({"name", "mode", "closed", "encoding"})
+"""Attributes of a file that reading it does not change."""
+_SORTED = frozenset({"sort_values"})
+"""Methods of pandas that sort rows, of which those that are equal keep the order that they had."""
+_ADDING = frozenset({"sum", "mean", "prod", "std", "var"})
+"""What they give depends on the order in the last digits."""
+_NUMBERS = 1000
+"""So many are looked at."""
 _DEPTH = 6
 """Of calls of the notebook's functions, one in another."""
 
@@ -95,7 +123,10 @@ class _Unproved(Exception):
 
 class Proof:
     """Of one cell. others: variables that are another in each run before it, with what of them is the same.
-    drawn: which generator a call draws from, if it is known to. functions: those of the notebook."""
+    drawn: which generator a call draws from, if it is known to. functions: those of the notebook. runs: the
+    nodes that some source runs, those of the notebook's functions and classes too. parts: dicts and data
+    frames that are another in each run in part, with the keys of the items that are. draws: the cell may draw
+    in any call that is not known."""
 
     def __init__(
         self,
@@ -103,42 +134,123 @@ class Proof:
         namespace: Mapping[str, Any],
         drawn: Callable[[ast.Call], str | None],
         functions: Mapping[str, ast.FunctionDef],
+        runs: Callable[[ast.Module], Iterable[ast.AST]],
+        parts: Mapping[str, set[object]],
+        *,
+        draws: bool,
     ) -> None:
         self.known: dict[str, Known] = dict(others)
+        """Of the variables; of those that are not in it, all is the same."""
         self.namespace = namespace
         self.drawn = drawn
         self.functions = functions
+        self.runs = runs
+        self.parts = dict(parts)
+        self.draws = draws
+        self.used: dict[str, None] = {}
+        """Variables that are read and are another in each run."""
+        self.may_show = False
+        """Whether something is shown that may be chance."""
+        self.gives_away = False
+        """Whether a function that is not known, and may print, is given something that may be chance."""
         self.shown = 0
         self.prints: set[int] = set()
         """`id` of the calls that print and were read."""
         self._calls: list[str] = []
+        self._locals: set[str] = set()
+        """Of the function or comprehension that is read: the user's variables of the same name are others."""
         self._returned: list[Known] = []
         self._by_chance = False
         """Whether what is read runs, or how often, is chance."""
 
-    def holds(self, tree: ast.Module, runs: Iterable[ast.AST], *, shows_last: bool) -> bool:
-        """Whether something is shown, and all of it is the same in each run. runs: the nodes that the cell
-        runs, those of the notebook's functions and classes too. shows_last: the value of a last expression
-        is shown."""
-        try:
-            body = tree.body
-            if shows_last and body and isinstance(last := body[-1], ast.Expr):
-                self._go(body[:-1])
-                self._show(self._value(last.value), last.value)
-                self._changes(last.value)
-            else:
-                self._go(body)
-        except _Unproved:
-            return False
-        unread = (each for each in runs if prints(each) and id(each) not in self.prints)
-        return self.shown > 0 and all(map(_is_constant, unread))
+    def holds(self, tree: ast.Module, *, shows_last: bool) -> bool:
+        """Whether something is shown, and all of it is the same in each run. shows_last: the value of a last
+        expression is shown."""
+        body = [*tree.body]
+        last = body.pop() if shows_last and body and isinstance(body[-1], ast.Expr) else None
+        for statement in body:
+            self._at_top(statement)
+        if isinstance(last, ast.Expr):
+            self._at_top(last, shows=True)
+        unread = (each for each in self.runs(tree) if prints(each) and id(each) not in self.prints)
+        self.may_show = self.may_show or not all(map(_is_constant, unread))
+        return self.shown > 0 and not self.may_show
 
     # -- statements ------------------------------------------------------------------------------------
 
-    def _show(self, known: Known, node: ast.expr) -> None:
+    def _at_top(self, node: ast.stmt, *, shows: bool = False) -> None:
+        """A statement of the cell itself. shows: its value is shown."""
+        try:
+            if not self.draws and self._is_apart(node):
+                self._take(node)
+                self.shown += shows
+            elif shows and isinstance(node, ast.Expr):
+                self._show(self._value(node.value), node.value, last=True)
+                self._changes(node.value)
+            else:
+                self._statement(node)
+        except _Unproved:
+            self._by_chance = False
+            self.may_show = True
+            self._forget(node)
+
+    def _is_apart(self, node: ast.stmt | ast.expr) -> bool:
+        """Whether nothing that is another in each run is read there, nor in what is called."""
+        names = self._changing()
+        return not any(
+            each.id in names or leads_to(self.namespace.get(each.id), names, self.namespace) is not None
+            for each in self._nodes(node)
+            if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Store)
+        )
+
+    def _nodes(self, node: ast.stmt | ast.expr) -> Iterable[ast.AST]:
+        """Those that it runs, and of what it defines, all."""
+        inside = ast.walk(node) if isinstance(node, _DEFINITIONS) else ()
+        body = [ast.Expr(node) if isinstance(node, ast.expr) else node]
+        return itertools.chain(self.runs(ast.Module(body, [])), inside)
+
+    def _take(self, node: ast.stmt | ast.expr) -> None:
+        """What runs there is the same in each run, and what it shows."""
+        for each in self._nodes(node):
+            if prints(each):
+                self.prints.add(id(each))
+                self.shown += 1
+            elif isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
+                self.known.pop(each.id, None)
+        if isinstance(node, _DEFINITIONS):
+            self.known.pop(node.name, None)
+
+    def _forget(self, node: ast.stmt) -> None:
+        """All that a statement gives something to, or may change, is another in each run."""
+        names = self._changing()
+        for each in self._nodes(node):
+            held: ast.AST = each
+            if isinstance(each, ast.Call):
+                self._touches([each.func, *each.args, *(given.value for given in each.keywords)])
+            while isinstance(held, ast.Attribute | ast.Subscript):
+                held = held.value
+            if not isinstance(held, ast.Name):
+                continue
+            if isinstance(getattr(each, "ctx", None), ast.Store | ast.Del):
+                self.known[held.id] = Known.NOTHING
+            elif held.id in names:
+                self.used[held.id] = None
+
+    def _changing(self) -> list[str]:
+        """The variables that are another in each run."""
+        return [name for name, known in self.known.items() if known > Known.VALUE]
+
+    def _show(self, known: Known, node: ast.expr, *, last: bool = False) -> None:
+        """last: IPython shows the value, and sorts the items of a set."""
         self.shown += 1
+        if last and isinstance(node, ast.Tuple | ast.List):
+            for each in node.elts:
+                self._show(self._value(each), each, last=True)
+            return
+        if last and known is Known.ITEMS and self._is_set(node):
+            known = Known.VALUE
         if known > Known.TEXT or self._by_chance:
-            raise _Unproved(ast.unparse(node))
+            self.may_show = True
 
     def _go(self, body: Iterable[ast.stmt]) -> None:
         for statement in body:
@@ -148,6 +260,8 @@ class Proof:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 self.known.pop(node.name, None)
+                if any(self._value(each) > Known.VALUE for each in _runs_now(node)):
+                    self.known[node.name] = Known.NOTHING
             case ast.Assign():
                 for target in node.targets:
                     self._assign(target, self._value(node.value), node.value)
@@ -156,11 +270,12 @@ class Proof:
                 if node.value is not None:
                     self._assign(node.target, self._value(node.value), node.value)
             case ast.AugAssign():
-                known = _join((self._value(node.target), self._value(node.value)))
-                self._assign(node.target, known, node.value)
+                was: Any = node.target
+                self._assign(was, self._value(ast.BinOp(was, node.op, node.value)), node.value)
             case ast.Expr():
                 self._value(node.value)
                 self._changes(node.value)
+                self._gives(node.value)
             case ast.If() | ast.While():
                 self._branch(node)
             case ast.For():
@@ -203,7 +318,7 @@ class Proof:
     def _loop(self, node: ast.For) -> None:
         over = self._value(node.iter)
         before = self._by_chance
-        self._by_chance = before or over is Known.NOTHING
+        self._by_chance = before or over > Known.COUNT
         for _ in range(2):
             kept = dict(self.known)
             self._assign_item(node.target, over, node.iter)
@@ -224,6 +339,7 @@ class Proof:
             known = Known.NOTHING
         if isinstance(target, ast.Name):
             self.known[target.id] = known
+            self.parts.pop(target.id, None)
         elif isinstance(target, ast.Tuple | ast.List):
             given: list[Known] = [known if known is Known.VALUE else _item(known)] * len(target.elts)
             if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts):
@@ -239,7 +355,7 @@ class Proof:
         """The variable of a loop is given an item."""
         call = loop.func if isinstance(loop, ast.Call) else None
         name = call.attr if isinstance(call, ast.Attribute) else getattr(call, "id", "")
-        if isinstance(target, ast.Tuple) and name in _WITH_NAMES and over is not Known.NOTHING:
+        if isinstance(target, ast.Tuple) and name in _WITH_NAMES and over <= Known.COUNT:
             self._assign(target.elts[0], Known.VALUE, None)
             for each in target.elts[1:]:
                 self._assign(each, _item(over), None)
@@ -255,19 +371,39 @@ class Proof:
         if not isinstance(base, ast.Name):
             return
         was = self.known.get(base.id, Known.VALUE)
+        if isinstance(target, ast.Subscript) and target.value is base and base.id in self.parts:
+            self._item_given(base.id, target.slice, known)
         if max(known, index) > Known.VALUE:
-            array = type(self.namespace.get(base.id)).__module__.partition(".")[0] in ARRAYS
+            array = package_of(type(self.namespace.get(base.id))) in ARRAYS
             kept = known <= Known.FORM and index is Known.VALUE and array
-            self.known[base.id] = max(was, Known.FORM) if kept else Known.NOTHING
+            self.known[base.id] = max(was, Known.FORM if kept else Known.TYPE)
+
+    def _item_given(self, name: str, key: ast.expr, known: Known) -> None:
+        """An item of a variable that is another in each run in part is given a value."""
+        parts = {*self.parts[name]}
+        if not isinstance(key, ast.Constant) or self._by_chance:
+            del self.parts[name]
+        elif known > Known.VALUE:
+            self.parts[name] = parts | {key.value}
+        else:
+            self.parts[name] = parts - {key.value}
+            if not self.parts[name]:
+                self.known.pop(name, None)
+
+    def _set(self, name: str, known: Known) -> None:
+        """The object of a variable is changed, and so are others that have it."""
+        value = self.namespace.get(name)
+        for other, each in self.namespace.items():
+            if other == name or same_object(each, value):
+                self.known[other] = known if not self._by_chance else Known.NOTHING
 
     def _changes(self, node: ast.expr) -> None:
         """A call changes a variable in its place."""
         if not isinstance(node, ast.Call):
             return
-        own = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        own = _called(node)
         if own in _SHUFFLES and node.args and isinstance(node.args[0], ast.Name):
-            was = self.known.get(node.args[0].id, Known.VALUE)
-            self.known[node.args[0].id] = _join((was, Known.ITEMS)) if not self._by_chance else Known.NOTHING
+            self._set(node.args[0].id, _join((self._named(node.args[0].id), Known.ITEMS)))
             return
         if own.endswith("_") and self.drawn(node) is not None:
             self._fills(node)
@@ -275,10 +411,38 @@ class Proof:
             self._assign(node.func.value, Known.TEXT, None)
         elif isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
             name = node.func.value.id
-            if type(self.namespace.get(name)) in (list, set, dict) and node.args:
-                known = _join((self.known.get(name, Known.VALUE), *map(self._value, node.args)))
-                grown = own in ("append", "insert") and known > Known.VALUE
-                self.known[name] = Known.FORM if grown and not self._by_chance else known
+            if type(self.namespace.get(name)) in (list, set, dict):
+                self._changes_collection(name, own, node)
+
+    def _changes_collection(self, name: str, own: str, node: ast.Call) -> None:
+        """own: the method of a list, set or dict that is called."""
+        was, known = self._named(name), _join(map(self._value, node.args))
+        if own == "sort" and was is Known.ITEMS and not node.keywords:
+            self._set(name, Known.VALUE)
+        elif own in ("pop", "remove") and was is Known.ITEMS:
+            self._set(name, Known.COUNT)
+        elif own in ("append", "insert") and known > Known.VALUE and was <= Known.COUNT:
+            alike = max(was, known) <= Known.FORM
+            self._set(name, Known.FORM if alike else Known.COUNT)
+        elif node.args and max(was, known) > Known.VALUE:
+            self._set(name, _join((was, known)))
+
+    def _gives(self, node: ast.expr) -> None:
+        """A call whose value is not used may change what it is of, and what it is given."""
+        if not isinstance(node, ast.Call) or prints(node) or _called(node) in _SHUFFLES | GROWING:
+            return
+        given = [*node.args, *(each.value for each in node.keywords)]
+        if _join(map(self._value, given)) is Known.VALUE and self._calls_same(node):
+            return
+        for each in (node.func, *given):
+            base = _base(each)
+            if base is not None and self.known.get(base.id, Known.VALUE) is Known.VALUE:
+                self._touches([base])
+
+    def _calls_same(self, node: ast.Call) -> bool:
+        """Whether a function that is called is not another in each run, nor what it is a method of."""
+        held = node.func.value if isinstance(node.func, ast.Attribute) else None
+        return held is None or self._value(held) is Known.VALUE
 
     def _fills(self, node: ast.Call) -> None:
         """A tensor is filled with numbers that are drawn: what a method is of, or a function is given."""
@@ -299,16 +463,15 @@ class Proof:
             case None | ast.Constant():
                 return Known.VALUE
             case ast.Name():
-                known = self.known.get(node.id, Known.VALUE)
-                return Known.NOTHING if known is Known.VALUE and not self._is_data(node.id) else known
+                return self._named(node.id)
             case ast.Starred() | ast.UnaryOp() | ast.FormattedValue() | ast.NamedExpr() | ast.Await():
                 return self._inner(node)
             case ast.JoinedStr():
                 return self._text(node.values)
             case ast.BinOp():
-                sides = self._value(node.left), self._value(node.right)
-                text = isinstance(node.left, ast.Constant) and isinstance(node.left.value, str)
-                return self._text([node.left, node.right]) if text else _join(sides)
+                if isinstance(node.left, ast.Constant) and isinstance(node.left.value, str):
+                    return self._text([node.left, node.right])
+                return self._arithmetic(node)
             case ast.BoolOp():
                 found = _join(map(self._value, node.values))
                 return found if found is Known.VALUE else Known.NOTHING
@@ -331,22 +494,54 @@ class Proof:
             case ast.Call():
                 return self._call(node)
             case ast.Lambda():
-                return (
-                    Known.VALUE if not any(isinstance(n, ast.Call) for n in ast.walk(node)) else Known.NOTHING
-                )
+                if self.draws and any(isinstance(each, ast.Call) for each in ast.walk(node)):
+                    return Known.NOTHING
+                return self._lambda(node)
         return Known.NOTHING
 
+    def _named(self, name: str) -> Known:
+        """Of a variable."""
+        known = self.known.get(name, Known.VALUE)
+        if known is Known.VALUE and name not in self._locals:
+            known = self._held(self.namespace.get(name))
+        if known > Known.VALUE:
+            self.used[name] = None
+        elif self.draws and not self._is_data(name):
+            return Known.NOTHING
+        return known
+
+    def _held(self, value: Any) -> Known:
+        """Of a value that has, or leads to, what is another in each run."""
+        names = self._changing()
+        for name in names:
+            if same_object(value, self.namespace.get(name)):
+                self.used[name] = None
+                return self.known[name]
+        found = leads_to(value, names, self.namespace)
+        if found is None:
+            return Known.VALUE
+        self.used[found] = None
+        return Known.NOTHING
+
+    def _lambda(self, node: ast.Lambda) -> Known:
+        """A function that is another in each run if it reads something that is."""
+        own = {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
+        read = {each.id for each in ast.walk(node.body) if isinstance(each, ast.Name)} - own
+        return Known.VALUE if all(self._named(each) is Known.VALUE for each in read) else Known.NOTHING
+
     def _is_data(self, name: str) -> bool:
-        """Whether a variable has what draws nothing when it is used: no iterator, no object of a class of the
-        notebook or of a library that we do not know."""
+        """Whether a variable has what draws nothing when it is used: no iterator, no function, class or
+        object of the notebook, none of a library that we do not know."""
         value = self.namespace.get(name)
         kind = type(value)
-        if name in self.known or isinstance(value, ModuleType | type | FunctionType) or value is None:
+        if issubclass(kind, type | FunctionType):
+            return value.__module__ != "__main__"
+        if name in self.known or issubclass(kind, ModuleType) or value is None:
             return True
         if kind.__module__ == "builtins":
             return kind.__name__ not in _LAZY
         tensor = getattr(sys.modules.get("torch"), "Tensor", None)
-        return kind is tensor or kind.__module__.partition(".")[0] in _DATA
+        return kind is tensor or package_of(kind) in _DATA
 
     def _inner(self, node: ast.expr) -> Known:
         if isinstance(node, ast.UnaryOp):
@@ -374,37 +569,80 @@ class Proof:
             is_none = isinstance(node.comparators[0], ast.Constant) and node.comparators[0].value is None
             if isinstance(node.ops[0], ast.Is | ast.IsNot) and is_none and left <= Known.FORM:
                 return Known.VALUE
-        return _join((left, *map(self._value, node.comparators)))
+            if _any_order(node.left) == _any_order(node.comparators[0]) and not self._has_draws(node):
+                return Known.VALUE
+            sets = self._is_set(node.left) and self._is_set(node.comparators[0])
+            if sets and {left, right} <= {Known.VALUE, Known.ITEMS}:
+                return Known.VALUE
+        found = _join((left, *map(self._value, node.comparators)))
+        return found if found in (Known.VALUE, Known.FORM) else Known.NOTHING
+
+    def _has_draws(self, node: ast.expr) -> bool:
+        """Whether it may draw anew wherever it stands."""
+        return self.draws and any(isinstance(each, ast.Call) for each in ast.walk(node))
+
+    def _arithmetic(self, node: ast.BinOp) -> Known:
+        left, right = self._value(node.left), self._value(node.right)
+        found = _join((left, right))
+        if found is not Known.ITEMS:
+            return found
+        if isinstance(node.left, ast.Constant) or isinstance(node.right, ast.Constant):
+            return Known.ITEMS
+        other = node.right if left is Known.ITEMS else node.left
+        return Known.ITEMS if isinstance(other, ast.List) and isinstance(node.op, ast.Add) else Known.FORM
+
+    def _is_set(self, node: ast.expr) -> bool:
+        """Whether a set is written or made there, or a variable has one."""
+        if isinstance(node, ast.Call):
+            return self._builtin(node.func) in ("set", "frozenset")
+        return isinstance(node, ast.Set) or type(self._meaning(node)) in (set, frozenset)
 
     def _attribute(self, node: ast.Attribute) -> Known:
         base = self._value(node.value)
         if base is Known.VALUE:
             return base
+        if package_of(type(self._meaning(node.value))) == "_io" and node.attr in _OF_FILES:
+            return Known.VALUE
         if base is Known.TEXT:
             same = node.attr in FORMS or node.attr in _LEARNED_THE_SAME
             weights = same or constant_weights(self._meaning(node.value), node.attr)
             return (
                 Known.VALUE if weights else Known.FORM if node.attr in ("weight", "bias") else Known.NOTHING
             )
+        if not self.draws and is_generator(own_attribute(self._meaning(node.value), node.attr)):
+            return Known.VALUE
         if node.attr in TYPES or (node.attr in FORMS and base < Known.COUNT):
             return Known.VALUE
         if base is Known.LENGTH:
             if node.attr in ("version", "variant"):
                 return Known.VALUE
             return Known.LENGTH if node.attr in ("hex", "urn") else Known.FORM
-        return base if node.attr in SAME_FORM else Known.NOTHING
+        if node.attr in SAME_FORM:
+            return Known.FORM if node.attr == "T" and base is Known.ITEMS else base
+        return Known.NOTHING
 
     def _subscript(self, node: ast.Subscript) -> Known:
+        if isinstance(node.value, ast.Name) and isinstance(node.slice, ast.Constant):
+            parts = self.parts.get(node.value.id)
+            if parts is not None and node.slice.value not in parts:
+                return Known.VALUE
         base, index = self._value(node.value), self._value(node.slice)
         if base is Known.VALUE:
             return index if index in (Known.VALUE, Known.ITEMS) else Known.NOTHING
-        if index is not Known.VALUE or base is Known.NOTHING:
+        if index is not Known.VALUE or base > Known.COUNT:
             return Known.NOTHING
         if isinstance(node.slice, ast.Compare | ast.BoolOp):
             return Known.NOTHING
-        if base is Known.COUNT and not isinstance(node.slice, ast.Slice):
-            return Known.NOTHING
-        return base if base is Known.COUNT else Known.FORM
+        part = isinstance(node.slice, ast.Slice)
+        if base is Known.ITEMS and not self._is_array(node.value):  # items need not be alike
+            return Known.COUNT if part else Known.NOTHING
+        if base is Known.COUNT:
+            return Known.COUNT if part else Known.NOTHING
+        return Known.FORM
+
+    def _is_array(self, node: ast.expr) -> bool:
+        """Whether a variable has an array, or a data frame."""
+        return package_of(type(self._meaning(node))) in ARRAYS
 
     def _display(self, node: ast.List | ast.Tuple | ast.Set | ast.Dict) -> Known:
         items = [*node.keys, *node.values] if isinstance(node, ast.Dict) else node.elts
@@ -419,16 +657,18 @@ class Proof:
         return Known.FORM if max(found) <= Known.FORM else Known.COUNT
 
     def _comprehension(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp) -> Known:
-        kept = dict(self.known)
+        kept, outer = dict(self.known), self._locals
+        targets = (name for each in node.generators for name in ast.walk(each.target))
+        self._locals = outer | {each.id for each in targets if isinstance(each, ast.Name)}
         counted = True
         for each in node.generators:
             over = self._value(each.iter)
             self._assign_item(each.target, over, each.iter)
             tests = _join(map(self._value, each.ifs))
-            counted = counted and over is not Known.NOTHING and tests is Known.VALUE
+            counted = counted and over <= Known.COUNT and tests is Known.VALUE
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         found = _join(map(self._value, parts))
-        self.known = kept
+        self.known, self._locals = kept, outer
         if not counted:
             return Known.NOTHING
         if found is Known.VALUE:
@@ -440,13 +680,16 @@ class Proof:
     # -- calls -----------------------------------------------------------------------------------------
 
     def _call(self, node: ast.Call) -> Known:
+        if not self.draws and not self._by_chance and self._is_apart(node):
+            self._take(node)
+            return Known.VALUE
         if prints(node):
             self.prints.add(id(node))
-            for each in node.args:
+            for each in (*node.args, *(given.value for given in node.keywords)):
                 self._show(self._value(each), each)
             self.shown += not node.args
             return Known.VALUE
-        own = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        own = _called(node)
         if own in OPENING:
             return Known.NOTHING
         name = self._builtin(node.func)
@@ -462,18 +705,24 @@ class Proof:
         if isinstance(node.func, ast.Name) and self.known.get(own) is Known.TEXT:
             return Known.FORM
         if isinstance(node.func, ast.Name) and node.func.id in self.functions:
-            return self._of_function(node)
-        if isinstance(node.func, ast.Call):  # a layer that is made and called
-            return known if known is Known.NOTHING else Known.FORM
+            if self.known.get(own, Known.VALUE) is Known.VALUE:
+                return self._of_function(node)
+            self.used[own] = None
+            return Known.NOTHING
+        if isinstance(node.func, ast.Name | ast.Lambda) and not self.draws:
+            self._value(node.func)
+        if isinstance(node.func, ast.Call) and _is_model(self._meaning(node.func.func)):
+            return known if known is Known.NOTHING else Known.FORM  # a layer that is made and called
         found = Known.NOTHING
         if own in _CLOSE and known is Known.FORM and all(map(self._is_continuous, given)):
             return Known.VALUE
         if function is not None:
-            found = self._of_library(function, own, known)
+            found = self._of_library(function, own, known, given)
         elif isinstance(node.func, ast.Attribute):
-            found = self._of_method(own, node.func.value, known)
+            found = self._of_method(own, node.func.value, known, given)
         if found is Known.NOTHING:
-            self._touches([node.func, *given])
+            self._touches([node.func, *given], node.func)
+            self.gives_away = True
         return found
 
     def _is_continuous(self, node: ast.expr) -> bool:
@@ -489,19 +738,21 @@ class Proof:
     def _is_drawn(self, node: ast.Call) -> bool:
         return self.drawn(node) is not None or self._draws(node)
 
-    def _touches(self, nodes: Iterable[ast.expr]) -> None:
-        """A function that is not known may have changed what it is of, and what it is given."""
+    def _touches(self, nodes: Iterable[ast.expr], called: ast.expr | None = None) -> None:
+        """A function that is not known, `called`, may have changed what it is of, and what it is given."""
         for node in nodes:
+            if isinstance(node, ast.Subscript) and node is called:
+                continue  # of what holds a function nothing is changed
             while isinstance(node, ast.Attribute | ast.Subscript | ast.Starred):
                 node = node.value
             if isinstance(node, ast.Name) and not self._is_plain(self.namespace.get(node.id)):
-                self.known[node.id] = Known.NOTHING
+                self.known[node.id] = max(self.known.get(node.id, Known.VALUE), Known.TYPE)
 
     def _is_plain(self, value: Any) -> bool:
-        """Whether nothing changes it, or only what we know."""
-        if isinstance(value, ModuleType):
-            return value.__name__.partition(".")[0] in _PURE | ARRAYS
-        return isinstance(value, int | float | complex | str | bytes | range | type | FunctionType | None)
+        """Whether nothing changes it, or only what we know. What a library draws it may keep for itself."""
+        if issubclass(type(value), ModuleType):
+            return not self.draws or value.__name__.partition(".")[0] in _PURE | ARRAYS
+        return issubclass(type(value), _UNCHANGED)
 
     def _of_builtin(self, name: str, node: ast.Call) -> Known:
         given = [*map(self._value, node.args)]
@@ -513,16 +764,36 @@ class Proof:
         if name in ("type", "isinstance"):
             return Known.VALUE if known is not Known.NOTHING else Known.NOTHING
         if name == "len":
-            return Known.VALUE if known is not Known.NOTHING else Known.NOTHING
+            return Known.VALUE if known <= Known.COUNT else Known.NOTHING
         if name in OF_ITEMS:
             if known is Known.ITEMS:
-                return Known.VALUE
-            if name in ("set", "frozenset") or known is Known.NOTHING:
+                return self._of_items(name, node)
+            if name in ("set", "frozenset") or known > Known.COUNT:
                 return Known.NOTHING
             return Known.FORM if known <= Known.FORM else Known.COUNT if name == "sorted" else Known.NOTHING
         if name in TEXTS:
             return self._text(node.args)
         return known if name in FORMING else Known.NOTHING
+
+    def _of_items(self, name: str, node: ast.Call) -> Known:
+        """What a builtin gives of items in any order. Of those that are equal by a key, the first counts."""
+        if name in ("set", "frozenset"):
+            return Known.ITEMS
+        if any(each.arg == "key" for each in node.keywords):
+            return Known.ITEMS if name == "sorted" else Known.NOTHING
+        if name == "sum" and not (len(node.args) == 1 and self._adds_exactly(node.args[0])):
+            return Known.NOTHING
+        return Known.VALUE
+
+    def _adds_exactly(self, node: ast.expr) -> bool:
+        """Whether the sum of items is the same in any order, to the last digit: of a variable with numbers
+        that are whole, or short; of what is made there, where no float is seen."""
+        value = self._meaning(node)
+        if value is None:
+            constants = (each.value for each in ast.walk(node) if isinstance(each, ast.Constant))
+            names = (self._meaning(each) for each in ast.walk(node) if isinstance(each, ast.Name))
+            return all(map(_are_short, (*constants, *names)))
+        return _are_short(value)
 
     def _of_draw(self, own: str, node: ast.Call, known: Known) -> Known:
         if known > Known.ITEMS:
@@ -584,10 +855,13 @@ class Proof:
         if arguments.vararg or arguments.kwarg or any(isinstance(each, ast.Starred) for each in node.args):
             raise _Unproved(name)
         names = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
+        defaults = [each for each in (*arguments.defaults, *arguments.kw_defaults) if each is not None]
+        if any(self._value(each) > Known.VALUE for each in defaults):
+            return Known.NOTHING
         local = dict(zip(names, given, strict=False))
         local |= {each.arg: self._value(each.value) for each in node.keywords if each.arg is not None}
-        kept, returned, by_chance = self.known, self._returned, self._by_chance
-        own = OwnFunction(definition, {}).locals()
+        kept, returned, by_chance, outer = self.known, self._returned, self._by_chance, self._locals
+        self._locals = own = {*OwnFunction(definition, {}).locals()}
         self.known = {key: value for key, value in kept.items() if key not in own} | local
         self._returned = []
         self._calls.append(name)
@@ -596,7 +870,7 @@ class Proof:
             found, left = _join(self._returned), self.known
         finally:
             self._calls.pop()
-            self.known, self._returned, self._by_chance = kept, returned, by_chance
+            self.known, self._returned, self._by_chance, self._locals = kept, returned, by_chance, outer
         self.known |= {key: value for key, value in left.items() if key not in own}
         for parameter, argument in zip(names, node.args, strict=False):
             if not isinstance(argument, ast.Name) or self._is_plain(self.namespace.get(argument.id)):
@@ -605,7 +879,7 @@ class Proof:
                 self.known[argument.id] = left[parameter]
         return found
 
-    def _of_library(self, function: Any, own: str, known: Known) -> Known:
+    def _of_library(self, function: Any, own: str, known: Known, given: list[ast.expr]) -> Known:
         if not is_function(function):
             return Known.NOTHING  # something that is called, as a `functools.partial`
         module = _module_of(function)
@@ -614,23 +888,44 @@ class Proof:
         if pure or (package == "torch" and not _has_models(type(function)) and not _MAY_DRAW.search(own)):
             if known is Known.VALUE:
                 return known
-            if known is Known.ITEMS and own in SORTING:
-                return Known.VALUE
+            if known is Known.ITEMS and own in SORTING and len(given) == 1:
+                return Known.VALUE if self._in_any_order(own, given[0]) else Known.FORM
         if package in ARRAYS and known < Known.COUNT and own not in CHOOSING:
             return Known.FORM
         return Known.NOTHING
 
-    def _of_method(self, own: str, holder: ast.expr, known: Known) -> Known:
+    def _in_any_order(self, own: str, node: ast.expr) -> bool:
+        """Whether what is computed of items in any order is the same to the last digit that is shown: a data
+        frame shows few."""
+        if own not in _ADDING or type(self._meaning(node)).__name__ == "DataFrame":
+            return True
+        return own in ("sum", "mean") and self._adds_exactly(node)
+
+    def _is_sorted_alone(self, holder: ast.expr, given: list[ast.expr]) -> bool:
+        """Whether no two rows of a series or data frame are equal by what they are sorted by."""
+        value = self._meaning(holder)
+        if package_of(type(value)) != "pandas":
+            return False
+        if given and isinstance(given[0], ast.Constant) and type(value).__name__ == "DataFrame":
+            column = value.get(given[0].value)
+            return column is not None and bool(getattr(column, "is_unique", False))
+        return not given and bool(getattr(value, "is_unique", False))
+
+    def _of_method(self, own: str, holder: ast.expr, known: Known, given: list[ast.expr]) -> Known:
         base = self._value(holder)
         if base is Known.TEXT:
             return Known.TEXT if own in ("eval", "train", "to", "cpu", "cuda", "fit") else Known.FORM
         if own in MEASURES and base < Known.COUNT:
             return Known.VALUE
+        if own == "keys" and isinstance(holder, ast.Name) and self.parts.get(holder.id):
+            return Known.VALUE
         if own == "format":
             return Known.VALUE if base is Known.VALUE and known <= Known.TEXT else Known.NOTHING
+        if base is known is Known.VALUE and not self.draws:
+            return Known.VALUE
         if base is Known.VALUE:
             value = self._meaning(holder)
-            kind = type(value).__module__.partition(".")[0]
+            kind = package_of(type(value))
             literal = isinstance(holder, ast.Constant | ast.JoinedStr | ast.List | ast.Dict)
             pure = literal or (value is not None and kind in _PURE) or kind in ("numpy", "pandas")
             if kind == "torch" and not _has_models(type(value)):
@@ -639,8 +934,10 @@ class Proof:
                 return Known.VALUE
             formed = kind in ARRAYS and known < Known.COUNT and own not in CHOOSING
             return Known.FORM if formed else Known.NOTHING
-        if base is Known.ITEMS and own in {*OF_ANY_ORDER, "sort_values"} and known is Known.VALUE:
-            return Known.VALUE
+        if base is Known.ITEMS and known is Known.VALUE and own in _SORTED:
+            return Known.VALUE if self._is_sorted_alone(holder, given) else Known.ITEMS
+        if base is Known.ITEMS and own in OF_ANY_ORDER and (not given or own == "count"):
+            return Known.VALUE if self._in_any_order(own, holder) else Known.FORM
         if own in CHOOSING or max(known, base) >= Known.COUNT:
             return Known.NOTHING
         return base if base is Known.LENGTH else Known.FORM
@@ -661,15 +958,52 @@ class Proof:
         return None
 
 
-def known_before(names: Mapping[str, ChanceOrigin], namespace: Mapping[str, Any]) -> dict[str, Known]:
-    """What is the same in each run of variables that hold what was drawn in earlier cells."""
-    found = {}
-    for name, origin in names.items():
-        if origin.source.is_drawn:
-            package = type(namespace.get(name)).__module__.partition(".")[0]
-            formed = package in ARRAYS or type(namespace.get(name)) in (int, float, bool)
-            found[name] = Known.TEXT if origin.inside else Known.FORM if formed else Known.NOTHING
-    return found
+def _called(node: ast.Call) -> str:
+    """The name of the function or method that is called."""
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def _base(node: ast.expr) -> ast.Name | None:
+    """The variable that an expression begins with."""
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Starred):
+        node = node.value
+    return node if isinstance(node, ast.Name) else None
+
+
+def _any_order(node: ast.expr) -> str:
+    """The source of an expression, the same for sums and products in any order."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mult):
+        return str(sorted((_any_order(node.left), _any_order(node.right)))) + type(node.op).__name__
+    return ast.dump(node)
+
+
+def _runs_now(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[ast.expr]:
+    """What runs when a function or class is defined: decorators, defaults, bases, the body of a class."""
+    yield from node.decorator_list
+    if not isinstance(node, ast.ClassDef):
+        yield from node.args.defaults
+        yield from (each for each in node.args.kw_defaults if each is not None)
+        return
+    yield from node.bases
+    yield from (each.value for each in node.keywords)
+    for statement in node.body:
+        if isinstance(statement, _DEFINITIONS):
+            yield from _runs_now(statement)
+        else:
+            yield from (each for each in ast.iter_child_nodes(statement) if isinstance(each, ast.expr))
+
+
+def _are_short(value: Any) -> bool:
+    """Whether it is, or has, numbers of few digits in binary, which are added exactly in any order."""
+    if isinstance(value, list | tuple | set | frozenset | range):
+        return len(value) <= _NUMBERS and all(map(_are_short, value))
+    if type(value).__module__ == "numpy" and str(getattr(value, "dtype", "")).startswith(("int", "uint")):
+        return True
+    if type(value).__module__ == "numpy" and str(getattr(value, "dtype", "")).startswith("float"):
+        return bool((value * 1024 % 1 == 0).all() and (abs(value) < 2**32).all())
+    if isinstance(value, float):
+        return (value * 1024).is_integer() and abs(value) < 2**32
+    return not isinstance(value, complex)
 
 
 def _join(known: Iterable[Known]) -> Known:
@@ -679,7 +1013,7 @@ def _join(known: Iterable[Known]) -> Known:
         return Known.VALUE
     if len(found) == 1:
         return found.pop()
-    if Known.NOTHING in found or Known.TEXT in found:
+    if found & {Known.NOTHING, Known.TYPE, Known.TEXT}:
         return Known.NOTHING
     return Known.COUNT if Known.COUNT in found else Known.FORM
 

@@ -550,6 +550,33 @@ class TestRuns:
         assert statuses[12:] == [CellStatus.NORMALISED] * 2
         assert notebook.runs <= 6
 
+    def test_what_variables_keep(self, tmp_path: Path) -> None:
+        """A variable that took what was drawn in a way that is not followed by name: who reads it and shows one
+        of few results is not taken for the same or different. What does not depend on it is the same."""
+        follows = (
+            cell("perm[0]", shown("1")),
+            cell("again[0] > 1", shown("True")),
+            cell("first()", shown("1")),
+            cell("y", shown("0")),
+        )
+        fixed = (
+            cell("len(deck), sorted(deck)", shown("(3, [1, 2, 3])")),
+            cell("print(type(again))", printed("<class 'list'>\n")),
+            cell("fresh[0]", shown("7")),
+        )
+        cells = (
+            cell("import functools, random\nperm, deck = [1, 2, 3], [3, 1, 2]; again = perm; fresh = [7]"),
+            cell("first = lambda: perm[0]\nmix = functools.partial(random.shuffle)"),
+            cell("mix(perm); random.shuffle(deck)"),
+            cell("try:\n    y = int(perm[0] > 1)\nexcept ValueError:\n    y = 0"),
+        )
+        path = save(tmp_path / "a.ipynb", *cells, *follows, *fixed)
+        (notebook,) = check_notebooks([path]).notebooks
+        statuses = [each.status for each in notebook.cells[4:]]
+        assert statuses == [CellStatus.NOT_REPEATABLE] * 4 + [CellStatus.SAME] * 3
+        why = notebook.cells[4].unstable
+        assert why == "reads perm (random), for which no seed was set, and may depend on it"
+
     def test_imports_are_no_draws(self, tmp_path: Path) -> None:
         """What a library draws when it is imported is not the cell's, before a seed and after; what the cell
         draws itself is, before the import and after it. A failed import shows none of our frames."""

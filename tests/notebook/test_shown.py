@@ -16,7 +16,8 @@ from unittest import mock
 
 import pytest
 
-from deskcheck.notebook.kernel.chance.shown import ShownChance, may_come, of_shell
+from deskcheck.notebook.kernel.chance.shown import ShownChance
+from deskcheck.notebook.kernel.chance.sources import may_come, of_shell
 from deskcheck.notebook.state.dependencies import parse
 from tests.notebook.words import words
 

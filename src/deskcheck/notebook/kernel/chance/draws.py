@@ -25,8 +25,13 @@ from deskcheck.notebook.kernel.chance.estimators import (
     learns_the_same,
 )
 from deskcheck.notebook.kernel.chance.fixed import Known
-from deskcheck.notebook.kernel.chance.generators import KEPT, LibraryGenerator, Position, words
-from deskcheck.notebook.kernel.chance.idle import IdleDraws
+from deskcheck.notebook.kernel.chance.generators import (
+    KEPT,
+    IdleDraws,
+    LibraryGenerator,
+    Position,
+    words,
+)
 from deskcheck.notebook.kernel.chance.libraries import (
     OWN,
     SAYS_SO,
@@ -37,13 +42,8 @@ from deskcheck.notebook.kernel.chance.libraries import (
 )
 from deskcheck.notebook.kernel.chance.own import is_filled
 from deskcheck.notebook.kernel.chance.reached import ReachedNames
-from deskcheck.notebook.kernel.chance.shown import (
-    SHELL,
-    ShownChance,
-    may_come,
-    of_shell,
-    shows_value,
-)
+from deskcheck.notebook.kernel.chance.shown import ShownChance, shows_value
+from deskcheck.notebook.kernel.chance.sources import SHELL, may_come, of_shell
 from deskcheck.notebook.trajectory.chance import ChanceKind, ChanceSource, drawn_from, unseen
 
 _SEED_BITS = 96

@@ -9,7 +9,6 @@ follows from the form of what they are given, unless they are in `CHOOSING`: if 
 can tell."""
 
 import ast
-import builtins
 import functools
 import itertools
 import re
@@ -35,6 +34,7 @@ from deskcheck.notebook.kernel.chance.effects import (
     TEXTS,
     TYPES,
 )
+from deskcheck.notebook.kernel.chance.meaning import builtin_name, constant_weights, is_function, meaning
 from deskcheck.notebook.kernel.chance.orders import prints
 from deskcheck.notebook.kernel.chance.own import OwnFunction, generates
 from deskcheck.notebook.kernel.chance.reach import (
@@ -44,11 +44,7 @@ from deskcheck.notebook.kernel.chance.reach import (
     package_of,
     same_object,
 )
-from deskcheck.notebook.kernel.chance.shown import (
-    OPENING,
-    constant_weights,
-    is_function,
-)
+from deskcheck.notebook.kernel.chance.sources import OPENING
 
 
 class Known(IntEnum):
@@ -943,19 +939,11 @@ class Proof:
         return base if base is Known.LENGTH else Known.FORM
 
     def _builtin(self, node: ast.expr) -> str | None:
-        if not isinstance(node, ast.Name) or not hasattr(builtins, node.id) or node.id in self.known:
-            return None
-        bound = self.namespace.get(node.id)
-        return node.id if bound is None or bound is getattr(builtins, node.id) else None
+        own = isinstance(node, ast.Name) and node.id in self.known
+        return None if own else builtin_name(node, self.namespace)
 
     def _meaning(self, node: ast.expr) -> Any:
-        if isinstance(node, ast.Name):
-            return self.namespace.get(node.id)
-        if isinstance(node, ast.Attribute):
-            holder = self._meaning(node.value)
-            if isinstance(holder, ModuleType | type):
-                return vars(holder).get(node.attr)
-        return None
+        return meaning(node, self.namespace, of=(ModuleType, type))
 
 
 def _called(node: ast.Call) -> str:

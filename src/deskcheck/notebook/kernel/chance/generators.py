@@ -1,5 +1,5 @@
 """The random generators that `random`, `numpy.random`, torch, Faker and numba keep for all: where each of
-them is, and whether a seed was set.
+them is, and whether a seed was set; and what is drawn from them and decides nothing.
 
 In the kernel's process. All are Mersenne Twisters. One whose state follows from an earlier one, as each draw
 makes it, was not seeded in between. One without a seed begins anywhere: `LibraryGenerator.put` puts it where
@@ -253,3 +253,51 @@ KEPT: tuple[LibraryGenerator, ...] = (
     *(_Python(), _Numpy(), _Torch(), _Faker()),
     *(_Numba("numba.numpy.random", "rnd_get_np_state_ptr"), _Numba("numba.random", "rnd_get_py_state_ptr")),
 )
+_IDLE = next(kept for kept in KEPT if kept.name == "numpy.random")
+
+
+class IdleDraws:
+    """Draws that decide nothing, of one cell at a time: from where to where numpy's generator for all went.
+
+    scikit-learn's support vector machines give libsvm a seed, which it uses for probabilities alone. Their
+    `fit` is called as before; what is wrapped says so (``__wrapped__``)."""
+
+    def __init__(self) -> None:
+        self._spans: list[tuple[Position, Position]] = []
+        self._watched: Any = None
+
+    def begin(self) -> None:
+        """A cell begins."""
+        self._spans = []
+        self.watch()
+
+    def watch(self) -> None:
+        """From now on fits are seen, where scikit-learn is loaded."""
+        machine = getattr(sys.modules.get("sklearn.svm._base"), "BaseLibSVM", None)
+        if machine is None or machine is self._watched:
+            return
+        self._watched, fit, spans = machine, machine.fit, self._add
+
+        @functools.wraps(fit)
+        def watched(self: Any, *args: Any, **kwargs: Any) -> Any:
+            __tracebackhide__ = True
+            before = _IDLE.place()
+            try:
+                return fit(self, *args, **kwargs)
+            finally:
+                if getattr(self, "probability", None) is not True:
+                    spans(before, _IDLE.place())
+
+        machine.fit = watched
+
+    def _add(self, before: Position | None, after: Position | None) -> None:
+        if before is not None and after is not None:
+            self._spans.append((before, after))
+
+    def after(self, name: str, then: Position) -> Position:
+        """Where a generator that was there when the cell began is after the draws that decide nothing, as
+        far as no other comes before them."""
+        for before, after in self._spans if name == _IDLE.name else ():
+            if before == then:
+                then = after
+        return then

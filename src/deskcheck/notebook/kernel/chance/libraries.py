@@ -24,7 +24,7 @@ from deskcheck.notebook.kernel.chance.estimators import (
     made_to_learn_the_same,
 )
 from deskcheck.notebook.kernel.chance.generators import words
-from deskcheck.notebook.kernel.chance.shown import is_function
+from deskcheck.notebook.kernel.chance.meaning import is_function
 from deskcheck.notebook.trajectory.chance import ChanceSource, unseen
 
 OWN = "random.Random"

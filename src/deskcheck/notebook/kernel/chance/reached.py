@@ -12,7 +12,8 @@ from deskcheck.notebook.kernel.chance.calls import Chance
 from deskcheck.notebook.kernel.chance.effects import ARRAYS
 from deskcheck.notebook.kernel.chance.fixed import Known, Proof
 from deskcheck.notebook.kernel.chance.reach import is_generator, package_of
-from deskcheck.notebook.kernel.chance.shown import DEVICE, ChanceOrigin, ShownChance, shows_value
+from deskcheck.notebook.kernel.chance.shown import ShownChance, shows_value
+from deskcheck.notebook.kernel.chance.sources import DEVICE, ChanceOrigin
 from deskcheck.notebook.trajectory.chance import ChanceKind, ChanceSource
 
 

@@ -9,15 +9,14 @@ not followed. Of a model of torch or scikit-learn, what it computes and has lear
 does not tell that. Nothing is called."""
 
 import ast
-import builtins
 import functools
 import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePath
-from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType, ModuleType
+from types import FunctionType, MethodDescriptorType, ModuleType
 from typing import Any, TypeGuard
 
 from deskcheck.notebook.kernel.chance.effects import (
@@ -41,50 +40,39 @@ from deskcheck.notebook.kernel.chance.effects import (
 )
 from deskcheck.notebook.kernel.chance.estimators import learns_by_chance
 from deskcheck.notebook.kernel.chance.harmless import hash_varies
+from deskcheck.notebook.kernel.chance.meaning import (
+    Values,
+    constant_weights,
+    has_weights,
+    is_estimator,
+    module_of,
+)
 from deskcheck.notebook.kernel.chance.orders import ADDRESS, HASH, ORDER, Order, SetOrders, prints
 from deskcheck.notebook.kernel.chance.own import Definition, UnknownValue, held_by, is_own
-from deskcheck.notebook.state.dependencies import parse
-from deskcheck.notebook.trajectory.chance import ChanceKind, ChanceSource, drawn_from, shown
-
-_CLOCKS = {
-    "time": (
-        *("time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns"),
-        *("process_time", "process_time_ns", "thread_time", "thread_time_ns"),
-    ),
-}
-_DATES = {"time": ("ctime", "asctime", "localtime", "gmtime", "strftime")}
-"""Module -> functions that tell the time unless they are given one (of `strftime`, beside the format)."""
-_NOW = frozenset({"now", "today", "utcnow"})
-"""Methods of classes of dates."""
-_PROCESSES = {"os": ("getpid", "getppid"), "threading": ("get_ident", "get_native_id")}
-_FILES = {"tempfile": ("mkdtemp", "mkstemp", "mktemp", "NamedTemporaryFile", "TemporaryDirectory")}
-FILE = shown("the name of a temporary file")
-_FILE_TIMES = {
-    "posixpath": ("getmtime", "getctime", "getatime"),
-    "ntpath": ("getmtime", "getctime", "getatime"),
-}
-_TIMES_OF_FILES = re.compile(r"st_(?:[acm]|birth)time(?:_ns)?")
-"""Attributes of `os.stat_result`."""
-FILE_TIME = shown("the time of a file")
-_LABELS = (
-    (_CLOCKS, shown("the clock")),
-    (_FILE_TIMES, FILE_TIME),
-    (_PROCESSES, shown("the number of a process")),
-    (_FILES, FILE),
+from deskcheck.notebook.kernel.chance.sources import (
+    CLOCK,
+    DEVICE,
+    DEVICES,
+    FILE,
+    FILE_TIME,
+    NOW,
+    OPENING,
+    QUERIES,
+    QUERY,
+    READING,
+    SHELL,
+    TIME,
+    TIMES_OF_FILES,
+    ChanceOrigin,
+    is_random_query,
+    runs_random,
+    telling_functions,
 )
+from deskcheck.notebook.state.dependencies import parse
+from deskcheck.notebook.trajectory.chance import ChanceKind, ChanceSource, drawn_from
+
 _DEPTH = 8
 """Of the notebook's functions that are followed, one in another."""
-DEVICE = drawn_from("/dev/urandom")
-DEVICES = frozenset({DEVICE.label, "/dev/random", "/dev/hwrng", "/proc/sys/kernel/random/uuid"})
-"""Files that give something else whenever they are read."""
-OPENING = frozenset({"open", "fdopen", "FileIO", "fromfile", "memmap", "read_bytes", "read_text"})
-"""Functions and methods that open a file, or read it."""
-_READING = frozenset({"read", "pread", "readv", "preadv", "fromfile", "read_bytes", "read_text"})
-_COMMANDS = frozenset({"run", "check_output", "getoutput", "getstatusoutput", "Popen", "system", "popen"})
-"""Functions of `subprocess` and `os` that run a command."""
-_QUERIES = frozenset({"execute", "sql", "query", "read_sql", "read_sql_query"})
-"""Functions and methods that run a query of a database."""
-_RANDOM_QUERY = re.compile(r"\bselect\b.*\b(?:random|rand|newid|gen_random_uuid)\s*\(\s*\)", re.I | re.S)
 _WRITTEN = frozenset({"tensor", "ones", "zeros", "full", "eye", "arange", "linspace", "float", "double"})
 """Functions and methods of torch that give the numbers that they are given."""
 _WEIGHTS = ("weight", "bias", "data", "grad")
@@ -99,38 +87,6 @@ _OF_MODELS = frozenset(
 what it learned."""
 _SHOWS_NO_VALUE = re.compile(r"\A\s*%%(?!time\b)|^\s*%(?!time\b)[^\n]*\Z|;\s*\Z", re.MULTILINE)
 """A cell whose last expression is not shown: under a magic such as ``%timeit``, or with a semicolon."""
-_SHELL = re.compile(
-    r"\$\W*RANDOM\b|\b(?:shuf|sort\s+(?:-\w*R|--random-sort))\b(?![^|;\n]*--random-source)|\bsrand\(\s*\)"
-    r"|\buuidgen\b|\bmktemp\b|/dev/u?random\b|\bdate\b[^|;\n]*%N"
-    r"|\bpython[\d.]*\s+-c\b(?=.*\b(?:random|uuid[14]|secrets|urandom)\b)(?!.*\bseed\b)"
-)
-_SHELL_SEED = re.compile(r"(?<![\w$])RANDOM=\d+\b")
-"""From there on, what the shell draws is the same in each run."""
-_IN_SHELL = re.compile(r"\A\s*%%(?:bash|sh|script|!)|^\s*(?:\w+\s*=\s*)?(?:!|%sx\b|%system\b)", re.MULTILINE)
-_MAY_COME = re.compile(
-    r"\btime|[acmh]time|clock|perf_counter|monotonic|\bnow\b|today|getpid|getppid|get_ident|\bid\(|\bhash\b|__hash__|execute|sql|query|temp|mk"
-    r"|repr|\bstr\(|\bformat|\bf['\"]|%[sr]|open|/dev/|popen|system|subprocess|\bset\b|\{|frozenset|\blist\(|\btuple\(|\biter\(|join|pop"
-)
-SHELL = shown("the random numbers of a command")
-QUERY = shown("the random numbers of a query")
-CLOCK, TIME = shown("the clock"), shown("the time")
-
-
-@dataclass(frozen=True, slots=True)
-class ChanceOrigin:
-    """Where a value comes from: source. fine: it is chance what a comparison with it gives; else only its
-    digits are. clock: what it is less another is a duration. inside: its text does not tell it: a model, by
-    its weights. index: it was sorted, and its index alone is another. keyed: its items are found by their
-    keys, and only their order is another: a data frame that is made of a dict. parts: of what is so in part
-    (a dict, a data frame), each key with where its item comes from."""
-
-    source: ChanceSource
-    fine: bool = True
-    clock: bool = False
-    inside: bool = False
-    index: bool = False
-    keyed: bool = False
-    parts: tuple[tuple[object, "ChanceOrigin | None"], ...] = ()
 
 
 class ShownChance:
@@ -172,21 +128,6 @@ class ShownChance:
         return tuple(dict.fromkeys(cell.found))
 
 
-def may_come(code: str) -> bool:
-    """Whether a cell has a word for something that is another in each run."""
-    return _MAY_COME.search(code) is not None
-
-
-def of_shell(code: str) -> bool:
-    """Whether a cell has a command for the shell that shows random numbers."""
-    if _IN_SHELL.search(code) is None:
-        return False
-    seeded = _SHELL_SEED.search(code)
-    if seeded is not None:
-        code = code[: seeded.start()] + code[seeded.end() :].replace("RANDOM", "")
-    return _SHELL.search(code) is not None
-
-
 class _Cell:
     def __init__(
         self,
@@ -201,8 +142,9 @@ class _Cell:
         self.callers = callers
         """The functions that are followed, one in another."""
         self.namespace = dict(namespace)
+        self.values = Values(self.namespace, orders)
         self.drawn = drawn
-        self.labels = _functions()
+        self.labels = telling_functions()
         self.found: list[ChanceSource] = []
         self.returned: list[ChanceOrigin] = []
         """What a function returns or yields, or by what it is decided what that is."""
@@ -271,7 +213,7 @@ class _Cell:
         """A function returns or yields the value of an expression."""
         value = node.value if isinstance(node, ast.Yield | ast.YieldFrom) else node
         source = self.value(value)
-        if isinstance(node, ast.YieldFrom) and self._is_set_of_text(value):
+        if isinstance(node, ast.YieldFrom) and self.values.is_set_of_text(value):
             source = ChanceOrigin(ORDER)
         self.returned += [source] if source is not None else []
 
@@ -294,12 +236,12 @@ class _Cell:
                 module, _, name = given[0].rpartition(".")
                 yield id(getattr(sys.modules.get(module), name, None))
             elif own == "object" and len(given) == 2 and isinstance(given[1], str):
-                yield id(getattr(self._meaning(call.args[0]), given[1], None))
+                yield id(getattr(self.values.meaning(call.args[0]), given[1], None))
 
     def _loop(self, statement: ast.For) -> None:
         targets = [node.id for node in ast.walk(statement.target) if isinstance(node, ast.Name)]
         over = self.value(statement.iter)
-        if self._is_set_of_text(_looped(statement.iter)):
+        if self.values.is_set_of_text(_looped(statement.iter)):
             over = ChanceOrigin(ORDER)
         self.names.update((name, over) for name in targets if over is not None)
         for name in targets if over is None else ():
@@ -323,7 +265,7 @@ class _Cell:
                 if not (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)):
                     continue
                 own = self.namespace.get(node.id)
-                weights = True if learns_by_chance(own) else _has_weights(own)
+                weights = True if learns_by_chance(own) else has_weights(own)
                 if source is not None and weights is not False:
                     self.names[node.id] = replace(source, inside=True) if weights else source
                 elif always and not isinstance(statement, ast.AugAssign):
@@ -401,14 +343,14 @@ class _Cell:
                 return self._arithmetic(node)
             case ast.Compare():
                 return self._comparison(node)
-            case ast.Attribute() if _TIMES_OF_FILES.fullmatch(node.attr):
+            case ast.Attribute() if TIMES_OF_FILES.fullmatch(node.attr):
                 return ChanceOrigin(FILE_TIME, fine=False, clock=True)
             case ast.Attribute():
                 found = self.value(node.value)
                 if found is not None and found.parts:
                     return found if node.attr in WHOLE else _part(found, node.attr)
                 if found is not None and found.inside:
-                    if constant_weights(self._meaning(node.value), node.attr):
+                    if constant_weights(self.values.meaning(node.value), node.attr):
                         return None
                     own = node.attr.startswith(_WEIGHTS) or node.attr.endswith("_")
                     return replace(found, inside=not own or node.attr in _OF_MODELS)
@@ -443,7 +385,7 @@ class _Cell:
                 return self._any(node.values) or self._of_order(node)
             case ast.List() | ast.Tuple():
                 stars = (each.value for each in node.elts if isinstance(each, ast.Starred))
-                if any(map(self._is_set_of_text, stars)):
+                if any(map(self.values.is_set_of_text, stars)):
                     return ChanceOrigin(ORDER)
                 return self._any(node.elts)
             case ast.Dict():
@@ -454,7 +396,7 @@ class _Cell:
                 return replace(found, parts=tuple(zip(keys, map(self.value, node.values), strict=True)))
             case ast.ListComp() | ast.GeneratorExp():
                 first = node.generators[0]
-                if not first.ifs and self._is_set_of_text(_looped(first.iter)):
+                if not first.ifs and self.values.is_set_of_text(_looped(first.iter)):
                     return ChanceOrigin(ORDER) if not isinstance(node.elt, ast.Constant) else None
                 return self._each(node)
             case ast.DictComp():
@@ -480,7 +422,9 @@ class _Cell:
 
     def _is_series(self, node: ast.expr) -> bool:
         """Whether it is a variable with a series of pandas, or a call that makes one."""
-        made = self._meaning(node.func) if isinstance(node, ast.Call) else type(self._meaning(node))
+        made = (
+            self.values.meaning(node.func) if isinstance(node, ast.Call) else type(self.values.meaning(node))
+        )
         return getattr(made, "__name__", "") == "Series"
 
     def _any(self, nodes: list[ast.expr]) -> ChanceOrigin | None:
@@ -525,12 +469,12 @@ class _Cell:
         if label is not None:
             return ChanceOrigin(drawn_from(label), inside=self.is_fit(node))
         if self._opens_device(node):
-            return ChanceOrigin(DEVICE, inside=getattr(node.func, "attr", "") not in _READING)
-        name = self._builtin(node.func)
+            return ChanceOrigin(DEVICE, inside=getattr(node.func, "attr", "") not in READING)
+        name = self.values.builtin(node.func)
         if name is not None:
             return self._of_builtin(name, node)
-        function = self._meaning(node.func)
-        if _module_of(function) == "posix" and getattr(function, "__name__", "") in _READING:
+        function = self.values.meaning(node.func)
+        if module_of(function) == "posix" and getattr(function, "__name__", "") in READING:
             given = self._any(node.args)
             return None if given is None else replace(given, inside=False)
         if (called := self._own(node.func)) is not None:
@@ -541,59 +485,61 @@ class _Cell:
         found = self.labels.get(id(function)) if function is not None else None
         if found is not None:
             return self._of_clock(found, function, node)
-        if getattr(node.func, "attr", "") in _QUERIES and any(map(_is_random_query, node.args)):
+        if getattr(node.func, "attr", "") in QUERIES and any(map(is_random_query, node.args)):
             return ChanceOrigin(QUERY)
-        if _module_of(function) in ("subprocess", "os", "posix") and _runs_random(function, node):
+        if module_of(function) in ("subprocess", "os", "posix") and runs_random(function, node):
             return ChanceOrigin(SHELL)
         model = self.value(node.func.value if isinstance(node.func, ast.Attribute) else node.func)
         if model is not None and model.inside:
             own = getattr(node.func, "attr", "")
             return replace(model, inside=own in _OF_MODELS)
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-        if name in ORDERED_INSIDE and node.args and self._is_set_of_text(node.args[0]):
+        if name in ORDERED_INSIDE and node.args and self.values.is_set_of_text(node.args[0]):
             return ChanceOrigin(ORDER, inside=True)
         made = node.func.func if isinstance(node.func, ast.Call) else None
-        if made is not None and _module_of(self._meaning(made)) in OF_VALUES:  # nn.MSELoss()(output, target)
+        if (
+            made is not None and module_of(self.values.meaning(made)) in OF_VALUES
+        ):  # nn.MSELoss()(output, target)
             return self._any([*node.args])
-        passes = _module_of(function) in ("itertools", "_functools") or name in CHOICES
-        if passes and _module_of(function) in ("itertools", "_functools", "random"):
-            if any(map(self._is_set_of_text, node.args)):
+        passes = module_of(function) in ("itertools", "_functools") or name in CHOICES
+        if passes and module_of(function) in ("itertools", "_functools", "random"):
+            if any(map(self.values.is_set_of_text, node.args)):
                 return ChanceOrigin(ORDER)
             return self._any(node.args)
-        if _module_of(function) == "numpy" and name in SORTING and not node.keywords:
+        if module_of(function) == "numpy" and name in SORTING and not node.keywords:
             given = self._any(node.args)
             return None if given is not None and given.source == ORDER else given
         maker = function
         if isinstance(node.func, ast.Attribute) and name in ("from_dict", "from_records"):
-            maker = self._meaning(node.func.value)
-        if _module_of(maker) in OF_VALUES and getattr(function, "__name__", "") not in NO_VALUES:
+            maker = self.values.meaning(node.func.value)
+        if module_of(maker) in OF_VALUES and getattr(function, "__name__", "") not in NO_VALUES:
             given = self._any([*node.args, *(keyword.value for keyword in node.keywords)])
             if given is None or not (given.source == ORDER and given.inside):
                 return given
             if any(each.arg == "sort_keys" for each in node.keywords):
                 return None
-            return replace(given, inside=False, parts=(), keyed=_module_of(maker) == "pandas")
+            return replace(given, inside=False, parts=(), keyed=module_of(maker) == "pandas")
         if not isinstance(node.func, ast.Attribute):
             return self._of_unknown(function, node)
         if node.func.attr == "keys" and (held := self.value(node.func.value)) is not None and held.keyed:
             return replace(held, keyed=False)
         if node.func.attr in NO_VALUES and not (node.func.attr == "index" and node.args):
             return None
-        kind = self._meaning(node.func.value)
-        if node.func.attr in _NOW and isinstance(kind, type) and _is_date(kind):
+        kind = self.values.meaning(node.func.value)
+        if node.func.attr in NOW and isinstance(kind, type) and _is_date(kind):
             return ChanceOrigin(CLOCK, fine=False, clock=True)
         if node.func.attr.endswith("fromtimestamp") and isinstance(kind, type) and _is_date(kind):
             return self._any(node.args)
-        if node.func.attr == "pop" and not node.args and self._is_set_of_text(node.func.value, least=1):
+        if node.func.attr == "pop" and not node.args and self.values.is_set_of_text(node.func.value, least=1):
             return ChanceOrigin(ORDER)
-        if node.func.attr == "join" and node.args and self._is_set_of_text(node.args[0]):
+        if node.func.attr == "join" and node.args and self.values.is_set_of_text(node.args[0]):
             return ChanceOrigin(ORDER)
         if self._is_device(node.func):
             return ChanceOrigin(DEVICE)
-        if self._builtin(node.func.value) is not None and node.args:  # int.from_bytes(x), str.upper(x)
+        if self.values.builtin(node.func.value) is not None and node.args:  # int.from_bytes(x), str.upper(x)
             return self._any(node.args)
         if node.func.attr in ("join", "format"):
-            if node.func.attr == "join" and node.args and self._is_unknown_set(node.args[0]):
+            if node.func.attr == "join" and node.args and self.values.is_unknown_set(node.args[0]):
                 return ChanceOrigin(ORDER)
             return self._any(node.args) or self.value(node.func.value)
         return self._method(node.func, node)
@@ -624,7 +570,7 @@ class _Cell:
             given = self._any([*node.args, *(each.value for each in node.keywords)])
             maps = function.attr in TAKING_IN and given is not None and not given.inside
             return given if maps and _module_of_value(self._root(function.value)) == "pandas" else None
-        if function.attr in GIVING_NONE and type(self._meaning(function.value)) in (list, set, dict):
+        if function.attr in GIVING_NONE and type(self.values.meaning(function.value)) in (list, set, dict):
             return None
         in_any_order = whole.source == ORDER and function.attr in OF_ANY_ORDER
         if in_any_order and (not whole.keyed or self._is_series(function.value)):
@@ -651,10 +597,10 @@ class _Cell:
 
     def _own(self, node: ast.expr) -> tuple[FunctionType, Definition, bool] | None:
         """The notebook's function that is called, its source, and whether it is a method of what it is of."""
-        function, method = self._meaning(node), False
+        function, method = self.values.meaning(node), False
         if isinstance(node, ast.Attribute) and function is None:
             holder = node.value
-            made = self._meaning(holder.func if isinstance(holder, ast.Call) else holder)
+            made = self.values.meaning(holder.func if isinstance(holder, ast.Call) else holder)
             kind = made if isinstance(made, type) else type(made)
             if is_own(kind):
                 function = inspect.getattr_static(kind, node.attr, None)
@@ -680,7 +626,7 @@ class _Cell:
             return None
         values = dict.fromkeys(function.__code__.co_varnames) | held_by(function)
         if method and isinstance(node.func, ast.Attribute) and definition.args.args:
-            values[definition.args.args[0].arg] = self._meaning(node.func.value)
+            values[definition.args.args[0].arg] = self.values.meaning(node.func.value)
         own: dict[str, ChanceOrigin] = {}
         for name, value in _given(definition, node, first=int(method)):
             values[name] = self._value_of(value)
@@ -703,15 +649,15 @@ class _Cell:
         try:
             return self.orders.value(node)
         except UnknownValue:
-            return {"a", "b"} if self._is_set_of_text(node) else self._meaning(node)
+            return {"a", "b"} if self.values.is_set_of_text(node) else self.values.meaning(node)
 
     def _is_device(self, function: ast.Attribute) -> bool:
         """Whether a method reads a file that gives random numbers."""
         holder = function.value
-        if isinstance(holder, ast.Attribute) and is_own(type(self._meaning(holder.value))):
-            file = object.__getattribute__(self._meaning(holder.value), "__dict__").get(holder.attr)
+        if isinstance(holder, ast.Attribute) and is_own(type(self.values.meaning(holder.value))):
+            file = object.__getattribute__(self.values.meaning(holder.value), "__dict__").get(holder.attr)
         else:
-            file = self._meaning(holder)
+            file = self.values.meaning(holder)
         if type(file).__module__ != "_io" or not function.attr.startswith("read"):
             return False
         return getattr(file, "name", None) in DEVICES
@@ -740,7 +686,7 @@ class _Cell:
             return None
         if name == "hash":
             return self._hash(given)
-        if name in ORDERED and self._is_set_of_text(_looped(given)):
+        if name in ORDERED and self.values.is_set_of_text(_looped(given)):
             return ChanceOrigin(ORDER)
         kept = self.value(given) if name in ORDERED else None
         if kept is not None and kept.source == ORDER and kept.inside:
@@ -763,12 +709,12 @@ class _Cell:
         return ChanceOrigin(self.orders.reason, inside=order is Order.KEYS)
 
     def _hash(self, node: ast.expr) -> ChanceOrigin | None:
-        if self._has_address(node):
+        if self.values.has_address(node):
             return ChanceOrigin(ADDRESS, fine=False)
         try:
             varies = hash_varies(self.orders.value(node))
         except UnknownValue:
-            varies = self._is_text(node)
+            varies = self.values.is_text(node)
         return ChanceOrigin(HASH) if varies else None
 
     def is_fit(self, node: ast.Call) -> bool:
@@ -776,94 +722,12 @@ class _Cell:
         if not (isinstance(node.func, ast.Attribute) and node.func.attr == "fit"):
             return False
         model = node.func.value
-        kind = self._meaning(model.func) if isinstance(model, ast.Call) else type(self._meaning(model))
-        return _is_estimator(kind)
-
-    # -- what values are, when the cell has ended ------------------------------------------------------
-
-    def _is_text(self, node: ast.expr) -> bool:
-        if isinstance(node, ast.Constant):
-            return isinstance(node.value, str | bytes) and bool(node.value)
-        if isinstance(node, ast.Tuple):
-            return any(map(self._is_text, node.elts))
-        value = self.namespace.get(node.id) if isinstance(node, ast.Name) else None
-        return type(value) in (str, bytes) and bool(value)
-
-    def _is_unknown_set(self, node: ast.expr) -> bool:
-        """Whether a set is made there of which the items are not known."""
-        if not (
-            isinstance(node, ast.Call) and self._builtin(node.func) in ("set", "frozenset") and node.args
-        ):
-            return False
-        try:
-            self.orders.value(node)
-        except UnknownValue:
-            return True
-        return False
-
-    def _has_address(self, node: ast.expr) -> bool:
-        """Whether the hash of a value is made of an address."""
-        if isinstance(node, ast.Lambda):
-            return True
-        if isinstance(node, ast.Call):
-            made: Any = object if self._builtin(node.func) == "object" else self._meaning(node.func)
-            return isinstance(made, type) and _has_own_address(made)
-        if self._builtin(node) is not None:
-            return True
-        value = self._meaning(node)
-        if isinstance(value, FunctionType | BuiltinFunctionType | MethodType):
-            return True
-        kind: Any = type(value)
-        return value is not None and _has_own_address(kind)
-
-    def _is_set_of_text(self, node: ast.expr | None, least: int = 2) -> bool:
-        """Whether it is a set with several texts, whose order depends on their hashes."""
-        if node is None:
-            return False
-        try:
-            found = self.orders.value(node)
-        except UnknownValue:
-            pass
-        else:
-            varies = type(found) in (set, frozenset) and any(map(hash_varies, found))
-            return varies and len(found) >= least
-        if isinstance(node, ast.Set):
-            return len(_texts(node)) >= least
-        if isinstance(node, ast.Name):
-            value = self.namespace.get(node.id)
-            return type(value) in (set, frozenset) and _counts(value) >= least
-        if (
-            not isinstance(node, ast.Call)
-            or self._builtin(node.func) not in ("set", "frozenset")
-            or not node.args
-        ):
-            return False
-        given = node.args[0]
-        if isinstance(given, ast.Constant):
-            return isinstance(given.value, str) and len(set(given.value)) >= least
-        if isinstance(given, ast.Name):
-            value = self.namespace.get(given.id)
-            return type(value) in (list, tuple, set, frozenset, dict, str) and _counts(value) >= least
-        return isinstance(given, ast.List | ast.Tuple | ast.Set) and len(_texts(given)) >= least
-
-    def _builtin(self, node: ast.expr) -> str | None:
-        """The name of a builtin that the user has not bound otherwise."""
-        if not isinstance(node, ast.Name):
-            return None
-        bound = self.namespace.get(node.id)
-        there = hasattr(builtins, node.id)
-        return node.id if there and (bound is None or bound is getattr(builtins, node.id)) else None
-
-    def _meaning(self, node: ast.expr) -> Any:
-        if isinstance(node, ast.Name):
-            return self.namespace.get(node.id)
-        if isinstance(node, ast.Attribute):
-            module = self._meaning(node.value)
-            if module is None and isinstance(node.value, ast.Name):  # imported inside a function
-                module = sys.modules.get(node.value.id)
-            if isinstance(module, ModuleType):
-                return vars(module).get(node.attr)
-        return None
+        kind = (
+            self.values.meaning(model.func)
+            if isinstance(model, ast.Call)
+            else type(self.values.meaning(model))
+        )
+        return is_estimator(kind)
 
 
 def _yields(statement: ast.stmt) -> TypeGuard[ast.Expr]:
@@ -885,18 +749,6 @@ def _given(definition: Definition, node: ast.Call, first: int) -> Iterator[tuple
             yield arguments.kwarg.arg, each.value
 
 
-def _functions() -> dict[int, ChanceOrigin]:
-    """`id` of each function that is loaded and tells something that is another in each run."""
-    found: dict[int, ChanceOrigin] = {}
-    for table, label in _LABELS:
-        clock = table in (_CLOCKS, _FILE_TIMES)
-        for function in _loaded(table):
-            found[id(function)] = ChanceOrigin(label, fine=table is _FILES, clock=clock)
-    for function in _loaded(_DATES):
-        found[id(function)] = ChanceOrigin(TIME, fine=False, clock=True)
-    return found
-
-
 def _grown(body: list[ast.stmt]) -> Iterator[str]:
     """Lists that statements put something into, one after the other."""
     for node in (each for statement in body for each in ast.walk(statement)):
@@ -906,39 +758,9 @@ def _grown(body: list[ast.stmt]) -> Iterator[str]:
                 yield node.func.value.id
 
 
-def _loaded(table: Mapping[str, tuple[str, ...]]) -> Iterator[Any]:
-    for module, names in table.items():
-        there = sys.modules.get(module)
-        yield from (vars(there)[name] for name in names if there is not None and name in vars(there))
-
-
-def _runs_random(function: Any, node: ast.Call) -> bool:
-    """Whether a call runs a command that is written there and shows random numbers."""
-    if getattr(function, "__name__", "") not in _COMMANDS:
-        return False
-    words = []
-    for each in ast.walk(node):
-        if isinstance(each, ast.Constant) and isinstance(each.value, str):
-            words.append(each.value)
-        elif isinstance(each, ast.Attribute) and each.attr == "executable":  # of `sys`
-            words.append("python")
-    return _SHELL.search(" ".join(words)) is not None
-
-
-def _has_own_address(kind: Any) -> bool:
-    """Whether the hash of objects of a class is made of their address."""
-    return kind.__hash__ is object.__hash__
-
-
 def _module_of_value(value: Any) -> str:
     """The package of the class of a value."""
     return type(value).__module__.partition(".")[0]
-
-
-def _is_random_query(node: ast.expr) -> bool:
-    """Whether it is the text of a query that draws random numbers."""
-    text = node.value if isinstance(node, ast.Constant) else None
-    return isinstance(text, str) and _RANDOM_QUERY.search(text) is not None
 
 
 def _part(whole: ChanceOrigin, key: object) -> ChanceOrigin | None:
@@ -960,52 +782,9 @@ def _are_apart(node: ast.Compare) -> bool:
     return not left & right
 
 
-def _is_estimator(kind: Any) -> bool:
-    return isinstance(kind, type) and kind.__module__.startswith("sklearn.") and hasattr(kind, "get_params")
-
-
-def _has_weights(value: Any) -> bool | None:
-    """Whether a model of torch has weights; None: it is no model."""
-    kind = getattr(sys.modules.get("torch.nn"), "Module", None)
-    todo, there = [value], None
-    while todo:
-        each = todo.pop()
-        if kind is None or kind not in type.mro(type(each)):
-            continue
-        there = False
-        own = object.__getattribute__(each, "__dict__")
-        if any(weight is not None for weight in own.get("_parameters", {}).values()):
-            return True
-        todo += own.get("_modules", {}).values()
-    return there
-
-
-def constant_weights(model: Any, name: str) -> bool:
-    """Whether a parameter of a model of torch has the same number everywhere, so that it was not drawn."""
-    if not _has_weights(model):
-        return False
-    weights = object.__getattribute__(model, "__dict__")["_parameters"].get(name)
-    if weights is None or weights.numel() < 2:
-        return False
-    numbers = weights.detach()
-    return bool((numbers == numbers.flatten()[0]).all())
-
-
-def is_function(value: Any) -> bool:
-    """Whether it is a function or class, and nothing else that can be called, as a partial function is."""
-    functions = FunctionType, BuiltinFunctionType, MethodType, type
-    return isinstance(value, functions) or type(value).__module__.startswith("numpy")
-
-
 def shows_value(code: str) -> bool:
     """Whether a cell shows the value of its last expression."""
     return _SHOWS_NO_VALUE.search(code.rstrip()) is None
-
-
-def _module_of(function: Any) -> str:
-    """The package of a function or class; empty for what is none."""
-    module = getattr(function, "__module__", None) if callable(function) else None
-    return module.partition(".")[0] if isinstance(module, str) else ""
 
 
 def _is_date(kind: type) -> bool:
@@ -1022,25 +801,6 @@ def _looped(node: ast.expr) -> ast.expr:
     ):
         node = node.args[0]
     return node
-
-
-def _texts(node: ast.Set | ast.List | ast.Tuple) -> set[Any]:
-    return {
-        each.value
-        for each in node.elts
-        if isinstance(each, ast.Constant) and type(each.value) in (str, bytes)
-    }
-
-
-def _counts(value: Any) -> int:
-    """How many texts there are in it, up to two."""
-    found: set[Any] = set()
-    for each in value:
-        if type(each) in (str, bytes):
-            found.add(each)
-            if len(found) == 2:
-                break
-    return len(found)
 
 
 def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:

@@ -1,0 +1,189 @@
+"""What a name in a cell means, and what a value is, when the cell has ended.
+
+In the kernel's process. Read from the user's variables; nothing is called."""
+
+import ast
+import builtins
+import sys
+from collections.abc import Mapping
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from deskcheck.notebook.kernel.chance.harmless import hash_varies
+from deskcheck.notebook.kernel.chance.orders import SetOrders
+from deskcheck.notebook.kernel.chance.own import UnknownValue
+
+
+def meaning(
+    node: ast.expr,
+    namespace: Mapping[str, Any],
+    *,
+    of: tuple[type, ...] = (ModuleType,),
+    imported: bool = False,
+) -> Any:
+    """What a name, or a name in an object of one of the classes `of`, is bound to; None: that is not known.
+    imported: a function may have imported a module under its own name."""
+    if isinstance(node, ast.Name):
+        return namespace.get(node.id)
+    if isinstance(node, ast.Attribute):
+        holder = meaning(node.value, namespace, of=of, imported=imported)
+        if holder is None and imported and isinstance(node.value, ast.Name):
+            holder = sys.modules.get(node.value.id)
+        if isinstance(holder, of):
+            return vars(holder).get(node.attr)
+    return None
+
+
+def builtin_name(node: ast.expr, namespace: Mapping[str, Any]) -> str | None:
+    """The name of a builtin that the user has not bound otherwise."""
+    if not isinstance(node, ast.Name):
+        return None
+    bound = namespace.get(node.id)
+    there = hasattr(builtins, node.id)
+    return node.id if there and (bound is None or bound is getattr(builtins, node.id)) else None
+
+
+class Values:
+    """Of the expressions of one cell. orders: what knows its sets."""
+
+    def __init__(self, namespace: Mapping[str, Any], orders: SetOrders) -> None:
+        self.namespace = namespace
+        self.orders = orders
+
+    def builtin(self, node: ast.expr) -> str | None:
+        """As `builtin_name`."""
+        return builtin_name(node, self.namespace)
+
+    def meaning(self, node: ast.expr) -> Any:
+        """As the function, inside of functions too."""
+        return meaning(node, self.namespace, imported=True)
+
+    def is_text(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Constant):
+            return isinstance(node.value, str | bytes) and bool(node.value)
+        if isinstance(node, ast.Tuple):
+            return any(map(self.is_text, node.elts))
+        value = self.namespace.get(node.id) if isinstance(node, ast.Name) else None
+        return type(value) in (str, bytes) and bool(value)
+
+    def is_unknown_set(self, node: ast.expr) -> bool:
+        """Whether a set is made there of which the items are not known."""
+        if not (isinstance(node, ast.Call) and self.builtin(node.func) in ("set", "frozenset") and node.args):
+            return False
+        try:
+            self.orders.value(node)
+        except UnknownValue:
+            return True
+        return False
+
+    def has_address(self, node: ast.expr) -> bool:
+        """Whether the hash of a value is made of an address."""
+        if isinstance(node, ast.Lambda):
+            return True
+        if isinstance(node, ast.Call):
+            made: Any = object if self.builtin(node.func) == "object" else self.meaning(node.func)
+            return isinstance(made, type) and _has_own_address(made)
+        if self.builtin(node) is not None:
+            return True
+        value = self.meaning(node)
+        if isinstance(value, FunctionType | BuiltinFunctionType | MethodType):
+            return True
+        kind: Any = type(value)
+        return value is not None and _has_own_address(kind)
+
+    def is_set_of_text(self, node: ast.expr | None, least: int = 2) -> bool:
+        """Whether it is a set with several texts, whose order depends on their hashes."""
+        if node is None:
+            return False
+        try:
+            found = self.orders.value(node)
+        except UnknownValue:
+            pass
+        else:
+            varies = type(found) in (set, frozenset) and any(map(hash_varies, found))
+            return varies and len(found) >= least
+        if isinstance(node, ast.Set):
+            return len(_texts(node)) >= least
+        if isinstance(node, ast.Name):
+            value = self.namespace.get(node.id)
+            return type(value) in (set, frozenset) and _counts(value) >= least
+        if (
+            not isinstance(node, ast.Call)
+            or self.builtin(node.func) not in ("set", "frozenset")
+            or not node.args
+        ):
+            return False
+        given = node.args[0]
+        if isinstance(given, ast.Constant):
+            return isinstance(given.value, str) and len(set(given.value)) >= least
+        if isinstance(given, ast.Name):
+            value = self.namespace.get(given.id)
+            return type(value) in (list, tuple, set, frozenset, dict, str) and _counts(value) >= least
+        return isinstance(given, ast.List | ast.Tuple | ast.Set) and len(_texts(given)) >= least
+
+
+def _has_own_address(kind: Any) -> bool:
+    """Whether the hash of objects of a class is made of their address."""
+    return kind.__hash__ is object.__hash__
+
+
+def _texts(node: ast.Set | ast.List | ast.Tuple) -> set[Any]:
+    return {
+        each.value
+        for each in node.elts
+        if isinstance(each, ast.Constant) and type(each.value) in (str, bytes)
+    }
+
+
+def _counts(value: Any) -> int:
+    """How many texts there are in it, up to two."""
+    found: set[Any] = set()
+    for each in value:
+        if type(each) in (str, bytes):
+            found.add(each)
+            if len(found) == 2:
+                break
+    return len(found)
+
+
+def is_estimator(kind: Any) -> bool:
+    return isinstance(kind, type) and kind.__module__.startswith("sklearn.") and hasattr(kind, "get_params")
+
+
+def has_weights(value: Any) -> bool | None:
+    """Whether a model of torch has weights; None: it is no model."""
+    kind = getattr(sys.modules.get("torch.nn"), "Module", None)
+    todo, there = [value], None
+    while todo:
+        each = todo.pop()
+        if kind is None or kind not in type.mro(type(each)):
+            continue
+        there = False
+        own = object.__getattribute__(each, "__dict__")
+        if any(weight is not None for weight in own.get("_parameters", {}).values()):
+            return True
+        todo += own.get("_modules", {}).values()
+    return there
+
+
+def constant_weights(model: Any, name: str) -> bool:
+    """Whether a parameter of a model of torch has the same number everywhere, so that it was not drawn."""
+    if not has_weights(model):
+        return False
+    weights = object.__getattribute__(model, "__dict__")["_parameters"].get(name)
+    if weights is None or weights.numel() < 2:
+        return False
+    numbers = weights.detach()
+    return bool((numbers == numbers.flatten()[0]).all())
+
+
+def is_function(value: Any) -> bool:
+    """Whether it is a function or class, and nothing else that can be called, as a partial function is."""
+    functions = FunctionType, BuiltinFunctionType, MethodType, type
+    return isinstance(value, functions) or type(value).__module__.startswith("numpy")
+
+
+def module_of(function: Any) -> str:
+    """The package of a function or class; empty for what is none."""
+    module = getattr(function, "__module__", None) if callable(function) else None
+    return module.partition(".")[0] if isinstance(module, str) else ""

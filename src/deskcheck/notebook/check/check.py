@@ -9,6 +9,7 @@ Other kernels than our own (`CheckSettings.kernel`) run without a sandbox, and w
 notebook is then always run twice. Not covered: widgets, what needs a network (there is none in the
 sandbox)."""
 
+import ast
 import hashlib
 import json
 import os
@@ -24,7 +25,15 @@ from typing import Any
 
 from deskcheck.errors import InputError, RecordingError
 from deskcheck.notebook.check.diff import DiffRow, diff
-from deskcheck.notebook.check.names import bound, changed, environment, loaded, modules, written_globals
+from deskcheck.notebook.check.names import (
+    bound,
+    changed,
+    environment,
+    given,
+    loaded,
+    modules,
+    written_globals,
+)
 from deskcheck.notebook.check.normalise import NORMALISERS, Normaliser, same_after
 from deskcheck.notebook.check.sanitise import Replacement
 from deskcheck.notebook.installed.kernel import NO_GUARANTEES, InstalledKernels, installed_kernels
@@ -43,6 +52,7 @@ from deskcheck.notebook.kernel.repeats import (
 from deskcheck.notebook.kernel.replayer import Reruns, SandboxKernels, replay
 from deskcheck.notebook.kernel.servers import Servers
 from deskcheck.notebook.settings import CheckSettings
+from deskcheck.notebook.state.dependencies import definitions, names_used
 from deskcheck.notebook.trajectory.chance import ChanceKind
 from deskcheck.notebook.trajectory.ipynb import notebook_files, read_notebook
 from deskcheck.notebook.trajectory.markers import Marker, markers_of
@@ -493,16 +503,19 @@ class _Comparison:
             return False
         chance: set[str] = set()
         imported: set[str] = set()
+        defined: dict[str, ast.AST] = {}
         for step in marked(made[0].steps, [each.steps for each in made[1:]], self.forgives):
             if not isinstance(step, Execution):
                 continue
             imported |= modules(step.source)
-            depends = bool(chance & loaded(step.source))
+            depends = bool(chance) and not chance.isdisjoint(names_used(step.source, defined))
+            defined |= definitions([step.source])
             perhaps = bool(step.drew) and not luck(step)
             if (depends or perhaps) and step.repeats and step.shown():
                 return True
             if depends or step.drew or step.repeats is False:
-                chance |= (bound(step.source) | changed(step.source)) - imported
+                gives = bound(step.source) | changed(step.source) | given(step.source)
+                chance |= gives - imported
         return False
 
     def forgives(self, one: Execution, other: Execution) -> bool:

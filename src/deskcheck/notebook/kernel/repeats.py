@@ -25,6 +25,9 @@ _OF_TIMING = re.compile(
 )
 """Lines that IPython's magics print."""
 
+_OBJECTS = re.compile(r"<|[\[(](?:<[\w.]+ (?:object )?at 0x[0-9a-f]+>(?:,\s*)?)+[\])]\Z")
+"""A text of an object without a text of its own, or of a list of such."""
+
 
 @dataclass(frozen=True, slots=True)
 class Text:
@@ -123,7 +126,7 @@ def shows(execution: Execution) -> bool:
     """Whether a cell shows a text that could be another: not what it prints of constants alone, nor what
     ``%time`` and ``%timeit`` print, which are durations."""
     text = Text.of(execution.shown())
-    if text.error or any(not plain.startswith("<") for plain in text.plain):
+    if text.error or not all(map(_OBJECTS.match, text.plain)):
         return True
     stdout = _OF_TIMING.sub("", text.stdout)
     return bool(stdout) and stdout != _constants(execution.source)

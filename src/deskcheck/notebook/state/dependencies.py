@@ -116,7 +116,12 @@ def depends_on(
     last that bound its name there. types: name -> type of the variable; that of an instance leads to its
     class.
     """
-    sources = definitions(earlier)
+    return tuple(name for name in names_used(source, definitions(earlier), types or {}) if name in names)
+
+
+def names_used(source: str, defined: Mapping[str, ast.AST], types: Mapping[str, str] = {}) -> tuple[str, ...]:
+    """The names that a piece of source reads, then those that the functions and classes read which it comes
+    by, and so on. defined: these, by name, as of `definitions`. types: as of `depends_on`."""
     found: dict[str, None] = {}
     todo = [*names_read(source)]
     while todo:
@@ -124,12 +129,12 @@ def depends_on(
         if name in found:
             continue
         found[name] = None
-        read = list(_reads(sources[name])) if name in sources else []
-        type_name = (types or {}).get(name)
-        if type_name is not None and type_name in sources:
+        read = list(_reads(defined[name])) if name in defined else []
+        type_name = types.get(name)
+        if type_name is not None and type_name in defined:
             read.append(type_name)
         todo += read
-    return tuple(name for name in found if name in names)
+    return tuple(found)
 
 
 def definitions(earlier: Iterable[str]) -> dict[str, ast.AST]:

@@ -37,9 +37,9 @@ from deskcheck.notebook.kernel.chance.libraries import (
     SAYS_SO,
     Calls,
     LibraryGenerators,
-    named,
     root_package,
 )
+from deskcheck.notebook.kernel.chance.meaning import meaning
 from deskcheck.notebook.kernel.chance.own import is_filled
 from deskcheck.notebook.kernel.chance.reached import ReachedNames
 from deskcheck.notebook.kernel.chance.shown import ShownChance, shows_value
@@ -339,7 +339,7 @@ class _OfCall:
             if each.arg in _GENERATORS and isinstance(each.value, ast.Name) and each.value.id in self.drew:
                 return each.value.id
         if "faker" in self.drew and isinstance(call.func, ast.Attribute):
-            holder = named(call.func.value, self.namespace)
+            holder = meaning(call.func.value, self.namespace)
             if type(holder).__module__.startswith("faker."):
                 return "faker"
         if "numpy.random" in self.drew and _SAMPLERS.fullmatch(own):
@@ -348,7 +348,7 @@ class _OfCall:
                 return "numpy.random"
         if "numpy.random" in self.drew and own == "fit" and isinstance(call.func, ast.Attribute):
             return "numpy.random" if self._learns(call.func.value, call.args) else None
-        function = named(call.func, self.namespace)
+        function = meaning(call.func, self.namespace)
         package = root_package(call.func, self.namespace) if isinstance(function, type) else None
         if package in self.of_numpy:
             return package
@@ -362,10 +362,10 @@ class _OfCall:
         if isinstance(model, ast.Call):
             if learns_the_same(model, given[0] if given else None, self.namespace):
                 return False
-            kind = named(model.func, self.namespace)
+            kind = meaning(model.func, self.namespace)
             seeded = any(each.arg == "random_state" for each in model.keywords)
             return isinstance(kind, type) and is_random_estimator(kind) and not seeded
-        return learns_by_chance(named(model, self.namespace))
+        return learns_by_chance(meaning(model, self.namespace))
 
 
 def _is_of_torch(function: Any, name: str) -> bool:

@@ -103,6 +103,11 @@ _DATA = frozenset(
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _OF_FILES = frozenset({"name", "mode", "closed", "encoding"})
 """Attributes of a file that reading it does not change."""
+_LABELLING = frozenset(
+    {"title", "xlabel", "ylabel", "suptitle", "figtext", "text", "annotate", "set_title", "set_xlabel"}
+    | {"set_ylabel", "grid"}
+)
+"""Functions and methods of matplotlib that give the text that they are given, not what is plotted."""
 _SORTED = frozenset({"sort_values"})
 """Methods of pandas that sort rows, of which those that are equal keep the order that they had."""
 _ADDING = frozenset({"sum", "mean", "prod", "std", "var"})
@@ -879,6 +884,8 @@ class Proof:
         if not is_function(function):
             return Known.NOTHING  # something that is called, as a `functools.partial`
         module = _module_of(function)
+        if own in _LABELLING and module.startswith("matplotlib.") and known is Known.VALUE:
+            return known
         package = module.partition(".")[0]
         pure = package in _PURE or (package in ("numpy", "pandas") and "random" not in module)
         if pure or (package == "torch" and not _has_models(type(function)) and not _MAY_DRAW.search(own)):
@@ -896,6 +903,10 @@ class Proof:
         if own not in _ADDING or type(self._meaning(node)).__name__ == "DataFrame":
             return True
         return own in ("sum", "mean") and self._adds_exactly(node)
+
+    def _is_plot(self, node: ast.expr) -> bool:
+        """Whether it is a part of a plot."""
+        return package_of(type(self._meaning(node))) in ("matplotlib", "mpl_toolkits")
 
     def _is_sorted_alone(self, holder: ast.expr, given: list[ast.expr]) -> bool:
         """Whether no two rows of a series or data frame are equal by what they are sorted by."""
@@ -918,6 +929,8 @@ class Proof:
         if own == "format":
             return Known.VALUE if base is Known.VALUE and known <= Known.TEXT else Known.NOTHING
         if base is known is Known.VALUE and not self.draws:
+            return Known.VALUE
+        if own in _LABELLING and known is Known.VALUE and self._is_plot(holder):
             return Known.VALUE
         if base is Known.VALUE:
             value = self._meaning(holder)

@@ -24,7 +24,7 @@ from deskcheck.notebook.kernel.chance.estimators import (
     made_to_learn_the_same,
 )
 from deskcheck.notebook.kernel.chance.generators import words
-from deskcheck.notebook.kernel.chance.meaning import is_function
+from deskcheck.notebook.kernel.chance.meaning import is_function, meaning
 from deskcheck.notebook.trajectory.chance import ChanceSource, unseen
 
 OWN = "random.Random"
@@ -248,7 +248,7 @@ class Calls:
         name = getattr(call.func, "attr", getattr(call.func, "id", ""))
         if SAYS_SO.search(name):
             return False
-        value = named(call.func, self.namespace)
+        value = meaning(call.func, self.namespace)
         if value is not None and not is_function(value):
             return False
         return root_package(call.func, self.namespace) is not None
@@ -258,7 +258,7 @@ class Calls:
         that learns by chance or has one that does."""
         if not isinstance(node, ast.Name | ast.Attribute) or id(node) in self.learns_the_same:
             return False
-        value = named(node, self.namespace)
+        value = meaning(node, self.namespace)
         if value is not None and is_of_notebook(root_package(node, self.namespace) or ""):
             return True
         if isinstance(value, type):
@@ -266,19 +266,11 @@ class Calls:
         return has_random_estimator(value)
 
 
-def named(node: ast.expr, namespace: Mapping[str, Any]) -> Any:
-    """What a name, or a name in a module, is bound to."""
-    if isinstance(node, ast.Name):
-        return namespace.get(node.id)
-    module = named(node.value, namespace) if isinstance(node, ast.Attribute) else None
-    return vars(module).get(getattr(node, "attr", "")) if isinstance(module, ModuleType) else None
-
-
 def root_package(node: ast.expr, namespace: Mapping[str, Any]) -> str | None:
     """The package that what is called comes from, or what it is a method of; None: that is not known. Of the
     notebook's own functions and classes it is ``__main__``."""
     while True:
-        value = named(node, namespace)
+        value = meaning(node, namespace)
         if value is not None:
             break
         match node:

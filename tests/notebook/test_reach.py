@@ -45,6 +45,26 @@ CHANCE: list[list[str]] = [
     ["def f(_):\n    return random.choice([1, 2])", "print(list(map(f, range(2))))"],
     ["import heapq; h = [2, 3]\nheapq.heappush(h, random.choice([1, 4]))", "h"],
 ]
+GAME = """class Words:
+    def __init__(self, texts): self.texts = set(texts); self.n = 3
+    def plays(self, text): return {text + c for c in "ab"} & self.texts
+def best(words, text):
+    return next(iter(sorted(words.plays(text))), None) or random.choice(["a", "x"])
+def play(words, *players):
+    told = []
+    for player in players:
+        told.append(player(words, "a"))
+    return told
+def change(words): words.n = random.choice([1, 2])
+def swap(given): given.append(random.choice([1, 2]))
+words = Words(["a", "ab"])
+"""
+CHANCE += [
+    [GAME, "change(words)", "words.n"],
+    [GAME, "change(words); n = 1", "words.n"],
+    [GAME, "swap(perm); n = 1", "perm"],
+    [GAME, "list(map(swap, [perm])); n = 1", "perm"],
+]
 FIXED: list[list[str]] = [
     ["random.shuffle(perm)", "len(perm), sorted(perm), sum(perm), set(perm), 3 in perm, max(perm)"],
     ["random.shuffle(perm)", "same.sort()", "perm"],
@@ -60,6 +80,10 @@ FIXED: list[list[str]] = [
     ["x = random.choice([1, 2])", "try:\n    y = 1\nexcept ValueError:\n    y = 0\ny"],
     ["x = random.choice([1, 2])", "class P:\n    n = 3\n    def go(self): print('a')\nP().go()", "P.n"],
     ["r = random.Random(); x = r.random()", "r.seed(3); r.random()"],
+]
+FIXED += [
+    [GAME, "play(words, best)", "words.n, len(words.texts), sorted(words.plays('a'))"],
+    [GAME, "x = best(words, 'b')", "words.n, perm[0]"],
 ]
 
 

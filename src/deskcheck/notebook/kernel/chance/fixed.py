@@ -38,6 +38,7 @@ from deskcheck.notebook.kernel.chance.meaning import builtin_name, constant_weig
 from deskcheck.notebook.kernel.chance.orders import prints
 from deskcheck.notebook.kernel.chance.own import OwnFunction, generates
 from deskcheck.notebook.kernel.chance.reach import (
+    Changes,
     is_generator,
     leads_to,
     own_attribute,
@@ -157,6 +158,9 @@ class Proof:
         self.shown = 0
         self.prints: set[int] = set()
         """`id` of the calls that print and were read."""
+        self._at: ast.stmt | None = None
+        """The statement of the cell that is read."""
+        self._changes_there: Changes | None = None
         self._calls: list[str] = []
         self._locals: set[str] = set()
         """Of the function or comprehension that is read: the user's variables of the same name are others."""
@@ -181,6 +185,7 @@ class Proof:
 
     def _at_top(self, node: ast.stmt, *, shows: bool = False) -> None:
         """A statement of the cell itself. shows: its value is shown."""
+        self._at, self._changes_there = node, None
         try:
             if not self.draws and self._is_apart(node):
                 self._take(node)
@@ -746,8 +751,34 @@ class Proof:
                 continue  # of what holds a function nothing is changed
             while isinstance(node, ast.Attribute | ast.Subscript | ast.Starred):
                 node = node.value
-            if isinstance(node, ast.Name) and not self._is_plain(self.namespace.get(node.id)):
+            if not isinstance(node, ast.Name):
+                continue
+            value = self.namespace.get(node.id)
+            if node.id in self._locals or not (self._is_plain(value) or self._stays(value)):
                 self.known[node.id] = max(self.known.get(node.id, Known.VALUE), Known.TYPE)
+
+    def _stays(self, value: Any) -> bool:
+        """Whether nothing that the statement runs changes an object of the notebook's, or a collection."""
+        if self._at is None:
+            return False
+        if self._changes_there is None:
+            defined = (each for function in self.functions.values() for each in ast.walk(function))
+            named = {each.arg for each in defined if isinstance(each, ast.arg)}
+            self._changes_there = Changes(self._nodes(self._at), named, self._is_safe)
+        return self._changes_there.keep(value)
+
+    def _is_safe(self, node: ast.Call) -> bool:
+        """Whether a call changes nothing that it is given, but for what the notebook's own code does."""
+        if self._builtin(node.func) is not None:
+            return True
+        function = self._meaning(node.func)
+        if function is None:  # a method, or a parameter
+            return isinstance(node.func, ast.Attribute) or getattr(node.func, "id", "") in self._locals
+        if getattr(function, "__module__", "") == "__main__":
+            return isinstance(function, FunctionType | type)
+        if not is_function(function) or getattr(function, "__name__", "") in _SHUFFLES:
+            return False
+        return _module_of(function).partition(".")[0] in _PURE | {"random"}
 
     def _is_plain(self, value: Any) -> bool:
         """Whether nothing changes it, or only what we know. What a library draws it may keep for itself."""
@@ -760,6 +791,8 @@ class Proof:
         known = _join([*given, *(self._value(each.value) for each in node.keywords)])
         if known is Known.VALUE:
             return known
+        if known is Known.NOTHING:
+            self._calls_back(node)
         if name in ("callable", "hasattr", "issubclass"):
             return Known.VALUE
         if name in ("type", "isinstance"):
@@ -775,6 +808,14 @@ class Proof:
         if name in TEXTS:
             return self._text(node.args)
         return known if name in FORMING else Known.NOTHING
+
+    def _calls_back(self, node: ast.Call) -> None:
+        """A builtin that is given functions calls them with the items that it is given."""
+        given = [*node.args, *(each.value for each in node.keywords)]
+        if any(
+            isinstance(each, ast.Lambda) or isinstance(self._meaning(each), FunctionType) for each in given
+        ):
+            self._touches(each for value in given for each in ast.walk(value) if isinstance(each, ast.Name))
 
     def _of_items(self, name: str, node: ast.Call) -> Known:
         """What a builtin gives of items in any order. Of those that are equal by a key, the first counts."""
@@ -878,6 +919,8 @@ class Proof:
                 continue
             if left.get(parameter, Known.VALUE) > local[parameter]:
                 self.known[argument.id] = left[parameter]
+            elif self.draws and not self._is_data(argument.id):
+                self._touches([argument])
         return found
 
     def _of_library(self, function: Any, own: str, known: Known, given: list[ast.expr]) -> Known:

@@ -1,23 +1,37 @@
-"""What the use of a value may read: the variables and objects that it leads to.
+"""What the use of a value may read: the variables and objects that it leads to; and what code may change.
 
 In the kernel's process. Followed are collections, functions and what they are closed over, the variables
 that functions of the notebook name, partial functions, methods, and objects and classes of the notebook.
 Nothing is called. Not seen: what objects of libraries hold, and what lies beyond the first items of a large
 collection."""
 
+import ast
 import dis
 import functools
 import itertools
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from types import CodeType, FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any
 
-from deskcheck.notebook.kernel.chance.own import is_filled
+from deskcheck.notebook.kernel.chance.effects import CHANGING
+from deskcheck.notebook.kernel.chance.own import is_filled, is_own
 
 _ATOMS = (int, float, complex, bool, str, bytes, range, type(None), type(...), ModuleType)
 _GENERATORS = frozenset({"Random", "SystemRandom", "Generator", "RandomState"})
 _OF_GENERATORS = frozenset({"random", "numpy", "torch", "faker"})
+_NEW = (
+    *(ast.List, ast.Dict, ast.Set, ast.Constant, ast.JoinedStr, ast.Compare),
+    *(ast.ListComp, ast.SetComp, ast.DictComp),
+)
+_MAKING = frozenset(
+    {"list", "dict", "set", "sorted", "defaultdict", "Counter", "deque", "int", "float", "str", "len", "sum"}
+)
+_ALSO_CHANGING = frozenset(
+    {"popitem", "popleft", "extendleft", "rotate", "shuffle", "difference_update", "intersection_update"}
+    | {"symmetric_difference_update", "subtract", "move_to_end", "__setattr__", "__setitem__", "__delitem__"}
+)
+_CHANGING_ANYTHING = frozenset({"setattr", "delattr", "exec", "eval", "vars", "globals", "locals"})
 _ITEMS = 200
 """So many items of a collection are looked at."""
 _MOST = 2000
@@ -46,6 +60,82 @@ def leads_to(value: Any, names: Collection[str], namespace: Mapping[str, Any]) -
             todo += [namespace[name] for name in read if name in namespace]
         todo += _held(each)
     return None
+
+
+class Changes:
+    """What some code may change in its place. nodes: all that it runs. parameters: names of those of the
+    notebook's functions. safe: whether a call changes nothing that it is given, or runs some of the nodes."""
+
+    def __init__(
+        self, nodes: Iterable[ast.AST], parameters: Collection[str], safe: Callable[[ast.Call], bool]
+    ) -> None:
+        self.attributes: set[str] = set()
+        """Those that are given a value."""
+        self.items = False
+        """Whether items of a collection that is not made there may be given or taken."""
+        self.grows = False
+        """Whether a variable is added to, which may be a collection."""
+        self.unknown = False
+        """Whether something is called that is not known."""
+        found = [*nodes]
+        new = _made_there(found) - {*parameters}
+        for node in found:
+            if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+                self.attributes.add(node.attr)
+            elif isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+                self.items |= not _is_one_of(node.value, new)
+            elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+                self.grows |= node.target.id not in new
+            elif isinstance(node, ast.Call):
+                self._called(node, new, safe)
+
+    def _called(self, node: ast.Call, new: set[str], safe: Callable[[ast.Call], bool]) -> None:
+        function = node.func
+        if isinstance(function, ast.Attribute) and function.attr in CHANGING | _ALSO_CHANGING:
+            self.items |= not _is_one_of(function.value, new)
+        elif getattr(function, "id", "") in _CHANGING_ANYTHING:
+            self.items = self.unknown = True
+        elif not safe(node):
+            self.unknown = True
+
+    def keep(self, value: Any) -> bool:
+        """Whether an object of the notebook's, or a collection, stays as it is."""
+        if is_own(type(value)):
+            return not self.items and self.attributes.isdisjoint(_attributes(value))
+        if type(value) in (list, dict, set):
+            return not (self.items or self.grows or self.unknown)
+        return issubclass(type(value), tuple)
+
+
+def _made_there(nodes: Iterable[ast.AST]) -> set[str]:
+    """Variables that are given nothing but new collections, and numbers and texts."""
+    found: dict[str, bool] = {}
+    for node in nodes:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                if isinstance(target, ast.Name):
+                    new = isinstance(node.value, _NEW) or _makes(node.value)
+                    found[target.id] = found.get(target.id, True) and new
+                else:
+                    others = (each for each in ast.walk(target) if isinstance(each, ast.Name))
+                    found |= dict.fromkeys((each.id for each in others), False)
+        elif isinstance(node, ast.For | ast.comprehension | ast.NamedExpr):
+            found |= {each.id: False for each in ast.walk(node.target) if isinstance(each, ast.Name)}
+        elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+            others = (each for each in ast.walk(node.optional_vars) if isinstance(each, ast.Name))
+            found |= dict.fromkeys((each.id for each in others), False)
+    return {name for name, new in found.items() if new}
+
+
+def _makes(node: ast.expr) -> bool:
+    """Whether it is a call that makes a collection."""
+    return isinstance(node, ast.Call) and getattr(node.func, "id", "") in _MAKING
+
+
+def _is_one_of(node: ast.expr, names: Collection[str]) -> bool:
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return isinstance(node, ast.Name) and node.id in names
 
 
 def is_generator(value: Any) -> bool:

@@ -64,6 +64,8 @@ CHANCE += [
     [GAME, "change(words); n = 1", "words.n"],
     [GAME, "swap(perm); n = 1", "perm"],
     [GAME, "list(map(swap, [perm])); n = 1", "perm"],
+    ["random.shuffle(perm)", "def f():\n    perm = 3\n    return perm\nf()", "perm[0]"],
+    ["def f(xs):\n    random.shuffle(xs)\n    return xs", "print(f([3, 1, 2]))"],
 ]
 FIXED: list[list[str]] = [
     ["random.shuffle(perm)", "len(perm), sorted(perm), sum(perm), set(perm), 3 in perm, max(perm)"],
@@ -84,6 +86,7 @@ FIXED: list[list[str]] = [
 FIXED += [
     [GAME, "play(words, best)", "words.n, len(words.texts), sorted(words.plays('a'))"],
     [GAME, "x = best(words, 'b')", "words.n, perm[0]"],
+    [GAME, "def f():\n    def other(): yield random.random()\n    return [*other()]\nx = f()", "other[0]"],
 ]
 
 

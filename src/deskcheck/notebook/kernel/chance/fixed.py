@@ -221,10 +221,15 @@ class Proof:
             if prints(each):
                 self.prints.add(id(each))
                 self.shown += 1
-            elif isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
-                self.known.pop(each.id, None)
-        if isinstance(node, _DEFINITIONS):
-            self.known.pop(node.name, None)
+        for name in self._gives_to(node):
+            self.known.pop(name, None)
+
+    def _gives_to(self, node: ast.stmt | ast.expr) -> set[str]:
+        """Variables that it gives something to, itself or in functions that say `global`."""
+        own = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
+        found = {each.id for each in own if not isinstance(each.ctx, ast.Load)}
+        found |= {name for each in self._nodes(node) if isinstance(each, ast.Global) for name in each.names}
+        return found | ({node.name} if isinstance(node, _DEFINITIONS) else set())
 
     def _forget(self, node: ast.stmt) -> None:
         """All that a statement gives something to, or may change, is another in each run."""
@@ -237,10 +242,11 @@ class Proof:
                 held = held.value
             if not isinstance(held, ast.Name):
                 continue
-            if isinstance(getattr(each, "ctx", None), ast.Store | ast.Del):
-                self.known[held.id] = Known.NOTHING
+            if not isinstance(getattr(each, "ctx", None), ast.Load):
+                self._touches([held])
             elif held.id in names:
                 self.used[held.id] = None
+        self.known |= dict.fromkeys(self._gives_to(node), Known.NOTHING)
 
     def _changing(self) -> list[str]:
         """The variables that are another in each run."""
@@ -398,10 +404,9 @@ class Proof:
 
     def _set(self, name: str, known: Known) -> None:
         """The object of a variable is changed, and so are others that have it."""
-        value = self.namespace.get(name)
-        for other, each in self.namespace.items():
-            if other == name or same_object(each, value):
-                self.known[other] = known if not self._by_chance else Known.NOTHING
+        value = None if name in self._locals else self.namespace.get(name)
+        others = (other for other, each in self.namespace.items() if same_object(each, value))
+        self.known |= dict.fromkeys((name, *others), known if not self._by_chance else Known.NOTHING)
 
     def _changes(self, node: ast.expr) -> None:
         """A call changes a variable in its place."""

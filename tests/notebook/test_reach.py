@@ -18,6 +18,7 @@ CHANCE: list[list[str]] = [
     ["mix = functools.partial(random.shuffle)", "mix(perm)", "perm[0]"],
     ["mix = functools.partial(random.shuffle)", "mix(perm); n = 1", "print(len(perm), perm[0])"],
     ["random.shuffle(perm)", "same[0]"],
+    ["random.shuffle(perm); collections.Counter(perm)"],
     ["random.shuffle(perm)", "box['in'][0]"],
     ["first = lambda: perm[0]", "random.shuffle(perm)", "first()"],
     ["def first():\n    return perm[0]", "random.shuffle(perm)", "first() > 1"],
@@ -70,6 +71,7 @@ CHANCE += [
 FIXED: list[list[str]] = [
     ["random.shuffle(perm)", "len(perm), sorted(perm), sum(perm), set(perm), 3 in perm, max(perm)"],
     ["random.shuffle(perm)", "same.sort()", "perm"],
+    ["random.shuffle(perm); collections.Counter(perm) == collections.Counter([3, 2, 1])"],
     ["random.shuffle(perm)", "def f():\n    return len(perm)", "f()"],
     ["random.shuffle(perm)", "perm = [1, 2]", "perm[0]"],
     ["random.shuffle(perm)", "other[0], [n + 1 for n in [1, 2]]"],
@@ -88,6 +90,34 @@ FIXED += [
     [GAME, "x = best(words, 'b')", "words.n, perm[0]"],
     [GAME, "def f():\n    def other(): yield random.random()\n    return [*other()]\nx = f()", "other[0]"],
 ]
+FRAME = "import pandas as pd\ndf = pd.DataFrame({'g': list('abab'), 'v': range(4)})"
+OF_FRAMES: list[tuple[list[str], bool]] = [
+    (["df.sample(frac=.5).shape, len(df.sample(2))"], False),
+    (["df.sample(frac=1).sort_index()"], False),
+    (["df.sample(frac=1).sort_values('v')"], False),
+    (["df.sample(frac=1).sort_values('g')"], True),
+    (["df['noise'] = np.random.rand(4)\ndf[['g', 'v']].tail(2)"], False),
+    (
+        [
+            "df['noise'] = np.random.rand(4)",
+            "df[['g', 'v']].tail(2), df.g.nunique(), df['v'].sum(), df.columns",
+        ],
+        False,
+    ),
+    (["df['noise'] = np.random.rand(4)", "df[['g', 'noise']].tail(2)"], True),
+    (["df['noise'] = np.random.rand(4)", "df.noise > .5"], True),
+    (["df['noise'] = np.random.rand(4)\ndf['v'] = df['noise'] > .5", "df[['v']]"], True),
+    (["mixed = df.sample(frac=1)", "mixed.shape, mixed.dtypes, len(mixed)"], False),
+    (["mixed = df.sample(frac=1)", "mixed.g.iloc[0]"], True),
+]
+
+
+@pytest.mark.parametrize(("cells", "is_chance"), OF_FRAMES, ids=str)
+def test_data_frames(cells: list[str], is_chance: bool) -> None:
+    """Other columns than those that were drawn, the shape of a sample, and rows that are sorted again by what
+    no two have in common, are no chance."""
+    pytest.importorskip("pandas", reason="would have proved that data frames are followed")
+    assert bool(told([FRAME, *cells])[-1]) is is_chance
 
 
 def told(cells: list[str]) -> list[tuple[str, ...]]:

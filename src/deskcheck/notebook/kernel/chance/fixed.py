@@ -109,7 +109,7 @@ _LABELLING = frozenset(
     | {"set_ylabel", "grid"}
 )
 """Functions and methods of matplotlib that give the text that they are given, not what is plotted."""
-_SORTED = frozenset({"sort_values"})
+_SORTED = frozenset({"sort_values", "sort_index"})
 """Methods of pandas that sort rows, of which those that are equal keep the order that they had."""
 _ADDING = frozenset({"sum", "mean", "prod", "std", "var"})
 """What they give depends on the order in the last digits."""
@@ -259,7 +259,7 @@ class Proof:
             for each in node.elts:
                 self._show(self._value(each), each, last=True)
             return
-        if last and known is Known.ITEMS and self._is_set(node):
+        if last and known is Known.ITEMS and self._is_set(node) and not _is_counter(node):
             known = Known.VALUE
         if known > Known.TEXT or self._by_chance:
             self.may_show = True
@@ -383,8 +383,11 @@ class Proof:
         if not isinstance(base, ast.Name):
             return
         was = self.known.get(base.id, Known.VALUE)
-        if isinstance(target, ast.Subscript) and target.value is base and base.id in self.parts:
-            self._item_given(base.id, target.slice, known)
+        if isinstance(target, ast.Subscript) and target.value is base:
+            if was is Known.VALUE and type(self.namespace.get(base.id)).__name__ in ("dict", "DataFrame"):
+                self.parts.setdefault(base.id, set())
+            if base.id in self.parts:
+                self._item_given(base.id, target.slice, known)
         if max(known, index) > Known.VALUE:
             array = package_of(type(self.namespace.get(base.id))) in ARRAYS
             kept = known <= Known.FORM and index is Known.VALUE and array
@@ -603,12 +606,16 @@ class Proof:
         return Known.ITEMS if isinstance(other, ast.List) and isinstance(node.op, ast.Add) else Known.FORM
 
     def _is_set(self, node: ast.expr) -> bool:
-        """Whether a set is written or made there, or a variable has one."""
+        """Whether a set is written or made there, or a variable has one; or what counts items."""
         if isinstance(node, ast.Call):
-            return self._builtin(node.func) in ("set", "frozenset")
+            return self._builtin(node.func) in ("set", "frozenset") or _called(node) == "Counter"
         return isinstance(node, ast.Set) or type(self._meaning(node)) in (set, frozenset)
 
     def _attribute(self, node: ast.Attribute) -> Known:
+        if isinstance(node.value, ast.Name) and self.parts.get(node.value.id):
+            frame = self.namespace.get(node.value.id)
+            if node.attr in getattr(frame, "columns", ()) and node.attr not in self.parts[node.value.id]:
+                return Known.VALUE
         base = self._value(node.value)
         if base is Known.VALUE:
             return base
@@ -633,10 +640,8 @@ class Proof:
         return Known.NOTHING
 
     def _subscript(self, node: ast.Subscript) -> Known:
-        if isinstance(node.value, ast.Name) and isinstance(node.slice, ast.Constant):
-            parts = self.parts.get(node.value.id)
-            if parts is not None and node.slice.value not in parts:
-                return Known.VALUE
+        if isinstance(node.value, ast.Name) and self._is_other_part(node.value.id, node.slice):
+            return Known.VALUE
         base, index = self._value(node.value), self._value(node.slice)
         if base is Known.VALUE:
             return index if index in (Known.VALUE, Known.ITEMS) else Known.NOTHING
@@ -650,6 +655,14 @@ class Proof:
         if base is Known.COUNT:
             return Known.COUNT if part else Known.NOTHING
         return Known.FORM
+
+    def _is_other_part(self, name: str, key: ast.expr) -> bool:
+        """Whether keys are written there, and none is of an item that is another in each run."""
+        parts = self.parts.get(name)
+        keys = key.elts if isinstance(key, ast.List) else [key]
+        if parts is None or not all(isinstance(each, ast.Constant) for each in keys):
+            return False
+        return parts.isdisjoint(each.value for each in keys if isinstance(each, ast.Constant))
 
     def _is_array(self, node: ast.expr) -> bool:
         """Whether a variable has an array, or a data frame."""
@@ -843,12 +856,16 @@ class Proof:
         return _are_short(value)
 
     def _of_draw(self, own: str, node: ast.Call, known: Known) -> Known:
+        if known is Known.FORM and own == "train_test_split":
+            return Known.FORM
         if known > Known.ITEMS:
             return Known.NOTHING
         if own in _UUIDS:
             return Known.LENGTH
         if own in PERMUTING or (own == "sample" and self._takes_all(node)):
             return Known.ITEMS
+        if own == "sample" and isinstance(node.func, ast.Attribute) and self._is_array(node.func.value):
+            return Known.FORM
         if own in CHOICES and not (node.keywords or len(node.args) > 1):
             return Known.NOTHING  # one of several, which need not be alike
         return Known.COUNT if own in ("choices", "sample") else Known.FORM
@@ -935,6 +952,10 @@ class Proof:
         if own in _LABELLING and module.startswith("matplotlib.") and known is Known.VALUE:
             return known
         package = module.partition(".")[0]
+        if module.startswith("sklearn.datasets.") and own.startswith(("load_", "fetch_")):
+            return known
+        if own == "Counter" and known is Known.ITEMS:
+            return known
         pure = package in _PURE or (package in ("numpy", "pandas") and "random" not in module)
         if pure or (package == "torch" and not _has_models(type(function)) and not _MAY_DRAW.search(own)):
             if known is Known.VALUE:
@@ -956,11 +977,15 @@ class Proof:
         """Whether it is a part of a plot."""
         return package_of(type(self._meaning(node))) in ("matplotlib", "mpl_toolkits")
 
-    def _is_sorted_alone(self, holder: ast.expr, given: list[ast.expr]) -> bool:
+    def _is_sorted_alone(self, own: str, holder: ast.expr, given: list[ast.expr]) -> bool:
         """Whether no two rows of a series or data frame are equal by what they are sorted by."""
+        if isinstance(holder, ast.Call) and isinstance(holder.func, ast.Attribute):  # df.sample(frac=1)
+            holder = holder.func.value
         value = self._meaning(holder)
         if package_of(type(value)) != "pandas":
             return False
+        if own == "sort_index":
+            return not given and bool(getattr(value.index, "is_unique", False))
         if given and isinstance(given[0], ast.Constant) and type(value).__name__ == "DataFrame":
             column = value.get(given[0].value)
             return column is not None and bool(getattr(column, "is_unique", False))
@@ -981,7 +1006,9 @@ class Proof:
         if own in _LABELLING and known is Known.VALUE and self._is_plot(holder):
             return Known.VALUE
         if base is Known.VALUE:
-            value = self._meaning(holder)
+            value, base_name = self._meaning(holder), _base(holder)
+            if value is None and base_name is not None and self._is_array(base_name):
+                value = self._meaning(base_name)  # a part of it
             kind = package_of(type(value))
             literal = isinstance(holder, ast.Constant | ast.JoinedStr | ast.List | ast.Dict)
             pure = literal or (value is not None and kind in _PURE) or kind in ("numpy", "pandas")
@@ -992,7 +1019,7 @@ class Proof:
             formed = kind in ARRAYS and known < Known.COUNT and own not in CHOOSING
             return Known.FORM if formed else Known.NOTHING
         if base is Known.ITEMS and known is Known.VALUE and own in _SORTED:
-            return Known.VALUE if self._is_sorted_alone(holder, given) else Known.ITEMS
+            return Known.VALUE if self._is_sorted_alone(own, holder, given) else Known.ITEMS
         if base is Known.ITEMS and own in OF_ANY_ORDER and (not given or own == "count"):
             return Known.VALUE if self._in_any_order(own, holder) else Known.FORM
         if own in CHOOSING or max(known, base) >= Known.COUNT:
@@ -1010,6 +1037,10 @@ class Proof:
 def _called(node: ast.Call) -> str:
     """The name of the function or method that is called."""
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def _is_counter(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and _called(node) == "Counter"
 
 
 def _base(node: ast.expr) -> ast.Name | None:

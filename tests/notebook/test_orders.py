@@ -118,3 +118,41 @@ def test_what_is_not_computed(source: str) -> None:
     (statement,) = tree.body
     with pytest.raises(UnknownValue):
         Evaluator(0, {"x": lambda: 3}, lambda name: True).value(statement.value)  # type: ignore[attr-defined]
+
+
+GRAPH = """def walk(graph, at, seen):
+    seen.append(at)
+    for each in graph[at]:
+        if each not in seen:
+            walk(graph, each, seen)
+    return '-'.join(reversed([*map(str, seen)]))
+graph = {'A': {'B', 'C', 'D'}, 'B': {'E'}, 'C': {'E'}, 'D': set(), 'E': {'A'}}"""
+COUNTED = """from collections import Counter
+letters = Counter()
+for word in {'ab', 'ba'}:
+    for each in word:
+        letters[each] += 1"""
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        (GRAPH, "walk(graph, 'A', [])[0]"),
+        (COUNTED + "\nletters.most_common(1)",),
+    ],
+)
+def test_what_may_depend_on_an_order(cells: tuple[str, ...]) -> None:
+    """A statement that cannot be computed, with a collection of sets, or in a loop through one: it may be chance."""
+    assert told(cells)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ("import re\nwords = set(re.findall(r'\\w+', 'a b c a'))", "len(words), 'a' in words, sorted(words)"),
+        ("import re\nlen(set(re.findall(r'\\w+', 'a b'))), 'a' in {'a', 'b'}",),
+    ],
+)
+def test_what_depends_on_none(cells: tuple[str, ...]) -> None:
+    """Where the order of a set does not count, it is not asked for either."""
+    assert told(cells) == ()

@@ -180,6 +180,8 @@ class _Run:
         self.given: dict[tuple[int, str], list[_Told]] = {}
         self._loops = 0
         """So many loops run, one in another."""
+        self._over_sets = 0
+        """So many loops go through a set of text."""
         self._calls = 0
         """So many functions run."""
         self._tries = 0
@@ -221,7 +223,8 @@ class _Run:
 
     def _forget(self, statement: ast.stmt) -> None:
         """A statement may have changed what it names."""
-        self.unsure = self.unsure or self._has_set(statement)
+        grows = self._over_sets > 0 and isinstance(statement, ast.AugAssign | ast.Expr)
+        self.unsure = self.unsure or grows or self._has_set(statement)
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             self.names[statement.name] = UNKNOWN
             return
@@ -236,25 +239,26 @@ class _Run:
                 self.shown[id(node)].append(None)
 
     def _has_set(self, statement: ast.stmt) -> bool:
-        """Whether it has a set of text, but where its order does not count."""
+        """Whether it has a set of text, or a collection with one, but where the order does not count."""
         todo: list[ast.AST] = [statement]
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
+            todo = [*_inside_of_set(statement.value)]
         while todo:
             node = todo.pop()
             match node:
                 case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Lambda():
                     continue
-                case ast.Call(func=ast.Name(id=name), args=[ast.Name()], keywords=[]) if (
-                    name in _OF_ANY_ORDER
-                ):
+                case ast.Call(func=ast.Name(id=name), args=[given], keywords=[]) if name in _OF_ANY_ORDER:
+                    todo += () if isinstance(given, ast.Name) else _inside_of_set(given)
                     continue
-                case ast.Compare(left=left, ops=[ast.In() | ast.NotIn()], comparators=[ast.Name()]):
-                    todo.append(left)
+                case ast.Compare(left=left, ops=[ast.In() | ast.NotIn()], comparators=[given]):
+                    todo += [left, *(() if isinstance(given, ast.Name) else _inside_of_set(given))]
                     continue
                 case ast.Name(id=name):
                     namespace = self.evaluator.namespace
                     value = self.names.get(name, UNKNOWN)
                     value = namespace.get(name) if value is UNKNOWN else value
-                    if type(value) in (set, frozenset) and has_set(value):
+                    if type(value) in (set, frozenset, list, tuple, dict) and has_set(value):
                         return True
             todo += ast.iter_child_nodes(node)
         return False
@@ -328,11 +332,25 @@ class _Run:
             self.evaluator.bind(target, self.evaluator.combine(node.op, before, given))
 
     def _loop(self, node: ast.For) -> None:
-        for item in self.evaluator.looped(node.iter):
-            self.evaluator.bind(node.target, item)
-            if not self._turn(node.body):
-                return
+        items = self.evaluator.looped(node.iter)
+        of_set = self._is_set(node.iter)
+        self._over_sets += of_set
+        try:
+            for item in items:
+                self.evaluator.bind(node.target, item)
+                if not self._turn(node.body):
+                    return
+        finally:
+            self._over_sets -= of_set
         self.go(node.orelse)
+
+    def _is_set(self, node: ast.expr) -> bool:
+        """Whether it is a set of text, that a variable has or that is made there."""
+        made = isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("set", "frozenset")
+        if not (made or isinstance(node, ast.Name | ast.Set)):
+            return False
+        value = self.evaluator.value(node)
+        return type(value) in (set, frozenset) and has_set(value)
 
     def _turn(self, body: list[ast.stmt]) -> bool:
         """One turn of a loop; whether the loop goes on."""
@@ -352,6 +370,14 @@ class _Run:
             if not self._turn(node.body):
                 return
         self.go(node.orelse)
+
+
+def _inside_of_set(node: ast.expr) -> list[ast.expr]:
+    """What a set is made of that is written or made there; of another expression, itself."""
+    if isinstance(node, ast.Set):
+        return node.elts
+    made = isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("set", "frozenset")
+    return node.args if made and isinstance(node, ast.Call) else [node]
 
 
 def _told(value: Any) -> _Told:

@@ -24,7 +24,6 @@ from deskcheck.notebook.kernel.chance.estimators import (
     learns_by_chance,
     learns_the_same,
 )
-from deskcheck.notebook.kernel.chance.fixed import Known
 from deskcheck.notebook.kernel.chance.generators import (
     KEPT,
     IdleDraws,
@@ -41,6 +40,7 @@ from deskcheck.notebook.kernel.chance.libraries import (
 )
 from deskcheck.notebook.kernel.chance.meaning import meaning
 from deskcheck.notebook.kernel.chance.own import is_filled
+from deskcheck.notebook.kernel.chance.proof.known import Known
 from deskcheck.notebook.kernel.chance.reached import ReachedNames
 from deskcheck.notebook.kernel.chance.shown import ShownChance, shows_value
 from deskcheck.notebook.kernel.chance.sources import SHELL, may_come, of_shell

@@ -187,3 +187,17 @@ def module_of(function: Any) -> str:
     """The package of a function or class; empty for what is none."""
     module = getattr(function, "__module__", None) if callable(function) else None
     return module.partition(".")[0] if isinstance(module, str) else ""
+
+
+def has_models(kind: type) -> bool:
+    """Whether it is a class of models of torch."""
+    of_torch = getattr(sys.modules.get("torch.nn"), "Module", None)
+    return of_torch is not None and of_torch in type.mro(kind)
+
+
+def is_model(function: Any) -> bool:
+    """Whether it is a class of models of torch or estimators of scikit-learn."""
+    if not isinstance(function, type):
+        return False
+    is_estimator = function.__module__.startswith("sklearn.") and hasattr(function, "get_params")
+    return is_estimator or has_models(function)

@@ -10,7 +10,8 @@ from typing import Any
 
 from deskcheck.notebook.kernel.chance.calls import Chance
 from deskcheck.notebook.kernel.chance.effects import ARRAYS
-from deskcheck.notebook.kernel.chance.fixed import Known, Proof
+from deskcheck.notebook.kernel.chance.proof.known import Known
+from deskcheck.notebook.kernel.chance.proof.proof import Proof
 from deskcheck.notebook.kernel.chance.reach import is_generator, package_of
 from deskcheck.notebook.kernel.chance.shown import ShownChance, shows_value
 from deskcheck.notebook.kernel.chance.sources import DEVICE, ChanceOrigin

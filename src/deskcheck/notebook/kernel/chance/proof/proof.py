@@ -1,0 +1,339 @@
+"""Whether all that a cell shows is the same whatever was drawn: proved from its source, or not; and what is
+the same of its variables.
+
+In the kernel's process, of a cell that drew from a generator without a seed, or reads what an earlier cell
+drew. Where something is not known, the answer is no. In a cell that draws nothing, all is the same that reads
+nothing that was drawn, whatever it does. Nothing is called. What a library prints by itself is not seen. Of
+the functions of numpy, pandas, torch, scipy and scikit-learn it is assumed that the form of their result
+follows from the form of what they are given, unless they are in `CHOOSING`: if that is wrong, only the runs
+can tell."""
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from deskcheck.notebook.kernel.chance.effects import (
+    ARRAYS,
+    GROWING,
+)
+from deskcheck.notebook.kernel.chance.meaning import (
+    has_models,
+)
+from deskcheck.notebook.kernel.chance.orders import prints
+from deskcheck.notebook.kernel.chance.proof.called import Called
+from deskcheck.notebook.kernel.chance.proof.known import (
+    DEFINITIONS,
+    SHUFFLES,
+    Known,
+    Unproved,
+    base_of,
+    called,
+    item_of,
+    join,
+)
+from deskcheck.notebook.kernel.chance.reach import (
+    package_of,
+    same_object,
+)
+
+_WITH_NAMES = frozenset({"enumerate", "named_parameters", "named_modules", "named_children", "named_buffers"})
+"""What gives pairs of which the first is the same in each run."""
+
+
+class Proof(Called):
+    """Of one cell. others: variables that are another in each run before it, with what of them is the same.
+    drawn: which generator a call draws from, if it is known to. functions: those of the notebook. runs: the
+    nodes that some source runs, those of the notebook's functions and classes too. parts: dicts and data
+    frames that are another in each run in part, with the keys of the items that are. draws: the cell may draw
+    in any call that is not known."""
+
+    def holds(self, tree: ast.Module, *, shows_last: bool) -> bool:
+        """Whether something is shown, and all of it is the same in each run. shows_last: the value of a last
+        expression is shown."""
+        body = [*tree.body]
+        last = body.pop() if shows_last and body and isinstance(body[-1], ast.Expr) else None
+        for statement in body:
+            self._at_top(statement)
+        if isinstance(last, ast.Expr):
+            self._at_top(last, shows=True)
+        unread = (each for each in self.runs(tree) if prints(each) and id(each) not in self.prints)
+        self.may_show = self.may_show or not all(map(_is_constant, unread))
+        return self.shown > 0 and not self.may_show
+
+    # -- statements ------------------------------------------------------------------------------------
+
+    def _at_top(self, node: ast.stmt, *, shows: bool = False) -> None:
+        """A statement of the cell itself. shows: its value is shown."""
+        self._at, self._changes_there = node, None
+        try:
+            if not self.draws and self._is_apart(node):
+                self._take(node)
+                self.shown += shows
+            elif shows and isinstance(node, ast.Expr):
+                self._show(self._value(node.value), node.value, last=True)
+                self._changes(node.value)
+            else:
+                self._statement(node)
+        except Unproved:
+            self._by_chance = False
+            self.may_show = True
+            self._forget(node)
+
+    def _forget(self, node: ast.stmt) -> None:
+        """All that a statement gives something to, or may change, is another in each run."""
+        names = self._changing()
+        for each in self._nodes(node):
+            held: ast.AST = each
+            if isinstance(each, ast.Call):
+                self._touches([each.func, *each.args, *(given.value for given in each.keywords)])
+            while isinstance(held, ast.Attribute | ast.Subscript):
+                held = held.value
+            if not isinstance(held, ast.Name):
+                continue
+            if not isinstance(getattr(each, "ctx", None), ast.Load):
+                self._touches([held])
+            elif held.id in names:
+                self.used[held.id] = None
+        self.known |= dict.fromkeys(self._gives_to(node), Known.NOTHING)
+
+    def _show(self, known: Known, node: ast.expr, *, last: bool = False) -> None:
+        """last: IPython shows the value, and sorts the items of a set."""
+        self.shown += 1
+        if last and isinstance(node, ast.Tuple | ast.List):
+            for each in node.elts:
+                self._show(self._value(each), each, last=True)
+            return
+        if last and known is Known.ITEMS and self._is_set(node) and not _is_counter(node):
+            known = Known.VALUE
+        if known > Known.TEXT or self._by_chance:
+            self.may_show = True
+
+    def _go(self, body: Iterable[ast.stmt]) -> None:
+        for statement in body:
+            self._statement(statement)
+
+    def _statement(self, node: ast.stmt) -> None:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                self.known.pop(node.name, None)
+                if any(self._value(each) > Known.VALUE for each in _runs_now(node)):
+                    self.known[node.name] = Known.NOTHING
+            case ast.Assign():
+                for target in node.targets:
+                    self._assign(target, self._value(node.value), node.value)
+                self._changes(node.value)
+            case ast.AnnAssign():
+                if node.value is not None:
+                    self._assign(node.target, self._value(node.value), node.value)
+            case ast.AugAssign():
+                was: Any = node.target
+                self._assign(was, self._value(ast.BinOp(was, node.op, node.value)), node.value)
+            case ast.Expr():
+                self._value(node.value)
+                self._changes(node.value)
+                self._gives(node.value)
+            case ast.If() | ast.While():
+                self._branch(node)
+            case ast.For():
+                self._loop(node)
+            case ast.Return():
+                self._returned.append(Known.VALUE if node.value is None else self._value(node.value))
+                if self._by_chance:
+                    self._returned.append(Known.NOTHING)
+            case ast.With():
+                for item in node.items:
+                    known = self._value(item.context_expr)
+                    if item.optional_vars is not None:
+                        self._assign(item.optional_vars, known, item.context_expr)
+                self._go(node.body)
+            case ast.Import() | ast.ImportFrom() | ast.Pass() | ast.Global() | ast.Delete() | ast.Nonlocal():
+                pass
+            case ast.Break() | ast.Continue():
+                if self._by_chance:
+                    raise Unproved("a loop whose length is chance")
+            case ast.Assert():
+                if self._value(node.test) > Known.VALUE:
+                    raise Unproved("an assertion")
+            case _:
+                raise Unproved(type(node).__name__)
+
+    def _branch(self, node: ast.If | ast.While) -> None:
+        chance = self._value(node.test) > Known.VALUE
+        before = self._by_chance
+        for _ in range(2):  # what a second round of a loop meets
+            states = []
+            for body in (node.body, node.orelse):
+                kept = dict(self.known)
+                self._by_chance = before or chance
+                self._go(body)
+                states.append(self.known)
+                self.known = kept
+            self._join_states(states)
+        self._by_chance = before
+
+    def _loop(self, node: ast.For) -> None:
+        over = self._value(node.iter)
+        before = self._by_chance
+        self._by_chance = before or over > Known.COUNT
+        for _ in range(2):
+            kept = dict(self.known)
+            self._assign_item(node.target, over, node.iter)
+            self._go(node.body)
+            self._join_states([kept, self.known])
+        self._go(node.orelse)
+        self._by_chance = before
+
+    def _join_states(self, states: list[dict[str, Known]]) -> None:
+        names = {name for state in states for name in state}
+        self.known = {name: join(self._of(name, state) for state in states) for name in names}
+
+    def _of(self, name: str, state: Mapping[str, Known]) -> Known:
+        return state.get(name, Known.VALUE)
+
+    def _assign(self, target: ast.expr, known: Known, value: ast.expr | None) -> None:
+        if self._by_chance:
+            known = Known.NOTHING
+        if isinstance(target, ast.Name):
+            self.known[target.id] = known
+            self.parts.pop(target.id, None)
+        elif isinstance(target, ast.Tuple | ast.List):
+            given: list[Known] = [known if known is Known.VALUE else item_of(known)] * len(target.elts)
+            if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts):
+                given = [*map(self._value, value.elts)]
+            for each, one in zip(target.elts, given, strict=True):
+                self._assign(each, one, None)
+        elif isinstance(target, ast.Starred):
+            self._assign(target.value, Known.NOTHING if known else known, None)
+        else:
+            self._part(target, known)
+
+    def _assign_item(self, target: ast.expr, over: Known, loop: ast.expr) -> None:
+        """The variable of a loop is given an item."""
+        call = loop.func if isinstance(loop, ast.Call) else None
+        name = call.attr if isinstance(call, ast.Attribute) else getattr(call, "id", "")
+        if isinstance(target, ast.Tuple) and name in _WITH_NAMES and over <= Known.COUNT:
+            self._assign(target.elts[0], Known.VALUE, None)
+            for each in target.elts[1:]:
+                self._assign(each, item_of(over), None)
+        else:
+            self._assign(target, item_of(over), None)
+
+    def _part(self, target: ast.expr, known: Known) -> None:
+        """An item or attribute of a variable is given a value."""
+        index = self._value(target.slice) if isinstance(target, ast.Subscript) else Known.VALUE
+        base: ast.expr = target
+        while isinstance(base, ast.Subscript | ast.Attribute):
+            base = base.value
+        if not isinstance(base, ast.Name):
+            return
+        was = self.known.get(base.id, Known.VALUE)
+        if isinstance(target, ast.Subscript) and target.value is base:
+            if was is Known.VALUE and type(self.namespace.get(base.id)).__name__ in ("dict", "DataFrame"):
+                self.parts.setdefault(base.id, set())
+            if base.id in self.parts:
+                self._item_given(base.id, target.slice, known)
+        if max(known, index) > Known.VALUE:
+            array = package_of(type(self.namespace.get(base.id))) in ARRAYS
+            kept = known <= Known.FORM and index is Known.VALUE and array
+            self.known[base.id] = max(was, Known.FORM if kept else Known.TYPE)
+
+    def _item_given(self, name: str, key: ast.expr, known: Known) -> None:
+        """An item of a variable that is another in each run in part is given a value."""
+        parts = {*self.parts[name]}
+        if not isinstance(key, ast.Constant) or self._by_chance:
+            del self.parts[name]
+        elif known > Known.VALUE:
+            self.parts[name] = parts | {key.value}
+        else:
+            self.parts[name] = parts - {key.value}
+            if not self.parts[name]:
+                self.known.pop(name, None)
+
+    def _set(self, name: str, known: Known) -> None:
+        """The object of a variable is changed, and so are others that have it."""
+        value = None if name in self._locals else self.namespace.get(name)
+        others = (other for other, each in self.namespace.items() if same_object(each, value))
+        self.known |= dict.fromkeys((name, *others), known if not self._by_chance else Known.NOTHING)
+
+    def _changes(self, node: ast.expr) -> None:
+        """A call changes a variable in its place."""
+        if not isinstance(node, ast.Call):
+            return
+        own = called(node)
+        if own in SHUFFLES and node.args and isinstance(node.args[0], ast.Name):
+            self._set(node.args[0].id, join((self._named(node.args[0].id), Known.ITEMS)))
+            return
+        if own.endswith("_") and self.drawn(node) is not None:
+            self._fills(node)
+        elif own == "fit" and isinstance(node.func, ast.Attribute):
+            self._assign(node.func.value, Known.TEXT, None)
+        elif isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+            name = node.func.value.id
+            if type(self.namespace.get(name)) in (list, set, dict):
+                self._changes_collection(name, own, node)
+
+    def _changes_collection(self, name: str, own: str, node: ast.Call) -> None:
+        """own: the method of a list, set or dict that is called."""
+        was, known = self._named(name), join(map(self._value, node.args))
+        if own == "sort" and was is Known.ITEMS and not node.keywords:
+            self._set(name, Known.VALUE)
+        elif own in ("pop", "remove") and was is Known.ITEMS:
+            self._set(name, Known.COUNT)
+        elif own in ("append", "insert") and known > Known.VALUE and was <= Known.COUNT:
+            alike = max(was, known) <= Known.FORM
+            self._set(name, Known.FORM if alike else Known.COUNT)
+        elif node.args and max(was, known) > Known.VALUE:
+            self._set(name, join((was, known)))
+
+    def _gives(self, node: ast.expr) -> None:
+        """A call whose value is not used may change what it is of, and what it is given."""
+        if not isinstance(node, ast.Call) or prints(node) or called(node) in SHUFFLES | GROWING:
+            return
+        given = [*node.args, *(each.value for each in node.keywords)]
+        if join(map(self._value, given)) is Known.VALUE and self._calls_same(node):
+            return
+        for each in (node.func, *given):
+            base = base_of(each)
+            if base is not None and self.known.get(base.id, Known.VALUE) is Known.VALUE:
+                self._touches([base])
+
+    def _calls_same(self, node: ast.Call) -> bool:
+        """Whether a function that is called is not another in each run, nor what it is a method of."""
+        held = node.func.value if isinstance(node.func, ast.Attribute) else None
+        return held is None or self._value(held) is Known.VALUE
+
+    def _fills(self, node: ast.Call) -> None:
+        """A tensor is filled with numbers that are drawn: what a method is of, or a function is given."""
+        assert isinstance(node.func, ast.Attribute | ast.Name)
+        method = isinstance(node.func, ast.Attribute) and self._meaning(node.func) is None
+        base: ast.expr = node.func.value if method and isinstance(node.func, ast.Attribute) else node.args[0]
+        while isinstance(base, ast.Subscript | ast.Attribute):
+            base = base.value
+        if not isinstance(base, ast.Name):
+            return
+        is_model = has_models(type(self.namespace.get(base.id)))
+        self.known[base.id] = Known.TEXT if is_model else Known.FORM
+
+
+def _is_counter(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and called(node) == "Counter"
+
+
+def _runs_now(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[ast.expr]:
+    """What runs when a function or class is defined: decorators, defaults, bases, the body of a class."""
+    yield from node.decorator_list
+    if not isinstance(node, ast.ClassDef):
+        yield from node.args.defaults
+        yield from (each for each in node.args.kw_defaults if each is not None)
+        return
+    yield from node.bases
+    yield from (each.value for each in node.keywords)
+    for statement in node.body:
+        if isinstance(statement, DEFINITIONS):
+            yield from _runs_now(statement)
+        else:
+            yield from (each for each in ast.iter_child_nodes(statement) if isinstance(each, ast.expr))
+
+
+def _is_constant(call: ast.AST) -> bool:
+    return isinstance(call, ast.Call) and all(isinstance(each, ast.Constant) for each in call.args)

@@ -1,0 +1,381 @@
+"""What of the value of an expression is the same in each run."""
+
+import ast
+import itertools
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from types import FunctionType, ModuleType
+from typing import Any
+
+from deskcheck.notebook.kernel.chance.effects import (
+    ARRAYS,
+    FORMS,
+    SAME_FORM,
+    TYPES,
+)
+from deskcheck.notebook.kernel.chance.meaning import (
+    builtin_name,
+    constant_weights,
+    meaning,
+)
+from deskcheck.notebook.kernel.chance.orders import prints
+from deskcheck.notebook.kernel.chance.proof.known import DEFINITIONS, Known, called, join
+from deskcheck.notebook.kernel.chance.reach import (
+    Changes,
+    is_generator,
+    leads_to,
+    own_attribute,
+    package_of,
+    same_object,
+)
+
+_LEARNED_THE_SAME = frozenset({"classes_", "n_features_in_", "feature_names_in_", "n_classes_", "n_outputs_"})
+_LAZY = frozenset(
+    {"generator", "map", "filter", "zip", "enumerate", "coroutine", "async_generator", "method"}
+)
+"""Builtin classes whose objects run code when they are used."""
+_DATA = frozenset(
+    {"numpy", "pandas", "datetime", "collections", "decimal", "fractions", "pathlib", "time", "re", "scipy"}
+    | {"types", "sklearn", "enum", "uuid", "random", "string", "hashlib", "_hashlib", "sympy", "networkx"}
+)
+"""Packages whose objects draw nothing unless a method is called."""
+_OF_FILES = frozenset({"name", "mode", "closed", "encoding"})
+"""Attributes of a file that reading it does not change."""
+
+
+class Values(ABC):
+    """Of the expressions of one cell, as they are read. The parameters are those of `Proof`."""
+
+    def __init__(
+        self,
+        others: Mapping[str, Known],
+        namespace: Mapping[str, Any],
+        drawn: Callable[[ast.Call], str | None],
+        functions: Mapping[str, ast.FunctionDef],
+        runs: Callable[[ast.Module], Iterable[ast.AST]],
+        parts: Mapping[str, set[object]],
+        *,
+        draws: bool,
+    ) -> None:
+        self.known: dict[str, Known] = dict(others)
+        """Of the variables; of those that are not in it, all is the same."""
+        self.namespace = namespace
+        self.drawn = drawn
+        self.functions = functions
+        self.runs = runs
+        self.parts = dict(parts)
+        self.draws = draws
+        self.used: dict[str, None] = {}
+        """Variables that are read and are another in each run."""
+        self.may_show = False
+        """Whether something is shown that may be chance."""
+        self.gives_away = False
+        """Whether a function that is not known, and may print, is given something that may be chance."""
+        self.shown = 0
+        self.prints: set[int] = set()
+        """`id` of the calls that print and were read."""
+        self._at: ast.stmt | None = None
+        """The statement of the cell that is read."""
+        self._changes_there: Changes | None = None
+        self._calls: list[str] = []
+        self._locals: set[str] = set()
+        """Of the function or comprehension that is read: the user's variables of the same name are others."""
+        self._returned: list[Known] = []
+        self._by_chance = False
+        """Whether what is read runs, or how often, is chance."""
+
+    # -- what statements and calls do: in `Called` and `Proof` -----------------------------------------------
+
+    @abstractmethod
+    def _call(self, node: ast.Call) -> Known: ...
+    @abstractmethod
+    def _is_drawn(self, node: ast.Call) -> bool: ...
+    @abstractmethod
+    def _assign(self, target: ast.expr, known: Known, value: ast.expr | None) -> None: ...
+    @abstractmethod
+    def _assign_item(self, target: ast.expr, over: Known, loop: ast.expr) -> None: ...
+    @abstractmethod
+    def _go(self, body: Iterable[ast.stmt]) -> None: ...
+    @abstractmethod
+    def _show(self, known: Known, node: ast.expr, *, last: bool = False) -> None: ...
+
+    # -- what is read --------------------------------------------------------------------------------------
+
+    def _changing(self) -> list[str]:
+        """The variables that are another in each run."""
+        return [name for name, known in self.known.items() if known > Known.VALUE]
+
+    def _nodes(self, node: ast.stmt | ast.expr) -> Iterable[ast.AST]:
+        """Those that it runs, and of what it defines, all."""
+        inside = ast.walk(node) if isinstance(node, DEFINITIONS) else ()
+        body = [ast.Expr(node) if isinstance(node, ast.expr) else node]
+        return itertools.chain(self.runs(ast.Module(body, [])), inside)
+
+    def _is_apart(self, node: ast.stmt | ast.expr) -> bool:
+        """Whether nothing that is another in each run is read there, nor in what is called."""
+        names = self._changing()
+        return not any(
+            each.id in names or leads_to(self.namespace.get(each.id), names, self.namespace) is not None
+            for each in self._nodes(node)
+            if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Store)
+        )
+
+    def _gives_to(self, node: ast.stmt | ast.expr) -> set[str]:
+        """Variables that it gives something to, itself or in functions that say `global`."""
+        own = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
+        found = {each.id for each in own if not isinstance(each.ctx, ast.Load)}
+        found |= {name for each in self._nodes(node) if isinstance(each, ast.Global) for name in each.names}
+        return found | ({node.name} if isinstance(node, DEFINITIONS) else set())
+
+    def _take(self, node: ast.stmt | ast.expr) -> None:
+        """What runs there is the same in each run, and what it shows."""
+        for each in self._nodes(node):
+            if prints(each):
+                self.prints.add(id(each))
+                self.shown += 1
+        for name in self._gives_to(node):
+            self.known.pop(name, None)
+
+    def _value(self, node: ast.expr | None) -> Known:
+        match node:
+            case None | ast.Constant():
+                return Known.VALUE
+            case ast.Name():
+                return self._named(node.id)
+            case ast.Starred() | ast.UnaryOp() | ast.FormattedValue() | ast.NamedExpr() | ast.Await():
+                return self._inner(node)
+            case ast.JoinedStr():
+                return self._text(node.values)
+            case ast.BinOp():
+                if isinstance(node.left, ast.Constant) and isinstance(node.left.value, str):
+                    return self._text([node.left, node.right])
+                return self._arithmetic(node)
+            case ast.BoolOp():
+                found = join(map(self._value, node.values))
+                return found if found is Known.VALUE else Known.NOTHING
+            case ast.Compare():
+                return self._comparison(node)
+            case ast.IfExp():
+                if self._value(node.test) > Known.VALUE:
+                    return Known.NOTHING
+                return join((self._value(node.body), self._value(node.orelse)))
+            case ast.Attribute():
+                return self._attribute(node)
+            case ast.Subscript():
+                return self._subscript(node)
+            case ast.Slice():
+                return join((self._value(node.lower), self._value(node.upper), self._value(node.step)))
+            case ast.List() | ast.Tuple() | ast.Set() | ast.Dict():
+                return self._display(node)
+            case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
+                return self._comprehension(node)
+            case ast.Call():
+                return self._call(node)
+            case ast.Lambda():
+                if self.draws and any(isinstance(each, ast.Call) for each in ast.walk(node)):
+                    return Known.NOTHING
+                return self._lambda(node)
+        return Known.NOTHING
+
+    def _named(self, name: str) -> Known:
+        """Of a variable."""
+        known = self.known.get(name, Known.VALUE)
+        if known is Known.VALUE and name not in self._locals:
+            known = self._held(self.namespace.get(name))
+        if known > Known.VALUE:
+            self.used[name] = None
+        elif self.draws and not self._is_data(name):
+            return Known.NOTHING
+        return known
+
+    def _held(self, value: Any) -> Known:
+        """Of a value that has, or leads to, what is another in each run."""
+        names = self._changing()
+        for name in names:
+            if same_object(value, self.namespace.get(name)):
+                self.used[name] = None
+                return self.known[name]
+        found = leads_to(value, names, self.namespace)
+        if found is None:
+            return Known.VALUE
+        self.used[found] = None
+        return Known.NOTHING
+
+    def _lambda(self, node: ast.Lambda) -> Known:
+        """A function that is another in each run if it reads something that is."""
+        own = {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
+        read = {each.id for each in ast.walk(node.body) if isinstance(each, ast.Name)} - own
+        return Known.VALUE if all(self._named(each) is Known.VALUE for each in read) else Known.NOTHING
+
+    def _is_data(self, name: str) -> bool:
+        """Whether a variable has what draws nothing when it is used: no iterator, no function, class or
+        object of the notebook, none of a library that we do not know."""
+        value = self.namespace.get(name)
+        kind = type(value)
+        if issubclass(kind, type | FunctionType):
+            return value.__module__ != "__main__"
+        if name in self.known or issubclass(kind, ModuleType) or value is None:
+            return True
+        if kind.__module__ == "builtins":
+            return kind.__name__ not in _LAZY
+        tensor = getattr(sys.modules.get("torch"), "Tensor", None)
+        return kind is tensor or package_of(kind) in _DATA
+
+    def _inner(self, node: ast.expr) -> Known:
+        if isinstance(node, ast.UnaryOp):
+            return self._value(node.operand)
+        if isinstance(node, ast.NamedExpr):
+            known = self._value(node.value)
+            self._assign(node.target, known, node.value)
+            return known
+        if isinstance(node, ast.FormattedValue):
+            return self._text([node.value])
+        return self._value(node.value) if isinstance(node, ast.Starred) else Known.NOTHING
+
+    def _text(self, nodes: Iterable[ast.expr]) -> Known:
+        """Text that is made of some values."""
+        found = [*map(self._value, nodes)]
+        if all(each <= Known.TEXT for each in found):
+            return Known.VALUE
+        return Known.LENGTH if all(each in (0, 1, Known.LENGTH) for each in found) else Known.NOTHING
+
+    def _comparison(self, node: ast.Compare) -> Known:
+        left, right = self._value(node.left), self._value(node.comparators[0])
+        if len(node.ops) == 1:
+            if isinstance(node.ops[0], ast.In | ast.NotIn) and left is Known.VALUE and right is Known.ITEMS:
+                return Known.VALUE
+            is_none = isinstance(node.comparators[0], ast.Constant) and node.comparators[0].value is None
+            if isinstance(node.ops[0], ast.Is | ast.IsNot) and is_none and left <= Known.FORM:
+                return Known.VALUE
+            if _any_order(node.left) == _any_order(node.comparators[0]) and not self._has_draws(node):
+                return Known.VALUE
+            sets = self._is_set(node.left) and self._is_set(node.comparators[0])
+            if sets and {left, right} <= {Known.VALUE, Known.ITEMS}:
+                return Known.VALUE
+        found = join((left, *map(self._value, node.comparators)))
+        return found if found in (Known.VALUE, Known.FORM) else Known.NOTHING
+
+    def _has_draws(self, node: ast.expr) -> bool:
+        """Whether it may draw anew wherever it stands."""
+        return self.draws and any(isinstance(each, ast.Call) for each in ast.walk(node))
+
+    def _arithmetic(self, node: ast.BinOp) -> Known:
+        left, right = self._value(node.left), self._value(node.right)
+        found = join((left, right))
+        if found is not Known.ITEMS:
+            return found
+        if isinstance(node.left, ast.Constant) or isinstance(node.right, ast.Constant):
+            return Known.ITEMS
+        other = node.right if left is Known.ITEMS else node.left
+        return Known.ITEMS if isinstance(other, ast.List) and isinstance(node.op, ast.Add) else Known.FORM
+
+    def _is_set(self, node: ast.expr) -> bool:
+        """Whether a set is written or made there, or a variable has one; or what counts items."""
+        if isinstance(node, ast.Call):
+            return self._builtin(node.func) in ("set", "frozenset") or called(node) == "Counter"
+        return isinstance(node, ast.Set) or type(self._meaning(node)) in (set, frozenset)
+
+    def _attribute(self, node: ast.Attribute) -> Known:
+        if isinstance(node.value, ast.Name) and self.parts.get(node.value.id):
+            frame = self.namespace.get(node.value.id)
+            if node.attr in getattr(frame, "columns", ()) and node.attr not in self.parts[node.value.id]:
+                return Known.VALUE
+        base = self._value(node.value)
+        if base is Known.VALUE:
+            return base
+        if package_of(type(self._meaning(node.value))) == "_io" and node.attr in _OF_FILES:
+            return Known.VALUE
+        if base is Known.TEXT:
+            same = node.attr in FORMS or node.attr in _LEARNED_THE_SAME
+            weights = same or constant_weights(self._meaning(node.value), node.attr)
+            return (
+                Known.VALUE if weights else Known.FORM if node.attr in ("weight", "bias") else Known.NOTHING
+            )
+        if not self.draws and is_generator(own_attribute(self._meaning(node.value), node.attr)):
+            return Known.VALUE
+        if node.attr in TYPES or (node.attr in FORMS and base < Known.COUNT):
+            return Known.VALUE
+        if base is Known.LENGTH:
+            if node.attr in ("version", "variant"):
+                return Known.VALUE
+            return Known.LENGTH if node.attr in ("hex", "urn") else Known.FORM
+        if node.attr in SAME_FORM:
+            return Known.FORM if node.attr == "T" and base is Known.ITEMS else base
+        return Known.NOTHING
+
+    def _subscript(self, node: ast.Subscript) -> Known:
+        if isinstance(node.value, ast.Name) and self._is_other_part(node.value.id, node.slice):
+            return Known.VALUE
+        base, index = self._value(node.value), self._value(node.slice)
+        if base is Known.VALUE:
+            return index if index in (Known.VALUE, Known.ITEMS) else Known.NOTHING
+        if index is not Known.VALUE or base > Known.COUNT:
+            return Known.NOTHING
+        if isinstance(node.slice, ast.Compare | ast.BoolOp):
+            return Known.NOTHING
+        part = isinstance(node.slice, ast.Slice)
+        if base is Known.ITEMS and not self._is_array(node.value):  # items need not be alike
+            return Known.COUNT if part else Known.NOTHING
+        if base is Known.COUNT:
+            return Known.COUNT if part else Known.NOTHING
+        return Known.FORM
+
+    def _is_other_part(self, name: str, key: ast.expr) -> bool:
+        """Whether keys are written there, and none is of an item that is another in each run."""
+        parts = self.parts.get(name)
+        keys = key.elts if isinstance(key, ast.List) else [key]
+        if parts is None or not all(isinstance(each, ast.Constant) for each in keys):
+            return False
+        return parts.isdisjoint(each.value for each in keys if isinstance(each, ast.Constant))
+
+    def _is_array(self, node: ast.expr) -> bool:
+        """Whether a variable has an array, or a data frame."""
+        return package_of(type(self._meaning(node))) in ARRAYS
+
+    def _display(self, node: ast.List | ast.Tuple | ast.Set | ast.Dict) -> Known:
+        items = [*node.keys, *node.values] if isinstance(node, ast.Dict) else node.elts
+        found = [self._value(each) for each in items if each is not None]
+        if all(each is Known.VALUE for each in found):
+            return Known.VALUE
+        if all(each <= Known.TEXT for each in found):
+            return Known.TEXT
+        listed = isinstance(node, ast.List | ast.Tuple)
+        if not listed:
+            return Known.NOTHING
+        return Known.FORM if max(found) <= Known.FORM else Known.COUNT
+
+    def _comprehension(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp) -> Known:
+        kept, outer = dict(self.known), self._locals
+        targets = (name for each in node.generators for name in ast.walk(each.target))
+        self._locals = outer | {each.id for each in targets if isinstance(each, ast.Name)}
+        counted = True
+        for each in node.generators:
+            over = self._value(each.iter)
+            self._assign_item(each.target, over, each.iter)
+            tests = join(map(self._value, each.ifs))
+            counted = counted and over <= Known.COUNT and tests is Known.VALUE
+        parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        found = join(map(self._value, parts))
+        self.known, self._locals = kept, outer
+        if not counted:
+            return Known.NOTHING
+        if found is Known.VALUE:
+            return found
+        if not isinstance(node, ast.ListComp | ast.GeneratorExp):
+            return Known.NOTHING
+        return Known.FORM if found <= Known.FORM else Known.COUNT
+
+    def _builtin(self, node: ast.expr) -> str | None:
+        own = isinstance(node, ast.Name) and node.id in self.known
+        return None if own else builtin_name(node, self.namespace)
+
+    def _meaning(self, node: ast.expr) -> Any:
+        return meaning(node, self.namespace, of=(ModuleType, type))
+
+
+def _any_order(node: ast.expr) -> str:
+    """The source of an expression, the same for sums and products in any order."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mult):
+        return str(sorted((_any_order(node.left), _any_order(node.right)))) + type(node.op).__name__
+    return ast.dump(node)

@@ -19,11 +19,6 @@ from types import FunctionType
 from typing import Any
 
 from deskcheck.notebook.kernel.chance.calls import SEEDS, Chance, Found
-from deskcheck.notebook.kernel.chance.estimators import (
-    is_random_estimator,
-    learns_by_chance,
-    learns_the_same,
-)
 from deskcheck.notebook.kernel.chance.generators import (
     KEPT,
     IdleDraws,
@@ -38,12 +33,17 @@ from deskcheck.notebook.kernel.chance.libraries import (
     LibraryGenerators,
     root_package,
 )
-from deskcheck.notebook.kernel.chance.meaning import meaning
+from deskcheck.notebook.kernel.chance.meaning import (
+    is_random_estimator,
+    learns_by_chance,
+    learns_the_same,
+    meaning,
+)
 from deskcheck.notebook.kernel.chance.own import is_filled
-from deskcheck.notebook.kernel.chance.proof.known import Known
-from deskcheck.notebook.kernel.chance.reached import ReachedNames
+from deskcheck.notebook.kernel.chance.proof import ReachedNames
 from deskcheck.notebook.kernel.chance.shown import ShownChance, shows_value
 from deskcheck.notebook.kernel.chance.sources import SHELL, may_come, of_shell
+from deskcheck.notebook.kernel.chance.values import Known
 from deskcheck.notebook.trajectory.chance import ChanceKind, ChanceSource, drawn_from, unseen
 
 _SEED_BITS = 96

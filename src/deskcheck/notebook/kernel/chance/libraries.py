@@ -18,13 +18,14 @@ from collections.abc import Callable, Mapping
 from types import FrameType, ModuleType
 from typing import Any
 
-from deskcheck.notebook.kernel.chance.estimators import (
+from deskcheck.notebook.kernel.chance.generators import words
+from deskcheck.notebook.kernel.chance.meaning import (
+    is_function,
     is_random_estimator,
     learns_by_chance,
     made_to_learn_the_same,
+    meaning,
 )
-from deskcheck.notebook.kernel.chance.generators import words
-from deskcheck.notebook.kernel.chance.meaning import is_function, meaning
 from deskcheck.notebook.trajectory.chance import ChanceSource, unseen
 
 OWN = "random.Random"

@@ -38,13 +38,13 @@ from deskcheck.notebook.kernel.chance.effects import (
     WHOLE,
     WITH_INDEX,
 )
-from deskcheck.notebook.kernel.chance.estimators import learns_by_chance
 from deskcheck.notebook.kernel.chance.harmless import hash_varies
 from deskcheck.notebook.kernel.chance.meaning import (
     Values,
     constant_weights,
     has_weights,
     is_estimator,
+    learns_by_chance,
     module_of,
 )
 from deskcheck.notebook.kernel.chance.orders import ADDRESS, HASH, ORDER, Order, SetOrders, prints

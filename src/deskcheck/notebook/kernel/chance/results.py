@@ -26,13 +26,12 @@ from deskcheck.notebook.kernel.chance.meaning import (
 )
 from deskcheck.notebook.kernel.chance.orders import prints
 from deskcheck.notebook.kernel.chance.own import OwnFunction, generates
-from deskcheck.notebook.kernel.chance.proof.known import SHUFFLES, Known, Unproved, base_of, called, join
-from deskcheck.notebook.kernel.chance.proof.values import Values
 from deskcheck.notebook.kernel.chance.reach import (
     Changes,
     package_of,
 )
 from deskcheck.notebook.kernel.chance.sources import OPENING
+from deskcheck.notebook.kernel.chance.values import SHUFFLES, Known, Unproved, Values, base_of, called, join
 
 _PURE = frozenset(
     {"builtins", "math", "statistics", "itertools", "functools", "operator", "collections", "re", "json"}
@@ -69,7 +68,7 @@ _DEPTH = 6
 """Of calls of the notebook's functions, one in another."""
 
 
-class Called(Values):
+class CallResults(Values):
     """Of the calls of one cell."""
 
     def _call(self, node: ast.Call) -> Known:

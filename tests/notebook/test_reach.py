@@ -44,6 +44,7 @@ CHANCE: list[list[str]] = [
     ["x = np.random.permutation(3)", "(x * np.array([1, 2, 3])).sum()"],
     ["x = np.random.rand(9); x = x[x > .5]", "x.shape"],
     ["def f(_):\n    return random.choice([1, 2])", "print(list(map(f, range(2))))"],
+    ["x = np.arange(3.); np.copyto(x, np.random.rand(3)); n = 1", "x[0] > .5"],
     ["import heapq; h = [2, 3]\nheapq.heappush(h, random.choice([1, 4]))", "h"],
 ]
 GAME = """class Words:
@@ -84,6 +85,7 @@ FIXED: list[list[str]] = [
     ["x = random.choice([1, 2])", "try:\n    y = 1\nexcept ValueError:\n    y = 0\ny"],
     ["x = random.choice([1, 2])", "class P:\n    n = 3\n    def go(self): print('a')\nP().go()", "P.n"],
     ["r = random.Random(); x = r.random()", "r.seed(3); r.random()"],
+    ["x = np.arange(3); np.histogram(np.random.rand(5), x); n = 1", "x[0]"],
 ]
 FIXED += [
     [GAME, "play(words, best)", "words.n, len(words.texts), sorted(words.plays('a'))"],

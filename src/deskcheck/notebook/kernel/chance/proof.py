@@ -299,7 +299,7 @@ class Proof(CallResults):
         given = [*node.args, *(each.value for each in node.keywords)]
         if join(map(self._value, given)) is Known.VALUE and self._calls_same(node):
             return
-        for each in (node.func, *given):
+        for each in (node.func, *(() if self._leaves_data(node) else given)):
             base = base_of(each)
             if base is not None and self.known.get(base.id, Known.VALUE) is Known.VALUE:
                 self._touches([base])

@@ -141,7 +141,10 @@ def _is_one_of(node: ast.expr, names: Collection[str]) -> bool:
 def is_generator(value: Any) -> bool:
     """Whether it is a random generator: what it gives depends on its seed, not on what it gave before."""
     package = package_of(type(value))
-    return package in _OF_GENERATORS and (type(value).__name__ in _GENERATORS or package == "faker")
+    kind = type(value).__name__
+    if package == "scipy" and kind.endswith(("_gen", "_frozen")):  # a distribution
+        return True
+    return package in _OF_GENERATORS and (kind in _GENERATORS or package == "faker")
 
 
 def package_of(kind: type) -> str:

@@ -58,6 +58,11 @@ _LABELLING = frozenset(
     | {"set_ylabel", "grid"}
 )
 """Functions and methods of matplotlib that give the text that they are given, not what is plotted."""
+_LEAVING = frozenset({"numpy", "scipy", "sklearn", "pandas", "matplotlib", "seaborn", "statsmodels"})
+"""Packages of functions and methods that change nothing that they are given, but for these."""
+_FILLING = frozenset(
+    {"copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "shuffle", "at", "apply"}
+)
 _SORTED = frozenset({"sort_values", "sort_index"})
 """Methods of pandas that sort rows, of which those that are equal keep the order that they had."""
 _ADDING = frozenset({"sum", "mean", "prod", "std", "var"})
@@ -113,7 +118,7 @@ class CallResults(Values):
         elif isinstance(node.func, ast.Attribute):
             found = self._of_method(own, node.func.value, known, given)
         if found is Known.NOTHING:
-            self._touches([node.func, *given], node.func)
+            self._touches([node.func, *(() if self._leaves_data(node) else given)], node.func)
             self.gives_away = True
         return found
 
@@ -142,6 +147,19 @@ class CallResults(Values):
             value = self.namespace.get(node.id)
             if node.id in self._locals or not (self._is_plain(value) or self._stays(value)):
                 self.known[node.id] = max(self.known.get(node.id, Known.VALUE), Known.TYPE)
+
+    def _leaves_data(self, node: ast.Call) -> bool:
+        """Whether it is a function or method of a library for data that does not change what it is given."""
+        function = self._meaning(node.func)
+        if function is None and isinstance(node.func, ast.Attribute):
+            base = base_of(node.func)
+            made = node.func.value.func if isinstance(node.func.value, ast.Call) else None
+            function = (
+                type(self._meaning(base)) if base is not None else self._meaning(made) if made else None
+            )
+        package = _module_of(function).partition(".")[0] if function is not None else ""
+        fills = called(node) in _FILLING or any(each.arg == "out" for each in node.keywords)
+        return package in _LEAVING and not fills
 
     def _stays(self, value: Any) -> bool:
         """Whether nothing that the statement runs changes an object of the notebook's, or a collection."""

@@ -273,7 +273,10 @@ class Proof(CallResults):
         if own.endswith("_") and self.drawn(node) is not None:
             self._fills(node)
         elif own == "fit" and isinstance(node.func, ast.Attribute):
-            self._assign(node.func.value, Known.TEXT, None)
+            given = [*node.args, *(each.value for each in node.keywords)]
+            known = join(map(self._value, (node.func.value, *given)))
+            if known > Known.VALUE or self._is_drawn(node) or self._by_chance:
+                self._assign(node.func.value, Known.TEXT, None)
         elif isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
             name = node.func.value.id
             if type(self.namespace.get(name)) in (list, set, dict):

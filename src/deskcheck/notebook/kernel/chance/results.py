@@ -21,6 +21,7 @@ from deskcheck.notebook.kernel.chance.effects import (
 )
 from deskcheck.notebook.kernel.chance.meaning import (
     has_models,
+    is_estimator,
     is_function,
     is_model,
 )
@@ -96,7 +97,7 @@ class CallResults(Values):
         known = join(map(self._value, given))
         function = self._meaning(node.func)
         if own == "fit" or is_model(function):
-            return Known.TEXT
+            return Known.VALUE if known is Known.VALUE and self._learns_the_same(node) else Known.TEXT
         if self._is_drawn(node):
             return self._of_draw(own, node, known)
         if isinstance(node.func, ast.Name) and self.known.get(own) is Known.TEXT:
@@ -150,16 +151,33 @@ class CallResults(Values):
 
     def _leaves_data(self, node: ast.Call) -> bool:
         """Whether it is a function or method of a library for data that does not change what it is given."""
+        place: ast.expr | None = node.func
         function = self._meaning(node.func)
-        if function is None and isinstance(node.func, ast.Attribute):
-            base = base_of(node.func)
-            made = node.func.value.func if isinstance(node.func.value, ast.Call) else None
-            function = (
-                type(self._meaning(base)) if base is not None else self._meaning(made) if made else None
-            )
+        while place is not None and (function is None or isinstance(function, ModuleType)):
+            inner = place.func if isinstance(place, ast.Call) else getattr(place, "value", None)
+            place = inner if isinstance(inner, ast.expr) else None
+            function = self._meaning(place) if place is not None else None
+        if function is not None and not is_function(function):
+            function = type(function)
         package = _module_of(function).partition(".")[0] if function is not None else ""
         fills = called(node) in _FILLING or any(each.arg == "out" for each in node.keywords)
         return package in _LEAVING and not fills
+
+    def _learns_the_same(self, node: ast.Call) -> bool:
+        """Whether an estimator of scikit-learn is made, or made and fitted, with a seed."""
+        made = node.func.value if isinstance(node.func, ast.Attribute) else node
+        if called(node) != "fit":
+            made = node
+        kind = self._meaning(made.func) if isinstance(made, ast.Call) else None
+        if not (isinstance(made, ast.Call) and isinstance(kind, type) and is_estimator(kind)):
+            return False
+        if self._is_drawn(node):
+            return False
+        seeds = [each.value for each in made.keywords if each.arg == "random_state"]
+        seeded = any(isinstance(each, ast.Constant) and each.value is not None for each in seeds)
+        given = [*made.args, *(each.value for each in made.keywords)]
+        same = join(map(self._value, given)) is Known.VALUE
+        return same and seeded
 
     def _stays(self, value: Any) -> bool:
         """Whether nothing that the statement runs changes an object of the notebook's, or a collection."""

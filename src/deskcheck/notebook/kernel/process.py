@@ -184,6 +184,7 @@ class _Door:
         self.refusals = Refusals(os.path.join(os.getcwd(), HOME), confined=self.confined)
         self.draws = Draws(settings["run"])
         self.draws.watch_imports()
+        self.draws.watch_files()
         self.capture: Any = None
         if settings["state"] is not None:
             from deskcheck.notebook.state.capture import Capture, StateLimits

@@ -61,6 +61,11 @@ def drawn_from(label: str) -> ChanceSource:
     return ChanceSource(ChanceKind.DRAWN, label)
 
 
+def read_from(name: str, label: str) -> ChanceSource:
+    """What a cell reads of what was drawn before. name: the variable or file. label: of the generator."""
+    return ChanceSource(ChanceKind.READ, f"reads {name.replace(_BETWEEN, ' ')} ({label})")
+
+
 def shown(label: str) -> ChanceSource:
     """What is another in each run, and was not drawn."""
     return ChanceSource(ChanceKind.SHOWN, label)

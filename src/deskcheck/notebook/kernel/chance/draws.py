@@ -39,12 +39,13 @@ from deskcheck.notebook.kernel.chance.meaning import (
     learns_the_same,
     meaning,
 )
+from deskcheck.notebook.kernel.chance.outside import Left, Outside, kept_of_shell
 from deskcheck.notebook.kernel.chance.own import is_filled
 from deskcheck.notebook.kernel.chance.proof import ReachedNames
 from deskcheck.notebook.kernel.chance.shown import ShownChance, shows_value
 from deskcheck.notebook.kernel.chance.sources import SHELL, may_come, of_shell
 from deskcheck.notebook.kernel.chance.values import Known
-from deskcheck.notebook.trajectory.chance import ChanceKind, ChanceSource, drawn_from, unseen
+from deskcheck.notebook.trajectory.chance import ChanceKind, ChanceSource, drawn_from, read_from, unseen
 
 _SEED_BITS = 96
 """numpy's own choice for a generator without a seed has 128; seeds that people choose are shorter."""
@@ -95,6 +96,7 @@ class Draws:
         self._chance = Chance()
         self._shown = ShownChance()
         self._reached = ReachedNames(self._chance, self._shown)
+        self._outside = Outside()
         self.libraries = LibraryGenerators(run)
         self._unseeded: dict[str, Any] = {}
         """Variables that hold a generator without a seed: where it was when the cell began, None before its
@@ -122,6 +124,10 @@ class Draws:
         # Python leaves frames of this file out of the traceback of an import that fails.
         code = _find_and_load.__code__.replace(co_filename="<frozen importlib._bootstrap>")
         bootstrap._find_and_load = FunctionType(code, globals(), closure=_find_and_load.__closure__)
+
+    def watch_files(self) -> None:
+        """From now on, see which files are opened."""
+        self._outside.watch()
 
     def _imported(self, before: dict[str, Position]) -> None:
         """An import has ended that began when the generators were there. What fails here is no error of the
@@ -161,6 +167,7 @@ class Draws:
         self.libraries.begin()
         self._places = {name: _place(value) for name, value in _generators(namespace)}
         self._unseeded = {name: _own_place(namespace.get(name)) for name in self._unseeded}
+        self._outside.begin()
         return ()
 
     def end(self, namespace: dict[str, Any], code: str, seconds: float = 0.0) -> tuple[ChanceSource, ...]:
@@ -173,7 +180,8 @@ class Draws:
         self._put_back()
         libraries = self.libraries.drew()
         self._came = self._came or may_come(code)
-        read = bool(kept or libraries or self._shown.names or self._reached.names or self._came)
+        left = self._outside.reads(code, namespace)
+        read = bool(kept or libraries or self._shown.names or self._reached.names or self._came or left)
         others = self._no_seeds(namespace) if "seed" in code.lower() or self._may_seed else {}
         by_chance = self._chance.of(code, namespace, others, unseeded=unseeded, read=read)
         chosen = {
@@ -200,17 +208,29 @@ class Draws:
         found += self._own(by_chance, namespace, code)
         if OWN in libraries and found:
             libraries.remove(OWN)
-        sources = self._sources(by_chance, found, libraries, namespace, code) + self.libraries.failed
+        sources = self._sources(by_chance, found, libraries, namespace, code, left) + self.libraries.failed
         self.libraries.failed = []
         if of_shell(code):
             sources.append(SHELL)
+        given = self._outside.in_shell(code, {name: each.label for name, each in self._reached.names.items()})
+        if given is not None:
+            sources.append(read_from(*given))
+            self._reached.add(kept_of_shell(code), given.label)
+        labels = [*found, *libraries, *([self._reached.label] if self._reached.label else [])]
+        self._outside.end(labels[0] if labels else None)
         return tuple(dict.fromkeys(sources))
 
     def _sources(
-        self, by_chance: Found, own: list[str], libraries: list[str], namespace: dict[str, Any], code: str
+        self,
+        by_chance: Found,
+        own: list[str],
+        libraries: list[str],
+        namespace: dict[str, Any],
+        code: str,
+        left: Left | None,
     ) -> list[ChanceSource]:
         """What of the cell is chance, by what it shows. own, libraries: the generators that it and they drew
-        from."""
+        from. left: what it read outside of the variables that was drawn."""
         tree = by_chance.tree
         if tree is None:
             self._shown.passed(code)
@@ -218,7 +238,7 @@ class Draws:
         self._reached.begin()
         if not own and not libraries:
             found = [*self._shown.of(tree, namespace, _nothing, code)]
-            return self._reached.read(tree, namespace, found, code)
+            return self._reached.read(tree, namespace, found, code, left)
         of_numpy = self.libraries.of_numpy & {*libraries}
         of_call = _OfCall(by_chance, {*own, *libraries}, namespace, of_numpy)
         calls = Calls([*self._chance.runs(tree, namespace)], namespace, of_call)
@@ -238,7 +258,7 @@ class Draws:
             shown = [each for each in shown if each.kind is ChanceKind.SHOWN]
         perhaps = [ChanceSource(ChanceKind.PERHAPS, label) for label in hidden if not holds]
         if not labels:
-            return [*self._reached.read(tree, namespace, shown, code), *perhaps]
+            return [*self._reached.read(tree, namespace, shown, code, left), *perhaps]
         self._reached.drew(proof, namespace, labels[0])
         return shown if holds else [*map(drawn_from, labels), *shown, *perhaps]
 

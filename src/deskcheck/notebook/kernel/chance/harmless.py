@@ -16,9 +16,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from types import BuiltinFunctionType, ModuleType
 from typing import Any
 
-from deskcheck.notebook.kernel.chance.effects import (
-    CHANGING,
-)
 from deskcheck.notebook.kernel.chance.own import (
     Definitions,
     OwnClass,
@@ -29,6 +26,9 @@ from deskcheck.notebook.kernel.chance.own import (
     builtin,
     hide_addresses,
     is_own,
+)
+from deskcheck.notebook.kernel.chance.sources import (
+    CHANGING,
 )
 
 _STEPS = 10_000

@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from enum import Enum
 from typing import Any, TypeVar
 
-from deskcheck.notebook.kernel.chance.effects import CHANGING, OF_ITEMS
 from deskcheck.notebook.kernel.chance.harmless import (
     UNKNOWN,
     Evaluator,
@@ -25,6 +24,7 @@ from deskcheck.notebook.kernel.chance.own import (
     hide_addresses,
     may_have_address,
 )
+from deskcheck.notebook.kernel.chance.sources import CHANGING, OF_ITEMS
 from deskcheck.notebook.trajectory.chance import ChanceSource, shown
 
 _ORDERS = 8

@@ -15,14 +15,11 @@ from types import ModuleType
 from typing import Any
 
 from deskcheck.notebook.kernel.chance.calls import Chance
-from deskcheck.notebook.kernel.chance.effects import (
-    ARRAYS,
-    GROWING,
-)
 from deskcheck.notebook.kernel.chance.meaning import (
     has_models,
 )
 from deskcheck.notebook.kernel.chance.orders import prints
+from deskcheck.notebook.kernel.chance.outside import Left
 from deskcheck.notebook.kernel.chance.reach import (
     is_generator,
     package_of,
@@ -30,7 +27,12 @@ from deskcheck.notebook.kernel.chance.reach import (
 )
 from deskcheck.notebook.kernel.chance.results import CallResults
 from deskcheck.notebook.kernel.chance.shown import ShownChance, shows_value
-from deskcheck.notebook.kernel.chance.sources import DEVICE, ChanceOrigin
+from deskcheck.notebook.kernel.chance.sources import (
+    ARRAYS,
+    DEVICE,
+    GROWING,
+    ChanceOrigin,
+)
 from deskcheck.notebook.kernel.chance.values import (
     DEFINITIONS,
     SHUFFLES,
@@ -41,7 +43,7 @@ from deskcheck.notebook.kernel.chance.values import (
     item_of,
     join,
 )
-from deskcheck.notebook.trajectory.chance import ChanceKind, ChanceSource
+from deskcheck.notebook.trajectory.chance import ChanceSource, read_from
 
 _WITH_NAMES = frozenset({"enumerate", "named_parameters", "named_modules", "named_children", "named_buffers"})
 """What gives pairs of which the first is the same in each run."""
@@ -363,6 +365,8 @@ class ReachedNames:
 
     def __init__(self, chance: Chance, shown: ShownChance) -> None:
         self.names: dict[str, Reached] = {}
+        self.label: str | None = None
+        """The generator of what was drawn before and the last cell read."""
         self._chance = chance
         self._shown = shown
         self._followed: set[str] = set()
@@ -372,6 +376,7 @@ class ReachedNames:
 
     def begin(self) -> None:
         """The next cell is read."""
+        self.label = None
         names = self._shown.names
         self._followed = {*names}
         self._parts = {
@@ -405,19 +410,30 @@ class ReachedNames:
             if known > Known.VALUE and _has_value(namespace.get(name))
         }
 
+    def add(self, names: Iterable[str], label: str) -> None:
+        """Variables that the last cell gave what was drawn, of which nothing is known. label: of the
+        generator."""
+        self.names |= dict.fromkeys(names, Reached(Known.NOTHING, label))
+        self.label = label
+
     def read(
-        self, tree: ast.Module, namespace: Mapping[str, Any], found: list[ChanceSource], code: str
+        self,
+        tree: ast.Module,
+        namespace: Mapping[str, Any],
+        found: list[ChanceSource],
+        code: str,
+        left: Left | None,
     ) -> list[ChanceSource]:
         """What the cell, which drew nothing that surely decides something, shows of what was drawn before.
-        found: by its source alone, as `shown` tells."""
+        found: by its source alone, as `shown` tells. left: what it read of that outside of the variables."""
         news = [
             name
             for name, origin in self._shown.names.items()
             if origin.source.is_drawn and name not in self._followed
         ]
-        if self.names or any(each.is_drawn for each in found):
-            reads = bool(news) or any(DEVICE.label in each.label for each in found)
-            found = self._read(tree, namespace, found, code, draws=reads)
+        if self.names or left is not None or any(each.is_drawn for each in found):
+            reads = bool(news) or left is not None or any(DEVICE.label in each.label for each in found)
+            found = self._read(tree, namespace, found, code, left, draws=reads)
         for name in news:
             if name not in self.names:
                 origin = self._shown.names[name]
@@ -430,22 +446,25 @@ class ReachedNames:
         namespace: Mapping[str, Any],
         found: list[ChanceSource],
         code: str,
+        left: Left | None,
         *,
         draws: bool,
     ) -> list[ChanceSource]:
-        """draws: it reads a file that gives random numbers."""
+        """draws: it reads a file that has what was drawn, or gives random numbers."""
         proof = self.proof(namespace, _nothing, {}, draws=draws)
+        proof.reads_files = left is not None
         holds = proof.holds(tree, shows_last=shows_value(code))
         used = next((name for name in proof.used if name in self.names), None)
-        label = self.names[used].label if used is not None else ""
-        self.drew(proof, namespace, label)
+        read = Left(used, self.names[used].label) if used is not None else left
+        self.label = read.label if read is not None else None
+        self.drew(proof, namespace, read.label if read is not None else "")
         if holds:
             return [each for each in found if not each.is_drawn]
-        if used is None or any(each.is_drawn for each in found):
+        if read is None or any(each.is_drawn for each in found):
             return found
         if not (proof.may_show or proof.gives_away):
             return found
-        return [*found, ChanceSource(ChanceKind.READ, f"reads {used} ({label})")]
+        return [*found, read_from(read.name, read.label)]
 
 
 def _nothing(call: ast.Call) -> None:

@@ -14,8 +14,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from types import CodeType, FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any
 
-from deskcheck.notebook.kernel.chance.effects import CHANGING
 from deskcheck.notebook.kernel.chance.own import is_filled, is_own
+from deskcheck.notebook.kernel.chance.sources import CHANGING
 
 _ATOMS = (int, float, complex, bool, str, bytes, range, type(None), type(...), ModuleType)
 _GENERATORS = frozenset({"Random", "SystemRandom", "Generator", "RandomState"})

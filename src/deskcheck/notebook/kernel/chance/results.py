@@ -7,18 +7,6 @@ from collections.abc import Iterable
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, ModuleType
 from typing import Any
 
-from deskcheck.notebook.kernel.chance.effects import (
-    ARRAYS,
-    CHOICES,
-    CHOOSING,
-    FORMING,
-    MEASURES,
-    OF_ANY_ORDER,
-    OF_ITEMS,
-    PERMUTING,
-    SORTING,
-    TEXTS,
-)
 from deskcheck.notebook.kernel.chance.meaning import (
     has_models,
     is_estimator,
@@ -31,7 +19,20 @@ from deskcheck.notebook.kernel.chance.reach import (
     Changes,
     package_of,
 )
-from deskcheck.notebook.kernel.chance.sources import OPENING
+from deskcheck.notebook.kernel.chance.sources import (
+    ARRAYS,
+    CHOICES,
+    CHOOSING,
+    FORMING,
+    MEASURES,
+    OF_ANY_ORDER,
+    OF_ITEMS,
+    OPENING,
+    PERMUTING,
+    READS,
+    SORTING,
+    TEXTS,
+)
 from deskcheck.notebook.kernel.chance.values import SHUFFLES, Known, Unproved, Values, base_of, called, join
 
 _PURE = frozenset(
@@ -88,7 +89,7 @@ class CallResults(Values):
             self.shown += not node.args
             return Known.VALUE
         own = called(node)
-        if own in OPENING:
+        if own in OPENING or (self.reads_files and READS.search(own)):
             return Known.NOTHING
         name = self._builtin(node.func)
         if name is not None:

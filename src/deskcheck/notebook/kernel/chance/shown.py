@@ -19,25 +19,6 @@ from pathlib import PurePath
 from types import FunctionType, MethodDescriptorType, ModuleType
 from typing import Any, TypeGuard
 
-from deskcheck.notebook.kernel.chance.effects import (
-    CHOICES,
-    GIVING_NONE,
-    GROWING,
-    GROWING_IN_ORDER,
-    KEEPING,
-    KEEPING_DRAWN,
-    NO_VALUES,
-    OF_ANY_ORDER,
-    OF_ITEMS,
-    OF_VALUES,
-    ORDERED,
-    ORDERED_INSIDE,
-    SORTING,
-    TAKING_IN,
-    TEXTS,
-    WHOLE,
-    WITH_INDEX,
-)
 from deskcheck.notebook.kernel.chance.harmless import hash_varies
 from deskcheck.notebook.kernel.chance.meaning import (
     Values,
@@ -50,19 +31,36 @@ from deskcheck.notebook.kernel.chance.meaning import (
 from deskcheck.notebook.kernel.chance.orders import ADDRESS, HASH, ORDER, Order, SetOrders, prints
 from deskcheck.notebook.kernel.chance.own import Definition, UnknownValue, held_by, is_own
 from deskcheck.notebook.kernel.chance.sources import (
+    CHOICES,
     CLOCK,
     DEVICE,
     DEVICES,
     FILE,
     FILE_TIME,
+    GIVING_NONE,
+    GROWING,
+    GROWING_IN_ORDER,
+    KEEPING,
+    KEEPING_DRAWN,
+    NO_VALUES,
     NOW,
+    OF_ANY_ORDER,
+    OF_ITEMS,
+    OF_VALUES,
     OPENING,
+    ORDERED,
+    ORDERED_INSIDE,
     QUERIES,
     QUERY,
     READING,
     SHELL,
+    SORTING,
+    TAKING_IN,
+    TEXTS,
     TIME,
     TIMES_OF_FILES,
+    WHOLE,
+    WITH_INDEX,
     ChanceOrigin,
     is_random_query,
     runs_random,

@@ -9,12 +9,6 @@ from enum import IntEnum
 from types import FunctionType, ModuleType
 from typing import Any
 
-from deskcheck.notebook.kernel.chance.effects import (
-    ARRAYS,
-    FORMS,
-    SAME_FORM,
-    TYPES,
-)
 from deskcheck.notebook.kernel.chance.meaning import (
     builtin_name,
     constant_weights,
@@ -28,6 +22,12 @@ from deskcheck.notebook.kernel.chance.reach import (
     own_attribute,
     package_of,
     same_object,
+)
+from deskcheck.notebook.kernel.chance.sources import (
+    ARRAYS,
+    FORMS,
+    SAME_FORM,
+    TYPES,
 )
 
 
@@ -126,6 +126,8 @@ class Values(ABC):
         self.runs = runs
         self.parts = dict(parts)
         self.draws = draws
+        self.reads_files = False
+        """Whether files that the cell reads have what was drawn."""
         self.used: dict[str, None] = {}
         """Variables that are read and are another in each run."""
         self.may_show = False

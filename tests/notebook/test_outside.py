@@ -53,7 +53,8 @@ def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def last(cells: list[str]) -> tuple[str, ...]:
     """What of the last cell is chance."""
-    draws, namespace, found = Draws(), dict[str, Any](__name__="__main__"), ()
+    draws, namespace = Draws(), dict[str, Any](__name__="__main__")
+    found: tuple[str, ...] = ()
     draws.watch_files()
     for code in (IMPORTS, *cells):
         draws.begin(namespace, code)

@@ -196,6 +196,12 @@ BY_CHANCE: list[tuple[str, tuple[str, ...]]] = [
     ("cfg = {'seed': 3, 'id': uuid.uuid4()}", ("uuid.uuid4",)),
     ("random.seed(cfg['seed']); random.random()", ()),
     ("random.seed(cfg['id'].int); n = 1", ("random.seed",)),
+    ("s = uuid.uuid4().int", ("uuid.uuid4",)),
+    ("for s in (1, 2):\n    random.seed(s)\n    print(random.random())", ()),
+    ("s = uuid.uuid4().int", ("uuid.uuid4",)),
+    ("[random.Random(s).random() for s in range(2)]", ()),
+    ("for s in (1, s):\n    random.seed(s)\nn = 1", ("random.seed",)),
+    ("for s in (1, None):\n    random.seed(s)\nn = 1", ("random.seed",)),
 ]
 
 

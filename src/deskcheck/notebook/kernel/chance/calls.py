@@ -124,6 +124,7 @@ class Chance:
         for node in nodes:
             if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
                 known.assigned(node)
+            known.looped(node)
             if not isinstance(node, ast.Call):
                 continue
             known.given(node, self._defined)
@@ -271,6 +272,16 @@ class _Known:
             )
             for name in stored:
                 self.own[name.id] = no_seed or (in_part and self._is_no_seed(name.id))
+
+    def looped(self, node: ast.AST) -> None:
+        """The names of a loop or comprehension are given the items of something."""
+        loops = [node] if isinstance(node, ast.For | ast.AsyncFor) else getattr(node, "generators", ())
+        for loop in loops:
+            items = loop.iter.elts if isinstance(loop.iter, ast.Tuple | ast.List | ast.Set) else ()
+            nothing = any(isinstance(each, ast.Constant) and each.value is None for each in items)
+            no_seed = nothing or self.no_seed(loop.iter)
+            names = (each.id for each in ast.walk(loop.target) if isinstance(each, ast.Name))
+            self.own |= dict.fromkeys(names, no_seed)
 
     def given(self, call: ast.Call, defined: Mapping[str, ast.AST]) -> None:
         """The parameters of a function of the notebook are given what it is called with."""

@@ -430,7 +430,7 @@ class _Cell:
 
     def _each(self, node: ast.ListComp | ast.GeneratorExp) -> ChanceOrigin | None:
         """Of a comprehension: its variables have what was drawn of what it goes through."""
-        before = dict(self.names)
+        before, self.names = self.names, dict(self.names)
         for each in node.generators:
             over = self.value(each.iter)
             for name in (name for name in ast.walk(each.target) if isinstance(name, ast.Name)):

@@ -48,7 +48,7 @@ _MEANING = {
     "normalised": "gives what is stored after the normalisers that are named",
     "no_stored_output": "ran; nothing is stored to compare it with",
     "different": "gives something else, in every fresh run",
-    "not_repeatable": "fresh runs differ, or it draws from a random generator without a seed",
+    "not_repeatable": "fresh runs differ, or what it shows may depend on a random generator without a seed",
     "confined": "a limit or rule of the sandbox stood in its way: nothing is said of the notebook",
     "failed": "an exception that is not stored, or the kernel died",
     "timed_out": "stopped at a limit",

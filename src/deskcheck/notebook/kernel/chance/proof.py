@@ -29,6 +29,7 @@ from deskcheck.notebook.kernel.chance.results import CallResults
 from deskcheck.notebook.kernel.chance.shown import ShownChance, shows_value
 from deskcheck.notebook.kernel.chance.sources import (
     ARRAYS,
+    CHANGING,
     DEVICE,
     GROWING,
     ChanceOrigin,
@@ -37,6 +38,7 @@ from deskcheck.notebook.kernel.chance.values import (
     DEFINITIONS,
     SHUFFLES,
     Known,
+    Parts,
     Unproved,
     base_of,
     called,
@@ -53,7 +55,7 @@ class Proof(CallResults):
     """Of one cell. others: variables that are another in each run before it, with what of them is the same.
     drawn: which generator a call draws from, if it is known to. functions: those of the notebook. runs: the
     nodes that some source runs, those of the notebook's functions and classes too. parts: dicts and data
-    frames that are another in each run in part, with the keys of the items that are. draws: the cell may draw
+    frames that are another in each run in part. draws: the cell may draw
     in any call that is not known."""
 
     def holds(self, tree: ast.Module, *, shows_last: bool) -> bool:
@@ -74,6 +76,9 @@ class Proof(CallResults):
     def _at_top(self, node: ast.stmt, *, shows: bool = False) -> None:
         """A statement of the cell itself. shows: its value is shown."""
         self._at, self._changes_there = node, None
+        self._wild = {*_wild(self._nodes(node))}
+        for name in self._wild:
+            self.parts.pop(name, None)
         try:
             if not self.draws and self._is_apart(node):
                 self._take(node)
@@ -92,6 +97,8 @@ class Proof(CallResults):
         """All that a statement gives something to, or may change, is another in each run."""
         names = self._changing()
         for each in self._nodes(node):
+            if isinstance(each, ast.Name):
+                self.parts.pop(each.id, None)
             held: ast.AST = each
             if isinstance(each, ast.Call):
                 self._touches([each.func, *each.args, *(given.value for given in each.keywords)])
@@ -137,6 +144,8 @@ class Proof(CallResults):
             case ast.AugAssign():
                 was: Any = node.target
                 self._assign(was, self._value(ast.BinOp(was, node.op, node.value)), node.value)
+            case ast.Expr() if self._appends(node.value):
+                self._changes(node.value)
             case ast.Expr():
                 self._value(node.value)
                 self._changes(node.value)
@@ -149,14 +158,18 @@ class Proof(CallResults):
                 self._returned.append(Known.VALUE if node.value is None else self._value(node.value))
                 if self._by_chance:
                     self._returned.append(Known.NOTHING)
+                    self._ended = True
             case ast.With():
                 for item in node.items:
                     known = self._value(item.context_expr)
                     if item.optional_vars is not None:
                         self._assign(item.optional_vars, known, item.context_expr)
                 self._go(node.body)
-            case ast.Import() | ast.ImportFrom() | ast.Pass() | ast.Global() | ast.Delete() | ast.Nonlocal():
+            case ast.Import() | ast.ImportFrom() | ast.Pass() | ast.Global() | ast.Nonlocal():
                 pass
+            case ast.Delete():
+                for target in node.targets:
+                    self._assign(target, Known.VALUE, None)
             case ast.Break() | ast.Continue():
                 if self._by_chance:
                     raise Unproved("a loop whose length is chance")
@@ -170,6 +183,7 @@ class Proof(CallResults):
         chance = self._value(node.test) > Known.VALUE
         before = self._by_chance
         for _ in range(2):  # what a second round of a loop meets
+            chance = chance or (isinstance(node, ast.While) and self._value(node.test) > Known.VALUE)
             states = []
             for body in (node.body, node.orelse):
                 kept = dict(self.known)
@@ -178,7 +192,7 @@ class Proof(CallResults):
                 states.append(self.known)
                 self.known = kept
             self._join_states(states)
-        self._by_chance = before
+        self._by_chance = before or self._ended
 
     def _loop(self, node: ast.For) -> None:
         over = self._value(node.iter)
@@ -190,7 +204,7 @@ class Proof(CallResults):
             self._go(node.body)
             self._join_states([kept, self.known])
         self._go(node.orelse)
-        self._by_chance = before
+        self._by_chance = before or self._ended
 
     def _join_states(self, states: list[dict[str, Known]]) -> None:
         names = {name for state in states for name in state}
@@ -203,8 +217,12 @@ class Proof(CallResults):
         if self._by_chance:
             known = Known.NOTHING
         if isinstance(target, ast.Name):
+            parts = self._parts_given(target.id, value) if known > Known.VALUE else None
             self.known[target.id] = known
-            self.parts.pop(target.id, None)
+            if target.id not in self._locals:
+                self.parts.pop(target.id, None)
+            if parts is not None:
+                self.parts[target.id] = parts
         elif isinstance(target, ast.Tuple | ast.List):
             given: list[Known] = [known if known is Known.VALUE else item_of(known)] * len(target.elts)
             if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts):
@@ -236,11 +254,15 @@ class Proof(CallResults):
         if not isinstance(base, ast.Name):
             return
         was = self.known.get(base.id, Known.VALUE)
-        if isinstance(target, ast.Subscript) and target.value is base:
-            if was is Known.VALUE and type(self.namespace.get(base.id)).__name__ in ("dict", "DataFrame"):
-                self.parts.setdefault(base.id, set())
+        if base.id in self._locals:
+            pass
+        elif isinstance(target, ast.Subscript) and target.value is base and index is Known.VALUE:
+            if was is Known.VALUE and self._has_keys(base.id, target.slice):
+                self.parts.setdefault(base.id, Parts())
             if base.id in self.parts:
                 self._item_given(base.id, target.slice, known)
+        elif max(known, index) > Known.VALUE or self._by_chance:
+            self.parts.pop(base.id, None)
         if max(known, index) > Known.VALUE:
             array = package_of(type(self.namespace.get(base.id))) in ARRAYS
             kept = known <= Known.FORM and index is Known.VALUE and array
@@ -248,15 +270,38 @@ class Proof(CallResults):
 
     def _item_given(self, name: str, key: ast.expr, known: Known) -> None:
         """An item of a variable that is another in each run in part is given a value."""
-        parts = {*self.parts[name]}
-        if not isinstance(key, ast.Constant) or self._by_chance:
+        parts = self.parts[name]
+        if self._by_chance:
             del self.parts[name]
-        elif known > Known.VALUE:
-            self.parts[name] = parts | {key.value}
-        else:
-            self.parts[name] = parts - {key.value}
-            if not self.parts[name]:
+        elif isinstance(key, ast.Constant):
+            self.parts[name] = parts.given(key.value, drawn=known > Known.VALUE)
+            if not self.parts[name].has_drawn:
                 self.known.pop(name, None)
+        elif known > Known.VALUE:
+            self.parts[name] = Parts(others=True)
+
+    def _has_keys(self, name: str, first: ast.expr) -> bool:
+        """Whether a variable has a dict, or a data frame that is not begun with the column that is given to
+        it first, whose index it would have; and nothing else has its object."""
+        value = self.namespace.get(name)
+        columns = [*getattr(value, "columns", ())]
+        begun = not isinstance(first, ast.Constant) or columns[:1] != [first.value]
+        is_frame = type(value).__name__ == "DataFrame" and package_of(type(value)) == "pandas"
+        return (type(value) is dict or (is_frame and begun)) and self._is_alone(name)
+
+    def _is_alone(self, name: str) -> bool:
+        """Whether the object of a variable is in no other, but what IPython keeps, and is only read by its
+        keys in this statement."""
+        value = self.namespace.get(name)
+        others = (each for other, each in self.namespace.items() if other != name and other[:1] != "_")
+        return name not in self._wild and not any(same_object(each, value) for each in others)
+
+    def _parts_given(self, name: str, value: ast.expr | None) -> Parts | None:
+        """Of what a statement of the cell itself gives to a variable that was not there before."""
+        if value is None or not isinstance(self._at, ast.Assign) or self._at.value is not value:
+            return None
+        made = isinstance(value, ast.Call | ast.Dict)
+        return self._parts_of(value) if made and not self._locals and self._is_alone(name) else None
 
     def _set(self, name: str, known: Known) -> None:
         """The object of a variable is changed, and so are others that have it."""
@@ -284,10 +329,19 @@ class Proof(CallResults):
             if type(self.namespace.get(name)) in (list, set, dict):
                 self._changes_collection(name, own, node)
 
+    def _appends(self, node: ast.expr) -> bool:
+        """Whether the cell itself, not a function that may return earlier, puts an item into a list."""
+        if not (isinstance(node, ast.Call) and called(node) in ("append", "insert") and not self._calls):
+            return False
+        held = node.func.value if isinstance(node.func, ast.Attribute) else None
+        return isinstance(held, ast.Name) and type(self._meaning(held)) is list
+
     def _changes_collection(self, name: str, own: str, node: ast.Call) -> None:
         """own: the method of a list, set or dict that is called."""
         was, known = self._named(name), join(map(self._value, node.args))
-        if own == "sort" and was is Known.ITEMS and not node.keywords:
+        if self._by_chance and own in CHANGING:
+            self._set(name, Known.NOTHING)
+        elif own == "sort" and was is Known.ITEMS and not node.keywords:
             self._set(name, Known.VALUE)
         elif own in ("pop", "remove") and was is Known.ITEMS:
             self._set(name, Known.COUNT)
@@ -302,7 +356,8 @@ class Proof(CallResults):
         if not isinstance(node, ast.Call) or prints(node) or called(node) in SHUFFLES | GROWING:
             return
         given = [*node.args, *(each.value for each in node.keywords)]
-        if join(map(self._value, given)) is Known.VALUE and self._calls_same(node):
+        same = join(map(self._value, given)) is Known.VALUE and self._calls_same(node)
+        if same and not self._by_chance:
             return
         for each in (node.func, *(() if self._leaves_data(node) else given)):
             base = base_of(each)
@@ -325,6 +380,36 @@ class Proof(CallResults):
             return
         is_model = has_models(type(self.namespace.get(base.id)))
         self.known[base.id] = Known.TEXT if is_model else Known.FORM
+
+
+_READING = frozenset({"len", "list", "tuple", "sorted", "set", "iter", "print", "type", "isinstance"})
+_CHANGING_PARTS = CHANGING | {"popitem", "__setitem__", "__delitem__", "isetitem", "pipe", "eval"}
+
+
+def _wild(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Variables that some code may use in another way than to read items and attributes, to call methods
+    that change nothing, or to give a value to an item."""
+    names: dict[int, str] = {}
+    tame: set[int] = set()
+    changed: set[int] = set()
+    for node in nodes:
+        match node:
+            case ast.Name(id=name):
+                names[id(node)] = name if isinstance(node.ctx, ast.Load) else ""
+                if isinstance(node.ctx, ast.Del):
+                    yield name
+            case ast.Subscript(value=ast.Name() as held) | ast.Attribute(value=ast.Name() as held):
+                deleted = isinstance(node.ctx, ast.Del)
+                if not deleted and getattr(node, "attr", "") not in _CHANGING_PARTS:
+                    tame.add(id(held))
+            case ast.Compare() | ast.For() | ast.comprehension() | ast.Expr() | ast.FormattedValue():
+                tame |= {id(each) for each in ast.iter_child_nodes(node)}
+            case ast.Call():
+                if getattr(node.func, "id", "") in _READING:
+                    tame |= {id(each) for each in node.args}
+                if any(each.arg in ("inplace", None) for each in node.keywords):
+                    changed |= {id(each) for each in ast.walk(node.func)}
+    yield from (name for each, name in names.items() if each not in tame or each in changed)
 
 
 def _is_counter(node: ast.expr) -> bool:
@@ -371,19 +456,13 @@ class ReachedNames:
         self._shown = shown
         self._followed: set[str] = set()
         """Variables that `shown` follows when the cell begins."""
-        self._parts: dict[str, set[object]] = {}
-        """Those of which some items are another in each run, with the keys of these."""
+        self._parts: dict[str, Parts] = {}
+        """Those of which only some items are another in each run, or of which the keys are the same."""
 
     def begin(self) -> None:
         """The next cell is read."""
         self.label = None
-        names = self._shown.names
-        self._followed = {*names}
-        self._parts = {
-            name: {key for key, part in origin.parts if part is not None}
-            for name, origin in names.items()
-            if origin.parts
-        }
+        self._followed = {*self._shown.names}
 
     def proof(
         self,
@@ -409,11 +488,15 @@ class ReachedNames:
             for name, known in proof.known.items()
             if known > Known.VALUE and _has_value(namespace.get(name))
         }
+        self._parts = {name: parts for name, parts in proof.parts.items() if name in self.names}
 
     def add(self, names: Iterable[str], label: str) -> None:
         """Variables that the last cell gave what was drawn, of which nothing is known. label: of the
         generator."""
-        self.names |= dict.fromkeys(names, Reached(Known.NOTHING, label))
+        given = [*names]
+        self.names |= dict.fromkeys(given, Reached(Known.NOTHING, label))
+        for name in given:
+            self._parts.pop(name, None)
         self.label = label
 
     def read(

@@ -21,6 +21,7 @@ from deskcheck.notebook.kernel.chance.reach import (
 )
 from deskcheck.notebook.kernel.chance.sources import (
     ARRAYS,
+    CHANGING,
     CHOICES,
     CHOOSING,
     FORMING,
@@ -71,6 +72,10 @@ _ADDING = frozenset({"sum", "mean", "prod", "std", "var"})
 """What they give depends on the order in the last digits."""
 _NUMBERS = 1000
 """So many are looked at."""
+_OF_KEYS = frozenset({"len", "list", "tuple", "sorted", "set", "iter"})
+"""Builtins that give the keys of a dict, or the columns of a data frame, or how many there are."""
+_CHANGING_FRAMES = CHANGING | {"fill", "put", "partition", "resize", "setflags", "itemset", "eval", "pipe"}
+"""Methods of arrays and data frames that change them in their place, as others do if they are told to."""
 _DEPTH = 6
 """Of calls of the notebook's functions, one in another."""
 
@@ -116,11 +121,12 @@ class CallResults(Values):
         if own in _CLOSE and known is Known.FORM and all(map(self._is_continuous, given)):
             return Known.VALUE
         if function is not None:
-            found = self._of_library(function, own, known, given)
+            found = self._of_library(function, node, known, given)
         elif isinstance(node.func, ast.Attribute):
             found = self._of_method(own, node.func.value, known, given)
         if found is Known.NOTHING:
-            self._touches([node.func, *(() if self._leaves_data(node) else given)], node.func)
+            changed = () if self._leaves_holder(node) else (node.func,)
+            self._touches([*changed, *(() if self._leaves_data(node) else given)], node.func)
             self.gives_away = True
         return found
 
@@ -163,6 +169,16 @@ class CallResults(Values):
         package = _module_of(function).partition(".")[0] if function is not None else ""
         fills = called(node) in _FILLING or any(each.arg == "out" for each in node.keywords)
         return package in _LEAVING and not fills
+
+    def _leaves_holder(self, node: ast.Call) -> bool:
+        """Whether it is a method of an array or data frame, or of a part of one, that does not change it."""
+        root = base_of(node.func)
+        if root is None or root is node.func or root.id in self._locals:
+            return False
+        if package_of(type(self.namespace.get(root.id))) not in ("numpy", "pandas"):
+            return False
+        told = any(each.arg in ("inplace", "out", None) for each in node.keywords)
+        return called(node) not in _CHANGING_FRAMES and not told
 
     def _learns_the_same(self, node: ast.Call) -> bool:
         """Whether an estimator of scikit-learn is made, or made and fitted, with a seed."""
@@ -220,6 +236,8 @@ class CallResults(Values):
             return Known.VALUE
         if name in ("type", "isinstance"):
             return Known.VALUE if known is not Known.NOTHING else Known.NOTHING
+        if name in _OF_KEYS and len(node.args) == 1 and not node.keywords and self._is_of_keys(node.args[0]):
+            return Known.VALUE
         if name == "len":
             return Known.VALUE if known <= Known.COUNT else Known.NOTHING
         if name in OF_ITEMS:
@@ -231,6 +249,11 @@ class CallResults(Values):
         if name in TEXTS:
             return self._text(node.args)
         return known if name in FORMING else Known.NOTHING
+
+    def _is_of_keys(self, node: ast.expr) -> bool:
+        """Whether it is a dict, or data frame, whose keys are the same in each run."""
+        kind = type(self._meaning(node)).__name__
+        return kind in ("dict", "DataFrame") and self._parts_of(node) is not None
 
     def _calls_back(self, node: ast.Call) -> None:
         """A builtin that is given functions calls them with the items that it is given."""
@@ -330,6 +353,7 @@ class CallResults(Values):
         local = dict(zip(names, given, strict=False))
         local |= {each.arg: self._value(each.value) for each in node.keywords if each.arg is not None}
         kept, returned, by_chance, outer = self.known, self._returned, self._by_chance, self._locals
+        ended, self._ended = self._ended, False
         self._locals = own = {*OwnFunction(definition, {}).locals()}
         self.known = {key: value for key, value in kept.items() if key not in own} | local
         self._returned = []
@@ -339,6 +363,7 @@ class CallResults(Values):
             found, left = join(self._returned), self.known
         finally:
             self._calls.pop()
+            self._ended = ended
             self.known, self._returned, self._by_chance, self._locals = kept, returned, by_chance, outer
         self.known |= {key: value for key, value in left.items() if key not in own}
         for parameter, argument in zip(names, node.args, strict=False):
@@ -350,7 +375,8 @@ class CallResults(Values):
                 self._touches([argument])
         return found
 
-    def _of_library(self, function: Any, own: str, known: Known, given: list[ast.expr]) -> Known:
+    def _of_library(self, function: Any, node: ast.Call, known: Known, given: list[ast.expr]) -> Known:
+        own = called(node)
         if not is_function(function):
             return Known.NOTHING  # something that is called, as a `functools.partial`
         module = _module_of(function)
@@ -359,8 +385,15 @@ class CallResults(Values):
         package = module.partition(".")[0]
         if module.startswith("sklearn.datasets.") and own.startswith(("load_", "fetch_")):
             return known
-        if own == "Counter" and known is Known.ITEMS:
+        if own in ("Counter", "get_dummies") and known is Known.ITEMS:
             return known
+        if own == "DataFrame" and package == "pandas" and self._parts_of(node) is None:
+            named = any(each.arg in ("columns", "index") for each in node.keywords)
+            if known > Known.VALUE and (named or len(node.args) > 1):
+                return Known.NOTHING
+        elif own == "DataFrame" and package == "pandas":
+            of_arrays = known < Known.COUNT or isinstance(given[0], ast.Dict)
+            return known if known is Known.VALUE else Known.FORM if of_arrays else Known.TYPE
         pure = package in _PURE or (package in ("numpy", "pandas") and "random" not in module)
         if pure or (package == "torch" and not has_models(type(function)) and not _MAY_DRAW.search(own)):
             if known is Known.VALUE:
@@ -402,7 +435,7 @@ class CallResults(Values):
             return Known.TEXT if own in ("eval", "train", "to", "cpu", "cuda", "fit") else Known.FORM
         if own in MEASURES and base < Known.COUNT:
             return Known.VALUE
-        if own == "keys" and isinstance(holder, ast.Name) and self.parts.get(holder.id):
+        if own in ("keys", "size") and not given and self._parts_of(holder) is not None:
             return Known.VALUE
         if own == "format":
             return Known.VALUE if base is Known.VALUE and known <= Known.TEXT else Known.NOTHING

@@ -5,6 +5,7 @@ import itertools
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import IntEnum
 from types import FunctionType, ModuleType
 from typing import Any
@@ -55,6 +56,28 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 SHUFFLES = frozenset({"shuffle"})
 
 
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Of a dict or data frame that is another in each run in part, and whose keys, or index and columns, are
+    the same. drawn: keys, each with whether its item is another. others: whether those of other keys are."""
+
+    drawn: Mapping[object, bool] = field(default_factory=dict)
+    others: bool = False
+
+    def are_same(self, key: ast.expr) -> bool:
+        """Whether a key, or a list of keys, is written out, and the items are the same in each run."""
+        keys = key.elts if isinstance(key, ast.List | ast.Tuple) else [key]
+        written = [each.value for each in keys if isinstance(each, ast.Constant)]
+        return len(written) == len(keys) and not any(self.drawn.get(each, self.others) for each in written)
+
+    def given(self, key: object, *, drawn: bool) -> "Parts":
+        return Parts({**self.drawn, key: drawn}, self.others)
+
+    @property
+    def has_drawn(self) -> bool:
+        return self.others or any(self.drawn.values())
+
+
 class Unproved(Exception):
     """Something is shown that may be chance."""
 
@@ -90,6 +113,13 @@ def base_of(node: ast.expr) -> ast.Name | None:
     return node if isinstance(node, ast.Name) else None
 
 
+def _root_of(node: ast.expr) -> ast.Name | None:
+    """The variable that an expression begins with, through the methods that are called."""
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node if isinstance(node, ast.Name) else None
+
+
 _LEARNED_THE_SAME = frozenset({"classes_", "n_features_in_", "feature_names_in_", "n_classes_", "n_outputs_"})
 _LAZY = frozenset(
     {"generator", "map", "filter", "zip", "enumerate", "coroutine", "async_generator", "method"}
@@ -100,6 +130,14 @@ _DATA = frozenset(
     | {"types", "sklearn", "enum", "uuid", "random", "string", "hashlib", "_hashlib", "sympy", "networkx"}
 )
 """Packages whose objects draw nothing unless a method is called."""
+_OF_FRAMES = frozenset({"columns", "index", "shape", "size", "ndim", "axes", "ngroups"})
+"""Attributes of a data frame that follow from its index and columns."""
+_OF_ROWS = frozenset({"copy", "head", "tail", "round", "sort_index"})
+"""Methods of a data frame that keep, choose or sort rows, whatever the values are."""
+_BY_KEYS = frozenset({"groupby", "sort_values", "set_index"})
+"""Those that do so by some columns."""
+_HOW = frozenset({"by", "n", "decimals", "deep", "ascending", "as_index", "sort", "kind", "drop", "observed"})
+"""What these may be given by name."""
 _OF_FILES = frozenset({"name", "mode", "closed", "encoding"})
 """Attributes of a file that reading it does not change."""
 
@@ -114,7 +152,7 @@ class Values(ABC):
         drawn: Callable[[ast.Call], str | None],
         functions: Mapping[str, ast.FunctionDef],
         runs: Callable[[ast.Module], Iterable[ast.AST]],
-        parts: Mapping[str, set[object]],
+        parts: Mapping[str, Parts],
         *,
         draws: bool,
     ) -> None:
@@ -137,6 +175,8 @@ class Values(ABC):
         self.shown = 0
         self.prints: set[int] = set()
         """`id` of the calls that print and were read."""
+        self._wild: set[str] = set()
+        """Variables that it may change otherwise than by their keys."""
         self._at: ast.stmt | None = None
         """The statement of the cell that is read."""
         self._changes_there: Changes | None = None
@@ -146,6 +186,8 @@ class Values(ABC):
         self._returned: list[Known] = []
         self._by_chance = False
         """Whether what is read runs, or how often, is chance."""
+        self._ended = False
+        """Whether the function that is read may have returned before, by chance."""
 
     # -- what statements and calls do: in `CallResults` and `Proof` ------------------------------------------
 
@@ -339,9 +381,10 @@ class Values(ABC):
         return isinstance(node, ast.Set) or type(self._meaning(node)) in (set, frozenset)
 
     def _attribute(self, node: ast.Attribute) -> Known:
-        if isinstance(node.value, ast.Name) and self.parts.get(node.value.id):
-            frame = self.namespace.get(node.value.id)
-            if node.attr in getattr(frame, "columns", ()) and node.attr not in self.parts[node.value.id]:
+        parts, root = self._parts_of(node.value), _root_of(node.value)
+        if parts is not None and root is not None and self._is_array(root):
+            columns = getattr(self.namespace.get(root.id), "columns", ())
+            if node.attr in _OF_FRAMES or (node.attr in columns and parts.are_same(ast.Constant(node.attr))):
                 return Known.VALUE
         base = self._value(node.value)
         if base is Known.VALUE:
@@ -356,7 +399,8 @@ class Values(ABC):
             )
         if not self.draws and is_generator(own_attribute(self._meaning(node.value), node.attr)):
             return Known.VALUE
-        if node.attr in TYPES or (node.attr in FORMS and base < Known.COUNT):
+        typed = node.attr in TYPES and (node.attr != "columns" or base <= Known.FORM)
+        if typed or (node.attr in FORMS and base < Known.COUNT):
             return Known.VALUE
         if base is Known.LENGTH:
             if node.attr in ("version", "variant"):
@@ -367,7 +411,8 @@ class Values(ABC):
         return Known.NOTHING
 
     def _subscript(self, node: ast.Subscript) -> Known:
-        if isinstance(node.value, ast.Name) and self._is_other_part(node.value.id, node.slice):
+        parts = self._parts_of(node.value)
+        if parts is not None and parts.are_same(node.slice):
             return Known.VALUE
         base, index = self._value(node.value), self._value(node.slice)
         if base is Known.VALUE:
@@ -383,13 +428,87 @@ class Values(ABC):
             return Known.COUNT if part else Known.NOTHING
         return Known.FORM
 
-    def _is_other_part(self, name: str, key: ast.expr) -> bool:
-        """Whether keys are written there, and none is of an item that is another in each run."""
-        parts = self.parts.get(name)
-        keys = key.elts if isinstance(key, ast.List) else [key]
-        if parts is None or not all(isinstance(each, ast.Constant) for each in keys):
-            return False
-        return parts.isdisjoint(each.value for each in keys if isinstance(each, ast.Constant))
+    def _parts_of(self, node: ast.expr) -> Parts | None:
+        """Of a dict or data frame: a variable, some rows or columns of one, or one that is made there."""
+        match node:
+            case ast.Name():
+                return self.parts.get(node.id) if node.id not in self._locals else None
+            case ast.Subscript():
+                rows = isinstance(node.slice, ast.Slice | ast.Compare) and self._value(node.slice) == 0
+                return self._parts_of(node.value) if rows or isinstance(node.slice, ast.List) else None
+            case ast.Call(func=ast.Attribute(value=holder, attr=own)) if own in _OF_ROWS | _BY_KEYS:
+                root, parts = _root_of(holder), self._parts_of(holder)
+                if parts is None or root is None or not self._is_array(root):
+                    return None
+                keys = [*node.args[:1], *(each.value for each in node.keywords if each.arg == "by")]
+                if own in _BY_KEYS and not (keys and all(map(parts.are_same, keys))):
+                    return None
+                given = [*node.args, *(each.value for each in node.keywords)]
+                plain = all(isinstance(each, ast.Constant | ast.List) for each in given)
+                return parts if plain and _HOW.issuperset(each.arg for each in node.keywords) else None
+            case ast.Call():
+                return self._frame_made(node)
+            case ast.Dict() if all(isinstance(each, ast.Constant) for each in node.keys):
+                written = [each.value for each in node.keys if isinstance(each, ast.Constant)]
+                drawn = (self._value(each) > Known.VALUE for each in node.values)
+                return Parts(dict(zip(written, drawn, strict=True)))
+        return None
+
+    def _frame_made(self, node: ast.Call) -> Parts | None:
+        """Of a data frame that is made of what has no index of its own, or of columns of which those that
+        were drawn have none."""
+        kind = self._meaning(node.func)
+        if getattr(kind, "__name__", "") != "DataFrame" or package_of(kind) != "pandas":
+            return None
+        named = dict(zip(("data", "index", "columns"), node.args, strict=False))
+        named |= {each.arg: each.value for each in node.keywords if each.arg is not None}
+        data, others = named.pop("data", None), map(self._value, named.values())
+        if data is None or any(each.arg is None for each in node.keywords):
+            return None
+        if any(each > Known.VALUE for each in others):
+            return None
+        if isinstance(data, ast.ListComp):
+            return self._records(data)
+        values = data.values if isinstance(data, ast.Dict) else [data]
+        for each in values:
+            known = self._value(each)
+            if known > Known.FORM or (known > Known.VALUE and self._may_have_index(each)):
+                return None
+        if isinstance(data, ast.Dict):
+            return self._parts_of(data)
+        return Parts(others=True) if "columns" in named else None
+
+    def _records(self, node: ast.ListComp) -> Parts | None:
+        """Of dicts that a comprehension lists, written there or returned by a function of the notebook."""
+        loop, item = node.generators[0], node.elt
+        if len(node.generators) > 1 or loop.ifs or self._value(loop.iter) > Known.VALUE:
+            return None
+        kept, outer = dict(self.known), self._locals
+        self._locals = outer | {each.id for each in ast.walk(loop.target) if isinstance(each, ast.Name)}
+        self._assign_item(loop.target, Known.VALUE, loop.iter)
+        if isinstance(item, ast.Call) and isinstance(item.func, ast.Name) and not item.keywords:
+            function = self.functions.get(item.func.id) if item.func.id not in self.known else None
+            names = [each.arg for each in function.args.args] if function is not None else []
+            given = [*map(self._value, item.args)]
+            self.known = {**kept, **dict(zip(names, given, strict=False))}
+            self._locals = {*names}
+            returned = function.body[-1] if function is not None and len(function.body) == 1 else None
+            if isinstance(returned, ast.Return) and returned.value is not None and len(names) == len(given):
+                item = returned.value
+        parts = self._parts_of(item) if isinstance(item, ast.Dict) else None
+        self.known, self._locals = kept, outer
+        return parts
+
+    def _may_have_index(self, node: ast.expr) -> bool:
+        """Whether an expression has anything of pandas, or calls a function of the notebook."""
+        names = (each.id for each in ast.walk(node) if isinstance(each, ast.Name))
+        values = [(name, self.namespace.get(name)) for name in names]
+        return any(
+            name in self.functions
+            or package_of(type(value)) == "pandas"
+            or (isinstance(value, ModuleType) and value.__name__.startswith("pandas"))
+            for name, value in values
+        )
 
     def _is_array(self, node: ast.expr) -> bool:
         """Whether a variable has an array, or a data frame."""

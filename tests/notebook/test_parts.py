@@ -39,6 +39,10 @@ FIXED_FRAMES: list[list[str]] = [
     [FRAME, "df.sample(frac=1).columns"],
     [FRAME, NOISE, "df.index"],
 ]
+FIXED_FRAMES += [
+    [FRAME, NOISE, "both = pd.concat([df, df])", "df['v'], df.index"],
+    [FRAME, NOISE, "more = pd.merge(df, df, on='g')\nn = 1", "df['v']"],
+]
 CHANCE_FRAMES: list[list[str]] = [
     [MADE, "made.head()", "made"],
     [MADE, "made.describe()"],
@@ -105,10 +109,16 @@ CHANCE_FRAMES: list[list[str]] = [
         "c.columns",
     ],
 ]
+CHANCE_FRAMES += [
+    [FRAME, NOISE, "def f(c): df.loc[c, 'v'] = random.randint(5, 9)\nx = list(map(f, [1]))", "df['v']"],
+    [FRAME, NOISE, "def f(c): df[c] = random.random()\nx = list(map(f, ['v']))", "df['v']"],
+]
 FIXED: list[list[str]] = [
     [
-        "h = []\nfor n in range(9):\n    h.append(random.random() if n else random.choice('ab'))"
-        "\n    if n % 2 == 0:\n        print(n)",
+        (
+            "h = []\nfor n in range(9):\n    h.append(random.random() if n else random.choice('ab'))"
+            "\n    if n % 2 == 0:\n        print(n)"
+        ),
         "len(h)",
     ],
     ["h = []\nfor n in range(9):\n    x = random.random()\n    h.append([x])\nprint(len(h))"],
@@ -129,8 +139,10 @@ CHANCE: list[list[str]] = [
         "len(h)",
     ],
     [
-        "h = []\ndef f():\n    for n in range(9):\n        if random.random() > .5:\n            return"
-        "\n        h.append(n)\nf()",
+        (
+            "h = []\ndef f():\n    for n in range(9):\n        if random.random() > .5:\n            return"
+            "\n        h.append(n)\nf()"
+        ),
         "len(h)",
     ],
     ["h = []\nfor n in range(9):\n    h.append(random.random())", "h = [x for x in h if x > .5]", "len(h)"],
@@ -158,14 +170,20 @@ CHANCE: list[list[str]] = [
     ["d = {'a': 1, 'b': 2}\ndel d[random.choice('ab')]", "list(d)"],
     ["def f():\n    if random.random() > .5:\n        return 1\n    print('a')\nf()"],
     [
-        "def f():\n    for n in range(3):\n        if random.random() > .5:\n            return 1"
-        "\n    print('a')\nf()"
+        (
+            "def f():\n    for n in range(3):\n        if random.random() > .5:\n            return 1"
+            "\n    print('a')\nf()"
+        )
     ],
     [
         "class P:\n    n = 1\n    def go(self): self.n = 5\np = P()\nif random.random() > .5:\n    p.go()",
         "p.n",
     ],
     ["x = [1, 2]\nif random.random() > .5:\n    x.sort(reverse=True)", "x"],
+]
+CHANCE += [
+    [GROWN, "def f(n): r[random.random()] = n\nx = list(map(f, [1]))", "list(r)"],
+    [GROWN, "def f(n):\n    global r\n    r = {random.random(): 1}\nx = list(map(f, [1]))", "list(r)"],
 ]
 
 

@@ -9,6 +9,7 @@ follows from the form of what they are given, unless they are in `CHOOSING`: if 
 can tell."""
 
 import ast
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import ModuleType
@@ -50,6 +51,9 @@ from deskcheck.notebook.trajectory.chance import ChanceSource, read_from
 _WITH_NAMES = frozenset({"enumerate", "named_parameters", "named_modules", "named_children", "named_buffers"})
 """What gives pairs of which the first is the same in each run."""
 
+_READING = frozenset({"len", "list", "tuple", "sorted", "set", "iter", "print", "type", "isinstance"})
+_CHANGING_PARTS = CHANGING | {"popitem", "__setitem__", "__delitem__", "isetitem", "pipe", "eval"}
+
 
 class Proof(CallResults):
     """Of one cell. others: variables that are another in each run before it, with what of them is the same.
@@ -76,7 +80,7 @@ class Proof(CallResults):
     def _at_top(self, node: ast.stmt, *, shows: bool = False) -> None:
         """A statement of the cell itself. shows: its value is shown."""
         self._at, self._changes_there = node, None
-        self._wild = {*_wild(self._nodes(node))}
+        self._wild = {*self._used_otherwise(node)}
         for name in self._wild:
             self.parts.pop(name, None)
         try:
@@ -127,6 +131,38 @@ class Proof(CallResults):
     def _go(self, body: Iterable[ast.stmt]) -> None:
         for statement in body:
             self._statement(statement)
+
+    def _used_otherwise(self, node: ast.stmt) -> Iterator[str]:
+        """Variables that a statement of the cell may use in another way than to read items and attributes, to
+        call methods that change nothing, to give them to functions for data, or to give a value to an item
+        itself. Functions of the notebook are not always followed."""
+        own = {id(each) for each in ast.walk(node)}
+        names: dict[int, str] = {}
+        tame: set[int] = set()
+        for each in self._nodes(node):
+            base = base_of(each) if isinstance(each, ast.Name | ast.Attribute | ast.Subscript) else None
+            ctx = getattr(each, "ctx", None)
+            if base is not None and (
+                isinstance(ctx, ast.Del) or (isinstance(ctx, ast.Store) and id(each) not in own)
+            ):
+                yield base.id
+            match each:
+                case ast.Name(ctx=ast.Load()):
+                    names[id(each)] = each.id
+                case ast.Subscript(value=ast.Name() as held) | ast.Attribute(value=ast.Name() as held):
+                    if getattr(each, "attr", "") not in _CHANGING_PARTS:
+                        tame.add(id(held))
+                case ast.Compare() | ast.For() | ast.comprehension() | ast.Expr() | ast.FormattedValue():
+                    tame |= {id(inner) for inner in ast.iter_child_nodes(each)}
+                case ast.Call():
+                    if getattr(each.func, "id", "") in _READING or self._leaves_data(each):
+                        lists = (one.elts for one in each.args if isinstance(one, ast.List | ast.Tuple))
+                        given = itertools.chain(each.args, (one.value for one in each.keywords), *lists)
+                        tame |= {id(one) for one in given}
+                    root = base_of(each.func)
+                    if root is not None and any(one.arg in ("inplace", None) for one in each.keywords):
+                        yield root.id
+        yield from (name for each, name in names.items() if each not in tame)
 
     def _statement(self, node: ast.stmt) -> None:
         match node:
@@ -380,36 +416,6 @@ class Proof(CallResults):
             return
         is_model = has_models(type(self.namespace.get(base.id)))
         self.known[base.id] = Known.TEXT if is_model else Known.FORM
-
-
-_READING = frozenset({"len", "list", "tuple", "sorted", "set", "iter", "print", "type", "isinstance"})
-_CHANGING_PARTS = CHANGING | {"popitem", "__setitem__", "__delitem__", "isetitem", "pipe", "eval"}
-
-
-def _wild(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Variables that some code may use in another way than to read items and attributes, to call methods
-    that change nothing, or to give a value to an item."""
-    names: dict[int, str] = {}
-    tame: set[int] = set()
-    changed: set[int] = set()
-    for node in nodes:
-        match node:
-            case ast.Name(id=name):
-                names[id(node)] = name if isinstance(node.ctx, ast.Load) else ""
-                if isinstance(node.ctx, ast.Del):
-                    yield name
-            case ast.Subscript(value=ast.Name() as held) | ast.Attribute(value=ast.Name() as held):
-                deleted = isinstance(node.ctx, ast.Del)
-                if not deleted and getattr(node, "attr", "") not in _CHANGING_PARTS:
-                    tame.add(id(held))
-            case ast.Compare() | ast.For() | ast.comprehension() | ast.Expr() | ast.FormattedValue():
-                tame |= {id(each) for each in ast.iter_child_nodes(node)}
-            case ast.Call():
-                if getattr(node.func, "id", "") in _READING:
-                    tame |= {id(each) for each in node.args}
-                if any(each.arg in ("inplace", None) for each in node.keywords):
-                    changed |= {id(each) for each in ast.walk(node.func)}
-    yield from (name for each, name in names.items() if each not in tame or each in changed)
 
 
 def _is_counter(node: ast.expr) -> bool:

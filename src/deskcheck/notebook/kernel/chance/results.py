@@ -175,7 +175,8 @@ class CallResults(Values):
         root = base_of(node.func)
         if root is None or root is node.func or root.id in self._locals:
             return False
-        if package_of(type(self.namespace.get(root.id))) not in ("numpy", "pandas"):
+        kind = type(self.namespace.get(root.id))
+        if package_of(kind) not in ("numpy", "pandas") or not hasattr(kind, "shape"):
             return False
         told = any(each.arg in ("inplace", "out", None) for each in node.keywords)
         return called(node) not in _CHANGING_FRAMES and not told

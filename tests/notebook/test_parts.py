@@ -126,6 +126,7 @@ FIXED: list[list[str]] = [
     ["r = {}\nfor n in ['a', 'b']:\n    r[n] = random.random()\nprint(list(r))"],
     ["r = {'a': random.random(), 'b': 1}", "r['b'], list(r)"],
 ]
+FIXED += [[GROWN, "best = max(r, key=r.get)\nbest", "list(r)"]]
 CHANCE: list[list[str]] = [
     ["h = []\nfor n in range(9):\n    if random.random() > .5:\n        h.append(n)", "len(h)"],
     ["h = []\nfor n in range(9):\n    h.append(random.random())", "h[0]"],
@@ -208,3 +209,14 @@ def test_keys_and_lengths_are_no_chance(cells: list[str]) -> None:
 @pytest.mark.parametrize("cells", CHANCE, ids=str)
 def test_keys_and_lengths_that_were_drawn_are_chance(cells: list[str]) -> None:
     assert told(cells)[-1]
+
+
+def test_a_layer_that_learns_nothing_is_the_same_again() -> None:
+    """Dropout in a cell that draws nothing; not while it trains, not what has weights or keeps a mean."""
+    pytest.importorskip("torch", reason="would have proved that layers are followed")
+    first = "import torch\nfrom torch import nn\ndrop = nn.Dropout(.5); drop(torch.ones(8))"
+    assert not told([first, "drop.eval()\ndrop(torch.ones(8))"])[-1]
+    assert told([first, "drop(torch.ones(8))"])[-1]
+    keeps = "drop = nn.BatchNorm1d(2, affine=False); drop(torch.rand(4, 2))"
+    assert told([f"{first}\n{keeps}", "drop.eval()\ndrop(torch.ones(4, 2))"])[-1]
+    assert told([f"{first}\ndrop = nn.Linear(2, 2)", "drop.eval()\ndrop(torch.ones(4, 2))"])[-1]

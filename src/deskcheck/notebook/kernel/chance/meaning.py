@@ -167,6 +167,15 @@ def has_weights(value: Any) -> bool | None:
     return there
 
 
+def learns_nothing(value: Any) -> bool:
+    """Whether it is a layer of torch itself, not of the notebook, without weights or anything that it keeps:
+    what it computes depends on what it is given, and in training on what it draws then."""
+    if not type(value).__module__.startswith("torch.nn.") or has_weights(value) is not False:
+        return False
+    own = object.__getattribute__(value, "__dict__")
+    return not any(own.get(each) for each in ("_parameters", "_buffers", "_modules", "_forward_hooks"))
+
+
 def constant_weights(model: Any, name: str) -> bool:
     """Whether a parameter of a model of torch has the same number everywhere, so that it was not drawn."""
     if not has_weights(model):

@@ -18,6 +18,7 @@ from typing import Any
 from deskcheck.notebook.kernel.chance.calls import Chance
 from deskcheck.notebook.kernel.chance.meaning import (
     has_models,
+    learns_nothing,
 )
 from deskcheck.notebook.kernel.chance.orders import prints
 from deskcheck.notebook.kernel.chance.outside import Left
@@ -32,7 +33,10 @@ from deskcheck.notebook.kernel.chance.sources import (
     ARRAYS,
     CHANGING,
     DEVICE,
+    FORMING,
     GROWING,
+    OF_ITEMS,
+    TEXTS,
     ChanceOrigin,
 )
 from deskcheck.notebook.kernel.chance.values import (
@@ -51,7 +55,8 @@ from deskcheck.notebook.trajectory.chance import ChanceSource, read_from
 _WITH_NAMES = frozenset({"enumerate", "named_parameters", "named_modules", "named_children", "named_buffers"})
 """What gives pairs of which the first is the same in each run."""
 
-_READING = frozenset({"len", "list", "tuple", "sorted", "set", "iter", "print", "type", "isinstance"})
+_READING = OF_ITEMS | TEXTS | FORMING | {"print", "type", "isinstance"}
+"""Builtins that change nothing that they are given."""
 _CHANGING_PARTS = CHANGING | {"popitem", "__setitem__", "__delitem__", "isetitem", "pipe", "eval"}
 
 
@@ -561,8 +566,9 @@ def _nothing(call: ast.Call) -> None:
 
 
 def _has_value(value: Any) -> bool:
-    """Whether it is neither a module nor a generator: what one gives depends on its seed."""
-    return type(value) is not ModuleType and not is_generator(value)
+    """Whether it is no module; no generator, as what one gives depends on its seed; no layer of torch that
+    has nothing to learn."""
+    return not (type(value) is ModuleType or is_generator(value) or learns_nothing(value))
 
 
 def _known_of(origin: ChanceOrigin, value: Any) -> Known:

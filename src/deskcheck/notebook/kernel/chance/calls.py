@@ -45,6 +45,10 @@ _GENERATORS = frozenset(
     {"random.SystemRandom", "secrets.SystemRandom"}
     | {f"{module}.{name}" for module, names in _MAKERS.items() for name in names}
 )
+_OBJECTS = frozenset(
+    {"random.Random", "numpy.random._generator.Generator", "numpy.random.mtrand.RandomState"}
+)
+"""Their classes."""
 SEEDS = {"random": ("seed",), "numpy.random": ("seed",), "torch": ("seed", "manual_seed")}
 """Module -> functions that seed the generator for all. torch's `seed` takes none."""
 _CLOCKS = {
@@ -121,6 +125,7 @@ class Chance:
         made: set[str] = set()
         nodes = [*self._run(tree, namespace)]
         named = _given_names(nodes)
+        unused = self._unused(nodes, known)
         for node in nodes:
             if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
                 known.assigned(node)
@@ -131,7 +136,7 @@ class Chance:
             made |= known.seeds_badly(node)
             label = known.chance(node)
             known.has_seeded(node)
-            if label is None:
+            if label is None or id(node) in unused:
                 continue
             if id(node) in named and label in _GENERATORS:
                 made.update(named[id(node)])
@@ -148,6 +153,39 @@ class Chance:
             known.last,
             known.restored,
         )
+
+    def _unused(self, nodes: list[ast.AST], known: "_Known") -> set[int]:
+        """`id` of what makes a generator where a parameter is given none, in functions and classes that are
+        given one wherever they are named."""
+        loads = {id(each): each.id for each in nodes if isinstance(each, ast.Name)}
+        bases = {
+            each.id
+            for definition in self._defined.values()
+            for base in getattr(definition, "bases", ())
+            for each in ast.walk(base)
+            if isinstance(each, ast.Name)
+        }
+        given: dict[str, set[str]] = {}
+        for node in nodes:
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
+                continue
+            function = _called_function(self._defined.get(node.func.id))
+            if function is None or node.func.id in bases:
+                continue
+            del loads[id(node.func)]
+            found = {name for name, value in _given(function, node) if known.is_generator(value)}
+            given[node.func.id] = given.get(node.func.id, found) & found
+        for name in {*loads.values()} & {*given}:
+            del given[name]
+        unused: set[int] = set()
+        for name, parameters in given.items():
+            function, inside = _called_function(self._defined[name]), [*ast.walk(self._defined[name])]
+            makes = (getattr(each, "id", getattr(each, "attr", "")) for each in inside)
+            if function is None or not {"cls", "type", "__class__"}.isdisjoint(makes):
+                continue  # it may make others of its own class
+            kept = parameters - {*_given_again(function, parameters)}
+            unused |= {id(inner) for each in ast.walk(function) for inner in _otherwise(each, kept)}
+        return unused
 
     def runs(self, tree: ast.Module, namespace: Mapping[str, Any]) -> Iterator[ast.AST]:
         """The nodes that the cell given to `of` last runs, or may run in what the notebook defines."""
@@ -194,6 +232,57 @@ def _bodies(definition: ast.AST, *, made: bool) -> Iterator[ast.AST]:
                     yield each
         else:
             yield node
+
+
+def _called_function(definition: ast.AST | None) -> ast.FunctionDef | None:
+    """The function that runs when what is defined is called."""
+    if isinstance(definition, ast.ClassDef):
+        definition = next((each for each in definition.body if getattr(each, "name", "") == "__init__"), None)
+    return definition if isinstance(definition, ast.FunctionDef) else None
+
+
+def _given(function: ast.FunctionDef, call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+    """The parameters of a function with what a call gives them."""
+    names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    yield from zip(names[int(function.name == "__init__") :], call.args, strict=False)
+    yield from ((each.arg, each.value) for each in call.keywords if each.arg is not None)
+
+
+def _given_again(function: ast.FunctionDef, names: set[str]) -> Iterator[str]:
+    """The parameters that a function gives another value, but where they are None."""
+    nodes = [*ast.walk(function)]
+    expected = {id(inner) for each in nodes for inner in _otherwise(each, names)}
+    for each in nodes:
+        if isinstance(each, ast.Assign) and any(_otherwise(each.value, names)):
+            expected |= {id(target) for target in each.targets}
+    for each in nodes:
+        if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load) and id(each) not in expected:
+            yield each.id
+
+
+def _otherwise(node: ast.AST, names: Container[str]) -> Iterator[ast.AST]:
+    """What runs only where one of some variables is None."""
+    match node:
+        case ast.BoolOp(op=ast.Or(), values=[ast.Name(id=name), *others]) if name in names:
+            parts: list[ast.AST] = [*others]
+        case (
+            ast.IfExp(test=ast.Compare(left=ast.Name(id=name), ops=[ast.Is()]), body=other)
+            | ast.IfExp(test=ast.Compare(left=ast.Name(id=name), ops=[ast.IsNot()]), orelse=other)
+        ) if name in names and _is_none(node):
+            parts = [other]
+        case ast.If(test=ast.Compare(left=ast.Name(id=name), ops=[ast.Is()])) if name in names and _is_none(
+            node
+        ):
+            parts = [*node.body]
+        case _:
+            parts = []
+    yield from (each for part in parts for each in ast.walk(part))
+
+
+def _is_none(node: ast.IfExp | ast.If) -> bool:
+    """Whether a test compares with None."""
+    other = node.test.comparators[0] if isinstance(node.test, ast.Compare) else None
+    return isinstance(other, ast.Constant) and other.value is None
 
 
 def _given_names(nodes: list[ast.AST]) -> dict[int, list[str]]:
@@ -258,6 +347,13 @@ class _Known:
         label = self.makers.get(id(function)) or self.seeds.get(id(function))
         return label if label is not None and self._no_seed(call) else None
 
+    def is_generator(self, node: ast.expr) -> bool:
+        """Whether an expression makes a generator, or is a variable with one."""
+        if isinstance(node, ast.Call):
+            return id(_meaning(node.func, self.namespace)) in self.makers
+        kind = type(self.namespace.get(node.id)) if isinstance(node, ast.Name) else None
+        return kind is not None and f"{kind.__module__}.{kind.__name__}" in _OBJECTS
+
     def assigned(self, node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> None:
         """Names are given a value; of one that an item or attribute of is, what it was before may count."""
         if node.value is None:
@@ -285,17 +381,10 @@ class _Known:
 
     def given(self, call: ast.Call, defined: Mapping[str, ast.AST]) -> None:
         """The parameters of a function of the notebook are given what it is called with."""
-        function = defined.get(call.func.id) if isinstance(call.func, ast.Name) else None
-        if isinstance(function, ast.ClassDef):
-            function = next((each for each in function.body if getattr(each, "name", "") == "__init__"), None)
-        if not isinstance(function, ast.FunctionDef):
+        function = _called_function(defined.get(call.func.id)) if isinstance(call.func, ast.Name) else None
+        if function is None:
             return
-        names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
-        if function.name == "__init__":
-            names = names[1:]
-        pairs = [*zip(names, call.args, strict=False)]
-        pairs += [(each.arg, each.value) for each in call.keywords if each.arg is not None]
-        self.own |= {name: True for name, value in pairs if self.no_seed(value)}
+        self.own |= {name: True for name, value in _given(function, call) if self.no_seed(value)}
 
     def seeds_badly(self, call: ast.Call) -> set[str]:
         """The variable with a generator of its own that is given a seed which is none."""

@@ -113,6 +113,22 @@ CHANCE_FRAMES += [
     [FRAME, NOISE, "def f(c): df.loc[c, 'v'] = random.randint(5, 9)\nx = list(map(f, [1]))", "df['v']"],
     [FRAME, NOISE, "def f(c): df[c] = random.random()\nx = list(map(f, ['v']))", "df['v']"],
 ]
+FIXED_FRAMES += [
+    [FRAME, "df.sample(frac=1).groupby('g').size()"],
+    [FRAME, "mixed = df.sample(frac=1)", "mixed.groupby('g').size(), mixed.groupby('g')['v'].max()"],
+]
+CHANCE_FRAMES += [
+    [FRAME, NOISE, "df.sample(frac=1).max()"],
+    [FRAME, NOISE, "mixed = df.sample(frac=1)", "mixed.max()"],
+    [FRAME, NOISE, "mixed = df.sample(frac=1)", "mixed.sort_index()"],
+    [FRAME, NOISE, "mixed = df.sample(frac=1)", "mixed.groupby('noise').size()"],
+    [FRAME, NOISE, "df.sample(frac=1).groupby('g')['noise'].max()"],
+    [FRAME, "df.sample(frac=1).groupby('g').first()"],
+    [FRAME, "df.sample(frac=.5).groupby('g').size()"],
+    [FRAME, "df.sample(frac=1).groupby('g', sort=False).size()"],
+    [FRAME, "df.sample(frac=1).groupby('g')['v'].cumsum()"],
+    [FRAME, "df['v'] = [.1, .2, .3, .4]", "df.sample(frac=1).groupby('g')['v'].sum()"],
+]
 FIXED: list[list[str]] = [
     [
         (

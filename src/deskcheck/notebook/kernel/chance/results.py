@@ -68,6 +68,8 @@ _FILLING = frozenset(
 )
 _SORTED = frozenset({"sort_values", "sort_index"})
 """Methods of pandas that sort rows, of which those that are equal keep the order that they had."""
+_OF_GROUPS = frozenset({"size", "count", "nunique", "min", "max"})
+"""Methods of groups whose result is the same in any order of the rows."""
 _ADDING = frozenset({"sum", "mean", "prod", "std", "var"})
 """What they give depends on the order in the last digits."""
 _NUMBERS = 1000
@@ -287,6 +289,10 @@ class CallResults(Values):
     def _of_draw(self, own: str, node: ast.Call, known: Known) -> Known:
         if known is Known.FORM and own == "train_test_split":
             return Known.FORM
+        if own == "sample" and isinstance(node.func, ast.Attribute) and self._is_array(node.func.value):
+            known = join((known, self._value(node.func.value)))
+            if known is Known.FORM:
+                return known
         if known > Known.ITEMS:
             return Known.NOTHING
         if own in _UUIDS:
@@ -430,6 +436,18 @@ class CallResults(Values):
             return column is not None and bool(getattr(column, "is_unique", False))
         return not given and bool(getattr(value, "is_unique", False))
 
+    def _groups_items(self, node: ast.expr) -> bool:
+        """Whether rows in any order are grouped by columns, or a column of these is chosen. The groups are
+        sorted by their keys."""
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant | ast.List):
+            node = node.value
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+            return False
+        sorts = called(node) == "groupby" and len(node.args) == 1 and not node.keywords
+        keys = node.args[0].elts if sorts and isinstance(node.args[0], ast.List) else node.args
+        written = all(isinstance(each, ast.Constant) for each in keys)
+        return sorts and written and self._value(node.func.value) is Known.ITEMS
+
     def _of_method(self, own: str, holder: ast.expr, known: Known, given: list[ast.expr]) -> Known:
         base = self._value(holder)
         if base is Known.TEXT:
@@ -457,6 +475,8 @@ class CallResults(Values):
                 return Known.VALUE
             formed = kind in ARRAYS and known < Known.COUNT and own not in CHOOSING
             return Known.FORM if formed else Known.NOTHING
+        if own in _OF_GROUPS and not given and self._groups_items(holder):
+            return Known.VALUE
         if base is Known.ITEMS and known is Known.VALUE and own in _SORTED:
             return Known.VALUE if self._is_sorted_alone(own, holder, given) else Known.ITEMS
         if base is Known.ITEMS and own in OF_ANY_ORDER and (not given or own == "count"):

@@ -202,6 +202,53 @@ CHANCE += [
     [GROWN, "def f(n): r[random.random()] = n\nx = list(map(f, [1]))", "list(r)"],
     [GROWN, "def f(n):\n    global r\n    r = {random.random(): 1}\nx = list(map(f, [1]))", "list(r)"],
 ]
+SCORES = "scores = {p: random.random() for p in ['a', 'b']}"
+FIXED_FRAMES += [
+    [FRAME, NOISE, "'noise' in df, [1 for c in df.columns]"],
+    [FRAME, NOISE, "for c in df:\n    print(c)"],
+    [FRAME, NOISE, "df.loc[:, ['g', 'v']], df.loc[1, 'v'], df.iloc[0]['g']"],
+    [FRAME, NOISE, "df.loc[df['g'] == 'a', 'v'].sum()"],
+    [FRAME, NOISE, "sub = df[df['v'] > 1]", "sub[['g']], sub.index"],
+    [FRAME, NOISE, "sub = df[['g', 'v']]", "sub"],
+    [FRAME, NOISE, "df.reset_index()['v']"],
+]
+CHANCE_FRAMES += [
+    [FRAME, NOISE, "df.loc[:, ['g', 'noise']]"],
+    [FRAME, NOISE, "df.loc[df['noise'] > .5, 'v']"],
+    [FRAME, NOISE, "df.iloc[0]['noise']"],
+    [FRAME, NOISE, "df.iloc[random.randint(0, 3)]['g']"],
+    [FRAME, NOISE, "df.iloc[0]"],
+    [FRAME, NOISE, "df.loc[1]"],
+    [FRAME, NOISE, "row = df.iloc[0]", "row"],
+    [FRAME, NOISE, "row = df.iloc[0]", "list(row)"],
+    [FRAME, NOISE, "df.iloc[:, 2]"],
+    [FRAME, NOISE, "df.loc[:, 'v':'noise']"],
+    [FRAME, NOISE, "df.iloc[0, 2]"],
+    [FRAME, NOISE, "sub = df[df['noise'] > .5]", "sub[['g']]"],
+    [FRAME, NOISE, "sub = df[['g', 'noise']]", "sub"],
+    [FRAME, NOISE, "sub = df[df['v'] > 1]", "sub"],
+    [FRAME, NOISE, "sub = df[df['v'] > 1]", "sub['noise']"],
+    [FRAME, NOISE, "sub = df[df['v'] > 1]", "sub = sub[sub.noise > .5]", "sub['g']"],
+    [FRAME, NOISE, "sub = df", "sub['noise']"],
+    [FRAME, NOISE, "x = df['noise'].mean()", "x"],
+    [FRAME, NOISE, "x = df['noise']", "y = x + 1", "y"],
+    [FRAME, NOISE, "df.noise[0] in df"],
+    [FRAME, NOISE, "1 in df['noise']"],
+    [FRAME, NOISE, "for c in df['noise']:\n    print(c)"],
+    [FRAME, NOISE, "for c in df:\n    print(df[c])"],
+]
+FIXED += [
+    [SCORES, "list(scores), len(scores), 'a' in scores"],
+]
+CHANCE += [
+    [SCORES, "scores"],
+    [SCORES, "scores['a']"],
+    ["scores = {p: random.random() for p in ['a', 'b'] if random.random() > .5}", "list(scores)"],
+    ["scores = {random.choice('ab'): 1 for p in ['a', 'b']}", "list(scores)"],
+    ["scores = {p: 1 for p in random.sample('abc', 2)}", "list(scores)"],
+    [SCORES, "random.choice('ab') in scores, random.choice('ac') in scores"],
+    ["x = random.random()", "y = x + 1", "z = [y]", "z"],
+]
 
 
 @pytest.mark.parametrize("cells", FIXED_FRAMES, ids=str)

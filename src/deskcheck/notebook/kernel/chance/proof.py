@@ -50,7 +50,7 @@ from deskcheck.notebook.kernel.chance.values import (
     item_of,
     join,
 )
-from deskcheck.notebook.trajectory.chance import ChanceSource, read_from
+from deskcheck.notebook.trajectory.chance import ChanceKind, ChanceSource, read_from
 
 _WITH_NAMES = frozenset({"enumerate", "named_parameters", "named_modules", "named_children", "named_buffers"})
 """What gives pairs of which the first is the same in each run."""
@@ -236,7 +236,7 @@ class Proof(CallResults):
         self._by_chance = before or self._ended
 
     def _loop(self, node: ast.For) -> None:
-        over = self._value(node.iter)
+        over = Known.VALUE if self._is_of_keys(node.iter) else self._value(node.iter)
         before = self._by_chance
         self._by_chance = before or over > Known.COUNT
         for _ in range(2):
@@ -341,7 +341,7 @@ class Proof(CallResults):
         """Of what a statement of the cell itself gives to a variable that was not there before."""
         if value is None or not isinstance(self._at, ast.Assign) or self._at.value is not value:
             return None
-        made = isinstance(value, ast.Call | ast.Dict)
+        made = isinstance(value, ast.Call | ast.Dict | ast.DictComp | ast.Subscript)
         return self._parts_of(value) if made and not self._locals and self._is_alone(name) else None
 
     def _set(self, name: str, known: Known) -> None:
@@ -465,6 +465,8 @@ class ReachedNames:
         """The generator of what was drawn before and the last cell read."""
         self._chance = chance
         self._shown = shown
+        self._same: set[str] = set()
+        """Variables that are proved to be the same in each run when the last cell has ended."""
         self._followed: set[str] = set()
         """Variables that `shown` follows when the cell begins."""
         self._parts: dict[str, Parts] = {}
@@ -528,9 +530,12 @@ class ReachedNames:
         if self.names or left is not None or any(each.is_drawn for each in found):
             reads = bool(news) or left is not None or any(DEVICE.label in each.label for each in found)
             found = self._read(tree, namespace, found, code, left, draws=reads)
+        else:
+            self._same = set()
         for name in news:
-            if name not in self.names:
-                origin = self._shown.names[name]
+            origin = self._shown.names[name]
+            of_variable = origin.source.kind is ChanceKind.VALUE
+            if name not in self.names and not (of_variable and name in self._same):
                 self.names[name] = Reached(_known_of(origin, namespace.get(name)), origin.source.label)
         return found
 
@@ -552,6 +557,7 @@ class ReachedNames:
         read = Left(used, self.names[used].label) if used is not None else left
         self.label = read.label if read is not None else None
         self.drew(proof, namespace, read.label if read is not None else "")
+        self._same = {name for name in namespace if proof.known.get(name, Known.VALUE) is Known.VALUE}
         if holds:
             return [each for each in found if not each.is_drawn]
         if read is None or any(each.is_drawn for each in found):

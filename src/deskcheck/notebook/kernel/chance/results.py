@@ -253,11 +253,6 @@ class CallResults(Values):
             return self._text(node.args)
         return known if name in FORMING else Known.NOTHING
 
-    def _is_of_keys(self, node: ast.expr) -> bool:
-        """Whether it is a dict, or data frame, whose keys are the same in each run."""
-        kind = type(self._meaning(node)).__name__
-        return kind in ("dict", "DataFrame") and self._parts_of(node) is not None
-
     def _calls_back(self, node: ast.Call) -> None:
         """A builtin that is given functions calls them with the items that it is given."""
         given = [*node.args, *(each.value for each in node.keywords)]

@@ -132,7 +132,7 @@ _DATA = frozenset(
 """Packages whose objects draw nothing unless a method is called."""
 _OF_FRAMES = frozenset({"columns", "index", "shape", "size", "ndim", "axes", "ngroups"})
 """Attributes of a data frame that follow from its index and columns."""
-_OF_ROWS = frozenset({"copy", "head", "tail", "round", "sort_index"})
+_OF_ROWS = frozenset({"copy", "head", "tail", "round", "sort_index", "reset_index"})
 """Methods of a data frame that keep, choose or sort rows, whatever the values are."""
 _BY_KEYS = frozenset({"groupby", "sort_values", "set_index"})
 """Those that do so by some columns."""
@@ -347,7 +347,8 @@ class Values(ABC):
     def _comparison(self, node: ast.Compare) -> Known:
         left, right = self._value(node.left), self._value(node.comparators[0])
         if len(node.ops) == 1:
-            if isinstance(node.ops[0], ast.In | ast.NotIn) and left is Known.VALUE and right is Known.ITEMS:
+            holds = right is Known.ITEMS or self._is_of_keys(node.comparators[0])
+            if isinstance(node.ops[0], ast.In | ast.NotIn) and left is Known.VALUE and holds:
                 return Known.VALUE
             is_none = isinstance(node.comparators[0], ast.Constant) and node.comparators[0].value is None
             if isinstance(node.ops[0], ast.Is | ast.IsNot) and is_none and left <= Known.FORM:
@@ -414,6 +415,11 @@ class Values(ABC):
         parts = self._parts_of(node.value)
         if parts is not None and parts.are_same(node.slice):
             return Known.VALUE
+        match node:
+            case ast.Subscript(ast.Attribute(held, "loc" | "at"), ast.Tuple([rows, keys])):
+                parts = self._parts_of(held)
+                if parts is not None and parts.are_same(keys) and self._value(rows) is Known.VALUE:
+                    return Known.VALUE
         base, index = self._value(node.value), self._value(node.slice)
         if base is Known.VALUE:
             return index if index in (Known.VALUE, Known.ITEMS) else Known.NOTHING
@@ -433,6 +439,9 @@ class Values(ABC):
         match node:
             case ast.Name():
                 return self.parts.get(node.id) if node.id not in self._locals else None
+            case ast.Subscript(value=ast.Attribute(value=held, attr="iloc" | "loc")):
+                rows = not isinstance(node.slice, ast.Tuple) and self._value(node.slice) is Known.VALUE
+                return self._parts_of(held) if rows else None
             case ast.Subscript():
                 rows = isinstance(node.slice, ast.Slice | ast.Compare) and self._value(node.slice) == 0
                 return self._parts_of(node.value) if rows or isinstance(node.slice, ast.List) else None
@@ -448,11 +457,19 @@ class Values(ABC):
                 return parts if plain and _HOW.issuperset(each.arg for each in node.keywords) else None
             case ast.Call():
                 return self._frame_made(node)
+            case ast.DictComp(generators=[ast.comprehension(ifs=[])]):
+                keys_alone = ast.ListComp(node.key, node.generators)
+                return Parts(others=True) if self._value(keys_alone) is Known.VALUE else None
             case ast.Dict() if all(isinstance(each, ast.Constant) for each in node.keys):
                 written = [each.value for each in node.keys if isinstance(each, ast.Constant)]
                 drawn = (self._value(each) > Known.VALUE for each in node.values)
                 return Parts(dict(zip(written, drawn, strict=True)))
         return None
+
+    def _is_of_keys(self, node: ast.expr) -> bool:
+        """Whether it is a dict, or data frame, whose keys are the same in each run."""
+        kind = type(self._meaning(node)).__name__
+        return kind in ("dict", "DataFrame") and self._parts_of(node) is not None
 
     def _frame_made(self, node: ast.Call) -> Parts | None:
         """Of a data frame that is made of what has no index of its own, or of columns of which those that

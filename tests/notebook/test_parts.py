@@ -249,6 +249,21 @@ CHANCE += [
     [SCORES, "random.choice('ab') in scores, random.choice('ac') in scores"],
     ["x = random.random()", "y = x + 1", "z = [y]", "z"],
 ]
+GROWS = "h = []\nfor n in range(3):\n    h.append(random.random())"
+CHANCE_FRAMES += [
+    [FRAME, NOISE, "df.columns = random.sample(['a', 'b', 'c'], 3)", "df.columns"],
+    [FRAME, NOISE, "df['v'], df['w'] = df['noise'], 1", "df['v']"],
+    [FRAME, NOISE, "for i in range(4):\n    df.loc[i, 'g'] = random.choice('xy')", "df['g']"],
+    [FRAME, NOISE, "frames = {'d': df}\nframes['d'].sort_values('noise', inplace=True)", "df['g']"],
+]
+CHANCE += [
+    [GROWS, "h.extend([1] * random.randint(1, 3))", "len(h)"],
+    [GROWS, "h += [1] * random.randint(1, 3)", "len(h)"],
+    ["h = []\nfor n in range(9):\n    x = random.random()\n    h.append(x) if x > .5 else None", "len(h)"],
+    ["h = []\nfor n in range(9):\n    x = random.random() > .5\n    x and h.append(n)", "len(h)"],
+    ["h = []\n[h.append(n) for n in range(9) if random.random() > .5]; n = 1", "len(h)"],
+    [SCORES, "for k in list(scores):\n    if scores[k] > .5:\n        del scores[k]", "list(scores)"],
+]
 
 
 @pytest.mark.parametrize("cells", FIXED_FRAMES, ids=str)

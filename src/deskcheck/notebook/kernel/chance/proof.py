@@ -306,7 +306,8 @@ class Proof(CallResults):
             self.parts.pop(base.id, None)
         if max(known, index) > Known.VALUE:
             array = package_of(type(self.namespace.get(base.id))) in ARRAYS
-            kept = known <= Known.FORM and index is Known.VALUE and array
+            named = isinstance(target, ast.Attribute)  # as the columns
+            kept = known <= Known.FORM and index is Known.VALUE and array and not named
             self.known[base.id] = max(was, Known.FORM if kept else Known.TYPE)
 
     def _item_given(self, name: str, key: ast.expr, known: Known) -> None:

@@ -26,6 +26,7 @@ from deskcheck.notebook.kernel.chance.reach import (
 )
 from deskcheck.notebook.kernel.chance.sources import (
     ARRAYS,
+    CHANGING,
     FORMS,
     SAME_FORM,
     TYPES,
@@ -257,11 +258,14 @@ class Values(ABC):
                 return self._arithmetic(node)
             case ast.BoolOp():
                 found = join(map(self._value, node.values))
+                if found > Known.VALUE:
+                    self._may_change(node.values)
                 return found if found is Known.VALUE else Known.NOTHING
             case ast.Compare():
                 return self._comparison(node)
             case ast.IfExp():
                 if self._value(node.test) > Known.VALUE:
+                    self._may_change([node.body, node.orelse])
                     return Known.NOTHING
                 return join((self._value(node.body), self._value(node.orelse)))
             case ast.Attribute():
@@ -368,12 +372,28 @@ class Values(ABC):
     def _arithmetic(self, node: ast.BinOp) -> Known:
         left, right = self._value(node.left), self._value(node.right)
         found = join((left, right))
+        repeats = isinstance(node.op, ast.Mult) and any(map(self._is_sequence, (node.left, node.right)))
+        if repeats and found > Known.VALUE:
+            return Known.NOTHING  # as often as was drawn, perhaps
         if found is not Known.ITEMS:
             return found
         if isinstance(node.left, ast.Constant) or isinstance(node.right, ast.Constant):
             return Known.ITEMS
         other = node.right if left is Known.ITEMS else node.left
         return Known.ITEMS if isinstance(other, ast.List) and isinstance(node.op, ast.Add) else Known.FORM
+
+    def _is_sequence(self, node: ast.expr) -> bool:
+        written = isinstance(node, ast.List | ast.Tuple | ast.ListComp | ast.JoinedStr)
+        value = node.value if isinstance(node, ast.Constant) else self._meaning(node)
+        return written or type(value) in (list, tuple, str, bytes)
+
+    def _may_change(self, nodes: Iterable[ast.expr]) -> None:
+        """Whether some code runs is chance, and with it what collections are that it changes."""
+        for each in (inner for node in nodes for inner in ast.walk(node)):
+            held = each.func if isinstance(each, ast.Call) and called(each) in CHANGING else None
+            base = base_of(held) if held is not None else None
+            if base is not None and base is not held:
+                self.known[base.id] = Known.NOTHING
 
     def _is_set(self, node: ast.expr) -> bool:
         """Whether a set is written or made there, or a variable has one; or what counts items."""
@@ -557,6 +577,7 @@ class Values(ABC):
         found = join(map(self._value, parts))
         self.known, self._locals = kept, outer
         if not counted:
+            self._may_change(parts)
             return Known.NOTHING
         if found is Known.VALUE:
             return found

@@ -44,7 +44,7 @@ def builtin_name(node: ast.expr, namespace: Mapping[str, Any]) -> str | None:
     return node.id if there and (bound is None or bound is getattr(builtins, node.id)) else None
 
 
-class Values:
+class Meanings:
     """Of the expressions of one cell. orders: what knows its sets."""
 
     def __init__(self, namespace: Mapping[str, Any], orders: SetOrders) -> None:

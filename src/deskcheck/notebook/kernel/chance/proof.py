@@ -449,7 +449,7 @@ def _is_constant(call: ast.AST) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class ReachedName:
     """known: what of a variable is the same in each run. label: of the generator that drew the rest."""
 
     known: Known
@@ -461,7 +461,7 @@ class ReachedNames:
     show."""
 
     def __init__(self, chance: Chance, shown: ShownChance) -> None:
-        self.names: dict[str, Reached] = {}
+        self.names: dict[str, ReachedName] = {}
         self.label: str | None = None
         """The generator of what was drawn before and the last cell read."""
         self._chance = chance
@@ -498,7 +498,7 @@ class ReachedNames:
     def drew(self, proof: Proof, namespace: Mapping[str, Any], label: str) -> None:
         """The cell drew. proof: of it, read. label: of the generator."""
         self.names = {
-            name: Reached(known, self.names[name].label if name in self.names else label)
+            name: ReachedName(known, self.names[name].label if name in self.names else label)
             for name, known in proof.known.items()
             if known > Known.VALUE and _has_value(namespace.get(name))
         }
@@ -508,7 +508,7 @@ class ReachedNames:
         """Variables that the last cell gave what was drawn, of which nothing is known. label: of the
         generator."""
         given = [*names]
-        self.names |= dict.fromkeys(given, Reached(Known.NOTHING, label))
+        self.names |= dict.fromkeys(given, ReachedName(Known.NOTHING, label))
         for name in given:
             self._parts.pop(name, None)
         self.label = label
@@ -537,7 +537,7 @@ class ReachedNames:
             origin = self._shown.names[name]
             of_variable = origin.source.kind is ChanceKind.VALUE
             if name not in self.names and not (of_variable and name in self._same):
-                self.names[name] = Reached(_known_of(origin, namespace.get(name)), origin.source.label)
+                self.names[name] = ReachedName(_known_of(origin, namespace.get(name)), origin.source.label)
         return found
 
     def _read(

@@ -34,7 +34,15 @@ from deskcheck.notebook.kernel.chance.sources import (
     SORTING,
     TEXTS,
 )
-from deskcheck.notebook.kernel.chance.values import SHUFFLES, Known, Unproved, Values, base_of, called, join
+from deskcheck.notebook.kernel.chance.values import (
+    SHUFFLES,
+    Known,
+    KnownValues,
+    Unproved,
+    base_of,
+    called,
+    join,
+)
 
 _PURE = frozenset(
     {"builtins", "math", "statistics", "itertools", "functools", "operator", "collections", "re", "json"}
@@ -82,7 +90,7 @@ _DEPTH = 6
 """Of calls of the notebook's functions, one in another."""
 
 
-class CallResults(Values):
+class CallResults(KnownValues):
     """Of the calls of one cell."""
 
     def _call(self, node: ast.Call) -> Known:

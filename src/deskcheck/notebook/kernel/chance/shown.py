@@ -21,7 +21,7 @@ from typing import Any, TypeGuard
 
 from deskcheck.notebook.kernel.chance.harmless import hash_varies
 from deskcheck.notebook.kernel.chance.meaning import (
-    Values,
+    Meanings,
     constant_weights,
     has_weights,
     is_estimator,
@@ -140,7 +140,7 @@ class _Cell:
         self.callers = callers
         """The functions that are followed, one in another."""
         self.namespace = dict(namespace)
-        self.values = Values(self.namespace, orders)
+        self.values = Meanings(self.namespace, orders)
         self.drawn = drawn
         self.labels = telling_functions()
         self.found: list[ChanceSource] = []

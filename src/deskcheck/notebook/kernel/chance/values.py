@@ -143,7 +143,7 @@ _OF_FILES = frozenset({"name", "mode", "closed", "encoding"})
 """Attributes of a file that reading it does not change."""
 
 
-class Values(ABC):
+class KnownValues(ABC):
     """Of the expressions of one cell, as they are read. The parameters are those of `Proof`."""
 
     def __init__(

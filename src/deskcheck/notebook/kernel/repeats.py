@@ -25,8 +25,11 @@ _OF_TIMING = re.compile(
 )
 """Lines that IPython's magics print."""
 
-_OBJECTS = re.compile(r"<|[\[(](?:<[\w.]+ (?:object )?at 0x[0-9a-f]+>(?:,\s*)?)+[\])]\Z")
-"""A text of an object without a text of its own, or of a list of such."""
+_OBJECTS = re.compile(
+    r"<|[\[(](?:<[\w.]+ (?:object )?at 0x[0-9a-f]+>(?:,\s*)?)+[\])]\Z"
+    r"|array\([\[\s]*(?:<(?:Axes|matplotlib)[^<>]*>[\[\],\s]*)+dtype=object\)\Z"
+)
+"""A text of an object without a text of its own, of a list of such, or of an array of matplotlib's axes."""
 
 
 @dataclass(frozen=True, slots=True)

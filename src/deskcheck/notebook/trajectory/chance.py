@@ -13,8 +13,8 @@ class ChanceKind(StrEnum):
     VALUE = "value"
     """A variable has it, to which an earlier cell gave what was drawn."""
     READ = "read"
-    """The cell reads a variable that has what was drawn, and it is not proved that what it shows does not
-    depend on that."""
+    """The cell reads a variable, a file or an environment variable that has what was drawn, and it is not
+    proved that what it shows does not depend on that."""
     SHOWN = "shown"
     """It is another in each run, and was not drawn: a clock, an address."""
     PERHAPS = "perhaps"

@@ -64,8 +64,7 @@ class Proof(CallResults):
     """Of one cell. others: variables that are another in each run before it, with what of them is the same.
     drawn: which generator a call draws from, if it is known to. functions: those of the notebook. runs: the
     nodes that some source runs, those of the notebook's functions and classes too. parts: dicts and data
-    frames that are another in each run in part. draws: the cell may draw
-    in any call that is not known."""
+    frames that are another in each run in part. draws: the cell may draw in any call that is not known."""
 
     def holds(self, tree: ast.Module, *, shows_last: bool) -> bool:
         """Whether something is shown, and all of it is the same in each run. shows_last: the value of a last
@@ -108,12 +107,10 @@ class Proof(CallResults):
         for each in self._nodes(node):
             if isinstance(each, ast.Name):
                 self.parts.pop(each.id, None)
-            held: ast.AST = each
             if isinstance(each, ast.Call):
                 self._touches([each.func, *each.args, *(given.value for given in each.keywords)])
-            while isinstance(held, ast.Attribute | ast.Subscript):
-                held = held.value
-            if not isinstance(held, ast.Name):
+            held = base_of(each) if isinstance(each, ast.Attribute | ast.Subscript | ast.Name) else None
+            if held is None:
                 continue
             if not isinstance(getattr(each, "ctx", None), ast.Load):
                 self._touches([held])

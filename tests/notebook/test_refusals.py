@@ -120,6 +120,24 @@ def test_what_is_installed_is_fetched(tmp_path: Path) -> None:
     assert [(each.status.value, each.limit) for each in found] == [("confined", "network")] * 2
 
 
+@pytest.mark.parametrize(
+    "command", ["!pip install pytest", "%pip install pytest", "%%bash\npip install pytest"]
+)
+def test_what_is_there_needs_no_network(tmp_path: Path, command: str) -> None:
+    """pip shows other paths than those that are stored, and was refused nothing."""
+    installed = "Requirement already satisfied: pytest in /elsewhere (0.1)\n"
+    path = save(tmp_path / "a.ipynb", cell(command, printed(installed)))
+    (found,) = checked(path)
+    assert (found.status.value, found.limit) == ("different", None)
+
+
+@pytest.mark.parametrize("command", ["!pip install -q nosuchthing", "!pip install pytest nosuchthing"])
+def test_what_is_not_there_needs_the_network(tmp_path: Path, command: str) -> None:
+    path = save(tmp_path / "a.ipynb", cell(command, printed("Installing\n")))
+    (found,) = checked(path)
+    assert (found.status.value, found.limit) == ("confined", "network")
+
+
 _GET = "urllib.request.urlopen('http://example.invalid/a').read()"
 HIDDEN = {
     "a command that prints nothing": ("", "!wget -q http://example.invalid/a.csv", "open('a.csv').read()"),

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from deskcheck.errors import MissingExtra, SandboxError
 from deskcheck.notebook.kernel.folders import CHANNELS, SOCKETS
-from deskcheck.notebook.kernel.refusals import RULES, of_commands
+from deskcheck.notebook.kernel.refusals import RULES, is_installed, of_commands
 from deskcheck.notebook.kernel.repeats import is_cut
 from deskcheck.notebook.kernel.servers import Servers
 from deskcheck.notebook.kernel.wire import Connection
@@ -364,6 +364,9 @@ class Kernel:
         rule = facts.get("rule")
         if rule is not None:
             return rule if rule in RULES else None
+        shown = "".join(each.text or "" for each in collected.outputs if each.name)
+        if facts.get("installs") and not is_installed(shown):
+            return "network"
         if status is Status.OUT_OF_MEMORY and "operating system" not in (detail or ""):
             return "memory"
         if status is Status.DIED and "SIGSYS" in (detail or ""):

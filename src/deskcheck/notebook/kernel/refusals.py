@@ -39,8 +39,9 @@ _BY_NUMBER = {
 _OF_NETWORK = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EADDRNOTAVAIL)
 _LOOKS_UP = ("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyname_ex")
 _FETCHES = re.compile(
-    rb"\b(wget|curl|gdown|git\s+clone|kaggle\s+datasets|(pip3?|conda|mamba|apt|apt-get|npm)\s+install)\b"
+    rb"\b(wget|curl|gdown|git\s+clone|kaggle\s+datasets|(conda|mamba|apt|apt-get|npm)\s+install)\b"
 )
+_INSTALLS = re.compile(rb"\bpip3?\s+install\b")
 _SCRIPT = re.compile(r"\s*%%(!|bash|sh|script|system|sx)\b")
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 _MOST_WRITTEN = 1000
@@ -63,8 +64,9 @@ class Refusals:
         """The file that the last database was to be in."""
         self._written: set[str] = set()
         """Files that were to be written."""
-        self._script_fetches = False
-        """Whether the cell is a script for another program, which fetches something."""
+        self._installs = False
+        self._script = b""
+        """The cell, if it is a script for another program."""
         if confined:
             sys.addaudithook(self._hook)
 
@@ -72,18 +74,17 @@ class Refusals:
         """A cell begins."""
         self._tried = self._database = None
         self._written = set()
-        self._commands = False
-        self._script_fetches = (
-            _SCRIPT.match(source) is not None
-            and _FETCHES.search(source.encode("utf-8", "replace")) is not None
-        )
+        self._commands = self._installs = False
+        self._script = source.encode("utf-8", "replace") if _SCRIPT.match(source) else b""
 
     def of(self, error: BaseException | None) -> dict[str, str | bool]:
         """Of the cell that has ended, and the exception that left it: ``rule``, and where that is not known
         here ``missing``, the path of a file that was not found, from `home` where it lies there or around.
         ``module``: it is a module's in the current folder, without the end of its name. ``commands``: it
-        started processes, of which `of_commands` tells more."""
-        return self._of(error) | ({"commands": True} if self._commands else {})
+        started processes, of which `of_commands` tells more. ``installs``: one of them was pip's, of which
+        `is_installed` does."""
+        told = {"commands": self._commands, "installs": self._installs}
+        return self._of(error) | {name: True for name, happened in told.items() if happened}
 
     def _of(self, error: BaseException | None) -> dict[str, str | bool]:
         seen = [*_chain(error)]
@@ -167,12 +168,19 @@ class Refusals:
             self._database = given[0] if isinstance(given[0], str) else None
         elif event in ("subprocess.Popen", "os.system", "os.posix_spawn", "pty.spawn"):
             self._commands = True
-            if self._script_fetches or _FETCHES.search(_command(given)):
+            command = _command(given) + b"\n" + self._script
+            self._installs = self._installs or _INSTALLS.search(command) is not None
+            if _FETCHES.search(command):
                 self._tried = "network"
 
 
 _NO_NETWORK = re.compile(
     r"Temporary failure in name resolution|Could not resolve host|Network is unreachable"
+)
+_INSTALLED = "Requirement already satisfied"
+_NOT_INSTALLED = re.compile(
+    r"^(\s|\x1b\[[\d;]*m)*(Collecting|ERROR|WARNING: Retrying)\b",  # in colours, on a terminal
+    re.MULTILINE,
 )
 _REFUSED = re.compile(
     r"""^[^:\n]+:.*?[\s'"\u2018\u201c](/[^\s:'"\u2019\u201d]*)['"\u2019\u201d]?
@@ -196,6 +204,11 @@ def of_commands(stderr: str) -> str | None:
         if not path.startswith(_OF_A_SYSTEM) and _is_allowed(path, found["why"]):
             return "files outside"
     return None
+
+
+def is_installed(shown: str) -> bool:
+    """Whether pip found everything that it was to install, by what it showed, and so needed no network."""
+    return _INSTALLED in shown and _NOT_INSTALLED.search(shown) is None
 
 
 def _is_allowed(path: str, why: str) -> bool:

@@ -89,6 +89,7 @@ def test_busy_before_it_is_known_and_ended(bare: Kernel, tmp_path: Path) -> None
     assert asker.ask(file, {"ask": "cells"}).data["cells"]["cells"] == []
     process = bare.manager.provisioner.process
     process.send_signal(signal.SIGSTOP)
+    os.waitpid(process.pid, os.WUNTRACED)  # its threads may still answer when the signal is sent
     try:
         with pytest.raises(KernelError, match="the kernel does not answer"):
             asker.ask(file, {})

@@ -4,6 +4,7 @@ missing names. What knows the answers: `inspect`, networkx, scikit-learn, torch,
 import builtins
 import inspect
 import json
+import math
 import re
 import statistics
 import textwrap
@@ -363,17 +364,38 @@ def test_imports_are_one_line() -> None:
     )
     first, *others = asked(source, budget=1000)
     assert first.startswith(
-        "imports: math, os, j = json, Text = str, List2 = list, __future__: division, os.path: exists, operator: add, itertools: chain, product, collections: OD = OrderedDict, "
+        "imports: math, os, j = json, List2 = list, __future__: division, os.path: exists, operator: add, itertools: chain, product, collections: OD = OrderedDict, "
     )
     assert re.search(r"\b\d+ names of typing", first)
     assert "random: randint" in first
     assert "deskcheck" not in first
-    assert [line for line in others if not line.startswith(("TYPE_CHECKING", "NoDefault"))] == ["x: int = 1"]
+    assert others == ["x: int = 1"]
     assert asked(source, ["math", "x"]) == ["imports: math", "x: int = 1"]
     told = json.loads("".join(asked(source, ["j", "x"], form="json")))
     assert told["imports"] == ["j = json"]
     assert [row["name"] for row in told["variables"]] == ["x"]
     assert asked(source, ["chain"])[0].startswith("chain: class")
+
+
+@pytest.mark.parametrize("module", ["math", "cmath", "numpy", "sympy"])
+def test_all_names_of_a_module(module: str) -> None:
+    """`import *` brings constants, objects and modules, too; what a cell gives such a name is its own again,
+    and so is a constant of which the module's other names are not there."""
+    pytest.importorskip(module, reason=f"would have proved what is told of all names of {module}")
+    imports, *others = asked(f"from {module} import *\nx = 1\ne = 3", budget=1000)
+    assert re.fullmatch(rf"imports: \d+ names of {module}", imports)
+    assert sorted(others) == ["e: int = 3", "x: int = 1"]
+    assert asked(f"from {module} import *\nx = pi", ["pi"])[0].startswith("pi: ")
+
+
+def test_some_names_of_a_module() -> None:
+    assert asked("from math import sqrt, pi\nx = 1") == [
+        "imports: math: sqrt",
+        "x: int = 1",
+        f"pi: float = {math.pi}",
+    ]
+    numpy: Any = pytest.importorskip("numpy", reason="would have proved that numpy's functions are imports")
+    assert asked(f"from {numpy.__name__}.linalg import norm") == ["imports: numpy.linalg: norm"]
 
 
 @pytest.mark.parametrize(

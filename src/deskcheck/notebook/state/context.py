@@ -123,8 +123,9 @@ def _context(
     # Those that are asked for, or the newest: more than there are tokens cannot be shown.
     every = list(namespace)
     chosen = every[: -max(budget, 0) - _NEWEST - 1 : -1] if names is None else names
-    users = {n: namespace[n] for n in chosen if type(n) is str and known.hidden.get(n) is not namespace[n]}
-    imports = _imports(users, modules_only=asked)
+    hidden = {n for n, obj in known.hidden.items() if n in namespace and namespace[n] is obj}
+    users = {n: namespace[n] for n in chosen if type(n) is str and n not in hidden}
+    imports = _imports(users, namespace, modules_only=asked)
     brought = {each.name for each in imports}
     looked_at = {n: namespace[n] for n in chosen if n not in brought}
     row = Capture(limits).after_cell(looked_at, known.hidden, "")
@@ -154,9 +155,12 @@ def _builtin(name: str) -> bool:
     return name in vars(builtins)
 
 
-def _imports(variables: Mapping[str, Any], *, modules_only: bool) -> list[Import]:
+def _imports(
+    variables: Mapping[str, Any], namespace: Mapping[str, Any], *, modules_only: bool
+) -> list[Import]:
     """modules_only: who asks for a function by its name is told what it is."""
-    found = [each for each in imports_of(variables) if not each.name.startswith("__")]
+    found = imports_of(variables, {} if modules_only else namespace)
+    found = [each for each in found if not each.name.startswith("__")]
     return [each for each in found if each.attribute is None] if modules_only else found
 
 

@@ -1,5 +1,5 @@
-"""Which variables are imports, told from the objects: modules, and functions and classes of libraries under
-names that their module has for them.
+"""Which variables are imports, told from the objects: modules, functions and classes of libraries under
+names that their module has for them, and all else that came with them by `from module import *`.
 
 Nothing of the user's runs. A library is what lies in the interpreter's own folders of modules; other modules
 are the user's, and what they define is told like what a cell defines."""
@@ -33,10 +33,31 @@ class Import:
     attribute: str | None = None
 
 
-def imports_of(namespace: Mapping[str, Any]) -> list[Import]:
-    """Those among these variables, in their order."""
-    found = (imported(name, obj) for name, obj in namespace.items())
-    return [each for each in found if each is not None]
+def imports_of(variables: Mapping[str, Any], namespace: Mapping[str, Any] | None = None) -> list[Import]:
+    """Those among these variables, in their order. namespace: all that there are, if these are not all."""
+    found = {name: imported(name, obj) for name, obj in variables.items()}
+    sources = {each.module for each in found.values() if each is not None}
+    brought = {
+        module: _all_brought(module, variables if namespace is None else namespace) for module in sources
+    }
+    # The smaller first, so that the package overrides its modules.
+    for module, held in sorted(brought.items(), key=lambda each: len(each[1])):
+        for name, obj in variables.items():
+            if name in held and held[name] is obj:
+                found[name] = Import(name, module, name)
+    return [each for each in found.values() if each is not None]
+
+
+def _all_brought(module: str, namespace: Mapping[str, Any]) -> dict[str, Any]:
+    """What `from module import *` brings, if it all seems to be there: constants and objects, too. A cell may
+    have given some of the names to something else."""
+    found = _module(module)
+    if found is None:
+        return {}
+    held = _module_dict(found)
+    listed = held.get("__all__")
+    names = listed if type(listed) in (list, tuple) else [name for name in held if name[:1] != "_"]
+    return {n: held[n] for n in names if n in held} if all(name in namespace for name in names) else {}
 
 
 def imported(name: str, obj: Any) -> Import | None:
@@ -87,6 +108,8 @@ def _called(obj: Any) -> tuple[str | None, str | None]:
         return "typing", _text(_of_typing(obj))
     if module_of(kind) == "numpy" and _qualname(kind) == "ufunc":
         return "numpy", _text(obj.__name__)
+    if module_of(kind) == "numpy" and _qualname(kind) == "_ArrayFunctionDispatcher":
+        return _text(obj.__module__), _text(obj.__name__)
     return None, None
 
 

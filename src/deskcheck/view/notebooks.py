@@ -127,7 +127,7 @@ def reason(cell: CellReport) -> str:
         follows = f" in cell {cell.follows}, which it needs" if cell.follows else ""
         return f"{cell.limit}{follows}: {RULES[cell.limit]} ({cell.message})"
     if cell.category is not None:
-        follows = f" (cell {cell.follows} defines it, and did not come to its end)" if cell.follows else ""
+        follows = f" (cell {cell.follows} defines it, and did not finish)" if cell.follows else ""
         unstable = f" ({_unstable(cell.unstable)})" if cell.unstable else ""
         return f"{cell.category}: {cell.message}{follows}{unstable}"
     if cell.status is CellStatus.NOT_REPEATABLE:

@@ -49,13 +49,13 @@ _MEANING = {
     "no_stored_output": "ran; nothing is stored to compare it with",
     "different": "gives something else, in every fresh run",
     "not_repeatable": "fresh runs differ, or what it shows may depend on a random generator without a seed",
-    "confined": "a limit or rule of the sandbox stood in its way: nothing is said of the notebook",
-    "failed": "an exception that is not stored, or the kernel died",
+    "confined": "a limit or rule of the sandbox affected it; the notebook may be right",
+    "failed": "an exception that is not stored leaves it, or the kernel died",
     "timed_out": "stopped at a limit",
-    "not_run": "not come to, or its tag says so",
-    "unreadable": "no notebook, or a damaged file",
-    "no_kernel": "not for Python",
-    "harness_error": "ended the process that ran it, each time",
+    "not_run": "the time was over before, or its tag says so",
+    "unreadable": "the file is incomplete, or is not a notebook",
+    "no_kernel": "for another language than the kernel",
+    "harness_error": "it ended the process that ran it, three times",
 }
 _SOURCE_LINES = 30
 _LINE_CHARS = 300
@@ -139,8 +139,8 @@ def notebooks_page(report: Report) -> str:
 <div class="columns">{"".join(_tables(report))}</div>
 <h2>Notebooks <span class="soft">in {_text(folder)}</span></h2>
 {"".join(_notebook(notebook, folder) for notebook in report.notebooks)}
-<h2>What is compared</h2><p>{_RULE} What the normalisers undo is described in the documentation of
-<code>deskcheck.notebook.check.normalise</code>; used were: {", ".join(report.normalisers) or "none"}.</p>
+<h2>What is compared</h2><p>{_RULE} The guide &ldquo;Check whether notebooks reproduce&rdquo; describes
+the normalisers. Used were: {", ".join(report.normalisers) or "none"}.</p>
 <table>{"".join(meanings)}</table>
 </main></body></html>
 """

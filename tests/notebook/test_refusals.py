@@ -138,6 +138,13 @@ def test_what_is_not_there_needs_the_network(tmp_path: Path, command: str) -> No
     assert (found.status.value, found.limit) == ("confined", "network")
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="would have proved that a user without a name is ours")
+def test_a_user_without_a_name(tmp_path: Path) -> None:
+    cells = [cell("import getpass; getpass.getuser()", shown("'me'")), cell("!whoami", printed("me\n"))]
+    found = checked(save(tmp_path / "a.ipynb", *cells))
+    assert [(each.status.value, each.limit) for each in found] == [("confined", "user")] * 2
+
+
 _GET = "urllib.request.urlopen('http://example.invalid/a').read()"
 HIDDEN = {
     "a command that prints nothing": ("", "!wget -q http://example.invalid/a.csv", "open('a.csv').read()"),

@@ -6,10 +6,10 @@ import pytest
 
 from deskcheck.errors import InputError
 from deskcheck.notebook.check.check import CellReport, check_notebooks
-from deskcheck.notebook.kernel.folders import root_of
+from deskcheck.notebook.kernel.folders import as_outside, root_of
 from deskcheck.notebook.settings import CheckSettings
 from deskcheck.sandbox.confinement import Confinement
-from tests.notebook.test_check import cell, printed, save
+from tests.notebook.test_check import cell, printed, save, shown
 
 pytest.importorskip("ipykernel", reason="would have proved that a notebook finds what is beside its folder")
 
@@ -54,6 +54,42 @@ def test_a_repository_can_be_read(project: Path, level: str) -> None:
     assert not (project / "books" / "own.txt").exists()
     if level != "trusted":
         assert [each.limit for each in found[3:]] == ["files outside"] * 2
+
+
+@pytest.mark.parametrize(
+    "level",
+    [Confinement.STRICT, *(pytest.param(each, marks=pytest.mark.slow) for each in ("standard", "trusted"))],
+)
+@pytest.mark.parametrize("alone", [False, True], ids=["in a repository", "alone"])
+def test_paths_are_those_of_the_original(project: Path, level: str, alone: bool) -> None:
+    """That cells run in a copy makes no cell that shows a path different, and none not repeatable. Paths of
+    another machine, and the copy's names, still differ."""
+    books = (project / "books").resolve()
+    if alone:
+        (project / ".git").rmdir()
+    cells = [
+        cell("import os, pathlib\nos.getcwd()", shown(repr(str(books)))),
+        cell("!pwd", printed(f"{books}\n")),
+        cell("pathlib.Path('own.txt').resolve()", shown(f"PosixPath('{books}/own.txt')")),
+        cell("print(pathlib.Path.home(), os.path.abspath('/etc'))", printed(f"{Path.home()} /etc\n")),
+        cell("raise OSError(os.getcwd())", {**_ERROR, "evalue": str(books)}),
+        cell("os.getcwd() ", shown("'/home/someone/books'")),
+        cell("os.getcwd() + '2'", shown(f"{str(project)[:-1]!r}")),
+    ]
+    settings = CheckSettings(sandbox=Confinement(level))
+    (notebook,) = check_notebooks([save(books / "a.ipynb", *cells)], settings).notebooks
+    expected = [*["same"] * 5, *["different"] * 2]
+    assert [each.status.value.replace("normalised", "same") for each in notebook.cells] == expected
+
+
+_ERROR = {"output_type": "error", "ename": "OSError", "traceback": []}
+
+
+def test_what_paths_are_those_of_a_copy() -> None:
+    """Only whole names are, wherever they stand in a text."""
+    text = "/scratch/program/notebook /scratch/program/notebook2 /scratch/programs a/scratch/program '/scratch/program/notebook/x'"
+    home = Path.home()
+    assert as_outside(text, "/r") == f"/r {home}/notebook2 /scratch/programs a/scratch/program '/r/x'"
 
 
 def test_modules_of_its_own_folder_can_be_imported(project: Path) -> None:

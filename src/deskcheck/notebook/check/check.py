@@ -37,8 +37,8 @@ from deskcheck.notebook.check.names import (
 from deskcheck.notebook.check.normalise import NORMALISERS, Normaliser, same_after
 from deskcheck.notebook.check.sanitise import Replacement
 from deskcheck.notebook.installed.kernel import NO_GUARANTEES, InstalledKernels, installed_kernels
-from deskcheck.notebook.kernel.folders import root_of
-from deskcheck.notebook.kernel.kernel import Surroundings
+from deskcheck.notebook.kernel.folders import as_outside, root_of
+from deskcheck.notebook.kernel.kernel import NOTHING_AROUND, Surroundings
 from deskcheck.notebook.kernel.repeats import (
     Text,
     drawn,
@@ -383,8 +383,7 @@ def check_one(
                 f"--parameters: are assigned in Python, and the kernel {installed.name!r} is for "
                 f"{installed.language}: leave them out."
             )
-        could_read = root if installed is None and root != folder.resolve() else None
-        compare = _Comparison(stored, normalisers_of(settings), could_read, installed)
+        compare = _Comparison(stored, normalisers_of(settings), around, installed)
         as_run = with_parameters(stored, settings.parameters)
         fresh = replay(
             as_run,
@@ -476,11 +475,12 @@ class _Comparison:
         self,
         stored: Trajectory,
         normalisers: Sequence[Normaliser],
-        root: Path | None = None,
+        around: Surroundings = NOTHING_AROUND,
         installed: InstalledKernels | None = None,
     ) -> None:
+        """around: as of `kernel.kernel.Kernel`, in which the runs were made."""
         self.stored = stored
-        self.root = root
+        self.around = around
         self.installed = installed
         self.normalisers = normalisers
         self.executions = {step.cell: step for step in stored.executions}
@@ -520,8 +520,13 @@ class _Comparison:
 
     def forgives(self, one: Execution, other: Execution) -> bool:
         """Whether two runs of a cell give the same after normalisers."""
-        texts = Text.of(one.shown()), Text.of(other.shown())
-        return one.status == other.status and bool(same_after(*texts, self.normalisers))
+        texts = self._shown(one.shown()), self._shown(other.shown())
+        return one.status == other.status and same_after(*texts, self.normalisers) is not None
+
+    def _shown(self, outputs: Sequence[Output]) -> Text:
+        """What a run showed. Cells run in a copy, which is no difference between them and what is stored."""
+        text, root = Text.of(outputs), self.around.root
+        return text if root is None else text.with_texts(lambda each: as_outside(each, os.fspath(root)))
 
     def report(self, fresh: Trajectory) -> NotebookReport:
         cells = tuple(self._cells(fresh))
@@ -540,8 +545,10 @@ class _Comparison:
         for step in fresh.executions:
             if (why := failure(step)) is not None:
                 yield f"cell {numbers.get(step.cell, step.cell)}: {why}"
-        if self.root is not None:
-            yield f"could read what is in {self.root}"
+        folder, root = self.around.folder, self.around.root
+        more = folder is not None and root is not None and Path(root) != Path(folder).resolve()
+        if self.installed is None and more:
+            yield f"could read what is in {root}"
         if self.installed is not None:
             yield NO_GUARANTEES.format(name=self.installed.name, language=self.installed.language)
 
@@ -597,7 +604,7 @@ class _Comparison:
             died = CellReport(status=CellStatus.FAILED, category=category, message=ran.detail, **facts)
             return _confined(died, ran.confined, None)
         seen, now = stored.shown(), shown_outputs((*ran.outputs, *updates))
-        one, other = Text.of(seen), Text.of(now)
+        one, other = Text.of(seen), self._shown(now)
         marks = markers_of(cell)
         raised = other.error is not None and (one.error is None or one.error[0] != other.error[0])
         if raised and (Marker.RAISES in marks or _exits(other)):

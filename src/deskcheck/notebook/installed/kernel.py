@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
 from deskcheck.errors import InputError, MissingExtra, SandboxError
-from deskcheck.notebook.kernel.folders import copy_below_root, copy_folder
+from deskcheck.notebook.kernel.folders import HOME, OF_INSTALLED, copy_below_root, copy_folder
 from deskcheck.notebook.kernel.kernel import COPY_BYTES, CellLimits, Collected, Ran, Surroundings
 from deskcheck.notebook.settings import ReplayLimits
 from deskcheck.notebook.trajectory.trajectory import Output, Status, Trajectory
@@ -88,7 +88,7 @@ def installed_kernels(name: str | None, around: Surroundings) -> Iterator[Instal
         yield None
         return
     language = _language(name)
-    with tempfile.TemporaryDirectory(prefix="deskcheck-kernel-", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(prefix=OF_INSTALLED, ignore_cleanup_errors=True) as folder:
         yield InstalledKernels(name, language, around, os.path.realpath(folder))
 
 
@@ -132,7 +132,7 @@ class InstalledKernel:
         """Ours: jupyter_client would make one for each thread and leave it open."""
         self._manager: Any = None
         self._client: Any = None
-        self._folder = os.path.join(kernels.folder, "notebook")
+        self._folder = os.path.join(kernels.folder, HOME)
 
     def __enter__(self) -> Self:
         try:

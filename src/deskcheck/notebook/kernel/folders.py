@@ -5,16 +5,22 @@ there are links, which the sandbox lets be read alone. Where nothing confines a 
 far as it is small: a link could be written through. Runs in the kernel's process."""
 
 import os
+import re
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 from deskcheck.errors import InputError
+from deskcheck.sandbox.linux.cgroup import PREFIX
+from deskcheck.sandbox.linux.root import SCRATCH
 
 SOCKETS = ".kernel"
 """Folder of a kernel's sockets, in its program's folder."""
 HOME = "notebook"
 """Folder that the cells run in, beside it: a copy of the notebook's."""
+OF_INSTALLED = "deskcheck-kernel-"
+"""How the folder begins that an installed kernel's copy lies in, as `HOME`."""
 CHANNELS = ("shell", "iopub", "stdin", "control", "hb")
 """Jupyter's names of the sockets, in the order of their numbers."""
 
@@ -88,6 +94,21 @@ def copy_below_root(folder: str, root: str, to: str, most_bytes: int, *, linked:
             else:
                 left = _copy(path, here, left)
         at, place = os.path.join(at, part), os.path.join(place, part)
+
+
+def as_outside(text: str, root: str) -> str:
+    """A text that a cell showed, with the paths of what it had a copy of. root: that `HOME` stood for. The
+    program's folder was the user's home."""
+    if HOME not in text and "program" not in text:
+        return text
+    above = re.escape(os.path.realpath(tempfile.gettempdir()))
+    folders = rf"(?:{SCRATCH}|{above}/{PREFIX}\w+)/program|{above}/{OF_INSTALLED}\w+"
+    home = str(Path.home())
+    return re.sub(
+        rf"(?<![\w/])(?:{folders})(/{HOME}(?![\w-]))?(?![\w-])",
+        lambda found: root if found[1] else home,
+        text,
+    )
 
 
 def root_of(folder: Path, given: Path | None = None) -> Path:

@@ -24,6 +24,7 @@ RULES: dict[str, str] = {
     "shared memory": "there is none in the sandbox at 'standard'; --sandbox strict and trusted have it",
     "files outside": "of the files around a notebook there are only those below its root, and where "
     "deskcheck runs as root only those that all users may read; --root FOLDER, --sandbox trusted",
+    "user": "cells run as a user of their own, who has no name; --sandbox trusted runs them as you",
     "input": "nobody is there to answer what a cell asks; write the answer into the cell",
     "system calls": "the sandbox does not allow this call to the system; --sandbox trusted does",
 }
@@ -46,6 +47,7 @@ _SCRIPT = re.compile(r"\s*%%(!|bash|sh|script|system|sx)\b")
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 _MOST_WRITTEN = 1000
 """Names of files that are kept of one cell."""
+_NO_USER = "uid not found"
 _NO_DATABASE = "unable to open database file"
 _CHAIN = 20
 """Exceptions of one that are looked at: the one that left the cell, those that it came of, and so on."""
@@ -114,6 +116,8 @@ class Refusals:
             folder = os.path.dirname(os.path.abspath(self._database))
             if os.path.isdir(folder) and not os.access(folder, os.W_OK):
                 return "files outside"  # as of any other file that is to be made there
+        if isinstance(error, KeyError) and self.confined and _NO_USER in str(error):
+            return "user"
         if not isinstance(error, OSError):
             return None
         number = error.errno
@@ -199,6 +203,8 @@ def of_commands(stderr: str) -> str | None:
     ours only if it is there and may be read, or its folder be written to."""
     if _NO_NETWORK.search(stderr):
         return "network"
+    if "cannot find name for user ID" in stderr:
+        return "user"
     for found in _REFUSED.finditer(stderr):
         path = found[1]
         if not path.startswith(_OF_A_SYSTEM) and _is_allowed(path, found["why"]):

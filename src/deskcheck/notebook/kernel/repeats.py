@@ -52,6 +52,11 @@ class Text:
             None if error is None else (error.name or "", error.value or ""),
         )
 
+    def with_texts(self, changed: Callable[[str], str]) -> "Text":
+        """The same with every text changed."""
+        error = None if self.error is None else (self.error[0], changed(self.error[1]))
+        return Text(changed(self.stdout), tuple(map(changed, self.plain)), error)
+
     def without_error(self) -> "Text":
         """The same without the exception."""
         return replace(self, error=None)

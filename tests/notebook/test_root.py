@@ -6,7 +6,7 @@ import pytest
 
 from deskcheck.errors import InputError
 from deskcheck.notebook.check.check import CellReport, check_notebooks
-from deskcheck.notebook.kernel.folders import as_outside, root_of
+from deskcheck.notebook.kernel.folders import as_outside, root_of, time_zone
 from deskcheck.notebook.settings import CheckSettings
 from deskcheck.sandbox.confinement import Confinement
 from tests.notebook.test_check import cell, printed, save, shown
@@ -80,6 +80,36 @@ def test_paths_are_those_of_the_original(project: Path, level: str, alone: bool)
     (notebook,) = check_notebooks([save(books / "a.ipynb", *cells)], settings).notebooks
     expected = [*["same"] * 5, *["different"] * 2]
     assert [each.status.value.replace("normalised", "same") for each in notebook.cells] == expected
+
+
+def test_the_time_zone_is_the_machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a notebook shows of a local time was stored on this machine, in its time zone."""
+    monkeypatch.setenv("TZ", "America/New_York")
+    cells = [
+        cell("import time\ntime.ctime(0)", shown("'Wed Dec 31 19:00:00 1969'")),
+        cell("!date -d @0 +%H:%M", printed("19:00\n")),
+        cell("import datetime; datetime.datetime.fromtimestamp(0).hour", shown("19")),
+    ]
+    assert [
+        each.status.value for each in checked(save(tmp_path / "a.ipynb", *cells), Confinement.STRICT)
+    ] == [
+        "same",
+        "same",
+        "same",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("named", "zone"),
+    [
+        (":Europe/Berlin", "Europe/Berlin"),
+        ("EST5EDT", "EST5EDT"),
+        ("/usr/share/zoneinfo/Asia/Tokyo", "Asia/Tokyo"),
+    ],
+)
+def test_names_of_time_zones(monkeypatch: pytest.MonkeyPatch, named: str, zone: str) -> None:
+    monkeypatch.setenv("TZ", named)
+    assert time_zone() == zone
 
 
 _ERROR = {"output_type": "error", "ename": "OSError", "traceback": []}

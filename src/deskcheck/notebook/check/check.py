@@ -37,7 +37,7 @@ from deskcheck.notebook.check.names import (
 from deskcheck.notebook.check.normalise import NORMALISERS, Normaliser, same_after
 from deskcheck.notebook.check.sanitise import Replacement
 from deskcheck.notebook.installed.kernel import NO_GUARANTEES, InstalledKernels, installed_kernels
-from deskcheck.notebook.kernel.folders import as_outside, root_of
+from deskcheck.notebook.kernel.folders import as_outside, root_of, time_zone
 from deskcheck.notebook.kernel.kernel import NOTHING_AROUND, Surroundings
 from deskcheck.notebook.kernel.repeats import (
     Text,
@@ -376,7 +376,7 @@ def check_one(
         unreadable = NotebookReport(path=str(path), status=NotebookStatus.UNREADABLE, detail=str(error))
         return unreadable, None
     root = root_of(folder, settings.root)
-    around = Surroundings(folder, root)
+    around = Surroundings(folder, root, time_zone())
     with installed_kernels(settings.kernel, around) as installed:
         if settings.parameters and installed is not None and not installed.is_python:
             raise InputError(

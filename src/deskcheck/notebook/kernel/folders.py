@@ -111,6 +111,21 @@ def as_outside(text: str, root: str) -> str:
     )
 
 
+def time_zone() -> str:
+    """The machine's, by its name (``Europe/Berlin``): what `TZ` says, where ``/etc/localtime`` leads, or what
+    Debian's ``/etc/timezone`` says; UTC where none does."""
+    named = os.environ.get("TZ", "").removeprefix(":")
+    if named and not named.startswith("/"):
+        return named
+    _, _, name = os.path.realpath(named or "/etc/localtime").partition("/zoneinfo/")
+    if name:
+        return name
+    try:
+        return Path("/etc/timezone").read_text(encoding="utf-8").strip() or "UTC"
+    except OSError:
+        return "UTC"
+
+
 def root_of(folder: Path, given: Path | None = None) -> Path:
     """The root that was given for a folder; without one, the top of the git repository that a folder lies in;
     the folder itself where there is none, or where that is the user's home or holds it.

@@ -91,11 +91,12 @@ class Surroundings:
 
     folder: they get a copy of it to work in; files are copied as long as they are together no larger than
     64 MiB, the others are linked to and can only be read. root: a folder above it, of which they can read the
-    rest, at the same paths.
+    rest, at the same paths. time_zone: a name or rule, as `TZ` takes it.
     """
 
     folder: str | os.PathLike[str] | None = None
     root: str | os.PathLike[str] | None = None
+    time_zone: str = "UTC"
 
 
 NOTHING_AROUND = Surroundings()
@@ -140,6 +141,7 @@ class Kernel:
         self.settings = {
             "folder": None if folder is None else str(folder),
             "root": None if root is None else str(root),
+            "time_zone": around.time_zone,
             "inside": os.path.normpath(os.path.join(below, inside)),
             "copy_bytes": COPY_BYTES,
             "confined": confinement is not Confinement.TRUSTED,

@@ -38,6 +38,8 @@ def main(settings: dict[str, Any]) -> None:
     from zmq.utils.garbage import gc as _garbage
 
     interpreter_on_path()
+    os.environ["TZ"] = settings["time_zone"]
+    time.tzset()
     os.makedirs(SOCKETS, exist_ok=True)
     os.makedirs(root.SHARED_MEMORY, exist_ok=True)
     # IPython would copy this file with its mode, which is denied where programs run as the user.

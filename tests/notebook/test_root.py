@@ -112,6 +112,35 @@ def test_names_of_time_zones(monkeypatch: pytest.MonkeyPatch, named: str, zone: 
     assert time_zone() == zone
 
 
+READS_ENVIRONMENT = [
+    cell("import os; os.environ['DESKCHECK_DATA']", shown("'/srv'")),
+    cell("os.getenv('DESKCHECK_DATA', '.')", shown("'/srv'")),
+    cell("!echo $DESKCHECK_DATA", printed("/srv\n")),
+    cell("def folder(name):\n    return os.environ[name]\nd = folder('DESKCHECK_DATA')"),
+    cell("d", shown("'/srv'")),
+    cell("{}['DESKCHECK_OTHER']"),
+    cell("os.environ['DESKCHECK_UNSET']"),
+    cell("os.environ['DESKCHECK_OWN'] = 'x'; os.environ['DESKCHECK_OWN']", shown("'y'")),
+]
+
+
+def test_variables_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is kept from a cell that reads it is our doing, and so is what follows; with `env` the cells
+    have it. One that is not set, the same word as a key of something else, and one that the notebook itself
+    sets are the notebook's."""
+    for name in ("DATA", "OTHER", "OWN"):
+        monkeypatch.setenv(f"DESKCHECK_{name}", "/srv")
+    path = save(tmp_path / "a.ipynb", *READS_ENVIRONMENT)
+    own = ["failed", "failed", "different"]
+    assert [each.status.value for each in checked(path, Confinement.STRICT)] == ["confined"] * 5 + own
+    assert [each.limit for each in checked(path, Confinement.STRICT)] == ["environment"] * 5 + [None] * 3
+    settings = CheckSettings(runs=1, env=("DESKCHECK_DATA",))
+    (notebook,) = check_notebooks([path], settings).notebooks
+    assert [each.status.value for each in notebook.cells] == [*["same"] * 3, "no_stored_output", "same", *own]
+    with pytest.raises(InputError, match="--env DESKCHECK_UNSET: is not set here"):
+        check_notebooks([path], CheckSettings(env=("DESKCHECK_UNSET",)))
+
+
 _ERROR = {"output_type": "error", "ename": "OSError", "traceback": []}
 
 

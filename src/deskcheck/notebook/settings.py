@@ -111,8 +111,8 @@ class CheckSettings:
     root: as of `NotebookSettings`. kernel: an installed kernel (`deskcheck.notebook.installed`), in which
     neither `sandbox` nor limits on memory, disk, processes and CPU time hold; None: deskcheck's own, of this
     Python. parameters: values that a cell of ours assigns (`trajectory.parameters`): None, bool, int, float
-    or str. normalisers: rules that forgive differences
-    (`deskcheck.notebook.check.normalise`); None: all that there are.
+    or str. env: names of variables of this process's environment that cells have, too. normalisers: rules
+    that forgive differences (`deskcheck.notebook.check.normalise`); None: all that there are.
 
     Raises ValueError for less than one run.
     """
@@ -152,6 +152,10 @@ class CheckSettings:
             parse=parameter,
         ),
     ] = field(default_factory=dict)
+    env: Annotated[
+        tuple[str, ...],
+        Setting("Give cells this variable of your environment. May be given again.", metavar="NAME"),
+    ] = ()
     normalisers: tuple[Any, ...] | None = None
 
     def __post_init__(self) -> None:

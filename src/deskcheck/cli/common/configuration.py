@@ -25,12 +25,12 @@ NAME = "pyproject.toml"
 SAID_ALONE = frozenset(
     f"--{name}"
     for name in (
-        *("sandbox", "kernel", "python", "environment", "ray-address"),
+        *("sandbox", "kernel", "env", "python", "environment", "ray-address"),
         *("model", "inputs-by", "model-arg"),
     )
 )
-"""Options that a file may not set: what confines a program, what is started, who is paid. The folder may be
-of somebody whom the user does not trust."""
+"""Options that a file may not set: what confines a program, what it has of the user's environment, what is
+started, who is paid. The folder may be of somebody whom the user does not trust."""
 
 
 def configuration(commands: Any, context: Any, folder: Path | None = None) -> dict[str, Any]:

@@ -376,7 +376,7 @@ def check_one(
         unreadable = NotebookReport(path=str(path), status=NotebookStatus.UNREADABLE, detail=str(error))
         return unreadable, None
     root = root_of(folder, settings.root)
-    around = Surroundings(folder, root, time_zone())
+    around = Surroundings(folder, root, time_zone(), _variables(settings.env))
     with installed_kernels(settings.kernel, around) as installed:
         if settings.parameters and installed is not None and not installed.is_python:
             raise InputError(
@@ -400,6 +400,13 @@ def check_one(
         given = ", ".join(assignments(settings.parameters).splitlines()[1:])
         report = replace(report, notes=(*report.notes, f"ran with other parameters: {given}"))
     return report, fresh.environment
+
+
+def _variables(names: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    unset = [name for name in names if name not in os.environ]
+    if unset:
+        raise InputError(f"--env {unset[0]}: is not set here. Set it, or leave --env {unset[0]} out.")
+    return tuple((name, os.environ[name]) for name in names)
 
 
 _ANOTHER_FOLDER = "Delete that run, or choose another folder with --out."
@@ -439,14 +446,19 @@ def _files(path: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def _name(path: Path, settings: CheckSettings) -> str:
-    """A file's name that no other path gives, nor this one in another kernel or with other parameters."""
+    """A file's name that no other path gives, nor this one in another kernel, or with other parameters or
+    variables of the environment."""
     told = os.fsencode(path.resolve())
     if settings.kernel is not None or settings.parameters:
         told += b"\0" + json.dumps([settings.kernel, dict(settings.parameters)]).encode()
+    if settings.env:
+        told += b"\0" + json.dumps([os.environ.get(name) for name in settings.env]).encode()
     digest = hashlib.blake2b(told, digest_size=5).hexdigest()
     return f"{path.stem[:80]}-{digest}"
 
 
+_VARIABLES = ("PATH", "HOME", "TMPDIR", "LANG", "TZ", "PYTHONHASHSEED")
+"""Those of the environment that every program has in the sandbox."""
 _MESSAGE_CHARS = 500
 _RUNS_OF_LONG = 3
 _LONG_S = 20.0
@@ -621,7 +633,7 @@ class _Comparison:
             assert other.error is not None
             failed = CellReport(status=CellStatus.FAILED, **facts, **_failure(other.error, before.unbound))
             limit = ran.confined if ran.confined != "output" else None  # of which no exception comes
-            return _confined(failed, limit, before.confining(failed))
+            return _confined(failed, limit or self._withheld(failed, before), before.confining(failed))
         if Marker.IGNORE in marks:
             return CellReport(status=CellStatus.NO_STORED_OUTPUT, **facts)
         if not seen and (one == other or stored.count is None or not self.any_output):
@@ -641,10 +653,25 @@ class _Comparison:
         if names and not uneven:
             return CellReport(status=CellStatus.NORMALISED, normalisers=names, **facts)
         different = CellReport(status=CellStatus.DIFFERENT, **facts)
-        found = _confined(different, ran.confined, before.confining(different))
+        limit = ran.confined or self._withheld(different, before)
+        found = _confined(different, limit, before.confining(different))
         if found is different and (why := hidden(ran)) is not None:
             return replace(different, status=CellStatus.NOT_REPEATABLE, unstable=why)
         return found
+
+    def _withheld(self, cell: CellReport, before: "_Before") -> str | None:
+        """The rule that kept a variable of the environment from a cell that reads it: itself, or by what
+        earlier cells define, as its KeyError tells."""
+        if self.installed is not None:
+            return None
+        given, read = environment(cell.source)
+        reads = (read | before.read if cell.category == "KeyError" else read) - given - before.given
+        if cell.category == "KeyError" and cell.message is not None:
+            reads &= {"$" + cell.message.strip("'")}
+        elif cell.category is not None:
+            return None
+        withheld = {*os.environ} - {*_VARIABLES, *dict(self.around.variables)}
+        return "environment" if any(name[1:] in withheld for name in reads) else None
 
     def _sanitised(self, ran: Execution, names: Sequence[str]) -> bool:
         """Whether a rule of the user's own hides what is another in each run: a clock, an address. Not draws:
@@ -710,12 +737,17 @@ class _Before:
         """Number of a cell that a rule stood in the way of -> its source, the rule."""
         self._touched: dict[str, int] = {}
         """Name -> number of such a cell, which had a hand in what the name has."""
+        self.given: set[str] = set()
+        self.read: set[str] = set()
+        """Variables of the environment that they gave something to, and that they read, as ``$NAME``."""
         self._modules: set[str] = set()
         self._globals: dict[str, set[str]] = {}
 
     def add(self, cell: CellReport, rule: str | None) -> None:
         """The next of them. rule: that stood in its way, whatever it shows."""
         set_here, read_here = environment(cell.source)
+        self.given |= set_here
+        self.read |= read_here
         gives = bound(cell.source) | set_here
         if cell.status in (CellStatus.FAILED, CellStatus.TIMED_OUT, CellStatus.CONFINED):
             self.unbound |= {name: cell.number for name in gives if name not in self.unbound}

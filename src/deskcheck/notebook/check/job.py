@@ -136,6 +136,7 @@ def _told(settings: CheckSettings) -> dict[str, Any]:
         "runs": settings.runs,
         **({} if settings.kernel is None else {"kernel": settings.kernel}),
         **({"parameters": dict(settings.parameters)} if settings.parameters else {}),
+        **({"env": list(settings.env)} if settings.env else {}),
         "root": None if settings.root is None else str(settings.root.resolve()),
         "normalisers": [each.name for each in normalisers_of(settings)],
     }
@@ -150,6 +151,7 @@ def _settings(told: dict[str, Any]) -> CheckSettings:
         runs=told["runs"],
         kernel=told.get("kernel"),
         parameters=told.get("parameters", {}),
+        env=tuple(told.get("env", ())),
         root=None if told["root"] is None else Path(told["root"]),
         normalisers=tuple(named[name] for name in told["normalisers"]),
     )

@@ -91,12 +91,14 @@ class Surroundings:
 
     folder: they get a copy of it to work in; files are copied as long as they are together no larger than
     64 MiB, the others are linked to and can only be read. root: a folder above it, of which they can read the
-    rest, at the same paths. time_zone: a name or rule, as `TZ` takes it.
+    rest, at the same paths. time_zone: a name or rule, as `TZ` takes it. variables: of the environment,
+    beside the few that every program has, with their values.
     """
 
     folder: str | os.PathLike[str] | None = None
     root: str | os.PathLike[str] | None = None
     time_zone: str = "UTC"
+    variables: tuple[tuple[str, str], ...] = ()
 
 
 NOTHING_AROUND = Surroundings()
@@ -141,7 +143,7 @@ class Kernel:
         self.settings = {
             "folder": None if folder is None else str(folder),
             "root": None if root is None else str(root),
-            "time_zone": around.time_zone,
+            "environment": {"TZ": around.time_zone, **dict(around.variables)},
             "inside": os.path.normpath(os.path.join(below, inside)),
             "copy_bytes": COPY_BYTES,
             "confined": confinement is not Confinement.TRUSTED,

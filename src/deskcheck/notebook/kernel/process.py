@@ -38,7 +38,7 @@ def main(settings: dict[str, Any]) -> None:
     from zmq.utils.garbage import gc as _garbage
 
     interpreter_on_path()
-    os.environ["TZ"] = settings["time_zone"]
+    os.environ.update(settings["environment"])
     time.tzset()
     os.makedirs(SOCKETS, exist_ok=True)
     os.makedirs(root.SHARED_MEMORY, exist_ok=True)

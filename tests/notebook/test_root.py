@@ -141,6 +141,27 @@ def test_variables_of_the_environment(tmp_path: Path, monkeypatch: pytest.Monkey
         check_notebooks([path], CheckSettings(env=("DESKCHECK_UNSET",)))
 
 
+def test_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is missing in the home folder of the sandbox, and is in the user's, is ours, whatever exception
+    tells it; a trusted notebook can have the user's own."""
+    (tmp_path / "home" / "data").mkdir(parents=True)
+    (tmp_path / "home" / "data" / "a.txt").write_text("here")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    cells = [
+        cell("from pathlib import Path\nPath('~/data/a.txt').expanduser().read_text()", shown("'here'")),
+        cell(
+            "d = Path.home() / 'data'\nif not d.exists(): raise LookupError(f'searched in:\\n- {str(d)!r}')"
+        ),
+        cell("open(Path.home() / 'data' / 'b.txt')"),
+        cell("raise LookupError(str(Path.home() / 'notebook' / 'data'))"),
+    ]
+    path = save(tmp_path / "a.ipynb", *cells)
+    assert [each.limit for each in checked(path, Confinement.STRICT)] == ["home", "home", None, None]
+    settings = CheckSettings(runs=1, sandbox=Confinement.TRUSTED, env=("HOME",))
+    (notebook,) = check_notebooks([path], settings).notebooks
+    assert [each.status.value for each in notebook.cells[:2]] == ["same", "no_stored_output"]
+
+
 _ERROR = {"output_type": "error", "ename": "OSError", "traceback": []}
 
 

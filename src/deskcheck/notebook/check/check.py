@@ -37,7 +37,7 @@ from deskcheck.notebook.check.names import (
 from deskcheck.notebook.check.normalise import NORMALISERS, Normaliser, same_after
 from deskcheck.notebook.check.sanitise import Replacement
 from deskcheck.notebook.installed.kernel import NO_GUARANTEES, InstalledKernels, installed_kernels
-from deskcheck.notebook.kernel.folders import as_outside, root_of, time_zone
+from deskcheck.notebook.kernel.folders import as_outside, names_what_is_at_home, root_of, time_zone
 from deskcheck.notebook.kernel.kernel import NOTHING_AROUND, Surroundings
 from deskcheck.notebook.kernel.repeats import (
     Text,
@@ -633,7 +633,8 @@ class _Comparison:
             assert other.error is not None
             failed = CellReport(status=CellStatus.FAILED, **facts, **_failure(other.error, before.unbound))
             limit = ran.confined if ran.confined != "output" else None  # of which no exception comes
-            return _confined(failed, limit or self._withheld(failed, before), before.confining(failed))
+            limit = limit or self._withheld(failed, before) or self._at_home(now)
+            return _confined(failed, limit, before.confining(failed))
         if Marker.IGNORE in marks:
             return CellReport(status=CellStatus.NO_STORED_OUTPUT, **facts)
         if not seen and (one == other or stored.count is None or not self.any_output):
@@ -672,6 +673,11 @@ class _Comparison:
             return None
         withheld = {*os.environ} - {*_VARIABLES, *dict(self.around.variables)}
         return "environment" if any(name[1:] in withheld for name in reads) else None
+
+    def _at_home(self, now: Sequence[Output]) -> str | None:
+        """The rule that kept a file in the user's home from a cell, as its exception tells."""
+        error = Text.of(now).error
+        return "home" if self.installed is None and error and names_what_is_at_home(error[1]) else None
 
     def _sanitised(self, ran: Execution, names: Sequence[str]) -> bool:
         """Whether a rule of the user's own hides what is another in each run: a clock, an address. Not draws:

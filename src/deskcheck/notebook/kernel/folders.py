@@ -99,16 +99,21 @@ def copy_below_root(folder: str, root: str, to: str, most_bytes: int, *, linked:
 def as_outside(text: str, root: str) -> str:
     """A text that a cell showed, with the paths of what it had a copy of. root: that `HOME` stood for. The
     program's folder was the user's home."""
-    if HOME not in text and "program" not in text:
-        return text
+    home = str(Path.home())
+    return _inside(rf"(/{HOME}(?![\w-]))?(?![\w-])").sub(lambda found: root if found[1] else home, text)
+
+
+def names_what_is_at_home(text: str) -> bool:
+    """Whether a path in a text is one in the program's folder, and is there in the user's home."""
+    found = {path for path in _inside(r"/([^\s'\"]+)").findall(text) if path.partition("/")[0] != HOME}
+    return any(os.path.exists(os.path.join(Path.home(), path)) for path in found)
+
+
+def _inside(ends: str) -> re.Pattern[str]:
+    """Paths that begin with the folder of the program, or of an installed kernel's copy."""
     above = re.escape(os.path.realpath(tempfile.gettempdir()))
     folders = rf"(?:{SCRATCH}|{above}/{PREFIX}\w+)/program|{above}/{OF_INSTALLED}\w+"
-    home = str(Path.home())
-    return re.sub(
-        rf"(?<![\w/])(?:{folders})(/{HOME}(?![\w-]))?(?![\w-])",
-        lambda found: root if found[1] else home,
-        text,
-    )
+    return re.compile(rf"(?<![\w/])(?:{folders}){ends}")
 
 
 def time_zone() -> str:

@@ -24,6 +24,7 @@ RULES: dict[str, str] = {
     "shared memory": "there is none in the sandbox at 'standard'; --sandbox strict and trusted have it",
     "files outside": "of the files around a notebook there are only those below its root, and where "
     "deskcheck runs as root only those that all users may read; --root FOLDER, --sandbox trusted",
+    "home": "the home folder is empty; with --sandbox trusted, --env HOME gives cells yours",
     "environment": "cells do not have your environment's variables; --env NAME gives them one",
     "user": "cells run as a user of their own, who has no name; --sandbox trusted runs them as you",
     "input": "nobody is there to answer what a cell asks; write the answer into the cell",

@@ -61,6 +61,7 @@ def writes(folder: Path, name: str, *sources: str) -> Path:
     return save(folder / name, *cells)
 
 
+@pytest.mark.slow
 def test_a_script_with_cells_is_a_notebook_where_it_is_named(tmp_path: Path) -> None:
     """Given by name, and not in a folder; a file of tests stays one."""
     pytest.importorskip("jupytext", reason="would have proved that scripts with cells are tests")

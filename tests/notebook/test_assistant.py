@@ -73,6 +73,7 @@ def test_while_a_cell_runs(bare: Kernel, tmp_path: Path) -> None:
         assert bare.run(threads).said["stdout"] == "[]\n"
 
 
+@pytest.mark.slow
 def test_busy_before_it_is_known_and_ended(bare: Kernel, tmp_path: Path) -> None:
     """A kernel that has not loaded us and runs a cell cannot answer; afterwards it can, also when it was
     restarted on its connection file; one that was stopped or killed is said not to answer."""

@@ -48,6 +48,7 @@ def check(path: Path, kernel: str, **limits: float) -> NotebookReport:
 SH = {"kernelspec": {"name": "tests-sh", "language": "sh"}}
 
 
+@pytest.mark.slow
 def test_every_status(kernels: Path, tmp_path: Path) -> None:
     """Cells of another language are compared with what is stored, and two runs with each other."""
     (tmp_path / "nb").mkdir()

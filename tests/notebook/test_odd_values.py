@@ -100,7 +100,7 @@ def tables(draw: st.DrawFn) -> Any:
     return {"inside": [frame]} if form == "inside" else frame
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[*HealthCheck])
+@settings(max_examples=20, deadline=None, suppress_health_check=[*HealthCheck])
 @given(st.lists(st.one_of(arrays(), tables()), min_size=1, max_size=3))
 def test_every_value_is_recorded_and_shown(values: list[Any]) -> None:
     """Two looks, the second after a change: valid rows, decoded, rendered, masked, in every view."""

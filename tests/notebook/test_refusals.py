@@ -132,6 +132,7 @@ def test_what_is_there_needs_no_network(tmp_path: Path, command: str) -> None:
 
 
 @pytest.mark.parametrize("command", ["!pip install -q nosuchthing", "!pip install pytest nosuchthing"])
+@pytest.mark.slow
 def test_what_is_not_there_needs_the_network(tmp_path: Path, command: str) -> None:
     path = save(tmp_path / "a.ipynb", cell(command, printed("Installing\n")))
     (found,) = checked(path)

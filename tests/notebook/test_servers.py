@@ -93,6 +93,7 @@ def test_a_server_that_was_killed_is_replaced() -> None:
             assert kernel.run("1").status is Status.OK
 
 
+@pytest.mark.slow
 def test_runs_that_are_kept_give_the_same_report(tmp_path: Path) -> None:
     """In memory or in files, of one notebook or of several: what is found is the same."""
     paths = [

@@ -208,6 +208,7 @@ def test_every_way_to_fail_is_named(tmp_path: Path) -> None:
     assert {"segfault", "memory", "loop", "output"} <= {name for kind in named.values() for name in kind}
 
 
+@pytest.mark.slow
 def test_the_driver_is_killed(tmp_path: Path, undisturbed: Path) -> None:
     """Killed at random moments, by -9 and as a batch scheduler does, and started again: the result is that of an
     undisturbed job, nothing twice, nothing missing, and nobody is left who writes there."""

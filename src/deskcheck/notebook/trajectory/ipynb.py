@@ -13,6 +13,8 @@ from deskcheck.notebook.trajectory import percent
 from deskcheck.notebook.trajectory.trajectory import Cell, Execution, Output, Status, Trajectory
 
 ORDERS = ("top", "count")
+_LONGEST_S = 366 * 86400
+"""A longer limit on a cell is not meant as one."""
 LEFT_OUT = (".ipynb_checkpoints", ".git", "node_modules")
 """Folders below which no notebooks are looked for."""
 
@@ -69,8 +71,12 @@ def _trajectory(notebook: dict[str, Any], notes: list[str], name: str, order: st
         notes.append("no kernelspec: taken for Python")
     wanted = _object(metadata.get("execution"))  # of nbmake and Jupyter Book
     cells, executions = _cells(raw, name, notes, may_raise=wanted.get("allow_errors") is True)
+    limits = {}
     timeout = wanted.get("timeout")
-    limits = {"cell_s": timeout} if isinstance(timeout, int | float) and timeout > 0 else {}
+    if type(timeout) in (int, float) and 0 < timeout < _LONGEST_S:
+        limits["cell_s"] = timeout
+    elif timeout is not None:
+        notes.append(f"execution.timeout {timeout!r:.40} of the metadata is not a number of seconds: ignored")
     if order == "count":
         executions = [one for one in executions if one.count is not None]
         counts = [one.count for one in executions]

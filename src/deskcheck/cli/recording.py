@@ -154,7 +154,7 @@ def _status(done: Any) -> int:
         if hasattr(summary, "totals")
         else (summary.problems, summary.recorded + summary.skipped)
     )
-    if problems:
+    if problems or done.unusable:
         return 2
     return 0 if there and not (done.agreement is not None and done.agreement.different) else 1
 
@@ -172,6 +172,7 @@ def _print_done(done: Any, out: Path, *, in_shards: bool) -> None:
         print_job(done.summary)
     else:
         _print_programs(done.summary, out)
+    print_list("rows that could not be used", done.unusable)
     if done.agreement is not None:
         _print_agreement(done.agreement)
 

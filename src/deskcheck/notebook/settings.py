@@ -53,7 +53,8 @@ class ReplayLimits:
     cell_s: Annotated[
         float | None,
         Setting(
-            "Seconds that a cell may take. Less where the notebook's metadata say so. Default: what they say, else 60.",
+            "Seconds that a cell may take. Less where the notebook's metadata say so. Default: what they "
+            "say, else 60.",
             min=0.1,
         ),
     ] = None

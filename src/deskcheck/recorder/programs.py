@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 
-from deskcheck.errors import InputError
+from deskcheck.errors import InputError, own_failures
 from deskcheck.recorder.repeats import Cause, causes, in_words
 from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording.comparison.runs import difference, save, saved
@@ -209,6 +209,7 @@ def record_programs(
     in this thread after each program, with None for one that was skipped. note: told where the slow tracer is
     used. explain: whether causes are looked for where two runs differ, which takes some twenty more.
 
+    A program that deskcheck itself fails on is one of the `problems`; the others continue.
     An interrupt or an error in the iterable closes the folder properly: everything finished is
     kept and will not be recorded again.
     """
@@ -228,7 +229,17 @@ def record_programs(
             done, _ = wait(pending, None if block else 0, FIRST_COMPLETED) if pending else (set(), None)
             for future in done:
                 program = pending.pop(future)
-                run_result, where, why = future.result()
+                recorded = None
+                try:
+                    with own_failures(functools.partial(summary.problems.__setitem__, program.id)):
+                        recorded = future.result()
+                except InputError as error:  # it cannot be saved
+                    summary.problems[program.id] = str(error)
+                if recorded is None:
+                    note(f"{program.id}: {summary.problems[program.id].partition(chr(10))[0]}")
+                    progress(program, None)
+                    continue
+                run_result, where, why = recorded
                 summary.recorded += 1
                 summary.by_outcome[run_result.outcome.value] += 1
                 if where is not None:

@@ -4,7 +4,7 @@ import logging
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -45,14 +45,17 @@ class SourceKind(StrEnum):
 @dataclass(slots=True)
 class Done:
     """What `record` did: what it says of the recordings, and how some of them compare with the reference
-    tracer, where they were compared."""
+    tracer, where they were compared. unusable: place of a row that has no programs -> why."""
 
     kind: SourceKind
     summary: "RecordSummary | SuiteSummary | JobSummary | NotebookSummary"
     agreement: "ReferenceAgreement | None" = None
+    unusable: dict[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         told = self.summary.to_dict()
+        if self.unusable:
+            told["unusable"] = self.unusable
         return told if self.agreement is None else told | {"against_reference": self.agreement.to_dict()}
 
 
@@ -93,6 +96,7 @@ def record(
     spread: over how many processes, in shards or not. propose: asked for inputs by ``inputs:FILE.py``.
     progress: told what is done. note: told, a sentence at a time, what the user should know.
 
+    A row of a data file that cannot be used is left out: `note` and `Done.unusable` say why.
     Of more than 1,000 new recordings of programs 20 are recorded again by the reference tracer and compared.
     An interrupt keeps what is finished; the same call goes on from there.
 
@@ -114,14 +118,22 @@ def record(
         return Done(kind, _notebooks(sources, Path(out), _of(NotebookSettings, settings), spread, progress))
     if kind is SourceKind.TESTS:
         return Done(kind, _tests(sources[0], Path(out), _of(SuiteSettings, settings), spread, progress, note))
-    return _programs(
-        programs_of(sources, propose=propose, note=note),
+    unusable: dict[str, str] = {}
+
+    def refuse(place: str, why: str) -> None:
+        unusable[place] = why
+        note(f"left out: {why.partition(chr(10))[0]}")
+
+    done = _programs(
+        programs_of(sources, propose=propose, note=note, refuse=refuse),
         Path(out),
         _of(RecordSettings, settings),
         spread,
         progress,
         note,
     )
+    done.unusable = unusable
+    return done
 
 
 def _of(wanted: type[T], given: Settings | None) -> T:
@@ -225,6 +237,7 @@ def programs_of(
     *,
     propose: Callable[[str], str] | None = None,
     note: Callable[[str], None] = _log.warning,
+    refuse: Callable[[str, str], None] | None = None,
 ) -> Iterator[Program]:
     """The programs of all sources. Each source is looked up before the first program is given out.
 
@@ -233,7 +246,7 @@ def programs_of(
     from deskcheck import corpus
 
     found = [
-        corpus.programs(source, arguments, note=note, propose=propose)
+        corpus.programs(source, arguments, note=note, propose=propose, refuse=refuse)
         for source, arguments in with_arguments(sources)
     ]
     return _all_of(found)

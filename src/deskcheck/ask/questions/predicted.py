@@ -8,7 +8,6 @@ The forms, and the rules by which answers are scored, are those of the code in e
 """
 
 import ast
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import ShownSource
 from deskcheck.corpus.readers.predicted import EXACT_CATEGORIES, published_lines, surge_category
 from deskcheck.corpus.text.rows import Row, check_fields, check_type, read_rows
+from deskcheck.files import read_json
 from deskcheck.recording import InputError
 
 
@@ -126,10 +126,7 @@ def _test_output(row: Row, number: int, place: str) -> Sample:
 
 
 def _json(text: str, place: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{place}: is no JSON: {error}") from error
+    return read_json(text, place)
 
 
 # -- CodeSense --------------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """What authors say to nbval, nbmake, nbclient and Jupyter Book counts here too."""
 
-import json
 from pathlib import Path
 from typing import Any
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from deskcheck.recording import Event, Kind, Trace, Value
+from deskcheck.tracer import ReferenceTracer, tracer_class
 
 EVENTS = {
     "call_line_return": (
@@ -514,6 +515,34 @@ def test_variables_of_a_comprehension_are_gone_afterwards(traced: Callable[..., 
     last = at_line(trace, 2)[0]
     assert last.state.frames[0].locals == {}
     assert list(last.locals) == ["a"]
+
+
+_TWO = {("i", "0"), ("i", "1"), ("j", "0"), ("j", "1")}
+COMPREHENSIONS = {
+    "module": ("pairs = [[(i, j) for j in range(2)] for i in range(2)]", _TWO),
+    "module_hides": (
+        "i = j = 7\npairs = [{j for j in (i, 3)} for i in range(2)]",
+        _TWO | {("i", "7"), ("j", "7")} | {("j", "3")},
+    ),
+    "class": ("class C:\n    pairs = [[(i, j) for j in range(2)] for i in range(2)]", _TWO),
+    "function": ("def f():\n    return [[(i, j) for j in range(2)] for i in range(2)]\nf()", _TWO),
+    "lambda": ("calls = [(lambda: [(i, j) for j in range(2)])() for i in range(2)]", _TWO),
+    "generator": ("sums = [sum((i, j)[1] for j in range(2)) for i in range(2)]", _TWO),
+}
+
+
+@pytest.mark.parametrize("tracer_class", [ReferenceTracer, tracer_class()])
+@pytest.mark.parametrize("name", COMPREHENSIONS)
+def test_a_running_comprehension_has_its_variables(
+    name: str, tracer_class: Any, traced: Callable[..., Any]
+) -> None:
+    """Wherever a comprehension stands, what its variables are bound to is seen among the locals while it runs;
+    afterwards they are gone, and the variables that they hid have their values."""
+    source, values = COMPREHENSIONS[name]
+    trace = traced(source, tracer_class=tracer_class).trace
+    seen = [{(n, repr(v)) for n, v in e.locals.items() if n in ("i", "j")} for e in trace]
+    assert set().union(*seen) == values
+    assert seen[-1] == ({("i", "7"), ("j", "7")} if name == "module_hides" else set())
 
 
 def test_aliases_have_one_number(traced: Callable[..., Any]) -> None:

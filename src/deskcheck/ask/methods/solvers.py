@@ -173,7 +173,7 @@ class Predicted:
         return len(self.states) - self.given + (self.stop is Stop.UNREADABLE)
 
 
-_FENCE = re.compile(r"^```[\w+-]*[ \t]*\n(.*?)(?:^```|\Z)", re.DOTALL | re.MULTILINE)
+_FENCE = re.compile(r"^(`{3,})[\w+-]*[ \t]*\n(.*?)(?:^\1|\Z)", re.DOTALL | re.MULTILINE)
 _AFTER_PLACE = re.compile(r"\s*(:|\||->|<-|!|'|\"|prints\b|left out\b|\Z)")
 
 
@@ -182,7 +182,7 @@ def inside(text: str) -> str:
     the first line that looks like a line of a trace to the last that does."""
     fences = _FENCE.findall(text)
     if fences:
-        return str(fences[-1]).strip("\n")
+        return str(fences[-1][1]).strip("\n")
     lines = text.split("\n")
     looks = [number for number, line in enumerate(lines) if _looks_like_trace(line)]
     return "\n".join(lines[looks[0] : looks[-1] + 1]) if looks else ""

@@ -136,7 +136,9 @@ def test_type_parameters_run_no_line(record: Record) -> None:
     assert asked == {(1, 1): "3", (3, 1): "6", (4, 1): "5", (5, 1): "return", (6, 1): "7", (7, 1): "return"}
 
 
-FENCES = "def f(n):\n    text = '''\n```python\nx = 1\n```\n````\n'''\n    size = len(text)\n    return size + n\n"
+FENCES = (
+    "def f(n):\n    text = '''\n```python\nx = 1\n```\n````\n'''\n    size = len(text)\n    return size + n\n"
+)
 
 
 @pytest.mark.parametrize("kind", ["output", "state", "next_line", "path"])

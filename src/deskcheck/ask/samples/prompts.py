@@ -97,8 +97,12 @@ TASKS = {
         "Which lines run, in order?\n"
         "You see a Python program with line numbers and how it is run. Give the numbers of the lines that "
         "run, in order, those of called functions in their place, as a list. "
-        f"{_ONCE} A line that runs several times on end is written once. Lines that hold only else, finally, "
-        "a comment, a docstring or a global statement do not count; def and class lines count when "
+        f"{_ONCE} Write a line where its call comes to it from another line: not again where a function that "
+        "it called returns to it, nor for each item of a comprehension. A line that stands there several "
+        "times on end is written once. The code of a comprehension, a generator expression or a lambda is "
+        "part of the statement that it stands in, and no line where it runs later; functions that it calls "
+        "count. Lines that hold only else, finally, a comment, a docstring or a global statement do not "
+        "count; def and class lines count when "
         f"the definition is executed, not when the function is called. {_TAGS}"
     ),
     "exception": (

@@ -487,3 +487,25 @@ def test_a_kind_is_whole(kind: str) -> None:
     }
     places = "\n- ".join(place for place, lacks in missing.items() if lacks)
     assert not places, f"the kind of question {kind!r} is missing in\n- {places}"
+
+
+PATHS = {
+    "comprehension": ("def g(x):\n    return x\n\ndef f(n):\n    y = [\n        g(k)\n        for k in range(n)\n    ]\n    return y\n",
+                      "[5, 2, 9]"),
+    "calls on one line": ("def g(x):\n    x += 1\n    return x\n\ndef f(n):\n    y = g(n) + g(\n        n\n    )\n    return y\n",
+                          "[6, 2, 3, 2, 3, 9]"),
+    "lambda": ("def g(x):\n    return -x\n\ndef f(n):\n    by = lambda k: (\n        g(k)\n    )\n    y = sorted([n, 1], key=by)\n    return y\n",
+               "[5, 8, 2, 9]"),
+    "generator expression": ("def g(x):\n    return -x\n\ndef f(n):\n    y = (g(k) for k in range(n))\n    z = sum(y)\n    return z\n",
+                             "[5, 6, 2, 7]"),
+    "loop on one line": ("def g(x):\n    x += 1\n    return x\n\ndef f(n):\n    for k in range(n): g(k); k = 1\n    return n\n",
+                         "[6, 2, 3, 2, 3, 7]"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_a_path_by_the_rule_of_its_prompt(record: Record, name: str) -> None:
+    """A line is there where its call comes to it from another line; a comprehension or a lambda has none."""
+    code, expected = PATHS[name]
+    (sample,) = QUESTIONS["path"](record(code, "f", "(2,)"))
+    assert sample.answer == expected

@@ -4,7 +4,7 @@ import itertools
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -14,21 +14,19 @@ from deskcheck.ask.samples.places import (
     Run,
     Unfit,
     check_arguments,
-    files_of,
     has_one_successor,
     in_function,
-    is_within_definition,
+    is_expression,
     plain,
     rows_of,
     run_of,
-    statements_of,
     variable_at,
     variable_data,
     where,
     whole_run_of,
 )
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.samples.source import ShownSource, Statements, decorator_lines, names_used, with_lines
+from deskcheck.ask.samples.source import ShownSource, decorator_lines, names_used, with_lines
 from deskcheck.notation.calls import begins, functions
 from deskcheck.recording import Event, Kind, Recording, Value, render
 
@@ -307,16 +305,15 @@ def _parameters(recording: Recording) -> dict[int, dict[str, str]]:
 
 def path(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     check_arguments(recording.program, "literal", "shown")
-    files = files_of(recording)
-    lines = statements_of(recording, files)
-    ran = Counter(row.file for row in recording.trace.rows if row.kind == Kind.LINE and row.file in lines)
+    run = run_of(recording)
+    files = run.files
+    ran = Counter(row.file for row in rows_of(recording) if row.kind == Kind.LINE and row.file in run.lines)
     if not ran:
         raise Unfit("no line runs")
     most = max(ran.values())
     file = next(shown.file for shown in files if ran[shown.file] == most)
-    known = lines[file]
-    visited = itertools.islice(_visited(recording, file, known), 100 * PATH_EVENTS)
-    path = path_of([*visited], known.first, known.silent)
+    known = run.lines[file]
+    path = path_of(lines_of_path(run.visits, file), known.first, known.silent)
     if not path:
         raise Unfit("no line runs")
     notes = [f"Lines: those of {file} only"] if len(files) > 1 else []
@@ -350,14 +347,10 @@ def path(recording: Recording, rng: random.Random, per_recording: int) -> Iterat
     )
 
 
-def _visited(recording: Recording, file: str, known: Statements) -> Iterator[int]:
-    """The line of each line event of a file."""
-    begun: set[int] = set()
-    for row in recording.trace.rows:
-        if row.kind == Kind.LINE and row.file == file:
-            if not is_within_definition(row, known, begun=row.frame in begun):
-                yield row.line
-            begun.add(row.frame)
+def lines_of_path(visits: Iterable[Arrival], file: str) -> list[int]:
+    """The lines of a file at which statements begin, in order. The code of comprehensions and lambdas is part
+    of a statement, whose own frame comes to it once."""
+    return [visit.line for visit in visits if visit.file == file and not is_expression(visit.function)]
 
 
 def path_of(lines: Sequence[int], first: Mapping[int, int], silent: frozenset[int]) -> list[int]:

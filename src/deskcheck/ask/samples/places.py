@@ -111,6 +111,15 @@ def is_within_definition(row: Visit, known: Statements, *, begun: bool) -> bool:
     return not begun and known.bodies.get(row.line) == name
 
 
+def is_expression(function: str) -> bool:
+    """Whether a frame's code is part of a statement of another frame: of a comprehension, a generator
+    expression or a lambda."""
+    return function.rpartition(".")[2] in _EXPRESSIONS
+
+
+_EXPRESSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<lambda>"})
+
+
 def rows_of(recording: Recording) -> Iterator[Row]:
     """The events of the main thread that there are at every level: instructions are left out."""
     return (row for row in recording.trace.rows if row.kind != Kind.INSTRUCTION)

@@ -11,6 +11,7 @@ from typing import IO, Any
 
 from deskcheck.errors import DamagedRows
 from deskcheck.recording.block import rows
+from deskcheck.recording.raised import raised_message
 from deskcheck.recording.recording import RunResult
 from deskcheck.recording.trace import Event, Row, State
 from deskcheck.recording.value import Value, decode, loads
@@ -91,6 +92,9 @@ def _endings(one: RunResult, other: RunResult, *, loosely: bool = False) -> str 
         return f"result: {one.result} and {other.result}"
     if one.exception != other.exception:
         return f"exception: {one.exception} and {other.exception}"
+    messages = raised_message(one), raised_message(other)
+    if None not in messages and messages[0] != messages[1]:
+        return f"message: {messages[0]!r} and {messages[1]!r}"
     return None
 
 

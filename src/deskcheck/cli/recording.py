@@ -229,8 +229,13 @@ def _print_programs(summary: Any, out: Path) -> None:
         print(f"{summary.skipped} were there already")
     elif not summary.recorded and not summary.problems:
         say("the sources have no programs, so nothing was run")
-    print_list("not repeatable", summary.not_repeatable)
+    _print_differing(summary)
     print_list("our own failures", summary.problems)
+
+
+def _print_differing(summary: Any) -> None:
+    print_list("not repeatable", summary.not_repeatable)
+    print_list("changed by the tracer: they end differently without it", summary.untraced)
 
 
 def _print_notebooks(summary: Any, out: Path) -> None:
@@ -263,7 +268,7 @@ def _print_suite(summary: Any, out: Path) -> None:
             f"the tests take {summary.tests_s:.1f} s of CPU time; recording took {summary.cost_s:.1f} s, "
             f"{share:.0f} times as much"
         )
-    print_list("not repeatable", summary.not_repeatable)
+    _print_differing(summary)
     if summary.varies:
         print(
             "recorded without global variables that differ between two runs and that the call does not read: "

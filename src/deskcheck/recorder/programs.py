@@ -15,10 +15,10 @@ from typing import IO, Any, NamedTuple, Self
 from deskcheck.errors import InputError
 from deskcheck.recorder.repeats import Cause, causes, in_words
 from deskcheck.recorder.settings import RecordSettings
-from deskcheck.recording.comparison.runs import difference, save, saved
+from deskcheck.recording.comparison.runs import difference, ending_difference, save, saved
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Program
-from deskcheck.recording.recording import RunResult
+from deskcheck.recording.recording import UNTRACED, RunResult
 from deskcheck.recording.writer import Writer
 from deskcheck.sandbox.environments import of_interpreter
 from deskcheck.sandbox.process import Sink, Tracing
@@ -46,15 +46,16 @@ class RecordSummary:
     """What `record_programs` did.
 
     recorded: new recordings. skipped: programs that the folder already held. by_outcome: how many of the new
-    recordings ended how. not_repeatable: program id -> where two runs differ. causes: of how many of those
-    what was found to be a cause (`repeats.Cause`). problems: program id -> how our own machinery failed on
-    it.
+    recordings ended how. not_repeatable: program id -> where two runs differ. untraced: program id -> where
+    only the run without the tracer differs. causes: of how many of those that are not repeatable what was
+    found to be a cause (`repeats.Cause`). problems: program id -> how our own machinery failed on it.
     """
 
     recorded: int = 0
     skipped: int = 0
     by_outcome: Counter[str] = field(default_factory=Counter)
     not_repeatable: dict[str, str] = field(default_factory=dict)
+    untraced: dict[str, str] = field(default_factory=dict)
     causes: Counter[str] = field(default_factory=Counter)
     problems: dict[str, str] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
@@ -62,6 +63,11 @@ class RecordSummary:
     def to_dict(self) -> dict[str, Any]:
         told = {each.name: copy.copy(getattr(self, each.name)) for each in fields(self)}
         return told | {"by_outcome": dict(self.by_outcome), "causes": dict(self.causes)}
+
+    def add_difference(self, program_id: str, where: str | None) -> None:
+        """Count a recording whose runs differ there."""
+        if where is not None:
+            (self.untraced if where.startswith(UNTRACED) else self.not_repeatable)[program_id] = where
 
 
 class Recorded(NamedTuple):
@@ -111,7 +117,11 @@ class ProgramRecorder:
 
     def _watch(self, program: Program, seed: int, sink: Sink) -> RunResult:
         tracing = Tracing(sink, self.settings.trace_limits, self.settings.granularity)
-        return self._place.run_one(program, hash_seed=seed, tracing=tracing, cancelled=self._stopping.is_set)
+        return self._run(program, hash_seed=seed, tracing=tracing)
+
+    def _run(self, program: Program, **how: Any) -> RunResult:
+        """Run a program as it is recorded. how: as in `Sandbox.run_one`."""
+        return self._place.run_one(program, files=True, cancelled=self._stopping.is_set, **how)
 
     def record(self, program: Program, writer: Writer) -> Recorded:
         """Record a program that the writer does not have."""
@@ -140,6 +150,10 @@ class ProgramRecorder:
                 if self.explain and where is not None and run_result.outcome is not Outcome.TIMED_OUT:
                     why = self._explain(program)
                     where = in_words(where, why)
+                if where is None:
+                    where = without_tracer(
+                        run_result, functools.partial(self._run, program, hash_seed=HASH_SEEDS[0])
+                    )
             spool.finish(
                 run_result,
                 self.environment(program, run_result.packages),
@@ -231,8 +245,8 @@ def record_programs(
                 run_result, where, why = future.result()
                 summary.recorded += 1
                 summary.by_outcome[run_result.outcome.value] += 1
-                if where is not None:
-                    summary.not_repeatable[program.id] = where
+                summary.add_difference(program.id, where)
+                if why:
                     summary.causes.update(cause.value for cause in why)
                 if run_result.outcome is Outcome.HARNESS_ERROR:
                     summary.problems[program.id] = run_result.detail
@@ -264,6 +278,25 @@ def record_programs(
             raise
     summary.files = sorted(str(path) for path in Path(folder).glob("*.parquet"))
     return summary
+
+
+_LIMITED = (Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY, Outcome.OUTPUT_LIMIT)
+"""A limit ended the run, and without the tracer it comes further."""
+
+
+def without_tracer(traced: RunResult, run: Callable[[], RunResult]) -> str | None:
+    """Where a run without the tracer ends differently from one with it; None if it does not. The tracer has
+    changed the program, then, and the recording says what does not happen without it.
+
+    traced: the run with the tracer; run: does the same without.
+    """
+    if traced.outcome in _LIMITED:
+        return None
+    untraced = run()
+    if untraced.outcome is Outcome.HARNESS_ERROR:
+        return None
+    where = ending_difference(traced, untraced)
+    return None if where is None else f"{UNTRACED}{where}"
 
 
 def slow(python: str | None) -> str:

@@ -81,11 +81,12 @@ class ProcessRun:
         calls: tuple[str, ...] = (),
         determinism: Determinism | None = None,
         answers: bool = False,
+        files: bool = False,
     ) -> None:
         """tracing: None: it is not traced. calls: functions of another program that this one may call.
         answers: whether, once its code has run, the program waits for calls from another. `forward` takes
         what it says to that other. determinism: what the program finds in place of what differs between
-        runs."""
+        runs. files: whether the result names the files that it wrote."""
         self.forward: Callable[[bytes | memoryview], None] = lambda message: None
         self.program = program
         self.server = server
@@ -128,7 +129,7 @@ class ProcessRun:
         os.set_blocking(out, False)
         os.set_blocking(err, False)
         try:
-            server.begin(limits, given)
+            server.begin(limits, given, files=files)
             theirs.close()
             self._hand_over(marshal.dumps(job, 4))
         except BaseException:
@@ -302,6 +303,7 @@ class ProcessRun:
             cut=cut,
             sources=end.get("sources", {}),
             packages=self._packages(end.get("imported", ())),
+            files=report.files,
             **facts,
         )
 

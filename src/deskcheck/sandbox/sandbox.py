@@ -170,13 +170,15 @@ class Sandbox:
         tracing: Tracing | None = None,
         hash_seed: int | None = None,
         determinism: Determinism | None = None,
+        files: bool = False,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> RunResult:
         """Run one program and say how it ended. Threads may call this together.
 
         tracing: None: it is not traced. limits, hash_seed, determinism: instead of the sandbox's own;
-        addresses are fixed for a sandbox as a whole. cancelled: asked some twenty times a second; once it
-        says so, the program is killed and Cancelled is raised.
+        addresses are fixed for a sandbox as a whole. files: whether the result names the files that the
+        program wrote. cancelled: asked some twenty times a second; once it says so, the program is killed and
+        Cancelled is raised.
         """
         profile = self._profile(program, self.hash_seed if hash_seed is None else hash_seed)
         given = _Given(tracing)
@@ -190,6 +192,7 @@ class Sandbox:
                         limits=limits or self.limits,
                         tracing=given.tracing,
                         determinism=determinism or self.determinism,
+                        files=files,
                     )
                     run_result = follow(run, lambda: self._closed.is_set() or cancelled())
             except ServerLost as error:

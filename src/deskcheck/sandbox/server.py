@@ -30,6 +30,7 @@ _START_S = 120.0
 _END_S = 10.0
 _ANSWER_BYTES = 1 << 18
 """Of one answer: the names of changed files make it long."""
+_REPORT_BYTES = 1 << 18
 _OWN_UIDS = 0x7D000000
 """Programs of a server whose process is p run as user _OWN_UIDS + p, where we are root of the machine."""
 _FEW_USERS = 1000
@@ -100,12 +101,13 @@ class Profile:
 @dataclass(frozen=True, slots=True)
 class ServerReport:
     """What a server says of a program: `stopped` as in `inside.server`, the exit status of its process, the
-    CPU time of all its processes."""
+    CPU time of all its processes, the files that it wrote (`inside.written`)."""
 
     stopped: int
     status: int
     cpu_s: float
     peak_kib: int
+    files: dict[str, str]
 
 
 class Server:
@@ -242,10 +244,12 @@ class Server:
             return f"/proc/{self.process.pid}/root{_root.SCRATCH}/program"
         return f"{self.folder}/program"
 
-    def begin(self, limits: Limits, descriptors: list[int]) -> None:
-        """Start a program's process, with its standard output and error and its channel (and mirror)."""
+    def begin(self, limits: Limits, descriptors: list[int], *, files: bool = False) -> None:
+        """Start a program's process, with its standard output and error and its channel (and mirror).
+
+        files: whether its report says which files it wrote."""
         self._bound(limits, processes_of=1)
-        wanted = _server.WANTED.pack(_server.RUN, limits.cpu_s, limits.memory_bytes)
+        wanted = _server.WANTED.pack(_server.RUN, limits.cpu_s, limits.memory_bytes, files)
         try:
             socket.send_fds(self.connection, [wanted], descriptors)
         except OSError as error:
@@ -337,16 +341,17 @@ class Server:
     def report(self) -> "ServerReport | float":
         """How the program ended; or how many seconds more of wall time it is due. Raises ServerLost."""
         try:
-            data = self.connection.recv(64)
+            data = self.connection.recv(_REPORT_BYTES)
         except OSError as error:
             raise ServerLost(f"the fork server is gone: {error}") from error
         if len(data) == _server.LATER.size:
             seconds: float = _server.LATER.unpack(data)[1]
             return seconds
-        if len(data) != _server.REPORT.size:
+        if len(data) < _server.REPORT.size:
             raise ServerLost("the fork server ended while a program ran")
-        stopped, status, cpu_s, peak_kib = _server.REPORT.unpack(data)
-        return ServerReport(stopped, os.waitstatus_to_exitcode(status), cpu_s, peak_kib)
+        stopped, status, cpu_s, peak_kib = _server.REPORT.unpack_from(data)
+        files: dict[str, str] = json.loads(data[_server.REPORT.size :] or b"{}")
+        return ServerReport(stopped, os.waitstatus_to_exitcode(status), cpu_s, peak_kib, files)
 
     def close(self) -> None:
         """End the server and whatever runs under it."""

@@ -30,6 +30,7 @@ from deskcheck.sandbox.inside import beside as _beside
 from deskcheck.sandbox.inside import scratch as _scratch
 from deskcheck.sandbox.inside import startup
 from deskcheck.sandbox.inside.session_server import CallerGone, Keeper, Wishes
+from deskcheck.sandbox.inside.written import written
 from deskcheck.sandbox.linux import kernel, landlock, orphans, seccomp
 from deskcheck.sandbox.linux import root as _root
 from deskcheck.sandbox.linux import steps as _steps
@@ -49,9 +50,11 @@ from deskcheck.sandbox.linux.processes import (
 from deskcheck.sandbox.linux.refused import Refuses
 
 REPORT = struct.Struct("!BidQ")
-"""What stopped it, wait status, CPU seconds of all its processes, peak resident KiB of the first."""
-WANTED = struct.Struct("!cdQ")
-"""A wish for a program's process: its CPU seconds, and the bytes that all its processes may fill."""
+"""What stopped it, wait status, CPU seconds of all its processes, peak resident KiB of the first. The files
+that it wrote follow, as JSON, if the wish says so (`written`)."""
+WANTED = struct.Struct("!cdQ?")
+"""A wish for a program's process: its CPU seconds, the bytes that all its processes may fill, and whether to
+report the files that it wrote."""
 LATER = struct.Struct("!cd")
 """An answer to the question whether wall time is up: not yet, wait for so many seconds more."""
 KILL, TOO_LATE, RUN, SESSION = b"k", b"w", b"r", b"s"
@@ -348,8 +351,10 @@ class _Server:
             if request[:1] == SESSION:
                 report = self._keep(pid, json.loads(request[1:]))
             else:
-                _, cpu_s, memory_bytes = WANTED.unpack(request)
+                _, cpu_s, memory_bytes, files = WANTED.unpack(request)
                 report = self._watch(pid, cpu_s, memory_bytes, before)
+                if files:
+                    report += json.dumps(written(self.program_folder)).encode()
             if not self.setup.workspace:
                 self._empty()
             self.connection.send(report)

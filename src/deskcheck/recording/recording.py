@@ -58,11 +58,14 @@ class RunResult:
     files: dict[str, str] = field(default_factory=dict)
     """Files that the program left in its folder, with digests of their content, if the caller asked for them.
     They serve to compare runs and are not stored."""
+    reads: tuple[str, ...] = ()
+    """Variables of the environment that the program asked for and that are not set, of a run elsewhere. Not
+    stored either."""
 
     def to_dict(self) -> dict[str, Any]:
         """The fields that are stored."""
         told = asdict(self)
-        del told["files"]
+        del told["files"], told["reads"]
         return told
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from deskcheck.errors import SandboxError, ServerLost
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.environments import BuiltEnvironment
+from deskcheck.sandbox.inside import elsewhere as _elsewhere
 from deskcheck.sandbox.inside import server as _server
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.linux import cgroup, orphans
@@ -80,6 +81,7 @@ class Profile:
     that can be bounded. fixed_addresses: whether the kernel lays out the process without
     randomisation. workspace: whether it runs commands (`workspace`), not programs.
     listening: whether they begin with UNIX sockets that we can connect to (`inside.server.stop_listening`).
+    elsewhere: whether programs find another machine (`inside.elsewhere`).
     landlock_abi: for tests of what older kernels give: no more of Landlock than this version has.
     """
 
@@ -95,6 +97,7 @@ class Profile:
     fixed_addresses: bool = False
     workspace: bool = False
     listening: bool = False
+    elsewhere: bool = False
     landlock_abi: int | None = None
 
 
@@ -141,7 +144,7 @@ class Server:
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
                     pass_fds=(theirs.fileno(), self._lock),
-                    env=_environment(f"{self.folder}/program", profile.hash_seed, path),
+                    env=_environment(f"{self.folder}/program", profile, path),
                     start_new_session=True,
                 )
         except OSError as error:
@@ -174,7 +177,7 @@ class Server:
         setup = {
             "level": profile.level.value,
             "scratch": self.folder,
-            "scratch_bytes": profile.scratch_bytes,
+            "scratch_bytes": profile.scratch_bytes + (_elsewhere.MORE_BYTES if profile.elsewhere else 0),
             "readable": list(profile.readable),
             "folders": list(profile.folders),
             "profile": [] if profile.workspace else [*STDLIB, *profile.loaded],
@@ -185,6 +188,7 @@ class Server:
             "workspace": profile.workspace,
             "listening": profile.listening,
             "landlock_abi": profile.landlock_abi,
+            "elsewhere": profile.elsewhere,
         }
         account = [] if self.group is None or self.group.cpu is None else [self.group.cpu]
         try:
@@ -475,16 +479,20 @@ def can_fix_addresses() -> bool:
     return ran.returncode == 0
 
 
-def _environment(scratch: str, hash_seed: int, path: str = os.defpath) -> dict[str, str]:
+def _environment(scratch: str, profile: Profile, path: str = os.defpath) -> dict[str, str]:
     """Nothing of ours but what a program needs to run: no keys, no tokens."""
-    return {
+    here = {
         "PATH": path,
         "HOME": scratch,
         "TMPDIR": scratch,
         "LANG": "C.UTF-8",
         "TZ": "UTC",
-        "PYTHONHASHSEED": str(hash_seed),
+        "PYTHONHASHSEED": str(profile.hash_seed),
     }
+    if not profile.elsewhere:
+        return here
+    there = {"PATH": f"/opt/elsewhere/bin:{path}", **_elsewhere.ENVIRONMENT}
+    return here | there | ({} if profile.fixed_addresses else _elsewhere.ADDRESSES)
 
 
 def _refusal(level: Confinement, error: str) -> str:

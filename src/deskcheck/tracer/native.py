@@ -5,7 +5,6 @@ out once for a code object or a type. Importing it raises ImportError where the 
 """
 
 import builtins
-import datetime
 import opcode
 import sys
 import types
@@ -18,6 +17,7 @@ from deskcheck.tracer import snapshot as _snapshot
 from deskcheck.tracer._effects import CALLABLES, effects
 from deskcheck.tracer._guest import Guest, Local, Told
 from deskcheck.tracer._native import Core, setup
+from deskcheck.tracer.c_state import is_zone_info, made_by_code
 from deskcheck.tracer.frames import (
     _ADDS_TO,
     _IMPLICIT_NAMES,
@@ -331,22 +331,30 @@ class _Fallback(Snapshotter):
             id(kind) in _INLINE
             or inherits(bases, type)
             or (_snapshot._ENUM is not None and type(kind) is _snapshot._ENUM)
-            or (inherits(bases, tuple) and type(_snapshot.names_of(kind).get("_fields")) is tuple)
+            or _snapshot.is_record_tuple(kind, bases)
             or _arrays.is_scalar(kind)
+            or is_zone_info(kind)
             or _snapshot.is_path(kind)
         ):
             return 0, None, (), False, _NONE, placed
+        if inherits(bases, OSError):
+            return 1, None, (), False, _NONE, placed
         if inherits(bases, BaseException):
             slots, has_dict = self._layout(bases)
             return 4, self._head("exception", kind), slots, has_dict, _NONE, placed
         if _arrays.is_array(bases) or _arrays.plain_array(bases) or _arrays.pandas_name(bases):
             return 1, None, (), False, _NONE, placed
-        if not self._transparent(kind):
+        if _arrays.is_void(bases):
+            return 1, None, (), False, _NONE, placed
+        if not self.shows(kind):
             return 3, None, (), False, _NONE, placed
-        if any(inherits(bases, base) for base, _ in _snapshot._BASES) or id(kind) in _snapshot._KNOWN:
+        read_by_python = _snapshot.reader_of(kind) or any(map(_snapshot.is_path, bases))
+        if read_by_python or any(inherits(bases, base) for base, _ in _snapshot._BASES):
+            return 1, None, (), False, _NONE, placed
+        if id(kind) in _snapshot._KNOWN:
             return 1, None, (), False, _NONE, placed
         slots, has_dict = self._layout(bases)
-        return 2, self._head("object", kind), slots, has_dict, self.hidden_fields(bases), placed
+        return 2, self.object_head(kind), slots, has_dict, self.hidden_fields(bases), placed
 
     @staticmethod
     def _layout(bases: tuple[type, ...]) -> tuple[tuple[Any, ...], bool]:
@@ -355,7 +363,7 @@ class _Fallback(Snapshotter):
         for base in bases:
             for name, descriptor in _snapshot.names_of(base).items():
                 member = type(descriptor) is types.MemberDescriptorType
-                if member and _snapshot._flags(base) & _snapshot.HEAP:
+                if member and made_by_code(base):
                     slots.append((name, descriptor))
                 elif name == "__dict__" and id(type(descriptor)) in _snapshot._DICT_DESCRIPTORS:
                     has_dict = True
@@ -367,10 +375,8 @@ _INLINE = _snapshot._ids(
     types.BuiltinFunctionType,
     types.MethodType,
     types.MethodWrapperType,
-    datetime.datetime,
-    datetime.time,
 )
-_INLINE |= frozenset(_snapshot._C_REPR) | _snapshot._DESCRIPTORS
+_INLINE |= frozenset(_snapshot._C_REPR) | frozenset(_snapshot._C_TEXT) | _snapshot._DESCRIPTORS
 
 _NONE: frozenset[str] = frozenset()
 

@@ -1,5 +1,5 @@
-"""The models that know more than the prompt. ``deskcheck/oracle`` answers with the truth: it shows that
-questions can be answered and that scoring is right, anything but a score of 1 is a fault of ours.
+"""The models that know more than the prompt. ``deskcheck/oracle`` answers with what was recorded: it
+checks the scoring, where anything but a score of 1 is a fault of ours. It does not check the recording.
 ``deskcheck/copy`` answers questions about notebooks with what the same cell showed when it was last executed,
 and with its last version: how much of a score is there for the copying. It knows which cell is next, which no
 prompt says.

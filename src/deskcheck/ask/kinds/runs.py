@@ -16,6 +16,7 @@ from deskcheck.ask.samples.places import (
     check_arguments,
     has_one_successor,
     in_function,
+    is_asked_name,
     is_expression,
     plain,
     rows_of,
@@ -36,6 +37,8 @@ PATH_EVENTS = 60
 HISTORY_VALUES = 12
 HISTORY_CHARS = 400
 STATE_EVENTS = 2000
+COMPARED = 200
+"""Moments at one line that are compared with the one that is asked about."""
 _DEFINITIONS = frozenset({"function", "class", "method"})
 
 
@@ -45,13 +48,22 @@ def next_line(recording: Recording, rng: random.Random, per_recording: int) -> I
     if not places:
         raise Unfit("no line with one clear successor")
     follows = {shown.file: following(shown) for shown in run.files}
+    visits: dict[tuple[str, int, str], list[Arrival]] = {}
+    for visit in run.visits:
+        visits.setdefault((visit.file, visit.line, visit.function), []).append(visit)
+
+    def others(place: Arrival) -> Iterator[Arrival]:
+        """Moments at the same line after which another one runs: one that looks the same in a prompt, because
+        a library or an unseen object decides, makes the question one without an answer."""
+        at_line = visits[place.file, place.line, place.function]
+        return (visit for visit in at_line[:COMPARED] if visit.then != place.then)
+
     found = 0
     for place in _mixed(places, follows, rng):
         if found == per_recording:
             return
-        event = recording.trace[place.index]
-        state = shown_state(event, names_used(recording.source(place.file) or "", place.line))
-        if state is None:
+        state = _state_at(recording, place)
+        if state is None or any(_state_at(recording, other) == state for other in others(place)):
             continue
         found += 1
         yield sample_of(
@@ -74,6 +86,11 @@ def next_line(recording: Recording, rng: random.Random, per_recording: int) -> I
         )
     if not found:
         raise Unfit("no state that can be shown whole")
+
+
+def _state_at(recording: Recording, place: Arrival) -> str | None:
+    used = names_used(recording.source(place.file) or "", place.line)
+    return shown_state(recording.trace[place.index], used)
 
 
 def following(shown: ShownSource) -> dict[int, int]:
@@ -156,7 +173,12 @@ def state(recording: Recording, rng: random.Random, per_recording: int) -> Itera
     run = whole_run_of(recording)
     names, called = _names_at(recording), _parameters(recording)
     visits = [one for one in run.visits if one.line in run.lines[one.file].plain]
-    places = [(a, name) for a in visits for name in sorted(names[a.index])]
+    places = [
+        (a, name)
+        for a in visits
+        for name in sorted(names[a.index])
+        if is_asked_name(name, recording.source(a.file) or "")
+    ]
     found = 0
     for place, name in _fresh_first(rng.sample(places, len(places))):
         if found == per_recording:
@@ -263,7 +285,9 @@ def _histories(recording: Recording, run: Run) -> Iterator[tuple[_Call, str, lis
                 known.setdefault(name, []).append(event.locals.get(name))
     for frame, variables in held.items():
         for name, values in variables.items():
-            if not name.isidentifier() or not all(value is not None and plain(value) for value in values):
+            if not is_asked_name(name, recording.source(calls[frame].file) or ""):
+                continue
+            if not all(value is not None and plain(value) for value in values):
                 continue
             texts = [
                 text for text, _ in itertools.groupby(render(value) for value in values if value is not None)
@@ -313,6 +337,8 @@ def path(recording: Recording, rng: random.Random, per_recording: int) -> Iterat
     most = max(ran.values())
     file = next(shown.file for shown in files if ran[shown.file] == most)
     known = run.lines[file]
+    if known.shared:
+        raise Unfit("a statement begins on a line on which another ends")
     path = path_of(lines_of_path(run.visits, file), known.first, known.silent)
     if not path:
         raise Unfit("no line runs")

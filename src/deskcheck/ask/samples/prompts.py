@@ -101,8 +101,8 @@ TASKS = {
         "it called returns to it, nor for each item of a comprehension. A line that stands there several "
         "times on end is written once. The code of a comprehension, a generator expression or a lambda is "
         "part of the statement that it stands in, and no line where it runs later; functions that it calls "
-        "count. Lines that hold only else, finally, a comment, a docstring or a global statement do not "
-        "count; def and class lines count when "
+        "count. Lines that hold only else, finally, a comment, a docstring or another constant, global, "
+        "nonlocal, or an annotation without a value do not count; def and class lines count when "
         f"the definition is executed, not when the function is called. {_TAGS}"
     ),
     "exception": (

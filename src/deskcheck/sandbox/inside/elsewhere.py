@@ -7,8 +7,8 @@ numbers); here is the half that is done in a program's process. Standard library
 
 What cannot be varied is counted where it is read (`Reads`): variables of the environment that are not set.
 
-Not reached: clocks that C code reads for itself (`numpy.datetime64("now")`), the interpreter's own folders and
-version, and what only a real machine has (devices, a network).
+Not reached: clocks that C code reads for itself (`numpy.datetime64("now")`), the interpreter's own folders
+and version, and what only a real machine has (devices, a network).
 """
 
 import datetime
@@ -281,7 +281,11 @@ def _move_machine(*, strict: bool) -> None:
         import _socket
 
         instead(_socket, "gethostname", lambda real: lambda: HOST)
-    instead(os, "getloadavg", lambda real: lambda: tuple(each / 90 if each > 1 else each + 3 for each in real()))
+
+    def load(real: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda: tuple(one / 90 if one > 1 else one + 3 for one in real())
+
+    instead(os, "getloadavg", load)
     instead(os, "getppid", lambda real: lambda: real() + LAST_PID)
     instead(os, "getlogin", lambda real: lambda: ENVIRONMENT["USER"])
     instead(os, "get_terminal_size", lambda real: lambda *fd: os.terminal_size((133, 41)))

@@ -17,6 +17,7 @@ import os
 import random
 import sys
 import time
+import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -113,9 +114,9 @@ class Reads:
         environ._data = Variables(environ._data)
 
     def note(self, name: str) -> None:
-        frame = sys._getframe(2)
+        frame: types.FrameType | None = sys._getframe(2)
         while frame is not None and frame.f_code.co_filename in self._between:
-            frame = frame.f_back  # type: ignore[assignment]
+            frame = frame.f_back
         if frame is not None and self._is_own(frame.f_code.co_filename):
             self.names.setdefault(name)
 
@@ -235,7 +236,7 @@ def _move_times_of_files(shift_s: float, since: float) -> None:
                 times = tuple(each - shift_s for each in times)
             if how.get("ns") is not None:
                 how["ns"] = tuple(each - shift_ns for each in how["ns"])
-            return real(path, times, **how) if times is not None else real(path, **how)
+            real(path, *(() if times is None else (times,)), **how)
 
         return set_times
 

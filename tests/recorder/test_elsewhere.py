@@ -19,7 +19,10 @@ from deskcheck.sandbox.elsewhere import Elsewhere
 from deskcheck.sandbox.inside.elsewhere import other_moment
 
 KINDS = Path(__file__).parent / "kinds"
-FEW = {"depends": ("weekend", "variable_not_set", "address", "order_of_threads"), "steady": ("logs", "locked")}
+FEW = {
+    "depends": ("weekend", "variable_not_set", "address", "order_of_threads"),
+    "steady": ("logs", "locked"),
+}
 
 
 def functions(name: str) -> list[str]:

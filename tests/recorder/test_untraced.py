@@ -2,10 +2,12 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from deskcheck.ask.questions.questions import QUESTIONS
+from deskcheck.ask.run import questions_of
 from deskcheck.recorder.programs import RecordSummary, record_programs, without_tracer
 from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording.comparison.runs import ending_difference
@@ -61,6 +63,15 @@ def test_what_the_tracer_changes_is_said(name: str, folder: tuple[RecordSummary,
         assert excluded == {"it ends differently without the tracer": 1}
 
 
+def test_the_user_can_have_them_asked_about(folder: tuple[RecordSummary, Recordings]) -> None:
+    """One option, for what is not repeatable and for what the tracer has changed."""
+    _, recordings = folder
+    doubted = [one for one in recordings if one.repeatable is False and one.outcome is Outcome.RETURNED]
+    for doubtful, asked in ((False, 0), (True, len(doubted))):
+        samples, _ = questions_of(doubted, ["path"], doubtful=doubtful)["path"]
+        assert len({sample.program for sample in samples}) == asked
+
+
 @pytest.mark.parametrize("name", SAME)
 def test_a_program_that_the_tracer_leaves_alone_is_repeatable(
     name: str, folder: tuple[RecordSummary, Recordings]
@@ -94,7 +105,8 @@ def test_endings_are_compared_as_they_can_be(
     one: dict[str, object], other: dict[str, object], where: str | None
 ) -> None:
     """Sets of objects have no order; long texts are cut; a call among others has no process of its own."""
-    first, second = (RunResult(**{"outcome": Outcome.RETURNED, "exit_status": 0} | each) for each in (one, other))  # type: ignore[arg-type]
+    usual: dict[str, Any] = {"outcome": Outcome.RETURNED, "exit_status": 0}
+    first, second = (RunResult(**(usual | each)) for each in (one, other))
     assert ending_difference(first, second) == where
 
 

@@ -129,11 +129,11 @@ class ProgramRecorder:
         return self._place.run_one(program, files=True, cancelled=self._stopping.is_set, **how)
 
     def _elsewhere(self, seed: int, first: RunResult, *, mix: bool = False) -> dict[str, Any]:
-        """How a program runs on another machine. Where all is done in another order it may take longer, unless
-        a limit ended the first run.
+        """How a program runs on another machine. It may take longer there, unless a limit ended the first
+        run.
 
-        mix: whether threads take other turns, too. That shows in what is compared at the end; states on the
-        way there differ then of every program that has threads.
+        mix: whether threads take other turns, too. Then the states on the way to the end differ for every
+        program that has threads.
         """
         settings, limits = self.settings, self.settings.limits
         times = 1 if first.outcome in _LIMITED else _TIMES_ELSEWHERE

@@ -15,9 +15,10 @@ from deskcheck.tracer.limits import Granularity, TraceLimits
 class RecordSettings:
     """What decides the recording of a program.
 
-    trace_limits: how much of a run is recorded. limits: what it may use. wall_s: instead of theirs. runs: how often it runs in all, if
-    `repeat` says so, each time but the first on another machine (`sandbox.elsewhere`); where recordings differ, further runs find out why
-    (`repeats.causes`). determinism: what a program finds in place of what differs between runs. environment,
+    trace_limits: how much of a run is recorded. limits: what it may use. wall_s: instead of theirs. runs: how
+    many traced runs there are, if `repeat` says so, each but the first on another machine
+    (`sandbox.elsewhere`); where recordings differ, further runs find out why (`repeats.causes`). determinism:
+    what a program finds in place of what differs between runs. environment,
     python: a recording says so in its program's ``extra`` too.
 
     Raises ValueError where `runs` is less than two, InputError for an environment and an interpreter.

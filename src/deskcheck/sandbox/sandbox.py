@@ -179,8 +179,8 @@ class Sandbox:
 
         tracing: None: it is not traced. limits, hash_seed, determinism: instead of the sandbox's own;
         addresses are fixed for a sandbox as a whole. files: whether the result names the files that the
-        program wrote. elsewhere: it finds another machine and another day (`Elsewhere`). cancelled: asked some twenty times a second; once it says so, the program is killed and
-        Cancelled is raised.
+        program wrote. elsewhere: it finds another machine and another day (`Elsewhere`). cancelled: asked
+        some twenty times a second; once it says so, the program is killed and Cancelled is raised.
         """
         profile = self._profile(program, self.hash_seed if hash_seed is None else hash_seed)
         if elsewhere is not None and elsewhere.names:

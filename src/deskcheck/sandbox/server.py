@@ -10,8 +10,10 @@ import socket
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from deskcheck.errors import SandboxError, ServerLost
@@ -110,7 +112,7 @@ class ServerReport:
     status: int
     cpu_s: float
     peak_kib: int
-    files: dict[str, str]
+    files: dict[str, str] = field(default_factory=dict)
 
 
 class Server:
@@ -144,7 +146,9 @@ class Server:
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
                     pass_fds=(theirs.fileno(), self._lock),
-                    env=_environment(f"{self.folder}/program", profile, path),
+                    env=_environment(
+                        f"{self.folder}/program", profile.hash_seed, path, _added_elsewhere(profile, path)
+                    ),
                     start_new_session=True,
                 )
         except OSError as error:
@@ -479,20 +483,27 @@ def can_fix_addresses() -> bool:
     return ran.returncode == 0
 
 
-def _environment(scratch: str, profile: Profile, path: str = os.defpath) -> dict[str, str]:
+def _environment(
+    scratch: str, hash_seed: int, path: str = os.defpath, added: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, str]:
     """Nothing of ours but what a program needs to run: no keys, no tokens."""
-    here = {
+    return {
         "PATH": path,
         "HOME": scratch,
         "TMPDIR": scratch,
         "LANG": "C.UTF-8",
         "TZ": "UTC",
-        "PYTHONHASHSEED": str(profile.hash_seed),
+        "PYTHONHASHSEED": str(hash_seed),
+        **added,
     }
+
+
+def _added_elsewhere(profile: Profile, path: str) -> dict[str, str]:
+    """Variables that programs find elsewhere, beside others or in their place."""
     if not profile.elsewhere:
-        return here
-    there = {"PATH": f"/opt/elsewhere/bin:{path}", **_elsewhere.ENVIRONMENT}
-    return here | there | ({} if profile.fixed_addresses else _elsewhere.ADDRESSES)
+        return {}
+    addresses = {} if profile.fixed_addresses else _elsewhere.ADDRESSES
+    return {"PATH": f"/opt/elsewhere/bin:{path}", **_elsewhere.ENVIRONMENT, **addresses}
 
 
 def _refusal(level: Confinement, error: str) -> str:

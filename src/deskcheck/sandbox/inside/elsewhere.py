@@ -7,8 +7,8 @@ numbers); here is the half that is done in a program's process. Standard library
 
 What cannot be varied is counted where it is read (`Reads`): variables of the environment that are not set.
 
-Not reached: clocks that C code reads for itself (`numpy.datetime64("now")`), the interpreter's own folders and
-version, and what only a real machine has (devices, a network).
+Not reached: clocks that C code reads for itself (`numpy.datetime64("now")`), the interpreter's own folders
+and version, and what only a real machine has (devices, a network).
 """
 
 import datetime
@@ -17,6 +17,7 @@ import os
 import random
 import sys
 import time
+import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -113,9 +114,9 @@ class Reads:
         environ._data = Variables(environ._data)
 
     def note(self, name: str) -> None:
-        frame = sys._getframe(2)
+        frame: types.FrameType | None = sys._getframe(2)
         while frame is not None and frame.f_code.co_filename in self._between:
-            frame = frame.f_back  # type: ignore[assignment]
+            frame = frame.f_back
         if frame is not None and self._is_own(frame.f_code.co_filename):
             self.names.setdefault(name)
 
@@ -235,7 +236,7 @@ def _move_times_of_files(shift_s: float, since: float) -> None:
                 times = tuple(each - shift_s for each in times)
             if how.get("ns") is not None:
                 how["ns"] = tuple(each - shift_ns for each in how["ns"])
-            return real(path, times, **how) if times is not None else real(path, **how)
+            real(path, *(() if times is None else (times,)), **how)
 
         return set_times
 
@@ -281,7 +282,11 @@ def _move_machine(*, strict: bool) -> None:
         import _socket
 
         instead(_socket, "gethostname", lambda real: lambda: HOST)
-    instead(os, "getloadavg", lambda real: lambda: tuple(each / 90 if each > 1 else each + 3 for each in real()))
+
+    def load(real: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda: tuple(one / 90 if one > 1 else one + 3 for one in real())
+
+    instead(os, "getloadavg", load)
     instead(os, "getppid", lambda real: lambda: real() + LAST_PID)
     instead(os, "getlogin", lambda real: lambda: ENVIRONMENT["USER"])
     instead(os, "get_terminal_size", lambda real: lambda *fd: os.terminal_size((133, 41)))

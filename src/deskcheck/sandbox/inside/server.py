@@ -319,7 +319,7 @@ class _Server:
         return {path: text.format(**known) for path, text in _USERS.items()}
 
     def _settle_elsewhere(self) -> None:
-        """Let programs find other modes and numbers of files, numbers of processes and of users of objects."""
+        """Let programs find other modes and numbers of files, and other counts of references."""
         os.umask(_elsewhere.UMASK)
         if self.alone:
             for number in range(11):  # each takes a number of a file

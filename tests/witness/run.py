@@ -53,18 +53,19 @@ _ASKS_FOR_LOCALS = {"vars": 0, "dir": 0, "exec": 1, "eval": 1}
 
 def skipped(program: Program) -> str | None:
     """Why the witness is not asked about a program; None if it is."""
-    if program.id in SKIPPED:
-        return SKIPPED[program.id]
-    if program.id in agree.UNSTEADY:
-        return agree.UNSTEADY[program.id]
+    name = program.id.partition(" ")[0]  # after it, the layout
+    if name in SKIPPED:
+        return SKIPPED[name]
+    if name in agree.UNSTEADY:
+        return agree.UNSTEADY[name]
     try:
         tree = ast.parse(program.code)
     except (SyntaxError, ValueError):
         return "it is no program"
     for node in ast.walk(tree):
-        name = next((getattr(node, key) for key in ("id", "attr", "name") if hasattr(node, key)), None)
-        if name in NOTICED:
-            return f"{name}: {NOTICED[name]}"
+        used = next((getattr(node, key) for key in ("id", "attr", "name") if hasattr(node, key)), None)
+        if used in NOTICED:
+            return f"{used}: {NOTICED[used]}"
         if isinstance(node, ast.Call) and _asks_for_locals(node):
             return NOTICED["locals"]
     return None

@@ -525,7 +525,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--only", help="programs whose name this regular expression is found in")
     parser.add_argument(
-        "--layout", type=layouts_of, default=("as-is",), help=f"of programs: any of {','.join(LAYOUTS)}; or all"
+        "--layout",
+        type=layouts_of,
+        default=("as-is",),
+        help=f"of programs: any of {','.join(LAYOUTS)}; or all",
     )
     parser.add_argument("--first", type=int, help="no more than so many programs")
     parser.add_argument("--every", type=int, default=1, help="each n-th program")

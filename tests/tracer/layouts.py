@@ -14,6 +14,7 @@ import argparse
 import ast
 import io
 import random
+import re
 import tokenize
 import warnings
 from collections import Counter
@@ -34,7 +35,9 @@ def layouts_of(words: str) -> tuple[str, ...]:
     """The layouts that a word of the command stands for."""
     layouts = LAYOUTS if words == "all" else tuple(words.split(","))
     if unknown := [layout for layout in layouts if layout not in LAYOUTS]:
-        raise argparse.ArgumentTypeError(f"unknown: {', '.join(unknown)}; there are {', '.join(LAYOUTS)}, all")
+        raise argparse.ArgumentTypeError(
+            f"unknown: {', '.join(unknown)}; there are {', '.join(LAYOUTS)}, all"
+        )
     return layouts
 
 
@@ -57,16 +60,25 @@ def in_layout(text: str, layout: str) -> str | None:
 
 
 def laid_out(programs: Iterable[Program], layouts: Sequence[str]) -> Iterator[Program]:
-    """Each program in each of the layouts that change it, and as it is if that is among them."""
+    """Each program in each of the layouts that change it, and as it is if that is among them; a program that shows what each tracer has
+    of its own (`shows_tracer`) only as it is, where it does so at no event of a line."""
     for program in programs:
         texts: set[str] = set()
         for layout in layouts:
+            if layout != "as-is" and shows_tracer(program):
+                continue
             text = in_layout(program.code, layout)
             if text is None or text in texts or (layout != "as-is" and text == program.code):
                 continue
             texts.add(text)
             name = program.id if layout == "as-is" else f"{program.id} {layout}"
             yield replace(program, id=name, code=text)
+
+
+def shows_tracer(program: Program) -> bool:
+    """Whether a program shows on its value stack what each tracer has of its own: the number of objects that
+    `gc.collect` found, our functions in place of `sys.settrace` and of the output's methods."""
+    return re.search(r"\bgc\.|settrace|setprofile|monitoring|std(out|err)|unittest", program.code) is not None
 
 
 def same_tree(one: str, two: str) -> bool:
@@ -92,11 +104,11 @@ def _is_program(text: str) -> bool:
 
 
 def _formatted(text: str, width: int) -> str | None:
-    import black
+    import black  # imported late: nothing else needs it
 
     try:
         formatted = black.format_str(text, mode=black.Mode(line_length=width))
-    except (black.InvalidInput, AssertionError, RecursionError):
+    except (black.parsing.InvalidInput, AssertionError, RecursionError):
         return None
     return formatted if same_tree(text, formatted) else None
 

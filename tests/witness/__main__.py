@@ -128,7 +128,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=200, help="of generated programs")
     parser.add_argument("--seed", type=int, default=0, help="of generated programs")
     parser.add_argument(
-        "--layout", type=layouts_of, default=("as-is",), help=f"of programs: any of {','.join(LAYOUTS)}; or all"
+        "--layout",
+        type=layouts_of,
+        default=("as-is",),
+        help=f"of programs: any of {','.join(LAYOUTS)}; or all",
     )
     parser.add_argument("--every", type=int, default=1, help="each n-th program")
     parser.add_argument("--start", type=int, default=0, help="the first of those")

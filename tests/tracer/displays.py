@@ -252,7 +252,7 @@ def grow(item):
     return look()
 y = {**d,
      'c': grow(5),
-     'e': look(),  # half: {'a': 1, 'b': [2, 5], 'c': 7}
+     'e': look(),  # half: {'a': 1, 'b': [2, 5]}
      }
 ===
 y = [n] and [

@@ -83,9 +83,13 @@ def test_every_place_is_broken() -> None:
         "if a < b <= c and not d: raise E(1) from e\nassert a, f'{b!r}' 'c'\nfrom m import n as o, p\n"
         "x = y = lambda k, *l: k if l else [m for m in l if m]\n"
     )
-    assert in_layout(text, "broken") == (
-        "import a, b\n@(\nd\n(\n1\n)\n)\nclass C(\nA\n,\nk\n=\n(\nb\n)\n):\n    x: (\nint\n) = (\n1\n+\n2\n)\n"
-        "with (\n(\nf\n(\nx\n)\n)\nas\n(\ny\n)\n,\n(\nz\n)\n): (\nreturn_\n) = (\n-\nx\n)\n"
+    assert broken(text).replace("\n", "|") == (
+        "import a, b|@(|d|(|1|)|)|class C(|A|,|k|=|b|):|    x: (|int|) = (|1|+|2|)|"
+        "with (|(|f|(|x|)|)|as|(|y|)|,|(|z|)|): (|return_|) = (|-|x|)|"
+        "for (|i|) in (|a|,|*|b|): del (|a|.|b|), (|c|[|d|:|1|]|)|"
+        "async def g(|p|=|1|,|*|,|q|:|int|) -> (|int|):|    return (|await|p|,|q|)|"
+        "if (|a|<|b|<=|c|and|not|d|): raise (|E|(|1|)|) from (|e|)|assert (|a|), (|f'{b!r}'|'c'|)|"
+        "from m import (|n|as|o|,|p|)|(|x|) = (|y|) = (|lambda|k|,|*|l|:|k|if|l|else|[|m|for|m|in|l|if|m|]|)|"
     )
 
 

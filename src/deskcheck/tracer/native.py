@@ -8,7 +8,6 @@ import builtins
 import opcode
 import sys
 import types
-import weakref
 from collections.abc import Callable, Iterable, Mapping
 from types import CodeType, FrameType
 from typing import Any, TypeAlias
@@ -101,6 +100,28 @@ def _kept(name: str, arg: int, depth: int) -> int:
     return max(0, min(kept, depth))
 
 
+def _left_by_line(about: CodeFacts, lines: list[int], kept: list[int]) -> list[int]:
+    """How many slots of the value stack keep what they hold from a code unit to the end of its line: all that
+    the line still runs leaves them alone. What belongs to no line may run in any."""
+    left = [0] * len(lines)
+    lowest: dict[int, int] = {}
+    nowhere = sys.maxsize >> 32
+    for instruction in reversed(about.instructions):
+        unit = instruction.offset // 2
+        tags = about.before.get(instruction.offset)
+        if tags is None:
+            continue
+        slots = len(tags) - instruction.arg if instruction.name == "SWAP" else kept[unit]
+        line = lines[unit]
+        lowest[line] = min(lowest.get(line, nowhere), slots)
+        back = instruction.target is not None and instruction.target <= instruction.offset
+        if back and instruction.target is not None and lines[instruction.target // 2] == line:
+            lowest[line] = 0
+        left[unit] = lowest[line]
+    owners = (about.owner[unit] // 2 for unit in range(len(lines)))
+    return [min(left[owner], lowest.get(0, nowhere)) for owner in owners]
+
+
 def _place_text(position: tuple[int | None, ...]) -> str | None:
     line, end_line, column, end_column = position
     if line is None or column is None:
@@ -189,6 +210,7 @@ def _new_code_facts(code: CodeType) -> dict[str, Any]:
         "kept": kept,
         "caught": caught,
         "operands": operands,
+        "left": _left_by_line(about, lines, kept),
         "lines": lines,
         "effect": changes.effect,
         "then": changes.then,
@@ -237,14 +259,7 @@ class _Fallback(Snapshotter):
 
     def inline(self, obj: Any) -> str | None:
         """Text of a value that is no atom; None for one that goes by reference."""
-        kind = type(obj)
-        said = self._said.get(id(obj))
-        if said is not None and said[0]() is obj:
-            return said[1]
-        inline = self._inline(kind, obj)
-        if inline is not None and id(kind) in _snapshot._SAID_ONCE:
-            self._said[id(obj)] = (weakref.ref(obj), inline)
-        return inline
+        return self._inline(type(obj), obj)
 
     def big(self, obj: Any) -> str:
         """Text of an atom that the core does not write itself."""

@@ -2,8 +2,9 @@
 
 Nothing here calls `repr`, `==`, `hash`, `iter` or an attribute of an object whose type the program
 may have defined: only the C-level methods of the builtin type that the object's real type
-(`type(x)`, which cannot lie) inherits from. No reference to an object is kept after the event;
-objects that support it are remembered by weak reference.
+(`type(x)`, which cannot lie) inherits from. No reference to an object is kept after the event, no weak
+one either, which programs notice (`weakref.getweakrefcount`; `ndarray.resize` refuses): objects are
+remembered by their address, and the native core says whether the one that lies there is still the same.
 
 A snapshot is text: the encoded values of docs/reference/format.md, written as JSON piece by piece, so that
 two snapshots differ exactly when their texts do.
@@ -20,7 +21,6 @@ import struct
 import sys
 import types
 import warnings
-import weakref
 from collections.abc import Callable, Iterable
 from json.encoder import encode_basestring as quote  # C-accelerated, keeps non-ASCII
 from json.encoder import encode_basestring_ascii as quote_ascii
@@ -46,7 +46,6 @@ _module_dict = vars(types.ModuleType)["__dict__"].__get__
 _qualname = type.__dict__["__qualname__"].__get__
 _flags = type.__dict__["__flags__"].__get__
 _dictoffset = type.__dict__["__dictoffset__"].__get__
-_weakrefoffset = type.__dict__["__weakrefoffset__"].__get__
 exception_args = BaseException.__dict__["args"].__get__
 _FILE_NAMES = [(name, OSError.__dict__[name].__get__) for name in ("filename", "filename2")]
 
@@ -116,7 +115,6 @@ def _ids(*kinds: type) -> frozenset[int]:
     return frozenset(id(kind) for kind in kinds)
 
 
-_SAID_ONCE = _ids(types.FunctionType, type)
 _INT = _ids(int)
 _STR = _ids(str)
 _PREFIX = _by_id({types.GeneratorType: "gi", types.CoroutineType: "cr", types.AsyncGeneratorType: "ag"})
@@ -191,9 +189,12 @@ class Snapshotter:
         self.modules = modules
         """Names of the modules whose classes and functions are the program's own."""
         self.frame_number = frame_number
-        self.numbers: dict[int, tuple[int, int, Any, tuple[int, float] | None]] = {}
+        self.numbers: dict[int, tuple[int, int, int, tuple[int, float] | None]] = {}
         """By address: number, address of the type (a reference would keep the program's classes alive),
-        weak reference, and the place of an iterator."""
+        life, and the place of an iterator."""
+        self._life: Callable[[Any], int] = _native.Lives().of if _native is not None else lambda obj: 0
+        """A number that an object alone has had, from the first time this is asked until it dies. 0 where its
+        death is not noticed: another object at its address then passes for it."""
         self.addresses: dict[int, int] = {}
         self.die_unseen: set[int] = set()
         """Numbers of objects whose death nobody tells: another one may lie at the address."""
@@ -201,12 +202,10 @@ class Snapshotter:
         self._next = 1
         self._refs: list[int] = []
         self._depth = 0
-        self._said: dict[int, tuple[Any, str]] = {}
-        """Text of library functions and classes, which modules are full of, by id of the object."""
-        self._modules: dict[int, tuple[weakref.ref[type], str | None]] = {}
-        """By id, of classes that are made at run time."""
-        self._private: dict[int, tuple[weakref.ref[type], frozenset[str]]] = {}
-        """Of library classes, by id: the private attributes that they use."""
+        self._modules: dict[int, tuple[int, str | None]] = {}
+        """By id, of classes that are made at run time: life, module."""
+        self._private: dict[int, tuple[int, frozenset[str]]] = {}
+        """Of library classes, by id: life, the private attributes that they use."""
         self._visited: set[int] = set()
         self._replaced: list[int] = []
         """Numbers of objects that are gone because another lies at their address."""
@@ -215,10 +214,6 @@ class Snapshotter:
     # -- one event ---------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        for address in _native.deaths() if _native is not None else ():
-            known = self.numbers.get(address)
-            if known is not None and known[2] is None:
-                del self.numbers[address]
         self._visited.clear()
         self._queue.clear()
         self._depth = 0
@@ -280,12 +275,10 @@ class Snapshotter:
             del self.numbers[address]
 
     def clear(self) -> None:
-        """Forget everything, the weak references too: this may outlive the program's objects."""
+        """Forget everything: this may outlive the program's objects."""
         self.numbers.clear()
         self.addresses.clear()
         self.contents.clear()
-        if _native is not None:
-            _native.forget_deaths()
 
     # -- values ------------------------------------------------------------------------------------
 
@@ -299,32 +292,26 @@ class Snapshotter:
             return self._tuple(obj)
         if kind is types.FunctionType and self._own_function(obj):
             return self._reference(kind, obj)
-        said = self._said.get(id(obj))
-        if said is not None and said[0]() is obj:
-            return said[1]
         inline = self._inline(kind, obj)
-        if inline is None:
-            return self._reference(kind, obj)
-        if id(kind) in _SAID_ONCE:
-            self._said[id(obj)] = (weakref.ref(obj), inline)
-        return inline
+        return self._reference(kind, obj) if inline is None else inline
 
     def _reference(self, kind: type, obj: Any) -> str:
         address = id(obj)
         known = self.numbers.get(address)
         if known is not None:
-            number, known_type, weak, place = known
-            if known_type == id(kind) and (weak is None or weak() is obj) and _goes_on(kind, obj, place):
+            number, known_type, known_life, place = known
+            same = known_life == self._life(obj)
+            if same and known_type == id(kind) and _goes_on(kind, obj, place):
                 if place is not None:
-                    self.numbers[address] = (number, id(kind), weak, _PLACES[id(kind)](obj))
+                    self.numbers[address] = (number, id(kind), known_life, _PLACES[id(kind)](obj))
                 self._refs.append(number)
                 if number not in self._visited:
                     self._visited.add(number)
                     if kind is not types.FunctionType or not self._inert(number, obj):
                         self._queue.append((number, obj, self._depth + 1))
                 return f'{{"ref":{number}}}'
-            if weak is not None and weak() is not obj:
-                del self.numbers[address]  # it is dead, and told of when nothing refers to its number
+            if not same:
+                del self.numbers[address]  # it is dead: its number ends when nothing refers to that any more
             else:
                 self._forget(number)
                 self._replaced.append(number)
@@ -335,13 +322,10 @@ class Snapshotter:
         number = self._next
         self._next += 1
         place = _PLACES[id(kind)](obj) if id(kind) in _PLACES else None
-        weak = _weak(obj)
-        self.numbers[address] = (number, id(kind), weak, place)
-        if weak is None:
-            if _native is not None:
-                _native.register(obj)
-            if _native is None or _flags(kind) & HEAP:
-                self.die_unseen.add(number)
+        its_life = self._life(obj)
+        self.numbers[address] = (number, id(kind), its_life, place)
+        if not its_life:
+            self.die_unseen.add(number)
         self.addresses[number] = address
         self._refs.append(number)
         self._visited.add(number)
@@ -523,12 +507,12 @@ class Snapshotter:
         """The module of a class as it was when the class was seen first: later a class may say that it comes
         from another one (`namedtuple` has it say so), and is the same class."""
         known = self._modules.get(id(cls))
-        if known is not None and known[0]() is cls:
-            return known[1]
-        module = module_of(cls)
-        if _flags(cls) & HEAP:
-            self._modules[id(cls)] = weakref.ref(cls), module
-        return module
+        if not _flags(cls) & HEAP:
+            return module_of(cls)
+        its_life = self._life(cls)
+        if known is None or known[0] != its_life:
+            known = self._modules[id(cls)] = its_life, module_of(cls)
+        return known[1]
 
     def _class(self, cls: type) -> str | None:
         if self.is_own(cls):
@@ -687,8 +671,8 @@ class Snapshotter:
                 hidden |= _FROM_OUTSIDE if module_of(base) == "typing" else set()
                 continue
             known = self._private.get(id(base))
-            if known is None or known[0]() is not base:
-                known = self._private[id(base)] = weakref.ref(base), _private_names(base)
+            if known is None or known[0] != self._life(base):
+                known = self._private[id(base)] = self._life(base), _private_names(base)
             hidden |= known[1]
         return frozenset(hidden)
 
@@ -1015,14 +999,6 @@ def _defaults(function: types.FunctionType) -> dict[str, Any]:
     count = min(len(names), len(values))  # `f.__defaults__` may be given more than there are parameters
     found.update(zip(names[len(names) - count :], values[len(values) - count :], strict=True))
     return {name: value for name, value in found.items() if type(value) in (list, dict, set, bytearray)}
-
-
-def _weak(obj: Any) -> Any:
-    """A weak reference, where the type offers it: it tells an object from a later one at its address."""
-    kind = type(obj)
-    if id(kind) in _NO_WEAK or not _weakrefoffset(kind):
-        return None
-    return weakref.ref(obj)
 
 
 # Iterators: what remains, without advancing them. `__reduce__` of the C types runs no code of the
@@ -1415,7 +1391,6 @@ _STATE_TYPES = _ids(
     *(type(None), bool, int, float, complex, str, bytes, tuple, frozenset, list, dict, set, bytearray),
     collections.deque,
 )
-_NO_WEAK = _ids(list, dict, bytearray, int, str, bytes)
 _PATHS = ("PosixPath", "PurePosixPath", "PureWindowsPath")
 _ENUM: type | None = None
 

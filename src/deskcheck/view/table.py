@@ -190,6 +190,6 @@ def _end(recording: Recording, value_chars: int) -> Text:
     if run_result.cut is not None:
         why = CUT_WORDS.get(run_result.cut, run_result.cut)
         lines.append(f"events are missing at the end: {why}")
-    if recording.repeatable is False:
-        lines.append(f"not repeatable: {recording.difference}")
+    if recording.doubt is not None:
+        lines.append(f"{recording.doubt}: {recording.difference}")
     return Text("\n".join(lines))

@@ -82,8 +82,10 @@ def record(
     if inputs_by is not None and not any(map(_LOOKS_FOR_INPUTS.match, sources)):
         raise InputError(f"--inputs-by {inputs_by}: goes with a source inputs:FILE.py.")
     kind = kind_of(sources)
+    if programs.wall_s is None:
+        programs = replace(programs, limits=_with_wall_time(programs.limits))
     panel, settings = {
-        SourceKind.PROGRAMS: (PROGRAMS, replace(programs, limits=_with_wall_time(programs.limits))),
+        SourceKind.PROGRAMS: (PROGRAMS, programs),
         SourceKind.TESTS: (TESTS, replace(tests, limits=_with_wall_time(tests.limits))),
         SourceKind.NOTEBOOKS: (NOTEBOOKS, notebooks),
     }[kind]
@@ -103,7 +105,7 @@ _LOOKS_FOR_INPUTS = re.compile(r"inputs[,:]")
 
 def _with_wall_time(limits: Limits) -> Limits:
     """With time on the clock for the CPU time that may be used."""
-    return replace(limits, wall_s=max(limits.wall_s, 3 * limits.cpu_s))
+    return replace(limits, wall_s=3 * limits.cpu_s)
 
 
 def _note(text: str) -> None:
@@ -154,7 +156,7 @@ def _status(done: Any) -> int:
         if hasattr(summary, "totals")
         else (summary.problems, summary.recorded + summary.skipped)
     )
-    if problems:
+    if problems or done.unusable:
         return 2
     return 0 if there and not (done.agreement is not None and done.agreement.different) else 1
 
@@ -172,6 +174,7 @@ def _print_done(done: Any, out: Path, *, in_shards: bool) -> None:
         print_job(done.summary)
     else:
         _print_programs(done.summary, out)
+    print_list("sources that cannot be used", done.unusable)
     if done.agreement is not None:
         _print_agreement(done.agreement)
 
@@ -229,8 +232,13 @@ def _print_programs(summary: Any, out: Path) -> None:
         print(f"{summary.skipped} were there already")
     elif not summary.recorded and not summary.problems:
         say("the sources have no programs, so nothing was run")
-    print_list("not repeatable", summary.not_repeatable)
+    _print_differing(summary)
     print_list("our own failures", summary.problems)
+
+
+def _print_differing(summary: Any) -> None:
+    print_list("not repeatable", summary.not_repeatable)
+    print_list("changed by the tracer: they end differently without it", summary.untraced)
 
 
 def _print_notebooks(summary: Any, out: Path) -> None:
@@ -263,7 +271,7 @@ def _print_suite(summary: Any, out: Path) -> None:
             f"the tests take {summary.tests_s:.1f} s of CPU time; recording took {summary.cost_s:.1f} s, "
             f"{share:.0f} times as much"
         )
-    print_list("not repeatable", summary.not_repeatable)
+    _print_differing(summary)
     if summary.varies:
         print(
             "recorded without global variables that differ between two runs and that the call does not read: "

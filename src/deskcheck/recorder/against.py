@@ -33,7 +33,7 @@ from deskcheck.recording.comparison.runs import save, saved
 from deskcheck.recording.comparison.tracers import TraceDifference, first_difference
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.reader import Recordings
-from deskcheck.recording.recording import Recording, RunResult
+from deskcheck.recording.recording import UNTRACED, Recording, RunResult
 from deskcheck.recording.rules import Checker
 from deskcheck.recording.trace import Row
 from deskcheck.sandbox.confinement import Confinement
@@ -169,8 +169,8 @@ def _fit(
     recordings: Recordings, left_out: Counter[str], confinement: Confinement | None
 ) -> Iterator[tuple[str, int]]:
     """Shard and row of those that can be compared; why not of the others."""
-    columns = ("outcome", "repeatable", "threads", "extra", "environment")
-    for shard, row, outcome, repeatable, threads, *texts in recordings.columns(*columns):
+    columns = ("outcome", "repeatable", "difference", "threads", "extra", "environment")
+    for shard, row, outcome, repeatable, difference, threads, *texts in recordings.columns(*columns):
         try:
             extra, environment = (dict(read_json(text)) for text in texts)
             tracer, sandbox = environment["tracer"], environment.get("sandbox") or Confinement.STRICT
@@ -186,7 +186,7 @@ def _fit(
             left_out["recorded with another interpreter"] += 1
         elif "test" in extra:
             left_out["recorded inside a test"] += 1
-        elif repeatable is False:
+        elif repeatable is False and not (difference or "").startswith(UNTRACED):
             left_out["not repeatable"] += 1
         elif threads > 1 and not turns:
             left_out["threads that take turns as the machine has it"] += 1

@@ -129,8 +129,8 @@ def _check(recording: Recording, *, raised: bool) -> None:
         raise Unfit("how deep the stack may be is not the program's doing")
     if recording.run_result.cut or any(trace.cut for trace in recording.traces):
         raise Unfit("the recording is cut")
-    if recording.repeatable is False:
-        raise Unfit("not repeatable")
+    if recording.doubt is not None:
+        raise Unfit(recording.doubt)
     if "run" in recording.program.extra:
         raise Unfit("run by its user, with arguments, input and files that are not shown")
     begun = begun_by(recording.program)

@@ -11,6 +11,7 @@ makes those of `returned` and `made`), single steps, programs that are written, 
 """
 
 import ast
+import builtins
 import contextlib
 import inspect
 import io
@@ -28,7 +29,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from tests.witness.counted import UNKNOWN, Counted, Moment, Refused, counted
+from tests.witness.counted import UNKNOWN, Counted, Moment, Names, Refused, counted
 
 SECONDS = 30
 KINDS = {
@@ -68,6 +69,8 @@ class Asked:
     kind: str
     code: str
     labels: dict[str, str]
+    cut: bool = False
+    """Whether a part of the program is left out."""
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -84,7 +87,7 @@ class Asked:
     @property
     def globals(self) -> dict[str, Any]:
         """Variables that the prompt adds."""
-        found = {}
+        found: dict[str, Any] = {"__builtins__": Names(vars(builtins))} if self.cut else {}
         for line in self.labels.get("Globals when the call is made", "").split("\n"):
             name, _, value = line.strip().partition(" = ")
             if name:
@@ -116,7 +119,7 @@ def read(prompt: str) -> Asked:
         label, _, said = part.partition(":")
         labels.setdefault(label, said.removeprefix(" "))
         notes.append(part)
-    return Asked(kind, code + "\n", labels, notes)
+    return Asked(kind, code + "\n", labels, "left out" in head, notes)
 
 
 def without_numbers(text: str) -> str:
@@ -162,9 +165,10 @@ def answer(asked: Asked, run: Run) -> Any:
 
 
 def _space(asked: Asked) -> dict[str, Any]:
-    space: dict[str, Any] = {"__name__": "__main__"}
+    space: dict[str, Any] = {"__name__": "__main__"} | asked.globals
     exec(compile(asked.code, "program.py", "exec", dont_inherit=True), space)
-    return space | asked.globals
+    space.update(asked.globals)
+    return space
 
 
 def _output(asked: Asked, run: Run) -> str:

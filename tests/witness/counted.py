@@ -71,6 +71,7 @@ class Counted:
         self.values: dict[int, Any] = {}
         """Frame -> what it returns."""
         self._frames: dict[Any, int] = {}
+        self._last_number = -1
         self._last: dict[Any, tuple[int, int]] = {}
         """Frame -> place."""
         self._inside: dict[Any, dict[int, int]] = defaultdict(dict)
@@ -90,13 +91,20 @@ class Counted:
             self.then[self._last[frame]] = line
         self._last[frame] = place
         names = _names(frame)
-        number = self._frames.setdefault(frame, len(self._frames))
+        number = self._number(frame)
         self.moments.append(Moment(number, frame.f_code.co_qualname, *place, self._written(names)))
         self.types[place] = {name: type(value).__name__ for name, value in names.items()}
         self.same[place] = {
             name: {other for other, theirs in names.items() if theirs is value and other != name}
             for name, value in names.items()
         }
+
+    def _number(self, frame: Any) -> int:
+        """Of a frame that runs: how many-th it is. Frames that are left are not held, or what they hold would
+        die later than it does."""
+        if frame not in self._frames:
+            self._frames[frame] = self._last_number = self._last_number + 1
+        return self._frames[frame]
 
     def _written(self, names: dict[str, Any]) -> dict[str, Any]:
         return {
@@ -145,7 +153,7 @@ class Counted:
         if self.on:
             self.calls[self.stack[-1], name] += 1
             frame = sys._getframe(1)
-            self.begun[frame.f_code.co_qualname].append(self._frames.setdefault(frame, len(self._frames)))
+            self.begun[frame.f_code.co_qualname].append(self._number(frame))
         self.stack.append(name)
         return len(self.stack)
 
@@ -154,6 +162,8 @@ class Counted:
         del self.stack[depth - 1 :]
         if self.on and frame in self._frames:
             self.left.setdefault(self._frames[frame], (how, self._written(_names(frame))))
+            if how == "return":  # which is told last, also behind an exception
+                del self._frames[frame]
         if frame in self._last:
             self.then.setdefault(self._last.pop(frame), how)
 
@@ -166,6 +176,7 @@ class Counted:
     def done(self) -> None:
         """A module or the body of a class ends."""
         frame = sys._getframe(1)
+        self._frames.pop(frame, None)
         if frame in self._last:
             self.then.setdefault(self._last.pop(frame), "return")
 
@@ -411,6 +422,16 @@ def _constant(test: ast.expr) -> bool:
     return not any(
         isinstance(n, (ast.Name, ast.Call, ast.Attribute, ast.Yield)) for n in ast.walk(test)
     ) or any(isinstance(n, ast.Name) and n.id == "__debug__" for n in ast.walk(test))
+
+
+class Names(dict[str, Any]):
+    """Builtins, for a program of which a part is left out: what it names and nobody shows is there, and is an
+    exception, as that is all that may be used of it."""
+
+    def __missing__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise KeyError(name)
+        return self.setdefault(name, type(name, (Exception,), {"__module__": "left.out"}))
 
 
 def counted(code: str, call: str | None = None, **names: Any) -> tuple[Counted, Any]:

@@ -182,6 +182,7 @@ def _environment(hash_seed: int) -> dict[str, str]:
         "PYTHONNOUSERSITE": "1",
         "PATH": os.environ.get("PATH", os.defpath),
         "LANG": "C.UTF-8",
+        "OPENBLAS_NUM_THREADS": "1",  # a process with threads forks less safely
     }
 
 

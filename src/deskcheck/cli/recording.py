@@ -290,6 +290,9 @@ class Against(StrEnum):
     """What recordings are compared with."""
 
     REFERENCE = "reference"
+    """Only the comparison."""
+    NOTHING = "nothing"
+    """No comparison: no program runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -298,18 +301,26 @@ class _Again:
 
     against: Annotated[
         Against | None,
-        Setting("Instead, record some of them again with the reference tracer and compare event for event."),
+        Setting(
+            "reference: compare with the reference tracer and check nothing else. nothing: run no program. "
+            "By default both checks are made."
+        ),
     ] = None
     sample: Annotated[
-        float | None, Setting("--against: share of the recordings (0.02).", metavar="SHARE")
+        float | None, Setting("--against reference: share of the recordings (0.02).", metavar="SHARE")
     ] = None
-    seed: Annotated[int | None, Setting("--against: another number draws other recordings.")] = None
-    workers: Annotated[int, Setting("--against: programs that run at once.", min=1)] = os.cpu_count() or 1
+    compare_s: Annotated[
+        float, Setting("Seconds for the comparison of a folder of more than 200 recordings.", min=0.0)
+    ] = 10.0
+    seed: Annotated[int | None, Setting("Another number draws other recordings to compare.")] = None
+    workers: Annotated[int, Setting("Programs that run at once for the comparison.", min=1)] = (
+        os.cpu_count() or 1
+    )
     sandbox: Annotated[
         Confinement | None,
         Setting(
-            "--against: how closely programs are confined. By default only those that were recorded at "
-            "strict run, at strict."
+            "How closely programs are confined for the comparison. By default only those that were "
+            "recorded at strict run, at strict."
         ),
     ] = None
 
@@ -321,22 +332,42 @@ def check(
     again: Annotated[_Again, Panel(None)],
     as_json: Json = False,
 ) -> None:
-    """Check recordings against what their source says; look for addresses and ambiguous states.
+    """Check recordings against their source, and record them again with the reference tracer to compare.
 
-    Exit status: 0 all is well, 1 something was found, or with --against nothing could be compared."""
+    Programs run in the sandbox: all of a folder of up to 200 recordings, else as many as --compare-s allows.
+    Also looks for addresses and ambiguous states. Exit status: 0 all is well, 1 something was found, or with
+    --against reference nothing could be compared."""
     from deskcheck.corpus.check import check as check_recordings
     from deskcheck.corpus.check import summary
+    from deskcheck.recorder.against import compare_folder
     from deskcheck.recording.reader import Recordings
 
-    if again.against is not None:
+    if again.against is Against.REFERENCE:
         _check_against(folder, again, as_json=as_json)
         return
-    for name in ("sample", "seed", "sandbox"):
-        if (value := getattr(again, name)) is not None:
-            raise InputError(f"--{name} {value}: goes with --against reference.")
+    if again.sample is not None:
+        raise InputError(f"--sample {again.sample}: goes with --against reference.")
     report = check_recordings(Recordings(folder))
-    print(json.dumps(report.to_dict()) if as_json else summary(report))
-    if report.wrong or report.addresses or report.ambiguous or report.damaged:
+    agreement = None
+    if again.against is None:
+        with progress_bar(as_json) as advance:
+            agreement = compare_folder(
+                Recordings(folder),
+                seconds=again.compare_s,
+                seed=again.seed or 0,
+                workers=again.workers,
+                confinement=again.sandbox,
+                progress=advance,
+            )
+    if as_json:
+        compared = {} if agreement is None else {"against_reference": agreement.to_dict()}
+        print(json.dumps(report.to_dict() | compared))
+    else:
+        print(summary(report))
+        if agreement is not None:
+            _print_agreement(agreement)
+    differs = agreement is not None and bool(agreement.different)
+    if report.wrong or report.addresses or report.ambiguous or report.damaged or differs:
         raise typer.Exit(1)
 
 

@@ -206,16 +206,14 @@ class _States:
                     self.alike.pop(key, None)
 
     def _names(self, a: Event, b: Event) -> str | None:
-        of_module = a.function == "<module>"
-        if not of_module:
-            x, y = a.state.frames[a.frame].locals, b.state.frames[b.frame].locals
-            if x.keys() != y.keys():
-                return f"names {sorted(x.keys() ^ y.keys())} in one run only"
-            for name in x:
-                if not self._alike((a.frame, name), x[name], a, y[name], b):
-                    return f"{name} is {_shown(x[name], a)} and {_shown(y[name], b)}"
+        x, y = a.state.frames[a.frame].locals, b.state.frames[b.frame].locals
+        if x.keys() != y.keys():
+            return f"names {sorted(x.keys() ^ y.keys())} in one run only"
+        for name in x:
+            if not self._alike((a.frame, name), x[name], a, y[name], b):
+                return f"{name} is {_shown(x[name], a)} and {_shown(y[name], b)}"
         x, y = a.state.globals.get(a.file, {}), b.state.globals.get(b.file, {})
-        word = "" if of_module else "global "
+        word = "" if a.function == "<module>" else "global "
         once = {name for name in x.keys() ^ y.keys() if not self._is_unread((a.file, name))}
         if once:
             return f"{word}names {sorted(once)} in one run only"

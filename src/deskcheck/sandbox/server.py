@@ -19,12 +19,12 @@ from typing import Any
 from deskcheck.errors import SandboxError, ServerLost
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.environments import BuiltEnvironment
-from deskcheck.sandbox.inside import elsewhere as _elsewhere
 from deskcheck.sandbox.inside import server as _server
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.linux import cgroup, orphans
 from deskcheck.sandbox.linux import kernel as _kernel
 from deskcheck.sandbox.linux import root as _root
+from deskcheck.sandbox.surroundings import elsewhere as _elsewhere
 
 _CHILD = Path(__file__).with_name("inside") / "child.py"
 _WORKSPACE_CHILD = Path(__file__).with_name("inside") / "workspace_child.py"
@@ -83,7 +83,7 @@ class Profile:
     that can be bounded. fixed_addresses: whether the kernel lays out the process without
     randomisation. workspace: whether it runs commands (`workspace`), not programs.
     listening: whether they begin with UNIX sockets that we can connect to (`inside.server.stop_listening`).
-    elsewhere: whether programs find another machine (`inside.elsewhere`).
+    elsewhere: whether programs find another machine (`surroundings.elsewhere`).
     landlock_abi: for tests of what older kernels give: no more of Landlock than this version has.
     """
 

@@ -33,11 +33,12 @@ from typing import Any
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import FILES_BESIDE, Mode
 from deskcheck.recording.value import decode, render
-from deskcheck.sandbox.inside import beside, calling, determinism, elsewhere, session_child
+from deskcheck.sandbox.inside import beside, calling, session_child
 from deskcheck.sandbox.inside import server as _server
 from deskcheck.sandbox.inside.channel import END_BYTES, sender, sending_tracer
 from deskcheck.sandbox.linux import rlimits
 from deskcheck.sandbox.linux.refused import Refuses, refused_call
+from deskcheck.sandbox.surroundings import determinism, elsewhere
 from deskcheck.tracer import Granularity, TraceLimits, tracer_class
 from deskcheck.tracer.result import exception_text, snapshot
 from deskcheck.tracer.stdout import watch_stdout

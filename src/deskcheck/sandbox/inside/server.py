@@ -27,7 +27,6 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from deskcheck.sandbox.inside import beside as _beside
-from deskcheck.sandbox.inside import elsewhere as _elsewhere
 from deskcheck.sandbox.inside import scratch as _scratch
 from deskcheck.sandbox.inside import startup
 from deskcheck.sandbox.inside.session_server import CallerGone, Keeper, Wishes
@@ -49,6 +48,7 @@ from deskcheck.sandbox.linux.processes import (
     waited_s,
 )
 from deskcheck.sandbox.linux.refused import Refuses
+from deskcheck.sandbox.surroundings import elsewhere as _elsewhere
 
 REPORT = struct.Struct("!BidQ")
 """What stopped it, wait status, CPU seconds of all its processes, peak resident KiB of the first. The files
@@ -102,7 +102,7 @@ class Setup:
     counts (`linux.cgroup`). mark: what all its processes carry (`orphans`). workspace: whether commands run
     there: files stay from one to the next, and may be run. listening: whether programs begin with UNIX
     sockets that the caller can connect to; `stop_listening` ends that. landlock_abi: use no more of Landlock
-    than this version has; None: all. elsewhere: whether programs find another machine (`elsewhere`).
+    than this version has; None: all. elsewhere: whether programs find another machine.
     """
 
     level: str

@@ -19,7 +19,7 @@ from typing import Any
 
 _redirect: Any
 try:
-    from deskcheck.sandbox.inside import _redirect
+    from deskcheck.sandbox.surroundings import _redirect
 except ImportError:
     _redirect = None
 

@@ -21,7 +21,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from deskcheck.sandbox.inside.determinism import UTCNOW, instead, set_in_type
+from deskcheck.sandbox.surroundings.determinism import UTCNOW, instead, set_in_type
 
 HOST = "another-machine"
 SCRATCH = "/srv/elsewhere"
@@ -40,8 +40,9 @@ _COLLECT = (97, 3, 3)
 """Thresholds of the garbage collector."""
 _ID_MASK = (1 << 47) - 1
 """Turns the order of addresses around, and every low bit of them."""
-_SCATTERED = 1500
+_SCATTERED = 250
 """Objects that are made, and half of them freed again, so that free memory lies in no order."""
+_OURS = ("deskcheck.tracer", "deskcheck.recording", "deskcheck.sandbox.inside")
 _kept: list[Any] = []
 
 ENVIRONMENT = {
@@ -93,13 +94,17 @@ def other_moment(now: float) -> float:
     return best
 
 
+_BETWEEN = ("<frozen os>", "<frozen posixpath>", "<frozen _collections_abc>")
+"""Modules of the library by way of which programs ask for variables."""
+
+
 class Reads:
     """Names of variables that a program asked for and that are not set, which no run can vary."""
 
     def __init__(self, is_own: Callable[[str], bool]) -> None:
         self.names: dict[str, None] = {}
         self._is_own = is_own
-        self._between = {os.__file__, "<frozen os>", "<frozen _collections_abc>", "_collections_abc.py"}
+        self._between = {os.__file__, *_BETWEEN}
 
     def look(self) -> None:
         """Count from here on. Whatever a library asks for by itself does not count."""
@@ -111,7 +116,9 @@ class Reads:
                 raise KeyError(key)
 
         environ: Any = os.environ
-        environ._data = Variables(environ._data)
+        environ._data = variables = Variables(environ._data)
+        binary: Any = os.environb
+        binary._data = variables
 
     def note(self, name: str) -> None:
         frame: types.FrameType | None = sys._getframe(2)
@@ -282,11 +289,24 @@ def _move_machine(*, strict: bool) -> None:
         import _socket
 
         instead(_socket, "gethostname", lambda real: lambda: HOST)
+        for name in ("getuid", "geteuid", "getgid", "getegid"):
+            instead(os, name, lambda real: lambda: real() + UID)
 
     def load(real: Callable[..., Any]) -> Callable[..., Any]:
         return lambda: tuple(one / 90 if one > 1 else one + 3 for one in real())
 
     instead(os, "getloadavg", load)
+
+    def times(real: Callable[..., Any]) -> Callable[..., Any]:
+        def values() -> os.times_result:
+            user, system, *children, elapsed = real()
+            return os.times_result((user + 0.75, system + 0.25, *children, elapsed + UPTIME_S))
+
+        return values
+
+    instead(os, "times", times)
+    instead(os, "getgroups", lambda real: lambda: [*real(), UID])
+    instead(os, "isatty", lambda real: lambda fd: fd < 3 or real(fd))
     instead(os, "getppid", lambda real: lambda: real() + LAST_PID)
     instead(os, "getlogin", lambda real: lambda: ENVIRONMENT["USER"])
     instead(os, "get_terminal_size", lambda real: lambda *fd: os.terminal_size((133, 41)))
@@ -334,16 +354,15 @@ def _mix_addresses(luck: random.Random) -> None:
 
     def turned_around(real: Callable[..., Any]) -> Callable[..., Any]:
         for name, module in [*sys.modules.items()]:
-            if name.startswith("deskcheck."):  # which keeps tables by addresses, some of them written in C
+            if name.startswith(_OURS):  # which keep tables by addresses, some of them written in C
                 vars(module)["id"] = real
         return lambda value: real(value) ^ _ID_MASK
 
     instead(builtins, "id", turned_around)
     made: list[Any] = []
     for _ in range(_SCATTERED):
-        made.append(bytearray(luck.randrange(1, 512)))
-        made.append([None] * luck.randrange(1, 4))
-        made.append({})
+        size = luck.random()
+        made += (bytearray(int(512 * size)), [None] * int(1 + 3 * size), {})
     luck.shuffle(made)
     _kept.append(made[: len(made) // 2])
     del made[len(made) // 2 :]

@@ -45,7 +45,7 @@ class SourceKind(StrEnum):
 @dataclass(slots=True)
 class Done:
     """What `record` did: what it says of the recordings, and how some of them compare with the reference
-    tracer, where they were compared. unusable: place of a row that has no programs -> why."""
+    tracer, where they were compared. unusable: source, or place of a row -> why it could not be read."""
 
     kind: SourceKind
     summary: "RecordSummary | SuiteSummary | JobSummary | NotebookSummary"
@@ -98,10 +98,11 @@ def record(
 
     A row of a data file that cannot be used is left out: `note` and `Done.unusable` say why.
     Of more than 1,000 new recordings of programs 20 are recorded again by the reference tracer and compared.
-    An interrupt keeps what is finished; the same call goes on from there.
+    An interrupt keeps what is finished; the same call goes on from there. Of several sources of programs, one
+    that cannot be used costs only itself (`Done.unusable`).
 
     Raises:
-        InputError: a source or the folder cannot be used; settings for another kind of source.
+        InputError: none of the sources can be used, or not the folder; settings for another kind of source.
         RecordingError: the folder cannot be written to.
         SandboxError: this machine does not give what the level of confinement needs.
     """
@@ -119,19 +120,8 @@ def record(
     if kind is SourceKind.TESTS:
         return Done(kind, _tests(sources[0], Path(out), _of(SuiteSettings, settings), spread, progress, note))
     unusable: dict[str, str] = {}
-
-    def refuse(place: str, why: str) -> None:
-        unusable[place] = why
-        note(f"left out: {why.partition(chr(10))[0]}")
-
-    done = _programs(
-        programs_of(sources, propose=propose, note=note, refuse=refuse),
-        Path(out),
-        _of(RecordSettings, settings),
-        spread,
-        progress,
-        note,
-    )
+    programs = programs_of(sources, propose=propose, note=note, unusable=unusable)
+    done = _programs(programs, Path(out), _of(RecordSettings, settings), spread, progress, note)
     done.unusable = unusable
     return done
 
@@ -237,18 +227,35 @@ def programs_of(
     *,
     propose: Callable[[str], str] | None = None,
     note: Callable[[str], None] = _log.warning,
-    refuse: Callable[[str, str], None] | None = None,
+    unusable: dict[str, str] | None = None,
 ) -> Iterator[Program]:
     """The programs of all sources. Each source is looked up before the first program is given out.
 
-    Raises InputError for a source that cannot be used.
+    unusable: takes those of several sources that cannot be used, with the reason. Raises InputError where no
+    source can be used, and without `unusable` where one cannot.
     """
     from deskcheck import corpus
 
-    found = [
-        corpus.programs(source, arguments, note=note, propose=propose, refuse=refuse)
-        for source, arguments in with_arguments(sources)
-    ]
+    found: list[Iterator[Program]] = []
+    errors: dict[str, InputError] = {}
+
+    def refuse(place: str, why: str) -> None:
+        assert unusable is not None
+        unusable[place] = why
+        note(f"left out: {why.partition(chr(10))[0]}")
+
+    row = None if unusable is None else refuse
+    for source, arguments in with_arguments(sources):
+        try:
+            found.append(corpus.programs(source, arguments, note=note, propose=propose, refuse=row))
+        except InputError as error:
+            if unusable is None:
+                raise
+            errors[source] = error
+    if errors and not found:
+        raise next(iter(errors.values()))
+    if unusable is not None:
+        unusable |= {source: str(error) for source, error in errors.items()}
     return _all_of(found)
 
 

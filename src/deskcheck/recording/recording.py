@@ -14,6 +14,8 @@ from deskcheck.recording.value import Value, decode, loads, render
 _NUMBER = re.compile(r"#\d+")
 SAID_CHARS = 80
 """Of a result, or of what ended a run, in the `repr` of a recording."""
+UNTRACED = "without the tracer: "
+"""The beginning of a difference that only the run without the tracer shows."""
 CUT_WORDS = {
     "events": "the limit on events was reached",
     "recursion": "the limit on recursion was near",
@@ -53,17 +55,26 @@ class RunResult:
     sources: dict[str, str] = field(default_factory=dict)
     """Text of the recorded files other than the program's own, by the name used in events."""
     packages: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    """Files that the program left in its folder, with digests of their content, if the caller asked for them.
+    They serve to compare runs and are not stored."""
+    reads: tuple[str, ...] = ()
+    """Variables of the environment that the program asked for and that are not set, of a run elsewhere. Not
+    stored either."""
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """The fields that are stored."""
+        told = asdict(self)
+        del told["files"], told["reads"]
+        return told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
     """A run as it was recorded. Made once, read many times.
 
-    repeatable: whether a second run under another hash seed gave the same recording; None if that
-    was not tried. `difference` says where the two first differ.
+    repeatable: whether further runs gave the same: one under another hash seed, and one without the tracer;
+    None if that was not tried. `difference` says which of them differs, and where.
     """
 
     program: Program
@@ -85,6 +96,16 @@ class Recording:
     def trace(self) -> Trace:
         """The trace of the main thread."""
         return self.traces[0]
+
+    @property
+    def doubt(self) -> str | None:
+        """Why the recording may not say what the program does elsewhere, in a few words; None if nothing
+        speaks against it. `difference` has the details."""
+        if self.repeatable is not False:
+            return None
+        if (self.difference or "").startswith(UNTRACED):
+            return "it ends differently without the tracer"
+        return "not repeatable"
 
     @property
     def result_value(self) -> Value | None:

@@ -179,6 +179,7 @@ _MAY_END: dict[str, Field] = {
     "failure": maybe(is_text),
     "sources": named(is_text),
     "imported": many(is_text),
+    "reads": many(is_text),
     "exception": is_text,
     "detail": is_text,
     "result": is_text,

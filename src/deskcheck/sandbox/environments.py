@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.errors import InputError, SandboxError
-from deskcheck.files import cache_folder, read_file, read_json
+from deskcheck.files import cache_folder, read_file, read_json, read_text
 
 _OLDEST = (3, 11)
 """deskcheck's own code runs in the programs' processes."""
@@ -90,7 +90,7 @@ class EnvironmentSpec:
         """
         path = Path(file)
         try:
-            text = path.read_text(encoding="utf-8")
+            text = read_text(path)
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"{path}: cannot be read: {error}") from error
         if path.suffix != ".toml":

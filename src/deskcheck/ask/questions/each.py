@@ -3,6 +3,7 @@
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from deskcheck.ask.questions.alike import Alike
@@ -23,6 +24,7 @@ def of_each(
     seed: int = 0,
     per_recording: int | None = None,
     steps: StepOptions | None = None,
+    doubtful: bool = False,
     excluded: Mapping[str, Counter[str]],
     beside: Callable[[Recording], tuple[_T, str | None]],
 ) -> Iterator[tuple[str, list[Sample], _T]]:
@@ -30,7 +32,8 @@ def of_each(
 
     One recording is held at a time. Samples of recordings of tests are held to the end, as far as
     `alike` says, and come last. beside: of a recording that has samples, what is to come with
-    them, and None or the reason why it is not asked about. steps: how `step` asks.
+    them, and None or the reason why it is not asked about. steps: how `step` asks. doubtful: whether
+    recordings are asked about for which there is a `Recording.doubt`.
 
     Raises InputError where two recordings have one id, so that samples would too.
     """
@@ -44,6 +47,8 @@ def of_each(
                 f"two recordings have the id {recording.id!r}. Ask about their folders one at a time, or "
                 "record them into one folder, which refuses an id that it has."
             )
+        if doubtful:
+            recording = replace(recording, repeatable=None)
         found: dict[str, list[Sample]] = {}
         failures: list[str] = []
         try:

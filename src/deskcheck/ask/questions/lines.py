@@ -87,6 +87,7 @@ def write_questions(
                 seed=sampling.seed,
                 per_recording=sampling.per_recording,
                 steps=steps,
+                doubtful=sampling.doubtful,
                 excluded=excluded,
                 beside=lambda recording: (None, None),
             ):

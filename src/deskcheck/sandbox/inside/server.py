@@ -30,6 +30,7 @@ from deskcheck.sandbox.inside import beside as _beside
 from deskcheck.sandbox.inside import scratch as _scratch
 from deskcheck.sandbox.inside import startup
 from deskcheck.sandbox.inside.session_server import CallerGone, Keeper, Wishes
+from deskcheck.sandbox.inside.written import written
 from deskcheck.sandbox.linux import kernel, landlock, orphans, seccomp
 from deskcheck.sandbox.linux import root as _root
 from deskcheck.sandbox.linux import steps as _steps
@@ -47,11 +48,14 @@ from deskcheck.sandbox.linux.processes import (
     waited_s,
 )
 from deskcheck.sandbox.linux.refused import Refuses
+from deskcheck.sandbox.surroundings import elsewhere as _elsewhere
 
 REPORT = struct.Struct("!BidQ")
-"""What stopped it, wait status, CPU seconds of all its processes, peak resident KiB of the first."""
-WANTED = struct.Struct("!cdQ")
-"""A wish for a program's process: its CPU seconds, and the bytes that all its processes may fill."""
+"""What stopped it, wait status, CPU seconds of all its processes, peak resident KiB of the first. The files
+that it wrote follow, as JSON, if the wish says so (`written`)."""
+WANTED = struct.Struct("!cdQ?")
+"""A wish for a program's process: its CPU seconds, the bytes that all its processes may fill, and whether to
+report the files that it wrote."""
 LATER = struct.Struct("!cd")
 """An answer to the question whether wall time is up: not yet, wait for so many seconds more."""
 KILL, TOO_LATE, RUN, SESSION = b"k", b"w", b"r", b"s"
@@ -73,10 +77,11 @@ _SYSTEM = (
 )
 """Of ``/etc``: what names like awk stand for on Debian, where libraries lie, the local time."""
 _USERS = {
-    "/etc/passwd": "root:x:0:0:root:/root:/usr/sbin/nologin\nsandbox:x:{uid}:{gid}:sandbox:{home}:/bin/sh\n",
-    "/etc/group": "root:x:0:\nsandbox:x:{gid}:\n",
+    "/etc/passwd": "root:x:0:0:root:/root:/usr/sbin/nologin\n{name}:x:{uid}:{gid}:{name}:{home}:/bin/sh\n",
+    "/etc/group": "root:x:0:\n{name}:x:{gid}:\n",
 }
-"""Who the users are, where a workspace has a root of its own: the real ones are nobody's business there."""
+"""Who the users are, where a workspace has a root of its own, and elsewhere: the real ones are nobody's
+business there."""
 _READABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _WRITABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
 _LANDLOCK_AT_LEAST = 3
@@ -97,7 +102,7 @@ class Setup:
     counts (`linux.cgroup`). mark: what all its processes carry (`orphans`). workspace: whether commands run
     there: files stay from one to the next, and may be run. listening: whether programs begin with UNIX
     sockets that the caller can connect to; `stop_listening` ends that. landlock_abi: use no more of Landlock
-    than this version has; None: all.
+    than this version has; None: all. elsewhere: whether programs find another machine.
     """
 
     level: str
@@ -113,6 +118,7 @@ class Setup:
     workspace: bool
     listening: bool
     landlock_abi: int | None
+    elsewhere: bool
 
 
 @dataclass
@@ -192,16 +198,25 @@ class _Server:
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
         if self.alone:
             self._enter_namespaces()
-            self.folder = _root.SCRATCH
-            files = self._users() if setup.workspace else {}
+            self.folder = _elsewhere.SCRATCH if setup.elsewhere else _root.SCRATCH
+        self.program_folder = f"{self.folder}/{_elsewhere.PROGRAM if setup.elsewhere else 'program'}"
+        if self.alone:
+            files = self._users() if setup.workspace or setup.elsewhere else {}
             self.facts["proc"] = _root.build(
-                self.readable, setup.scratch, setup.scratch_bytes, files, own_tmp=setup.workspace, links=links
+                self.readable,
+                setup.scratch,
+                setup.scratch_bytes,
+                files,
+                own_tmp=setup.workspace,
+                links=links,
+                program=self.program_folder,
             )
             self.readable += ["/proc", *files]
-        self.program_folder = self.folder + "/program"
         for name in ("HOME", "TMPDIR"):
             os.environ[name] = self.program_folder
         os.chdir("/")
+        if setup.elsewhere:
+            self._settle_elsewhere()
         for name in setup.profile:
             __import__(name)
         self.rules: int | None = None
@@ -299,23 +314,38 @@ class _Server:
     def _users(self) -> dict[str, str]:
         uid = os.getuid() if self.setup.uid is None else self.setup.uid
         gid = os.getgid() if self.setup.uid is None else self.setup.uid
-        home = _root.SCRATCH + "/program"
-        return {path: text.format(uid=uid, gid=gid, home=home) for path, text in _USERS.items()}
+        name = _elsewhere.ENVIRONMENT["USER"] if self.setup.elsewhere else "sandbox"
+        known = {"uid": uid, "gid": gid, "name": name, "home": self.program_folder}
+        return {path: text.format(**known) for path, text in _USERS.items()}
+
+    def _settle_elsewhere(self) -> None:
+        """Let programs find other modes and numbers of files, and other counts of references."""
+        os.umask(_elsewhere.UMASK)
+        if self.alone:
+            for number in range(11):  # each takes a number of a file
+                name = f"{self.folder}/{number}"
+                os.close(os.open(name, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+                os.unlink(name)
+        _elsewhere.hold()
 
     def _enter_namespaces(self) -> None:
         """Go on as the first process of new namespaces. What is left outside waits, and goes with it."""
         flags = kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWNET
         flags |= kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
         uid, gid = os.getuid(), os.getgid()
+        elsewhere = self.setup.elsewhere
         if kernel.capabilities() & kernel.CAP_SYS_ADMIN:
             kernel.unshare(flags)
         elif self.uid is None:
             kernel.unshare(flags | kernel.CLONE_NEWUSER)
-            _map_users(os.getpid(), f"{uid} {uid} 1", f"{gid} {gid} 1", alone=True)
+            inside = (_elsewhere.UID, _elsewhere.UID) if elsewhere else (uid, gid)
+            _map_users(os.getpid(), f"{inside[0]} {uid} 1", f"{inside[1]} {gid} 1", alone=True)
         else:  # root of a container, as a rule: only who stays outside may give us more than one user
             own = self.uid
             with _helper(lambda: _map_users(os.getppid(), *2 * (f"0 0 1\n{own} {own} 1",), alone=False)):
                 kernel.unshare(flags | kernel.CLONE_NEWUSER)
+        if elsewhere:
+            _be_on_for_longer()
         pid = os.fork()
         if pid:
             self.connection.close()
@@ -326,7 +356,9 @@ class _Server:
                 os.kill(os.getpid(), signal.SIGKILL)  # so that our caller is told the same
             os._exit(code & 0xFF)
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
-        kernel.sethostname("sandbox")
+        kernel.sethostname(_elsewhere.HOST if elsewhere else "sandbox")
+        if elsewhere:
+            _go_on_from(_elsewhere.LAST_PID)
 
     def serve(self) -> Fork:
         self.connection.send(json.dumps({"ready": self.facts}).encode())
@@ -348,8 +380,10 @@ class _Server:
             if request[:1] == SESSION:
                 report = self._keep(pid, json.loads(request[1:]))
             else:
-                _, cpu_s, memory_bytes = WANTED.unpack(request)
+                _, cpu_s, memory_bytes, files = WANTED.unpack(request)
                 report = self._watch(pid, cpu_s, memory_bytes, before)
+                if files:
+                    report += json.dumps(written(self.program_folder)).encode()
             if not self.setup.workspace:
                 self._empty()
             self.connection.send(report)
@@ -514,6 +548,29 @@ class _Server:
         if pid == 0:
             threading.main_thread()._native_id = os.getpid()  # type: ignore[attr-defined]
         return pid
+
+
+def _be_on_for_longer() -> None:
+    """Have the machine be on for longer in the namespaces of the next child, where the kernel can do that."""
+    try:
+        kernel.unshare(kernel.CLONE_NEWTIME)
+        with open("/proc/self/timens_offsets", "w") as stream:
+            stream.write("".join(f"{clock} {_elsewhere.UPTIME_S} 0\n" for clock in ("monotonic", "boottime")))
+    except OSError:
+        return
+
+
+def _go_on_from(pid: int) -> None:
+    """Have the next process get the number after this one, or one that is at least another."""
+    try:
+        with open("/proc/sys/kernel/ns_last_pid", "w") as stream:
+            stream.write(str(pid))
+    except OSError:
+        for _ in range(31):
+            child = os.fork()
+            if child == 0:
+                os._exit(0)
+            os.waitpid(child, 0)
 
 
 def _map_users(pid: int, users: str, groups: str, *, alone: bool) -> None:

@@ -9,6 +9,7 @@ a hundred times as many. The seed is the number of the mutant, so that what fail
 """
 
 import contextlib
+import copy
 import io
 import json
 import os
@@ -139,7 +140,7 @@ def _of_json(data: bytes, draw: random.Random) -> bytes | None:
         if draw.random() < 0.2 and isinstance(inside, dict):
             del inside[key]
         else:
-            inside[key] = draw.choice(ODD)
+            inside[key] = copy.deepcopy(draw.choice(ODD))
     text = json.dumps(holder[0]).encode()
     if whole:
         return text

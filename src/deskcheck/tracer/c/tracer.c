@@ -19,6 +19,8 @@
 #include "blocks.h"
 #include "emit.h"
 #include "hook.h"
+#include "outermost.h"
+#include "stdout.h"
 
 /* What Python sees. */
 
@@ -514,6 +516,11 @@ static PyMethodDef functions[] = {
     {"register", register_object, METH_O, "have an object's death told"},
     {"deaths", deaths_since, METH_NOARGS, "addresses of registered objects that have died since"},
     {"forget_deaths", forget_deaths, METH_NOARGS, "watch nothing any more"},
+    {"evaluate", outermost_evaluate, METH_VARARGS, "evaluate(code, names): run code as the first frame of this thread"},
+    {"call", (PyCFunction)(void (*)(void))outermost_call, METH_FASTCALL | METH_KEYWORDS, "call(frame, function, *args, **kwargs): call it as that frame would, or with none below"},
+    {"show", outermost_show, METH_O, "show(error): as the interpreter shows an exception that leaves a program"},
+    {"hear", hear, METH_VARARGS, "hear(stream, *functions): call these with what an io.TextIOWrapper writes"},
+    {"hear_no_more", hear_no_more, METH_O, "hear_no_more(hearing): end what `hear` returned"},
     {"ordered_keys", ordered_keys, METH_O, "the keys of an OrderedDict, in its order; runs none of the program's code"},
     {"setup", setup, METH_VARARGS, "setup(hidden_globals, implicit_names, looked_for, callables, a_class)"},
     {NULL},

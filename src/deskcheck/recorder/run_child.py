@@ -11,7 +11,12 @@ _package_root = __file__.rsplit("/", 3)[0]
 _safe = sys.flags.safe_path
 if not _safe:
     del sys.path[0]  # the folder of this file, whose modules have common names
-sys.path.insert(0, _package_root)
+sys.path.insert(0, _package_root + "/deskcheck/sandbox/inside")
+
+from hidden_modules import HiddenModules  # type: ignore[import-not-found]  # by itself: its package imports much
+
+sys.path[0] = _package_root
+_modules = HiddenModules()
 
 import fcntl
 import functools
@@ -101,7 +106,7 @@ def _describe(error: BaseException) -> dict[str, str]:
 
 def main() -> None:
     job = _job(int(sys.argv[1]))
-    pid, before = os.getpid(), frozenset(sys.modules)
+    pid = os.getpid()
     channel = _moved(job["channel"])
     send = sender(channel, bytes.fromhex(job["key"]))
     make = functools.partial(
@@ -124,7 +129,9 @@ def main() -> None:
             "cut": tracer.cut,
             "failure": repr(tracer.failure) if tracer.failure else None,
             "sources": {label: file for file, label in job["scope"].items() if file in files},
-            "imported": sorted({name.partition(".")[0] for name in [*sys.modules] if name not in before}),
+            "imported": sorted(
+                {name.partition(".")[0] for name in [*sys.modules] if name not in _modules.visible}
+            ),
             "cpu_s": used.ru_utime + used.ru_stime,
             **facts,
         }
@@ -138,6 +145,9 @@ def main() -> None:
     StdoutHearing(tracer.wrote).on()
     if job["path"] is not None and not _safe:
         sys.path.insert(0, job["path"])
+    if job["how"] == "module":
+        _modules.visible |= _modules.with_imports("runpy")
+    _modules.hide(os.path.abspath(job["target"]) if job["how"] == "file" else None)
     send(b"ready")
     try:
         sys.modules["__main__"] = module = _main_module()

@@ -1,8 +1,8 @@
 """Runs the program's code as the interpreter does: no frame of ours is below its first one.
 
-So `sys._getframe`, `inspect.stack`, `traceback.print_stack` and the `stacklevel` of warnings end where they end
-without us, and the recursion limit is as far away. Where the native core is not built for this interpreter, our
-frames are there.
+So `sys._getframe`, `inspect.stack`, `traceback.print_stack` and the `stacklevel` of warnings end where they
+end without us, and the recursion limit is as far away. Where the native core is not built for this
+interpreter, our frames are there.
 """
 
 import sys

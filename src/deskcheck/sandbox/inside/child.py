@@ -9,12 +9,18 @@ and finalisation are the program's own.
 import sys
 
 _package_root = __file__.rsplit("/", 4)[0]
-sys.path.insert(0, _package_root)
+sys.path.insert(0, __file__.rpartition("/")[0])
+
+from hidden_modules import HiddenModules  # type: ignore[import-not-found]  # by itself: its package imports much
+
+sys.path[0] = _package_root
+_modules = HiddenModules()
 
 from deskcheck.sandbox.inside import startup
 
 sys.path.remove(_package_root)
 startup.add_paths()
+_modules.visible |= _modules.with_imports("site")
 sys.path.insert(0, _package_root)
 
 import ast
@@ -27,6 +33,7 @@ import json
 import marshal
 import os
 import resource
+import traceback
 import types
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -141,6 +148,8 @@ class _Run:
     def enter(self) -> None:
         """Let the program find what is its own, and only now: what its environment runs first must not."""
         program = self.program
+        _modules.visible |= self.ours
+        _modules.hide()
         self.ours |= frozenset(startup.run_code())
         sys.path.insert(0, os.getcwd())
         if program.path is not None:
@@ -308,8 +317,6 @@ _OURS = (__file__, "<arguments>", whole_call.__code__.co_filename)
 
 def _show(error: Exception) -> None:
     """Show an exception where a session shows everything: in its output, as at a terminal."""
-    import traceback
-
     outermost.without_ours(error, *_OURS)
     print("".join(traceback.format_exception(error)), end="")
 
@@ -348,13 +355,15 @@ def _end() -> None:
 
 
 def main() -> None:
-    fork = _server.serve(int(sys.argv[1]), sys.modules, {"tracer": tracer_class().name})
+    fork = _server.serve(int(sys.argv[1]), _modules.visible, {"tracer": tracer_class().name})
     job = _read_job(fork.channel)
     describe = functools.partial(_describe, refuses=fork.refuses)
     if "session" in job:
         rlimits.apply(job["limits"])
+        _modules.visible |= fork.ours
+        _modules.hide()
         startup.run_code()
-        determinism.fix(job["determinism"])
+        determinism.fix(job["determinism"], _modules.get)
         session = session_child.SessionInterpreter(fork.channel, job["session"], describe)
         session.serve(session_child.receive, new_sender=_new_sender(job))
         return
@@ -371,7 +380,7 @@ def main() -> None:
         _server.leave_at_once(forget)
         rlimits.apply(job["limits"])
         run.enter()
-        determinism.fix(job["determinism"])
+        determinism.fix(job["determinism"], _modules.get)
     except BaseException as error:
         run.send(b"failed " + json.dumps(describe(error)).encode())
         raise

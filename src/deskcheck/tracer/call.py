@@ -68,6 +68,21 @@ def trace(
     Raises InputError for a class, for another callable that is no Python function, and for a coroutine where
     an event loop runs already.
     """
+    outermost.hold_collector()  # or it would come earlier to the call, for what we make
+    try:
+        return _trace(function, args, kwargs, trace_limits, granularity, sys._getframe(1))
+    finally:
+        outermost.release_collector()
+
+
+def _trace(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    trace_limits: TraceLimits | None,
+    granularity: Granularity,
+    below: FrameType,
+) -> Recording:
     if isinstance(function, partial):
         args, kwargs = (*function.args, *args), {**function.keywords, **kwargs}
         function = function.func
@@ -88,7 +103,7 @@ def trace(
         granularity=Granularity(granularity),
         hidden=names_of_ipython(getattr(target, "__globals__", None)),
     )
-    run_result = _called(function, args, kwargs, tracer, sys._getframe(1))
+    run_result = _called(function, args, kwargs, tracer, below)
     if run_result is None:
         raise _loop_runs(target)
     if tracer.failure is not None:

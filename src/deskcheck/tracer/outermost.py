@@ -11,7 +11,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 try:
-    from deskcheck.tracer._native import call, evaluate, show
+    from deskcheck.tracer._native import call, evaluate, hold_collector, release_collector, show
 except ImportError:
 
     def evaluate(code: CodeType, names: dict[str, Any], /) -> object:
@@ -21,12 +21,26 @@ except ImportError:
     def call(frame: FrameType | None, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
 
+    def hold_collector() -> None:
+        return
+
+    def release_collector() -> None:
+        return
+
     def show(error: BaseException, /) -> None:
         sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
         sys.excepthook(type(error), error, error.__traceback__)
 
 
-__all__ = ["call", "evaluate", "exit_status", "show", "without_ours"]
+__all__ = [
+    "call",
+    "evaluate",
+    "exit_status",
+    "hold_collector",
+    "release_collector",
+    "show",
+    "without_ours",
+]
 
 
 def without_ours(error: BaseException, *files: str) -> None:

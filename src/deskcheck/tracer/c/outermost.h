@@ -2,7 +2,7 @@
 #ifndef DESKCHECK_OUTERMOST_H
 #define DESKCHECK_OUTERMOST_H
 
-#include "interpreter.h"
+#include "collector.h"
 
 /* What is cut off while the program runs: frames, and the recursion that they count as. */
 typedef struct { IFrame *frame; Recursion used; } Below;
@@ -53,12 +53,14 @@ cut_off(PyThreadState *ts, IFrame *base)
     Below below = {*current_frame_of(ts), recursion_down_to(ts, base)};
     *current_frame_of(ts) = base;
     count_recursion(ts, below.used, 1);
+    collector_leaves_us(ts);
     return below;
 }
 
 static void
 join_again(PyThreadState *ts, Below below)
 {
+    collector_is_held_again(ts);
     *current_frame_of(ts) = below.frame;
     count_recursion(ts, below.used, -1);
 }

@@ -708,14 +708,3 @@ def leave_at_once(forget: Any) -> None:
         os._exit(status)
 
     atexit.register(leave)
-
-
-def end() -> None:
-    """What the interpreter does first when a program is over: wait for threads, run exit functions.
-
-    The function of `leave_at_once` is the last of these. It returns where a program took that away.
-    """
-    threading = sys.modules.get("threading")
-    if threading is not None:
-        threading._shutdown()
-    atexit._run_exitfuncs()

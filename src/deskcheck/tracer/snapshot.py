@@ -528,6 +528,10 @@ class Snapshotter:
         if read is not None:
             return read(self, obj)
         bases = bases_of(kind)
+        if id(kind) in _c_state.READERS:
+            shows_dict = _dictoffset(kind) and id(kind) not in _c_state.FILES
+            fields = self._named(fields_of(obj, bases)) if shows_dict else {}
+            return self._part(kind, _c_state.READERS[id(kind)](obj), fields, left_out=False)
         if _inherits(bases, type):
             return self._class_content(obj)
         if _inherits(bases, BaseException):

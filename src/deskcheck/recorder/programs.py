@@ -47,8 +47,8 @@ class RecordSummary:
 
     recorded: new recordings. skipped: programs that the folder already held. by_outcome: how many of the new
     recordings ended how. not_repeatable: program id -> where two runs differ. causes: of how many of those
-    what was found to be a cause (`repeats.Cause`). problems: program id -> how our own machinery failed on
-    it.
+    what was found to be a cause (`repeats.Cause`). refused: program id -> what the sandbox refused it.
+    problems: program id -> how our own machinery failed on it.
     """
 
     recorded: int = 0
@@ -56,6 +56,7 @@ class RecordSummary:
     by_outcome: Counter[str] = field(default_factory=Counter)
     not_repeatable: dict[str, str] = field(default_factory=dict)
     causes: Counter[str] = field(default_factory=Counter)
+    refused: dict[str, dict[str, int]] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
 
@@ -234,6 +235,8 @@ def record_programs(
                 if where is not None:
                     summary.not_repeatable[program.id] = where
                     summary.causes.update(cause.value for cause in why)
+                if run_result.refused:
+                    summary.refused[program.id] = run_result.refused
                 if run_result.outcome is Outcome.HARNESS_ERROR:
                     summary.problems[program.id] = run_result.detail
                 progress(program, run_result)

@@ -19,6 +19,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from deskcheck.corpus.text.archive import MAIN, modules_in_archive
 from deskcheck.errors import InputError
 from deskcheck.recorder.settings import RunSettings
 from deskcheck.recording.outcome import Outcome, signal_name
@@ -49,8 +50,8 @@ def run(
 ) -> tuple[str, int]:
     """Run a program to its end and record it into a folder; the id of the recording and the exit status.
 
-    target: a file, ``-`` for a program from standard input, or, if `module`, the name of a module, as
-    ``python -m`` takes it. The status is negative for a signal, as `subprocess` has it. Ctrl-C reaches the
+    target: a file, or an archive or a folder with a ``__main__.py``; ``-`` for a program from standard input;
+    or, if `module`, the name of a module, as ``python -m`` takes it. The status is negative for a signal, as `subprocess` has it. Ctrl-C reaches the
     program and is its own matter; SIGTERM is passed on.
 
     Raises:
@@ -87,9 +88,18 @@ def _planned(target: str, arguments: tuple[str, ...], module: bool) -> tuple[Pro
                 f"{target}: is no option of `deskcheck run`. Its own stand before FILE.py, those of the "
                 "program after it; a file of that name is ./" + target
             )
-        if file.is_dir() or not file.exists():
-            what = "is a folder" if file.is_dir() else "is no file"
-            raise InputError(f"{target}: {what}. Write deskcheck run FILE.py, or deskcheck run -m MODULE.")
+        if not file.exists():
+            raise InputError(
+                f"{target}: is no file. Write deskcheck run FILE.py, or deskcheck run -m MODULE."
+            )
+        if file.is_dir() and not (file / MAIN).is_file():
+            raise InputError(
+                f"{target}: is a folder without a file {MAIN}. Write deskcheck run FILE.py, or "
+                "deskcheck run -m MODULE."
+            )
+        archive = None if file.is_dir() else modules_in_archive(file)
+        if file.is_dir() or archive is not None:
+            return _contained(file, target, arguments, archive)
         try:
             data = file.read_bytes()
         except OSError as error:
@@ -103,14 +113,7 @@ def _planned(target: str, arguments: tuple[str, ...], module: bool) -> tuple[Pro
         scope[os.path.abspath(target)] = label
     elif how == "stdin":
         scope["<stdin>"] = label
-    program = Program(
-        id=label,
-        code=text,
-        mode=Mode.MODULE,
-        filename=label,
-        source=target,
-        extra={"run": how, "argv": list(arguments), "folder": str(Path.cwd())},
-    )
+    program = _program(label, label, text, target, how, arguments)
     job = {
         "how": how,
         "target": target,
@@ -121,9 +124,52 @@ def _planned(target: str, arguments: tuple[str, ...], module: bool) -> tuple[Pro
         "text": piped,
         "scope": scope,
         "modules": modules,
+        "texts": {},
         "tracer": tracer_class().name,
     }
     return program, job
+
+
+def _program(id_: str, label: str, text: str, target: str, how: str, arguments: tuple[str, ...]) -> Program:
+    return Program(
+        id=id_,
+        code=text,
+        mode=Mode.MODULE,
+        filename=label,
+        source=target,
+        extra={"run": how, "argv": list(arguments), "folder": str(Path.cwd())},
+    )
+
+
+def _contained(
+    file: Path, target: str, arguments: tuple[str, ...], archive: dict[str, str] | None
+) -> tuple[Program, dict[str, Any]]:
+    """As `_planned`, of the ``__main__.py`` in an archive, whose modules are given, or in a folder."""
+    place = os.path.abspath(target)
+    if archive is None:
+        scope, modules = _own(Path(place))
+        text = (file / MAIN).read_text("utf-8", "replace")
+    else:
+        scope, modules = {f"{place}/{name}": name for name in archive}, [*map(_module, archive)]
+        text = archive.get(MAIN, "")
+    job = {
+        "how": "contained",
+        "target": target,
+        "argv": [target, *arguments],
+        "orig_argv": [sys.executable, target, *arguments],
+        "path": place,
+        "label": MAIN,
+        "text": None,
+        "scope": scope,
+        "modules": modules,
+        "texts": archive or {},
+        "tracer": tracer_class().name,
+    }
+    return _program(file.name or target, MAIN, text, target, "contained", arguments), job
+
+
+def _module(label: str) -> str:
+    return label.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
 def _own(folder: Path) -> tuple[dict[str, str], list[str]]:
@@ -144,7 +190,7 @@ def _own(folder: Path) -> tuple[dict[str, str], list[str]]:
                 path = os.path.join(place, name)
                 label = os.path.relpath(path, folder)
                 scope[path] = label
-                modules.append(label.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
+                modules.append(_module(label))
         if len(scope) > _OWN_FILES:
             return {}, []
     return scope, modules
@@ -159,10 +205,13 @@ class _Watched:
         self.decoder = Decoder(self.key, traced=True)
         self.end: dict[str, Any] | None = None
         self.forged = ""
+        self.texts: dict[str, str] = {}
+        """Of files in an archive."""
 
     def run(self, job: dict[str, Any]) -> int:
         """The exit status."""
         settings: RunSettings = job.pop("settings")
+        self.texts = job.pop("texts")
         mirror = os.memfd_create("deskcheck")
         os.ftruncate(mirror, _MIRROR_BYTES)
         ours, theirs = os.pipe()
@@ -232,7 +281,8 @@ class _Watched:
     def run_result(self, status: int, wall_s: float) -> RunResult:
         end = self.end or {}
         outcome, detail = self._verdict(status)
-        texts = {label: _text(file) for label, file in end.get("sources", {}).items()}
+        files = end.get("sources", {}).items()
+        texts = {label: self.texts[label] if label in self.texts else _text(file) for label, file in files}
         cut = self.decoder.cut or end.get("cut") or ("ended" if self.end is None else None)
         return RunResult(
             outcome=outcome,

@@ -54,13 +54,17 @@ def _main_module(job: dict[str, Any]) -> tuple[types.ModuleType, types.CodeType]
     names["__builtins__"] = sys.modules["builtins"]
     if sys.version_info < (3, 14):  # PEP 649
         names["__annotations__"] = {}
-    if job["how"] == "module":
+    if job["how"] in ("module", "contained"):
         import runpy
 
         sys.modules["__main__"] = main
         try:
             found: Any = runpy
-            _, spec, code = found._get_module_details(job["target"])
+            _, spec, code = (
+                found._get_module_details(job["target"])
+                if job["how"] == "module"
+                else found._get_main_module_details()
+            )
         except ImportError as error:  # as `python -m` says it
             sys.exit(f"{sys.executable}: {error}")
         names |= {
@@ -70,7 +74,8 @@ def _main_module(job: dict[str, Any]) -> tuple[types.ModuleType, types.CodeType]
             "__package__": spec.parent,
             "__cached__": spec.cached,
         }
-        sys.argv[0] = spec.origin
+        if job["how"] == "module":
+            sys.argv[0] = spec.origin
         job["scope"].setdefault(code.co_filename, job["label"])
         return main, code
     if job["how"] == "stdin":
@@ -161,7 +166,7 @@ def main() -> None:
     sys.argv[:] = job["argv"]
     sys.orig_argv[:] = job["orig_argv"]
     watch_stdout(tracer)
-    if job["path"] is not None and not _safe:
+    if job["path"] is not None and (not _safe or job["how"] == "contained"):
         sys.path.insert(0, job["path"])
     send(b"ready")
     try:

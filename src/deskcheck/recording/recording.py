@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, overload
@@ -14,6 +15,7 @@ from deskcheck.recording.value import Value, decode, loads, render
 _NUMBER = re.compile(r"#\d+")
 SAID_CHARS = 80
 """Of a result, or of what ended a run, in the `repr` of a recording."""
+REFUSED = "the sandbox refused it something"
 CUT_WORDS = {
     "events": "the limit on events was reached",
     "recursion": "the limit on recursion was near",
@@ -53,6 +55,9 @@ class RunResult:
     sources: dict[str, str] = field(default_factory=dict)
     """Text of the recorded files other than the program's own, by the name used in events."""
     packages: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, int] | None = None
+    """Names of system calls that the sandbox refused, and paths that it did not let the program open: how often
+    each was. None where that is not known."""
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -80,6 +85,11 @@ class Recording:
     @property
     def outcome(self) -> Outcome:
         return self.run_result.outcome
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Reasons why the run may not be what the program does elsewhere."""
+        return (REFUSED,) if self.run_result.refused else ()
 
     @property
     def trace(self) -> Trace:
@@ -197,6 +207,20 @@ class Recording:
         if self.environment.limits:
             said.append(", ".join(f"{name}={value!r}" for name, value in self.environment.limits.items()))
         return f"<Recording {self.program.id}: {', '.join(each.strip() for each in said)}>"
+
+
+def refused_text(refused: Mapping[str, int]) -> str:
+    """What was refused, the most frequent first: ``socket 3 times, /etc/hosts``."""
+    counts = sorted(refused.items(), key=lambda pair: (-pair[1], pair[0]))
+    return ", ".join(
+        f"{_one_line(name)} {count} times" if count > 1 else _one_line(name) for name, count in counts
+    )
+
+
+def check_refused(refused: Any) -> None:
+    """Raises ValueError where a file says something else than names and numbers."""
+    if refused is not None and not all(type(count) is int for count in refused.values()):
+        raise ValueError("'refused' counts something that is not a number")
 
 
 def _one_line(text: str) -> str:

@@ -12,7 +12,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from importlib import metadata
 from typing import Any
@@ -36,6 +36,12 @@ _ANSWER_S = 5.0
 """Until the server is asked again whether a program is too late."""
 _JOB_S = 60.0
 """For a program's process to take its job. It does that before anything else."""
+
+MOST_PATHS = 32
+"""That were not opened, of one program. `_syscalls.c` has the same number."""
+MOST_NAME_CHARS = 1000
+PROCESS_FOLDERS = ("/proc/", "/sys/")
+"""What is there is not the same for every process."""
 
 _PROGRAM = tuple(each.name for each in fields(Program))
 _NO_TRACE_LIMITS = TraceLimits()
@@ -301,9 +307,29 @@ class ProcessRun:
             wall_s=round(wall_s, 6),
             cut=cut,
             sources=end.get("sources", {}),
+            refused=self._refused(report.refused, end),
             packages=self._packages(end.get("imported", ())),
             **facts,
         )
+
+    def _refused(self, calls: dict[str, int] | None, end: Mapping[str, Any]) -> dict[str, int] | None:
+        """The calls that were refused, and of the paths that were not opened those that can be opened outside.
+        calls: by the filter; None: not known."""
+        found = {
+            path if "/" in path else f"./{path}": 1
+            for path, writes in end.get("unopened", ())[:MOST_PATHS]
+            if self._opens_here(path, writes)
+        }
+        if "refused" in end:
+            found[end["refused"][:MOST_NAME_CHARS]] = 1
+        return calls if calls is None and not found else found | (calls or {})
+
+    def _opens_here(self, path: str, writes: bool) -> bool:
+        folder = self.program.path
+        if "\0" in path or len(path) > MOST_NAME_CHARS or (folder is None and not os.path.isabs(path)):
+            return False
+        place = os.path.join(folder or "/", path)
+        return not place.startswith(PROCESS_FOLDERS) and can_open(place, writes=writes)
 
     def _packages(self, imported: Any) -> dict[str, str]:
         """Versions of the distributions that the imported top-level modules belong to."""
@@ -371,6 +397,13 @@ def _job_of(tracing: Tracing | None) -> dict[str, Any]:
 @functools.lru_cache(16)
 def _as_dict(limits: Limits | TraceLimits) -> dict[str, Any]:
     return asdict(limits)
+
+
+def can_open(path: str, *, writes: bool) -> bool:
+    """Whether this process could open a file, or make it."""
+    if not writes:
+        return os.access(path, os.R_OK)
+    return os.access(path if os.path.exists(path) else os.path.dirname(path), os.W_OK)
 
 
 def text(data: bytearray, limit: int) -> str:

@@ -16,18 +16,21 @@ from typing import Any
 
 from deskcheck.errors import SandboxError, ServerLost
 from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.decoder import Forged, is_whole, named, plain
 from deskcheck.sandbox.environments import BuiltEnvironment
 from deskcheck.sandbox.inside import server as _server
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.linux import cgroup, orphans
 from deskcheck.sandbox.linux import kernel as _kernel
 from deskcheck.sandbox.linux import root as _root
+from deskcheck.sandbox.linux.notices import MOST_NAMES
 
 _CHILD = Path(__file__).with_name("inside") / "child.py"
 _WORKSPACE_CHILD = Path(__file__).with_name("inside") / "workspace_child.py"
 _START_S = 120.0
 """For a busy machine and a large profile."""
 _END_S = 10.0
+_REPORT_BYTES = 4096
 _ANSWER_BYTES = 1 << 18
 """Of one answer: the names of changed files make it long."""
 _OWN_UIDS = 0x7D000000
@@ -100,12 +103,13 @@ class Profile:
 @dataclass(frozen=True, slots=True)
 class ServerReport:
     """What a server says of a program: `stopped` as in `inside.server`, the exit status of its process, the
-    CPU time of all its processes."""
+    CPU time of all its processes; how often each system call was refused, None where that is not known."""
 
     stopped: int
     status: int
     cpu_s: float
     peak_kib: int
+    refused: dict[str, int] | None = None
 
 
 class Server:
@@ -337,16 +341,30 @@ class Server:
     def report(self) -> "ServerReport | float":
         """How the program ended; or how many seconds more of wall time it is due. Raises ServerLost."""
         try:
-            data = self.connection.recv(64)
+            data = self.connection.recv(_REPORT_BYTES)
         except OSError as error:
             raise ServerLost(f"the fork server is gone: {error}") from error
         if len(data) == _server.LATER.size:
             seconds: float = _server.LATER.unpack(data)[1]
             return seconds
-        if len(data) != _server.REPORT.size:
+        if len(data) < _server.REPORT.size:
             raise ServerLost("the fork server ended while a program ran")
-        stopped, status, cpu_s, peak_kib = _server.REPORT.unpack(data)
-        return ServerReport(stopped, os.waitstatus_to_exitcode(status), cpu_s, peak_kib)
+        stopped, status, cpu_s, peak_kib = _server.REPORT.unpack_from(data)
+        refused = self._refused(data[_server.REPORT.size :])
+        return ServerReport(stopped, os.waitstatus_to_exitcode(status), cpu_s, peak_kib, refused)
+
+    def _refused(self, text: bytes) -> dict[str, int] | None:
+        if self.profile.level is Confinement.TRUSTED:
+            return {}
+        if not self.wait_until_ready().get("refusals"):
+            return None
+        try:  # others' modules may run in the server
+            refused = plain(text or b"{}", parts=4 * MOST_NAMES, depth=1)
+        except Forged as error:
+            raise ServerLost(f"the fork server says what none says: {error}") from error
+        if not named(is_whole)(refused):
+            raise ServerLost("the fork server says what none says")
+        return dict(refused)
 
     def close(self) -> None:
         """End the server and whatever runs under it."""

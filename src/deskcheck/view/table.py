@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from deskcheck.recording.program import code_lines
-from deskcheck.recording.recording import CUT_WORDS, Recording
+from deskcheck.recording.recording import CUT_WORDS, Recording, refused_text
 from deskcheck.recording.trace import Event, Kind
 from deskcheck.recording.value import Value, extent, render
 
@@ -197,4 +197,6 @@ def _end(recording: Recording, value_chars: int) -> Text:
         lines.append(f"events are missing at the end: {why}")
     if recording.repeatable is False:
         lines.append(f"not repeatable: {recording.difference}")
+    if run_result.refused:
+        lines.append(f"refused by the sandbox: {refused_text(run_result.refused)}")
     return Text("\n".join(lines))

@@ -20,6 +20,7 @@ def of_each(
     *,
     seed: int = 0,
     per_recording: int | None = None,
+    doubtful: bool = False,
     steps: StepOptions | None = None,
     excluded: Mapping[str, Counter[str]],
     beside: Callable[[Recording], tuple[_T, str | None]],
@@ -44,7 +45,15 @@ def of_each(
             )
         try:
             found = {
-                name: list(kind(recording, seed=seed, per_recording=per_recording, excluded=excluded[name]))
+                name: list(
+                    kind(
+                        recording,
+                        seed=seed,
+                        per_recording=per_recording,
+                        doubtful=doubtful,
+                        excluded=excluded[name],
+                    )
+                )
                 for name, kind in kinds.items()
             }
         except RecordingError as error:

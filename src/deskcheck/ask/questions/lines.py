@@ -85,6 +85,7 @@ def write_questions(
                 of_programs,
                 seed=sampling.seed,
                 per_recording=sampling.per_recording,
+                doubtful=sampling.doubtful,
                 steps=steps,
                 excluded=excluded,
                 beside=lambda recording: (None, None),

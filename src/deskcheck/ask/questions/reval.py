@@ -256,7 +256,9 @@ def _unfit(recording: Recording) -> str | None:
         return f"ended otherwise: {recording.outcome}"
     if recording.run_result.cut or any(trace.cut for trace in recording.traces):
         return "the recording is cut"
-    return "not repeatable" if recording.repeatable is False else None
+    if recording.repeatable is False:
+        return "not repeatable"
+    return next(iter(recording.doubts), None)
 
 
 REVAL_BENCHMARKS: dict[str, RevalBenchmark] = {

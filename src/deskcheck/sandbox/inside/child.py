@@ -36,8 +36,9 @@ from deskcheck.recording.value import decode, render
 from deskcheck.sandbox.inside import beside, calling, determinism, session_child
 from deskcheck.sandbox.inside import server as _server
 from deskcheck.sandbox.inside.channel import END_BYTES, sender, sending_tracer
-from deskcheck.sandbox.linux import rlimits
+from deskcheck.sandbox.linux import notices, rlimits
 from deskcheck.sandbox.linux.refused import Refuses, refused_call
+from deskcheck.sandbox.linux.steps import compiled
 from deskcheck.tracer import Granularity, TraceLimits, tracer_class
 from deskcheck.tracer.result import exception_text, snapshot
 from deskcheck.tracer.stdout import watch_stdout
@@ -46,6 +47,8 @@ from deskcheck.tracer.whole_call import whole_call
 sys.path.remove(_package_root)
 
 tracer_class()  # imported before the first fork
+if compiled is not None:
+    compiled.watch(None)
 
 
 def _read_job(channel: int) -> dict[str, Any]:
@@ -102,6 +105,7 @@ class _Run:
         self.sources: dict[str, str] = {}
         self.pid = os.getpid()
         self.ours = fork.ours
+        self.watched = fork.watched
         self.status: int | None = None
 
     def prepare(self) -> None:
@@ -140,7 +144,9 @@ class _Run:
     def enter(self) -> None:
         """Let the program find what is its own, and only now: what its environment runs first must not."""
         program = self.program
-        self.ours |= frozenset(startup.run_code())
+        if startup.has_code():
+            self.ours |= frozenset(startup.run_code())
+            notices.begin()
         sys.path.insert(0, os.getcwd())
         if program.path is not None:
             # Last: a file named as a library module must not stand in for it when the library imports it.
@@ -252,6 +258,12 @@ class _Run:
         finally:
             self._stop()
 
+    def begin(self) -> None:
+        """Say that the program begins, which is what comes next."""
+        if compiled is not None and self.watched is not None:
+            compiled.watch(self.watched)
+        self.send(b"ready")
+
     def report(self, outcome: Outcome, **facts: Any) -> None:
         """Send the end message, unless this is a process that the program forked."""
         if os.getpid() != self.pid:
@@ -267,6 +279,8 @@ class _Run:
             "cpu_s": used.ru_utime + used.ru_stime,
             **facts,
         }
+        if compiled is not None and self.watched is not None:
+            message["unopened"] = compiled.unopened()
         told = json.dumps(message).encode()
         if len(told) > END_BYTES - 4:
             told = json.dumps(_shortened(message)).encode()
@@ -361,7 +375,8 @@ def main() -> None:
         session.serve(session_child.receive, new_sender=_new_sender(job))
         return
     run = _Run(job, fork)
-    describe = functools.partial(describe, sources={run.program.filename: run.program.code})
+    sources = {run.program.filename: run.program.code}
+    describe = functools.partial(describe, sources=sources)
 
     def forget() -> int | None:
         run.main = None
@@ -377,7 +392,7 @@ def main() -> None:
     except BaseException as error:
         run.send(b"failed " + json.dumps(describe(error)).encode())
         raise
-    run.send(b"ready")
+    run.begin()
     try:
         result = run.run()
     except SystemExit as error:
@@ -390,7 +405,8 @@ def main() -> None:
         _hide_ourselves()
         raise
     except BaseException as error:
-        run.report(Outcome.RAISED, **describe(error))
+        call = refused_call(error, fork.refuses, sources)
+        run.report(Outcome.RAISED, **describe(error), **({} if call is None else {"refused": call}))
         if not isinstance(error, KeyboardInterrupt):  # which ends a process by a signal
             run.status = 1
         _hide_ourselves()

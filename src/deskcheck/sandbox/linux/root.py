@@ -12,12 +12,11 @@ from deskcheck.sandbox.linux import kernel
 SCRATCH = "/scratch"
 """Where the writable file system is."""
 SCRATCH_MODE = 0o711
-SHARED_MEMORY = ".shm"
-"""Folder below the one that a program begins in, to which /dev/shm leads: whoever makes it there has shared
-memory and POSIX semaphores, of the scratch file system."""
+SHARED_MEMORY = f"{SCRATCH}/shm"
+"""The folder that /dev/shm leads to: shared memory and POSIX semaphores are files of the scratch file system."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _LINKS = {"/dev/fd": "/proc/self/fd", "/dev/stdin": "/proc/self/fd/0", "/dev/stdout": "/proc/self/fd/1"}
-_LINKS |= {"/dev/stderr": "/proc/self/fd/2", "/dev/shm": f"{SCRATCH}/program/{SHARED_MEMORY}"}
+_LINKS |= {"/dev/stderr": "/proc/self/fd/2", "/dev/shm": SHARED_MEMORY}
 _READ_ONLY = kernel.MOUNT_ATTR_RDONLY | kernel.MOUNT_ATTR_NOSUID
 
 

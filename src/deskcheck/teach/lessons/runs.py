@@ -89,6 +89,8 @@ class Choice:
             return "not cleared for training"
         if recording.repeatable is False:
             return "not repeatable"
+        if recording.doubts:
+            return recording.doubts[0]
         if not len(recording.trace):
             return "no events"
         granularity = recording.environment.granularity

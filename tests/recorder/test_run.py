@@ -400,3 +400,34 @@ def test_the_modules_of_an_archive_are_recorded(folder: Path, capfd: pytest.Capt
     assert recording.program.code.startswith("from pack.inner")
     assert recording.source("pack/inner.py") == "def twice(x):\n    return 2 * x\n"
     assert {event.file for event in recording.trace} >= {"__main__.py", "pack/inner.py"}
+
+
+SECRET = "k3y of ann & co"
+
+
+@pytest.mark.parametrize("mask", [True, False])
+def test_secrets_are_taken_out(
+    mask: bool, folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Of the environment and of .env: in values, output, arguments and the exception. The program has them."""
+    monkeypatch.setenv("API_KEY", SECRET)
+    monkeypatch.setenv("PWD", str(folder))
+    monkeypatch.setenv("OTHER_TOKEN", "never-seen")
+    (folder / ".env").write_text("DB_PWD='hunter 22'\n")
+    (folder / "app.py").write_text(
+        "import os, sys\nkey = os.environ['API_KEY']\ndata = open('.env').read()\n"
+        "print(sys.argv[1] == key, key, os.environ['PWD'] == os.getcwd())\nraise ValueError([key])\n"
+    )
+    notes: list[str] = []
+    settings = RunSettings(mask=mask)
+    run("app.py", (SECRET, "x"), out="runs", settings=settings, note=notes.append)
+    (recording,) = Recordings("runs")
+    told = "".join(map(repr, recording.trace.rows)) + repr((recording.run_result, recording.program.extra))
+    assert capfd.readouterr().out == f"True {SECRET} True\n"
+    assert (SECRET in told, "hunter 22" in told) == (not mask, not mask)
+    assert str(folder) in told
+    assert recording.program.extra["argv"] == ["[masked]" if mask else SECRET, "x"]
+    assert len(notes) == mask
+    if mask:
+        assert "API_KEY, DB_PWD are masked" in notes[0]
+        assert SECRET not in notes[0]

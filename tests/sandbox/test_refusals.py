@@ -12,8 +12,9 @@ import pytest
 
 from deskcheck.recording import Outcome, Program
 from deskcheck.recording.recording import RunResult
-from deskcheck.sandbox import Confinement, Provided, Sandbox
-from deskcheck.sandbox.linux import notices, seccomp
+from deskcheck.sandbox import Confinement, Sandbox
+from deskcheck.sandbox.linux import notices
+from deskcheck.sandbox.linux.call_numbers import NUMBERS
 from tests.circumstances import ROOT, as_container, as_nobody
 
 SWALLOWED = """
@@ -49,8 +50,8 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
         yield found
 
 
-def ran(sandbox: Sandbox, code: str, **fields: str) -> RunResult:
-    return sandbox.run_one(Program(id="p", code=code, **fields))
+def ran(sandbox: Sandbox, code: str, path: str | None = None) -> RunResult:
+    return sandbox.run_one(Program(id="p", code=code, path=path))
 
 
 def test_calls_that_a_program_was_refused_are_counted(sandbox: Sandbox) -> None:
@@ -82,16 +83,18 @@ def test_who_makes_very_many_is_told_of_in_few_words(sandbox: Sandbox) -> None:
     """And what it did is not the next one's. The mark of the beginning hides nothing."""
     code = (
         "import ctypes\nlibc = ctypes.CDLL(None)\n"
-        f"libc.syscall({seccomp.NUMBERS['socket'][notices._COLUMN]}, 2, 1, 0)\n"
+        f"libc.syscall({NUMBERS['socket'][notices._COLUMN]}, 2, 1, 0)\n"
         f"for number in range(3000, 3100): libc.syscall(number)\nlibc.syscall({notices.BEGIN})\n"
         "for _ in range(20_000): libc.syscall(2999)\n"
     )
     refused = ran(sandbox, code).refused
-    assert refused is not None and len(refused) == notices.MOST_NAMES
+    assert refused is not None
+    assert len(refused) == notices.MOST_NAMES
     assert 10_000 < refused["system call 2999"] < 20_000
     code = "import socket, ctypes\ntry:\n    socket.socket()\nexcept OSError: pass\n"
     refused = ran(sandbox, code + f"ctypes.CDLL(None).syscall({notices.BEGIN})").refused
-    assert refused is not None and refused["socket"] == 1
+    assert refused is not None
+    assert refused["socket"] == 1
     assert ran(sandbox, "").refused == {}
 
 
@@ -100,7 +103,7 @@ def test_signals_do_not_stop_refused_calls(sandbox: Sandbox) -> None:
         "import ctypes, signal\nhits = []\nsignal.signal(signal.SIGALRM, lambda *_: hits.append(1))\n"
         "signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)\n"
         "libc = ctypes.CDLL(None, use_errno=True)\nnumbers = set()\n"
-        f"while len(hits) < 50:\n    libc.syscall({seccomp.NUMBERS['chroot'][notices._COLUMN]}, b'/')\n"
+        f"while len(hits) < 50:\n    libc.syscall({NUMBERS['chroot'][notices._COLUMN]}, b'/')\n"
         "    numbers.add(ctypes.get_errno())\nprint(numbers)"
     )
     assert ran(sandbox, code).stdout in (f"{{{errno.EPERM}}}\n", f"{{{errno.EPERM}, {errno.EINTR}}}\n")
@@ -129,9 +132,9 @@ def test_paths_that_open_outside_alone_are_named(sandbox: Sandbox, tmp_path: Pat
         "open(p + '/nowhere')": None,
         "open(p + '/nowhere/x', 'w')": None,
     }
-    for statement, path in tries.items():
+    for statement, below in tries.items():
         code = f"p = {str(folder)!r}\ntry:\n    {statement}\nexcept Exception: pass\n"
-        expected = {} if path is None else {f"{folder}{path}": 1}
+        expected = {} if below is None else {f"{folder}{below}": 1}
         assert ran(sandbox, code).refused == expected, statement
     assert not (folder / "new.txt").exists()
 
@@ -147,6 +150,16 @@ def test_a_private_file_beside_the_program_is_named(sandbox: Sandbox, tmp_path: 
     assert ran(sandbox, code, path=str(tmp_path)).refused == {"./secret.key": 1}
 
 
+def test_the_interpreters_caches_are_not_the_programs(sandbox: Sandbox, tmp_path: Path) -> None:
+    """It would write them outside, where it may."""
+    (tmp_path / "beside.py").write_text("x = 1\n")
+    if os.geteuid() == 0:
+        tmp_path.parent.chmod(0o755)
+        tmp_path.chmod(0o755)
+    run_result = ran(sandbox, "import beside\nprint(beside.x)", path=str(tmp_path))
+    assert (run_result.stdout, run_result.refused) == ("1\n", {})
+
+
 def test_few_paths_are_named(sandbox: Sandbox) -> None:
     code = (
         "import os\nos.listdir\n"
@@ -154,7 +167,8 @@ def test_few_paths_are_named(sandbox: Sandbox) -> None:
         "try:\n    open('/' + 'x' * 100_000)\nexcept OSError: pass\n"
     )
     refused = ran(sandbox, code).refused
-    assert refused is not None and len(refused) <= 32
+    assert refused is not None
+    assert len(refused) <= 32
 
 
 def test_processes_that_share_memory_run() -> None:

@@ -3,6 +3,7 @@
 import copy
 import functools
 import logging
+import os
 import tempfile
 import threading
 from collections import Counter
@@ -13,12 +14,14 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 
 from deskcheck.errors import InputError
+from deskcheck.recorder.masking import mask_around, masked, masked_text
 from deskcheck.recorder.repeats import Cause, causes, in_words
 from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording.comparison.runs import difference, save, saved
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Program
 from deskcheck.recording.recording import RunResult
+from deskcheck.recording.secrets import EnvironmentMask
 from deskcheck.recording.writer import Writer
 from deskcheck.sandbox.environments import of_interpreter
 from deskcheck.sandbox.process import Sink, Tracing
@@ -85,6 +88,9 @@ class ProgramRecorder:
     def __init__(self, settings: RecordSettings, *, workers: int = 1, explain: bool = True) -> None:
         self.settings, self.explain = settings, explain
         python = settings.python
+        self._masks: dict[str | None, EnvironmentMask | None] = {}
+        self.masked: set[str] = set()
+        """Names of the variables whose values were taken out."""
         self._stopping = threading.Event()
         self._place = Sandbox(
             settings.sandbox,
@@ -122,10 +128,12 @@ class ProgramRecorder:
         if settings.python is not None and "environment" not in program.extra:
             python = of_interpreter(settings.python).python
             program = replace(program, extra={**program.extra, "python": python})
+        mask = self._mask(program)
         with writer.begin(program) as spool, tempfile.TemporaryFile() as first:
 
             def keep(block: bytes) -> None:
-                spool.write(block, checked=True)
+                for part in [block] if mask is None else mask.blocks([block]):
+                    spool.write(part, checked=True)
                 if settings.repeat:
                     save(block, first)
 
@@ -141,6 +149,10 @@ class ProgramRecorder:
                 if self.explain and where is not None and run_result.outcome is not Outcome.TIMED_OUT:
                     why = self._explain(program)
                     where = in_words(where, why)
+            if mask is not None:
+                run_result = masked(run_result, mask)
+                where = where and mask.text(where)
+                self.masked |= mask.masked
             spool.finish(
                 run_result,
                 self.environment(program, run_result.packages),
@@ -148,6 +160,11 @@ class ProgramRecorder:
                 difference=where,
             )
         return Recorded(run_result, where, why)
+
+    def _mask(self, program: Program) -> EnvironmentMask | None:
+        if self.settings.mask and program.path not in self._masks:
+            self._masks[program.path] = mask_around(os.getcwd(), program.path)
+        return self._masks.get(program.path)
 
     def _explain(self, program: Program) -> dict[Cause, str]:
         settings = self.settings
@@ -208,7 +225,8 @@ def record_programs(
 
     workers: programs that run at once; they are taken from the iterable as workers get free. progress: called
     in this thread after each program, with None for one that was skipped. note: told where the slow tracer is
-    used. explain: whether causes are looked for where two runs differ, which takes some twenty more.
+    used, and which secrets were masked. explain: whether causes are looked for where two runs differ, which
+    takes some twenty more.
 
     An interrupt or an error in the iterable closes the folder properly: everything finished is
     kept and will not be recorded again.
@@ -266,6 +284,8 @@ def record_programs(
                 future.cancel()
             raise
     summary.files = sorted(str(path) for path in Path(folder).glob("*.parquet"))
+    if recorder.masked:
+        note(masked_text(recorder.masked))
     return summary
 
 

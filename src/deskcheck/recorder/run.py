@@ -6,6 +6,7 @@ had not handed over when it was killed is read from memory that both share.
 """
 
 import json
+import logging
 import os
 import secrets
 import select
@@ -13,7 +14,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -21,10 +22,12 @@ from typing import Any
 
 from deskcheck.corpus.text.archive import MAIN, modules_in_archive
 from deskcheck.errors import InputError
+from deskcheck.recorder.masking import mask_around, masked, masked_text
 from deskcheck.recorder.settings import RunSettings
 from deskcheck.recording.outcome import Outcome, signal_name
 from deskcheck.recording.program import Environment, Mode, Program
 from deskcheck.recording.recording import RunResult
+from deskcheck.recording.secrets import EnvironmentMask
 from deskcheck.recording.spool import Spool
 from deskcheck.recording.writer import Writer, free_id
 from deskcheck.sandbox.decoder import Decoder
@@ -32,6 +35,7 @@ from deskcheck.sandbox.inside.channel import KEY_BYTES, Forged
 from deskcheck.sandbox.process import versions
 from deskcheck.tracer import tracer_class
 
+_log = logging.getLogger(__name__)
 _CHILD = Path(__file__).with_name("run_child.py")
 _MIRROR_BYTES = 1 << 20
 _CHUNK_BYTES = 1 << 20
@@ -47,12 +51,14 @@ def run(
     out: str | Path,
     module: bool = False,
     settings: RunSettings | None = None,
+    note: Callable[[str], None] = _log.warning,
 ) -> tuple[str, int]:
     """Run a program to its end and record it into a folder; the id of the recording and the exit status.
 
     target: a file, or an archive or a folder with a ``__main__.py``; ``-`` for a program from standard input;
-    or, if `module`, the name of a module, as ``python -m`` takes it. The status is negative for a signal, as `subprocess` has it. Ctrl-C reaches the
-    program and is its own matter; SIGTERM is passed on.
+    or, if `module`, the name of a module, as ``python -m`` takes it. The status is negative for a signal, as
+    `subprocess` has it. Ctrl-C reaches the program and is its own matter; SIGTERM is passed on. note: is told
+    which secrets were masked.
 
     Raises:
         InputError: there is no such file.
@@ -62,12 +68,17 @@ def run(
     program, job = _planned(target, arguments, module)
     with Writer(out) as writer:
         program = replace(program, id=free_id(program.id, writer.done))
+        mask = mask_around(str(Path.cwd()), job["path"] or None) if settings.mask else None
+        if mask is not None:
+            program.extra["argv"] = [mask.text(argument) for argument in arguments]
         spool = writer.begin(program)
-        watched = _Watched(spool)
+        watched = _Watched(spool, mask)
         began = time.monotonic()
         status = watched.run(job | {"settings": settings})
         run_result = watched.run_result(status, time.monotonic() - began)
         spool.finish(run_result, _environment(settings, run_result))
+    if mask is not None and mask.masked:
+        note(masked_text(mask.masked))
     return program.id, status
 
 
@@ -199,8 +210,9 @@ def _own(folder: Path) -> tuple[dict[str, str], list[str]]:
 class _Watched:
     """A program that runs, and the events that come from it."""
 
-    def __init__(self, spool: Spool) -> None:
+    def __init__(self, spool: Spool, mask: EnvironmentMask | None) -> None:
         self.spool = spool
+        self.mask = mask
         self.key = secrets.token_bytes(KEY_BYTES)
         self.decoder = Decoder(self.key, traced=True)
         self.end: dict[str, Any] | None = None
@@ -261,7 +273,7 @@ class _Watched:
         try:
             for said in self.decoder.feed(data):
                 if said.kind == "block":
-                    self.spool.write(said.content, checked=True)
+                    self._write(said.content)
                 elif said.kind == "end":
                     self.end = said.content
         except Forged as error:
@@ -276,7 +288,11 @@ class _Watched:
             self.forged = str(error)
         else:
             if block is not None:
-                self.spool.write(block, checked=True)
+                self._write(block)
+
+    def _write(self, block: bytes) -> None:
+        for part in [block] if self.mask is None else self.mask.blocks([block]):
+            self.spool.write(part, checked=True)
 
     def run_result(self, status: int, wall_s: float) -> RunResult:
         end = self.end or {}
@@ -284,7 +300,7 @@ class _Watched:
         files = end.get("sources", {}).items()
         texts = {label: self.texts[label] if label in self.texts else _text(file) for label, file in files}
         cut = self.decoder.cut or end.get("cut") or ("ended" if self.end is None else None)
-        return RunResult(
+        run_result = RunResult(
             outcome=outcome,
             detail=detail,
             exception=end.get("exception") if outcome == end.get("outcome") else None,
@@ -295,6 +311,7 @@ class _Watched:
             sources=texts,
             packages=versions(end.get("imported", ())),
         )
+        return run_result if self.mask is None else masked(run_result, self.mask)
 
     def _verdict(self, status: int) -> tuple[Outcome, str]:
         if self.forged:

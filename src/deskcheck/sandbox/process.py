@@ -313,8 +313,8 @@ class ProcessRun:
         )
 
     def _refused(self, calls: dict[str, int] | None, end: Mapping[str, Any]) -> dict[str, int] | None:
-        """The calls that were refused, and of the paths that were not opened those that can be opened outside.
-        calls: by the filter; None: not known."""
+        """The calls that were refused, and of the paths that were not opened those that can be opened
+        outside. calls: by the filter; None: not known."""
         found = {
             path if "/" in path else f"./{path}": 1
             for path, writes in end.get("unopened", ())[:MOST_PATHS]

@@ -224,7 +224,8 @@ static int on_event(const char *event, PyObject *args, void *unused)
         const char *text = PyBytes_AS_STRING(encoded);
         size_t size = (size_t)PyBytes_GET_SIZE(encoded);
         int named = n <= SCANDIR || strchr(text, '/') != NULL; /* others are looked up, or are no file */
-        if (named && 0 < size && size < PATH_BYTES && strlen(text) == size)
+        int cache = writes && strstr(text, "/__pycache__") != NULL; /* the interpreter's: it does without */
+        if (named && !cache && 0 < size && size < PATH_BYTES && strlen(text) == size)
             note(text, writes);
         Py_DECREF(encoded);
     }

@@ -1,8 +1,8 @@
 """Which system calls the filter refused, although programs swallow the error (seccomp_unotify(2)).
 
-Where the filter would answer EPERM or ENOSYS it has the kernel ask a process outside of the sandbox. That
-process notes the number of the call, and gives the same answer. It reads nothing else of a program, and a call
-that is allowed never reaches it. Standard library only.
+Where the filter would answer EPERM or ENOSYS, the kernel asks a process outside of the sandbox instead. That
+process notes the number of the call, and gives the same answer. It reads nothing else of a program, and a
+call that is allowed never reaches it. Standard library only.
 
 A signal that comes before the other process has the notice ends such a call with EINTR.
 
@@ -35,7 +35,7 @@ value, error, flags."""
 
 
 class Notices:
-    """What connects the process that the kernel asks with the server. Make it before the one forks the other."""
+    """Connects the process that the kernel asks with the server. Make it before the one forks the other."""
 
     def __init__(self) -> None:
         self._to_outside, self._to_server = socket.socketpair()

@@ -13,7 +13,8 @@ SCRATCH = "/scratch"
 """Where the writable file system is."""
 SCRATCH_MODE = 0o711
 SHARED_MEMORY = f"{SCRATCH}/shm"
-"""The folder that /dev/shm leads to: shared memory and POSIX semaphores are files of the scratch file system."""
+"""The folder that /dev/shm leads to: shared memory and POSIX semaphores are files of the scratch file
+system."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _LINKS = {"/dev/fd": "/proc/self/fd", "/dev/stdin": "/proc/self/fd/0", "/dev/stdout": "/proc/self/fd/1"}
 _LINKS |= {"/dev/stderr": "/proc/self/fd/2", "/dev/shm": SHARED_MEMORY}

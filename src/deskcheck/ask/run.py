@@ -189,6 +189,7 @@ def ask(
         "seed": sampling.seed,
         "limit": sampling.limit,
         "per_recording": sampling.per_recording,
+        **({"doubtful": True} if sampling.doubtful else {}),
         "recordings": found.contents.digest(),
         "steps": asdict(settings.steps) if "step" in questions else None,
         "notebooks": _told_of_notebooks(settings) if of_notebooks else None,

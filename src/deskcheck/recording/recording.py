@@ -56,7 +56,7 @@ class RunResult:
     """Text of the recorded files other than the program's own, by the name used in events."""
     packages: dict[str, str] = field(default_factory=dict)
     refused: dict[str, int] | None = None
-    """Names of the system calls that the sandbox refused, with how often it did, and the paths that it did not
+    """Names of the system calls that the sandbox refused, with how often it did, and paths that it did not
     let the program open. None where that is not known."""
 
     def to_dict(self) -> dict[str, Any]:

@@ -82,11 +82,11 @@ def secrets_of(variables: Mapping[str, str]) -> dict[str, str]:
 
 def variables_around(*folders: str | None) -> dict[str, str]:
     """The variables of this process, and those in a file ``.env`` of these folders."""
-    found: dict[str, str] = {}
+    variables: dict[str, str] = {}
     for folder in folders:
         if folder is not None:
-            found |= _in_dotenv(os.path.join(folder, _DOTENV))
-    return found | dict(os.environ)
+            variables |= _in_dotenv(os.path.join(folder, _DOTENV))
+    return variables | dict(os.environ)
 
 
 def _in_dotenv(path: str) -> dict[str, str]:

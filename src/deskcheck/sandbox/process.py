@@ -23,6 +23,7 @@ from deskcheck.recording.program import Program
 from deskcheck.recording.recording import RunResult
 from deskcheck.sandbox.decoder import Decoder, Forged
 from deskcheck.sandbox.determinism import Determinism
+from deskcheck.sandbox.inside.beside import PROCESS_FOLDERS, can_open
 from deskcheck.sandbox.inside.channel import CALL_BYTES, KEY_BYTES, TooLong
 from deskcheck.sandbox.limits import WALL_TIMES, Limits
 from deskcheck.sandbox.linux import processes as _processes
@@ -40,8 +41,6 @@ _JOB_S = 60.0
 MOST_PATHS = 32
 """That were not opened, of one program. `_syscalls.c` has the same number."""
 MOST_NAME_CHARS = 1000
-PROCESS_FOLDERS = ("/proc/", "/sys/")
-"""What is there is not the same for every process."""
 
 _PROGRAM = tuple(each.name for each in fields(Program))
 _NO_TRACE_LIMITS = TraceLimits()
@@ -315,14 +314,14 @@ class ProcessRun:
     def _refused(self, calls: dict[str, int] | None, end: Mapping[str, Any]) -> dict[str, int] | None:
         """The calls that were refused, and of the paths that were not opened those that can be opened
         outside. calls: by the filter; None: not known."""
-        found = {
+        refused = {
             path if "/" in path else f"./{path}": 1
             for path, writes in end.get("unopened", ())[:MOST_PATHS]
             if self._opens_here(path, writes)
         }
         if "refused" in end:
-            found[end["refused"][:MOST_NAME_CHARS]] = 1
-        return calls if calls is None and not found else found | (calls or {})
+            refused[end["refused"][:MOST_NAME_CHARS]] = 1
+        return None if calls is None and not refused else refused | (calls or {})
 
     def _opens_here(self, path: str, writes: bool) -> bool:
         folder = self.program.path
@@ -397,13 +396,6 @@ def _job_of(tracing: Tracing | None) -> dict[str, Any]:
 @functools.lru_cache(16)
 def _as_dict(limits: Limits | TraceLimits) -> dict[str, Any]:
     return asdict(limits)
-
-
-def can_open(path: str, *, writes: bool) -> bool:
-    """Whether this process could open a file, or make it."""
-    if not writes:
-        return os.access(path, os.R_OK)
-    return os.access(path if os.path.exists(path) else os.path.dirname(path), os.W_OK)
 
 
 def text(data: bytearray, limit: int) -> str:

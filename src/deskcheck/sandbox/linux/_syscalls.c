@@ -174,7 +174,7 @@ static int can_make(const char *path)
     return own[0] == 0 || path[0] != '/' || is_below(path, own);
 }
 
-/* Whether opening a path fails, told without a change to the file. Landlock is asked by opening: access(2) does
+/* Whether opening a path fails. The file is not changed. Landlock is asked by opening: access(2) does
    not know of it. */
 static int fails(const char *path, int writes)
 {

@@ -27,7 +27,7 @@ BEGIN = 0x3FFFFFF0
 """Number of no system call: a process that makes it says that its program begins. What came before is not the
 program's."""
 MOST_NAMES = 20
-"""Calls that are told apart, of one program."""
+"""Names of refused calls that are counted for one program."""
 _GET_NOTIF_SIZES = 3
 _NOTICE, _ANSWER = struct.Struct("QIIi"), struct.Struct("QqiI")
 """Beginning of struct seccomp_notif: id, process, flags, number of the call. All of seccomp_notif_resp: id,
@@ -103,7 +103,7 @@ class Notices:
         return True
 
     def take(self, *, begins: bool = False) -> dict[str, int]:
-        """Names of the calls that were refused since the last time, and how often each was. begins: a process
+        """Names and numbers of the calls that were refused since `take` was called last. begins: a process
         has said that its program begins (`begin`): count from there on."""
         numbers = array.array("i")
         try:

@@ -4,7 +4,7 @@ The kernel gives an error number and no name. Where the last frame of a tracebac
 `_CALLS`, it is known which call that function makes. Only calls that the filter refuses whatever their
 arguments are count, and only with the number that the filter gives: the name is right, or there is none.
 
-Here Landlock's refusal of shared memory is told, too.
+It also finds calls that Landlock refused for lack of shared memory.
 
 Not seen: what other packages' C code calls, what `ctypes` calls, what other processes were refused, and calls
 that are refused for their arguments.
@@ -148,7 +148,7 @@ def _name(function: Any) -> str | None:
     if type(function) is types.BuiltinFunctionType:
         return f"{function.__module__}.{function.__qualname__}"
     if type(function) is type:
-        return ".".join(type.__dict__[each].__get__(function) for each in ("__module__", "__qualname__"))
+        return ".".join(type.__dict__[name].__get__(function) for name in ("__module__", "__qualname__"))
     if type(function) in (types.MethodDescriptorType, types.WrapperDescriptorType):
         parts = [
             type.__dict__[each].__get__(function.__objclass__) for each in ("__module__", "__qualname__")

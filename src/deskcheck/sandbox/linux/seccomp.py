@@ -324,10 +324,10 @@ def program(
         unasked = {NUMBERS[name][column] for name in _UNASKED}
         actions |= {number: unknown for number in unasked if number is not None}
         actions = {
-            number: code if number in unasked else [_asked_instead(each) for each in code]
+            number: code if number in unasked else list(map(_asked_instead, code))
             for number, code in actions.items()
         }
-        unknown = [_asked_instead(each) for each in unknown]
+        unknown = list(map(_asked_instead, unknown))
     leaves: list[tuple[int, list[_Instruction]]] = []
     for number in range(max(actions) + 2):
         action = actions.get(number, unknown)

@@ -1,10 +1,9 @@
-"""Leaves shared memory and a semaphore for the next program, and closes the folder that they are in.
+"""Leaves shared memory and a semaphore for the next program.
 
 Seen: the next program finds one of them.
 Stopped at: strict, standard.
 Verdict: wrong, raised.
 """
-import os
 from multiprocessing import shared_memory
 import _multiprocessing
 
@@ -15,7 +14,6 @@ def attack():
     try:
         _multiprocessing.SemLock(1, 1, 1, NAME, False)
         shared_memory.SharedMemory(NAME, create=True, size=100)._name = None
-        os.chmod("/dev/shm/.", 0o500)
     except OSError:
         pass
 

@@ -11,6 +11,7 @@ import pytest
 
 from deskcheck.ask import QUESTIONS, Sample, score_answer
 from deskcheck.recording.reader import Recordings
+from tests.ask.conftest import Record
 from tests.conftest import unmeasured
 from tests.recorder.test_suite import record
 
@@ -262,3 +263,16 @@ def test_answers_are_scored(asked: tuple[list[Sample], Counter[str]]) -> None:
                 sample.id,
                 other.answer,
             )
+
+
+def test_a_program_that_is_cut_down_keeps_its_future(record: Record) -> None:
+    """``from __future__ import annotations`` decides whether the classes that are shown can be made."""
+    code = (
+        '"""Text."""\nfrom __future__ import annotations\nclass A:\n    def same(self) -> A:\n        return self\n'
+        + "".join(f"def g{n}():\n    return {n}\n" for n in range(200))
+        + "def f(n):\n    return [A().same() is not None, n]\n"
+    )
+    (sample,) = QUESTIONS["output"](record(code, "f", "(3,)"))
+    shown = sample.prompt.rpartition("```python\n")[2].partition("\n```")[0]
+    assert "g199" not in shown
+    assert "from __future__ import annotations" in shown

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from deskcheck.ask.run import questions_of
 from deskcheck.errors import InputError
 from deskcheck.recorder.programs import RecordSummary, record_programs
 from deskcheck.recorder.settings import RecordSettings
@@ -114,5 +115,8 @@ def test_what_was_refused_is_recorded(tmp_path: Path) -> None:
     assert summary.refused == {"refused": {"socket": 1}}
     found = {recording.id: recording for recording in Recordings(tmp_path)}
     assert found["refused"].run_result.refused == {"socket": 1}
-    assert found["refused"].doubts == ("the sandbox refused it something",)
-    assert (found["plain"].run_result.refused, found["plain"].doubts) == ({}, ())
+    assert found["refused"].doubt == "the sandbox refused it something"
+    assert (found["plain"].run_result.refused, found["plain"].doubt) == ({}, None)
+    for doubtful in (False, True):
+        samples, _ = questions_of(found.values(), ["path"], doubtful=doubtful)["path"]
+        assert {sample.program for sample in samples} == ({"plain", "refused"} if doubtful else {"plain"})

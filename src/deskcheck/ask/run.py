@@ -95,8 +95,8 @@ def questions_of(
     *,
     seed: int = 0,
     per_recording: int | None = None,
-    doubtful: bool = False,
     steps: StepOptions | None = None,
+    doubtful: bool = False,
     methods: Sequence[str] = ("direct",),
     truths: dict[str, GroundTruth] | None = None,
 ) -> dict[str, tuple[list[Sample], Counter[str]]]:
@@ -122,8 +122,8 @@ def questions_of(
         questions,
         seed=seed,
         per_recording=per_recording,
-        doubtful=doubtful,
         steps=steps,
+        doubtful=doubtful,
         excluded={name: reasons for name, (_, reasons) in asked.items()},
         beside=truth,
     ):
@@ -225,8 +225,8 @@ class _Found:
             questions,
             seed=settings.sampling.seed,
             per_recording=settings.sampling.per_recording,
-            doubtful=settings.sampling.doubtful,
             steps=settings.steps,
+            doubtful=settings.sampling.doubtful,
             methods=settings.methods,
             truths=self.truths,
         )

@@ -490,7 +490,9 @@ def _benchmark(
         kinds=kinds,
         functions=functions,
         calls_left_out=recorded["left_out"],
-        not_repeatable=len(recorded["not_repeatable"]) + made.get("not_repeatable", 0),
+        not_repeatable=len(recorded["not_repeatable"])
+        + len(recorded.get("untraced", ()))
+        + made.get("not_repeatable", 0),
         made_inputs=made.get("recorded", 0),
         made_failed=made.get("failed", ""),
         inputs_s=made.get("cost_s"),

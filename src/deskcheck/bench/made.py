@@ -146,7 +146,7 @@ def make_inputs(
                 explain=False,
             )
             made.recorded += summary.recorded + summary.skipped
-            made.not_repeatable += len(summary.not_repeatable)
+            made.not_repeatable += len(summary.not_repeatable) + len(summary.untraced)
     except (SandboxError, InputError) as error:
         made.failed = str(error)
     made.cost_s = round(clock.spent_s(), 3)

@@ -38,7 +38,7 @@ from deskcheck.corpus.text.python import modified
 from deskcheck.files import disk_errors
 from deskcheck.recorder.kept import SETTINGS, Kept
 from deskcheck.recorder.masking import masked
-from deskcheck.recorder.programs import HASH_SEEDS, SLOW, SLOW_THERE, RecordSummary
+from deskcheck.recorder.programs import HASH_SEEDS, SLOW, SLOW_THERE, RecordSummary, without_tracer
 from deskcheck.recorder.reads import VARIES, reads_of, without
 from deskcheck.recorder.settings import SuiteSettings
 from deskcheck.recording import Environment, InputError, Kind, Mode, Outcome, Program, RunResult
@@ -679,6 +679,9 @@ class _Recorder:
             if not blocks or self._foreign(run_result):
                 self.not_ours.add(program.module)
             elif self._differs(one, run_result, blocks, reads) is None:
+                where = self._untraced(self.ours, program, run_result, cancelled)
+                if where is not None:
+                    return _Checked(program, False, where)
                 return _Checked(replace(program, extra=extra), True)
         run_result, blocks = self._alone(self.sandbox, program, cancelled)
         if not blocks:  # it needs more than its module: settings, a database, another folder
@@ -686,9 +689,25 @@ class _Recorder:
         where = self._differs(one, run_result, blocks, reads)
         if where is not None:
             return _Checked(program, False, f"alone, without its test: {where}")
+        where = self._untraced(self.sandbox, program, run_result, cancelled)
+        if where is not None:
+            return _Checked(program, False, where)
         if self.suite.python != os.path.abspath(sys.executable):
             extra["python"] = self.suite.python
         return _Checked(replace(program, extra=extra), True)
+
+    def _untraced(
+        self, sandbox: Sandbox, program: Program, traced: RunResult, cancelled: Callable[[], bool]
+    ) -> str | None:
+        """Where a call that was made alone ends differently without the tracer."""
+
+        def run() -> RunResult:
+            run_result = sandbox.run_one(program, files=True, cancelled=cancelled)
+            with self.guard:
+                self.spent_s += run_result.cpu_s or 0.0
+            return run_result if self.mask is None else masked(run_result, self.mask)
+
+        return without_tracer(traced, run)
 
     def _alone(
         self, sandbox: Sandbox, program: Program, cancelled: Callable[[], bool]
@@ -696,7 +715,7 @@ class _Recorder:
         """Make a call without its test; its end and its events."""
         blocks: list[bytes] = []
         tracing = Tracing(blocks.append, self.trace_limits)
-        run_result = sandbox.run_one(program, tracing=tracing, cancelled=cancelled)
+        run_result = sandbox.run_one(program, tracing=tracing, files=True, cancelled=cancelled)
         with self.guard:
             self.spent_s += run_result.cpu_s or 0.0
         if self.mask is not None:  # as what it is compared with
@@ -762,8 +781,7 @@ class _Recorder:
         summary.by_outcome[run_result.outcome.value] += 1
         summary.alone += "alone" in program.extra
         summary.not_alone += bool(checked.alone)
-        if where is not None:
-            summary.not_repeatable[program.id] = where
+        summary.add_difference(program.id, where)
 
 
 def _without_globals(blocks: Callable[[], Iterable[bytes]]) -> Callable[[], Iterator[bytes]]:

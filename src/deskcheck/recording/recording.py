@@ -16,6 +16,8 @@ _NUMBER = re.compile(r"#\d+")
 SAID_CHARS = 80
 """Of a result, or of what ended a run, in the `repr` of a recording."""
 REFUSED = "the sandbox refused it something"
+UNTRACED = "without the tracer: "
+"""The beginning of a difference that only the run without the tracer shows."""
 CUT_WORDS = {
     "events": "the limit on events was reached",
     "recursion": "the limit on recursion was near",
@@ -58,17 +60,26 @@ class RunResult:
     refused: dict[str, int] | None = None
     """Names of the system calls that the sandbox refused, with how often it did, and paths that it did not
     let the program open. None where that is not known."""
+    files: dict[str, str] = field(default_factory=dict)
+    """Files that the program left in its folder, with digests of their content, if the caller asked for them.
+    They serve to compare runs and are not stored."""
+    reads: tuple[str, ...] = ()
+    """Variables of the environment that the program asked for and that are not set, of a run elsewhere. Not
+    stored either."""
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """The fields that are stored."""
+        told = asdict(self)
+        del told["files"], told["reads"]
+        return told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
     """A run as it was recorded. Made once, read many times.
 
-    repeatable: whether a second run under another hash seed gave the same recording; None if that
-    was not tried. `difference` says where the two first differ.
+    repeatable: whether further runs gave the same: one under another hash seed, and one without the tracer;
+    None if that was not tried. `difference` says which of them differs, and where.
     """
 
     program: Program
@@ -87,14 +98,19 @@ class Recording:
         return self.run_result.outcome
 
     @property
-    def doubts(self) -> tuple[str, ...]:
-        """Reasons why the run may not be what the program does elsewhere."""
-        return (REFUSED,) if self.run_result.refused else ()
-
-    @property
     def trace(self) -> Trace:
         """The trace of the main thread."""
         return self.traces[0]
+
+    @property
+    def doubt(self) -> str | None:
+        """Why the recording may not say what the program does elsewhere, in a few words; None if nothing
+        speaks against it. `difference` and `RunResult.refused` have the details."""
+        if self.repeatable is not False:
+            return REFUSED if self.run_result.refused else None
+        if (self.difference or "").startswith(UNTRACED):
+            return "it ends differently without the tracer"
+        return "not repeatable"
 
     @property
     def result_value(self) -> Value | None:

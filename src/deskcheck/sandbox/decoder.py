@@ -181,6 +181,7 @@ _MAY_END: dict[str, Field] = {
     "imported": many(is_text),
     "unopened": many(row_of(is_text, is_truth)),
     "refused": is_text,
+    "reads": many(is_text),
     "exception": is_text,
     "detail": is_text,
     "result": is_text,

@@ -21,8 +21,10 @@ from deskcheck.errors import SandboxError, ServerLost
 from deskcheck.recording.outcome import Outcome, signal_name
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import RunResult
+from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.decoder import Decoder, Forged
 from deskcheck.sandbox.determinism import Determinism
+from deskcheck.sandbox.elsewhere import Elsewhere
 from deskcheck.sandbox.inside.beside import PROCESS_FOLDERS, can_open
 from deskcheck.sandbox.inside.channel import CALL_BYTES, KEY_BYTES, TooLong
 from deskcheck.sandbox.limits import WALL_TIMES, Limits
@@ -86,11 +88,14 @@ class ProcessRun:
         calls: tuple[str, ...] = (),
         determinism: Determinism | None = None,
         answers: bool = False,
+        files: bool = False,
+        elsewhere: Elsewhere | None = None,
     ) -> None:
         """tracing: None: it is not traced. calls: functions of another program that this one may call.
         answers: whether, once its code has run, the program waits for calls from another. `forward` takes
         what it says to that other. determinism: what the program finds in place of what differs between
-        runs."""
+        runs. files: whether the result names the files that it wrote. elsewhere: under a server that is
+        elsewhere, what else is different there."""
         self.forward: Callable[[bytes | memoryview], None] = lambda message: None
         self.program = program
         self.server = server
@@ -111,6 +116,11 @@ class ProcessRun:
             **_job_of(tracing),
             "key": key.hex(),
             "determinism": (determinism or Determinism()).to_dict(),
+            "elsewhere": None
+            if elsewhere is None
+            else elsewhere.job(
+                determinism or Determinism(), strict=server.profile.level is Confinement.STRICT
+            ),
             "calls": calls,
             "answers": answers,
         }
@@ -133,7 +143,7 @@ class ProcessRun:
         os.set_blocking(out, False)
         os.set_blocking(err, False)
         try:
-            server.begin(limits, given)
+            server.begin(limits, given, files=files)
             theirs.close()
             self._hand_over(marshal.dumps(job, 4))
         except BaseException:
@@ -308,6 +318,8 @@ class ProcessRun:
             sources=end.get("sources", {}),
             refused=self._refused(report.refused, end),
             packages=self._packages(end.get("imported", ())),
+            files=report.files,
+            reads=tuple(end.get("reads", ())),
             **facts,
         )
 

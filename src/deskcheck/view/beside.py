@@ -352,10 +352,7 @@ def _frames(
 
 
 def _names(frame: Frame | None, moment: Moment | None) -> Mapping[str, Encoded]:
-    """The names of a frame; of a module's, the module's globals."""
-    if frame is None or moment is None:
-        return {}
-    return moment.globals.get(frame.file, {}) if frame.function == MODULE else frame.locals
+    return {} if frame is None or moment is None else moment.names(frame)
 
 
 def _globals(true: Moment | None, told: Moment | None) -> Iterator[list[Any]]:

@@ -3,6 +3,7 @@
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from deskcheck.ask.questions.alike import Alike
@@ -20,8 +21,8 @@ def of_each(
     *,
     seed: int = 0,
     per_recording: int | None = None,
-    doubtful: bool = False,
     steps: StepOptions | None = None,
+    doubtful: bool = False,
     excluded: Mapping[str, Counter[str]],
     beside: Callable[[Recording], tuple[_T, str | None]],
 ) -> Iterator[tuple[str, list[Sample], _T]]:
@@ -29,7 +30,8 @@ def of_each(
 
     One recording is held at a time. Samples of recordings of tests are held to the end, as far as
     `alike` says, and come last. beside: of a recording that has samples, what is to come with
-    them, and None or the reason why it is not asked about. steps: how `step` asks.
+    them, and None or the reason why it is not asked about. steps: how `step` asks. doubtful: whether
+    recordings are asked about for which there is a `Recording.doubt`.
 
     Raises InputError where two recordings have one id, so that samples would too.
     """
@@ -43,17 +45,12 @@ def of_each(
                 f"two recordings have the id {recording.id!r}. Ask about their folders one at a time, or "
                 "record them into one folder, which refuses an id that it has."
             )
+        if doubtful:
+            run_result = replace(recording.run_result, refused=None)
+            recording = replace(recording, repeatable=None, run_result=run_result)
         try:
             found = {
-                name: list(
-                    kind(
-                        recording,
-                        seed=seed,
-                        per_recording=per_recording,
-                        doubtful=doubtful,
-                        excluded=excluded[name],
-                    )
-                )
+                name: list(kind(recording, seed=seed, per_recording=per_recording, excluded=excluded[name]))
                 for name, kind in kinds.items()
             }
         except RecordingError as error:

@@ -85,8 +85,8 @@ def write_questions(
                 of_programs,
                 seed=sampling.seed,
                 per_recording=sampling.per_recording,
-                doubtful=sampling.doubtful,
                 steps=steps,
+                doubtful=sampling.doubtful,
                 excluded=excluded,
                 beside=lambda recording: (None, None),
             ):

@@ -256,9 +256,7 @@ def _unfit(recording: Recording) -> str | None:
         return f"ended otherwise: {recording.outcome}"
     if recording.run_result.cut or any(trace.cut for trace in recording.traces):
         return "the recording is cut"
-    if recording.repeatable is False:
-        return "not repeatable"
-    return next(iter(recording.doubts), None)
+    return recording.doubt
 
 
 REVAL_BENCHMARKS: dict[str, RevalBenchmark] = {

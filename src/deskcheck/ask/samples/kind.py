@@ -69,11 +69,9 @@ class Question:
         *,
         seed: int = 0,
         per_recording: int | None = None,
-        doubtful: bool = False,
         excluded: Counter[str] | None = None,
     ) -> Iterator[Sample]:
-        """Samples of a recording, at most `per_recording`; reasons for none are added to `excluded`.
-        doubtful: also of a recording with doubts."""
+        """Samples of a recording, at most `per_recording`; reasons for none are added to `excluded`."""
         count = self.few if per_recording is None else per_recording
         if count < 1:
             raise ValueError(
@@ -81,7 +79,7 @@ class Question:
             )
         rng = random.Random(f"{seed}:{recording.id}:{self.name}")
         try:
-            _check(recording, raised=self.of_raised, doubtful=doubtful)
+            _check(recording, raised=self.of_raised)
             below = "" if self.shows_globals else globals_text(recording)
             if self.shows_call and recording.program.extra.get("arguments") == "shown":
                 below = f"\n{OBJECTS}{functions_text(recording.program)}{below}"
@@ -123,7 +121,7 @@ _BY_DEPTH = frozenset({"RecursionError", "MemoryError"})
 """Where runs end that these exceptions leave depends on the machine."""
 
 
-def _check(recording: Recording, *, raised: bool, doubtful: bool) -> None:
+def _check(recording: Recording, *, raised: bool) -> None:
     fit = {Outcome.RETURNED, Outcome.RAISED} if raised else {Outcome.RETURNED}
     if recording.outcome not in fit:
         raise Unfit(f"ended otherwise: {recording.outcome}")
@@ -131,10 +129,8 @@ def _check(recording: Recording, *, raised: bool, doubtful: bool) -> None:
         raise Unfit("how deep the stack may be is not the program's doing")
     if recording.run_result.cut or any(trace.cut for trace in recording.traces):
         raise Unfit("the recording is cut")
-    if recording.repeatable is False:
-        raise Unfit("not repeatable")
-    if recording.doubts and not doubtful:
-        raise Unfit(recording.doubts[0])
+    if recording.doubt is not None:
+        raise Unfit(recording.doubt)
     if "run" in recording.program.extra:
         raise Unfit("run by its user, with arguments, input and files that are not shown")
     begun = begun_by(recording.program)

@@ -14,9 +14,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
 
-from deskcheck.ask.scaffolds.bench import Bench, Options, Turn, fenced
+from deskcheck.ask.scaffolds.bench import Bench, Options, Turn
 from deskcheck.ask.scaffolds.repair import asserts_of
 from deskcheck.ask.scoring.programs import Tested
+from deskcheck.fences import fenced_code
 from deskcheck.recording import InputError
 from deskcheck.settings import Setting
 
@@ -143,7 +144,7 @@ async def roles(bench: Bench) -> None:
             if found.code is None:
                 known["report"], failed = f"There was no program: {found.why_not}.", True
                 continue
-            known["code"] = fenced(found.code)
+            known["code"] = fenced_code(found.code)
             tested = await bench.test(
                 found.code, f"round {number}, {step.name}", (*bench.puzzle.tests, *tests)
             )

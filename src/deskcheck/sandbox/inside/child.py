@@ -33,7 +33,7 @@ from typing import Any
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import FILES_BESIDE, Mode
 from deskcheck.recording.value import decode, render
-from deskcheck.sandbox.inside import beside, calling, determinism, session_child
+from deskcheck.sandbox.inside import beside, calling, determinism, elsewhere, session_child
 from deskcheck.sandbox.inside import server as _server
 from deskcheck.sandbox.inside.channel import END_BYTES, sender, sending_tracer
 from deskcheck.sandbox.linux import notices, rlimits
@@ -107,6 +107,9 @@ class _Run:
         self.ours = fork.ours
         self.watched = fork.watched
         self.status: int | None = None
+        self.files = {self.program.filename}
+        """Names of the program's own files."""
+        self.reads: elsewhere.Reads | None = None
 
     def prepare(self) -> None:
         program = self.program
@@ -139,7 +142,17 @@ class _Run:
             self.tracer = sending_tracer(make, self.channel, self.mirror, self.send)
             watch_stdout(self.tracer)
         sys.modules["__main__"] = self.main
+        if program.mode == Mode.CALL and program.module is None and "file" in program.extra:
+            self._be_imported()
         sys.argv = [program.filename]
+
+    def _be_imported(self) -> None:
+        """Name the module as an import of the file would: who calls a function of it runs no main part."""
+        name = self.program.filename.removesuffix(".py")
+        self.main.__dict__["__name__"] = name
+        sys.modules[name] = self.main
+        if self.tracer is not None:
+            self.tracer.modules.add(name)
 
     def enter(self) -> None:
         """Let the program find what is its own, and only now: what its environment runs first must not."""
@@ -158,6 +171,12 @@ class _Run:
             sys.path.insert(place, program.path)
             if program.module is None and "own" not in program.extra:
                 _stand_beside(program.path)
+
+    def go_elsewhere(self, wanted: dict[str, Any]) -> None:
+        """Let the program find another machine and another day."""
+        elsewhere.move(wanted)
+        self.reads = elsewhere.Reads(self.files.__contains__)
+        self.reads.look()
 
     def _import_module(self, name: str) -> None:
         """Bring in the module whose namespace the program starts from; record its functions too."""
@@ -190,6 +209,7 @@ class _Run:
             label = name.replace(".", "/") + ".py"
             with open(origin, encoding="utf-8", errors="replace") as stream:
                 self.sources[label] = stream.read()
+            self.files.add(origin)
             if self.tracer is not None:
                 self.tracer.scope[origin] = label
                 self.tracer.modules.add(name)
@@ -277,6 +297,7 @@ class _Run:
             "sources": self.sources,
             "imported": sorted({name.partition(".")[0] for name in _since(self.ours)}),
             "cpu_s": used.ru_utime + used.ru_stime,
+            "reads": [] if self.reads is None else [*self.reads.names][:_READS],
             **facts,
         }
         if compiled is not None and self.watched is not None:
@@ -288,6 +309,10 @@ class _Run:
             self.send(b"end " + told)
         except OSError:
             return
+
+
+_READS = 20
+"""Names of variables that are reported."""
 
 
 def _since(before: frozenset[str]) -> list[str]:
@@ -379,6 +404,7 @@ def main() -> None:
     describe = functools.partial(describe, sources=sources)
 
     def forget() -> int | None:
+        sys.modules.pop(run.main.__name__, None)
         run.main = None
         sys.modules.pop("__main__", None)
         return run.status
@@ -389,6 +415,8 @@ def main() -> None:
         rlimits.apply(job["limits"])
         run.enter()
         determinism.fix(job["determinism"])
+        if job["elsewhere"] is not None:
+            run.go_elsewhere(job["elsewhere"])
     except BaseException as error:
         run.send(b"failed " + json.dumps(describe(error)).encode())
         raise

@@ -29,9 +29,11 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from deskcheck.sandbox.inside import beside as _beside
+from deskcheck.sandbox.inside import elsewhere as _elsewhere
 from deskcheck.sandbox.inside import scratch as _scratch
 from deskcheck.sandbox.inside import startup
 from deskcheck.sandbox.inside.session_server import CallerGone, Keeper, Wishes
+from deskcheck.sandbox.inside.written import written
 from deskcheck.sandbox.linux import kernel, landlock, orphans, seccomp
 from deskcheck.sandbox.linux import root as _root
 from deskcheck.sandbox.linux import steps as _steps
@@ -53,9 +55,11 @@ from deskcheck.sandbox.linux.refused import SHARED_MEMORY, Refuses
 
 REPORT = struct.Struct("!BidQ")
 """What stopped it, wait status, CPU seconds of all its processes, peak resident KiB of the first. What comes
-after it is a JSON object: the calls that it was refused (`Notices.take`)."""
-WANTED = struct.Struct("!cdQ")
-"""A wish for a program's process: its CPU seconds, and the bytes that all its processes may fill."""
+after it is a JSON object: ``refused``, the calls that it was refused (`Notices.take`), and ``files``, those
+that it wrote, if the wish says so (`written`)."""
+WANTED = struct.Struct("!cdQ?")
+"""A wish for a program's process: its CPU seconds, the bytes that all its processes may fill, and whether to
+report the files that it wrote."""
 LATER = struct.Struct("!cd")
 """An answer to the question whether wall time is up: not yet, wait for so many seconds more."""
 KILL, TOO_LATE, RUN, SESSION = b"k", b"w", b"r", b"s"
@@ -77,10 +81,11 @@ _SYSTEM = (
 )
 """Of ``/etc``: what names like awk stand for on Debian, where libraries lie, the local time."""
 _USERS = {
-    "/etc/passwd": "root:x:0:0:root:/root:/usr/sbin/nologin\nsandbox:x:{uid}:{gid}:sandbox:{home}:/bin/sh\n",
-    "/etc/group": "root:x:0:\nsandbox:x:{gid}:\n",
+    "/etc/passwd": "root:x:0:0:root:/root:/usr/sbin/nologin\n{name}:x:{uid}:{gid}:{name}:{home}:/bin/sh\n",
+    "/etc/group": "root:x:0:\n{name}:x:{gid}:\n",
 }
-"""Who the users are, where a workspace has a root of its own: the real ones are nobody's business there."""
+"""Who the users are, where a workspace has a root of its own, and elsewhere: the real ones are nobody's
+business there."""
 _READABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _WRITABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
 _LANDLOCK_AT_LEAST = 3
@@ -101,7 +106,7 @@ class Setup:
     counts (`linux.cgroup`). mark: what all its processes carry (`orphans`). workspace: whether commands run
     there: files stay from one to the next, and may be run. listening: whether programs begin with UNIX
     sockets that the caller can connect to; `stop_listening` ends that. landlock_abi: use no more of Landlock
-    than this version has; None: all.
+    than this version has; None: all. elsewhere: whether programs find another machine (`elsewhere`).
     """
 
     level: str
@@ -117,6 +122,7 @@ class Setup:
     workspace: bool
     listening: bool
     landlock_abi: int | None
+    elsewhere: bool
 
 
 @dataclass
@@ -204,18 +210,32 @@ class _Server:
             self._go_on_in_a_child()
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
         if self.alone:
-            kernel.sethostname("sandbox")
-            self.folder = _root.SCRATCH
-            files = self._users() if setup.workspace else {}
+            kernel.sethostname(_elsewhere.HOST if setup.elsewhere else "sandbox")
+            if setup.elsewhere:
+                _go_on_from(_elsewhere.LAST_PID)
+            self.folder = _elsewhere.SCRATCH if setup.elsewhere else _root.SCRATCH
+        self.program_folder = f"{self.folder}/{_elsewhere.PROGRAM if setup.elsewhere else 'program'}"
+        self.folders = [
+            self.program_folder,
+            *([f"{self.folder}/{_root.SHARED_MEMORY}"] if self.alone else []),
+        ]
+        if self.alone:
+            files = self._users() if setup.workspace or setup.elsewhere else {}
             self.facts["proc"] = _root.build(
-                self.readable, setup.scratch, setup.scratch_bytes, files, own_tmp=setup.workspace, links=links
+                self.readable,
+                setup.scratch,
+                setup.scratch_bytes,
+                files,
+                own_tmp=setup.workspace,
+                links=links,
+                program=self.program_folder,
             )
             self.readable += ["/proc", *files]
-        self.program_folder = self.folder + "/program"
-        self.folders = [self.program_folder, *([_root.SHARED_MEMORY] if self.alone else [])]
         for name in ("HOME", "TMPDIR"):
             os.environ[name] = self.program_folder
         os.chdir("/")
+        if setup.elsewhere:
+            self._settle_elsewhere()
         for name in setup.profile:
             __import__(name)
         self.rules: int | None = None
@@ -319,23 +339,38 @@ class _Server:
     def _users(self) -> dict[str, str]:
         uid = os.getuid() if self.setup.uid is None else self.setup.uid
         gid = os.getgid() if self.setup.uid is None else self.setup.uid
-        home = _root.SCRATCH + "/program"
-        return {path: text.format(uid=uid, gid=gid, home=home) for path, text in _USERS.items()}
+        name = _elsewhere.ENVIRONMENT["USER"] if self.setup.elsewhere else "sandbox"
+        known = {"uid": uid, "gid": gid, "name": name, "home": self.program_folder}
+        return {path: text.format(**known) for path, text in _USERS.items()}
+
+    def _settle_elsewhere(self) -> None:
+        """Let programs find other modes and numbers of files, and other counts of references."""
+        os.umask(_elsewhere.UMASK)
+        if self.alone:
+            for number in range(11):  # each takes a number of a file
+                name = f"{self.folder}/{number}"
+                os.close(os.open(name, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+                os.unlink(name)
+        _elsewhere.hold()
 
     def _enter_namespaces(self) -> None:
         """Enter new namespaces, of which the next child is the first process."""
         flags = kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWNET
         flags |= kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
         uid, gid = os.getuid(), os.getgid()
+        elsewhere = self.setup.elsewhere
         if kernel.capabilities() & kernel.CAP_SYS_ADMIN:
             kernel.unshare(flags)
         elif self.uid is None:
             kernel.unshare(flags | kernel.CLONE_NEWUSER)
-            _map_users(os.getpid(), f"{uid} {uid} 1", f"{gid} {gid} 1", alone=True)
+            inside = (_elsewhere.UID, _elsewhere.UID) if elsewhere else (uid, gid)
+            _map_users(os.getpid(), f"{inside[0]} {uid} 1", f"{inside[1]} {gid} 1", alone=True)
         else:  # root of a container, as a rule: only who stays outside may give us more than one user
             own = self.uid
             with _helper(lambda: _map_users(os.getppid(), *2 * (f"0 0 1\n{own} {own} 1",), alone=False)):
                 kernel.unshare(flags | kernel.CLONE_NEWUSER)
+        if elsewhere:
+            _be_on_for_longer()
 
     def _go_on_in_a_child(self) -> None:
         """Go on in a child. What is left outside answers for the filter, and goes with it."""
@@ -374,8 +409,12 @@ class _Server:
             if request[:1] == SESSION:
                 report = self._keep(pid, json.loads(request[1:]))
             else:
-                _, cpu_s, memory_bytes = WANTED.unpack(request)
+                _, cpu_s, memory_bytes, files = WANTED.unpack(request)
                 report = self._watch(pid, cpu_s, memory_bytes, before)
+                facts: dict[str, Any] = {"files": written(self.program_folder)} if files else {}
+                if self.notices is not None and (refused := self.notices.take(begins=startup.has_code())):
+                    facts["refused"] = refused
+                report += json.dumps(facts).encode() if facts else b""
             if not self.setup.workspace:
                 self._empty()
             self.connection.send(report)
@@ -451,9 +490,7 @@ class _Server:
         _, status, usage = self.account.wait(pid)
         self._kill_all(pid)
         used = self.account.used_s(0) - before  # nothing of it runs, so this is all of it
-        report = REPORT.pack(stopped, status, max(0.0, used), usage.ru_maxrss)
-        refused = {} if self.notices is None else self.notices.take(begins=startup.has_code())
-        return report + json.dumps(refused).encode() if refused else report
+        return REPORT.pack(stopped, status, max(0.0, used), usage.ru_maxrss)
 
     def _leave(self, group: int | None) -> NoReturn:
         self._kill_all(group)
@@ -513,7 +550,7 @@ class _Server:
         names = os.listdir(self.folder)
         if not names or not self.alone:
             return not names
-        shared = _root.SHARED_MEMORY
+        shared = self.folders[1]
         if names != [os.path.basename(shared)] or os.lstat(shared).st_mode != stat.S_IFDIR | 0o700:
             return False  # the program may have put a link in its place, or closed it
         return not os.listdir(shared)
@@ -560,6 +597,29 @@ class _Server:
         if pid == 0:
             threading.main_thread()._native_id = os.getpid()  # type: ignore[attr-defined]
         return pid
+
+
+def _be_on_for_longer() -> None:
+    """Have the machine be on for longer in the namespaces of the next child, where the kernel can do that."""
+    try:
+        kernel.unshare(kernel.CLONE_NEWTIME)
+        with open("/proc/self/timens_offsets", "w") as stream:
+            stream.write("".join(f"{clock} {_elsewhere.UPTIME_S} 0\n" for clock in ("monotonic", "boottime")))
+    except OSError:
+        return
+
+
+def _go_on_from(pid: int) -> None:
+    """Have the next process get the number after this one, or one that is at least another."""
+    try:
+        with open("/proc/sys/kernel/ns_last_pid", "w") as stream:
+            stream.write(str(pid))
+    except OSError:
+        for _ in range(31):
+            child = os.fork()
+            if child == 0:
+                os._exit(0)
+            os.waitpid(child, 0)
 
 
 def _map_users(pid: int, users: str, groups: str, *, alone: bool) -> None:

@@ -44,8 +44,9 @@ from deskcheck.recording.value import decode, render
 from deskcheck.sandbox.inside import beside, calling, session_child
 from deskcheck.sandbox.inside import server as _server
 from deskcheck.sandbox.inside.channel import END_BYTES, sender, sending_tracer
-from deskcheck.sandbox.linux import rlimits
+from deskcheck.sandbox.linux import notices, rlimits
 from deskcheck.sandbox.linux.refused import Refuses, refused_call
+from deskcheck.sandbox.linux.steps import compiled
 from deskcheck.sandbox.surroundings import determinism, elsewhere
 from deskcheck.tracer import Granularity, TraceLimits, outermost, tracer_class
 from deskcheck.tracer.result import exception_text, snapshot
@@ -55,6 +56,8 @@ from deskcheck.tracer.whole_call import whole_call
 sys.path.remove(_package_root)
 
 tracer_class()  # imported before the first fork
+if compiled is not None:
+    compiled.watch(None)
 
 
 def _read_job(channel: int) -> dict[str, Any]:
@@ -111,6 +114,7 @@ class _Run:
         self.sources: dict[str, str] = {}
         self.pid = os.getpid()
         self.ours = fork.ours
+        self.watched = fork.watched
         self.status: int | None = None
         self.files = {self.program.filename}
         """Names of the program's own files."""
@@ -164,7 +168,9 @@ class _Run:
         program = self.program
         _modules.visible |= self.ours
         _modules.hide()
-        self.ours |= frozenset(startup.run_code())
+        if startup.has_code():
+            self.ours |= frozenset(startup.run_code())
+            notices.begin()
         sys.path.insert(0, os.getcwd())
         if program.path is not None:
             # Last: a file named as a library module must not stand in for it when the library imports it.
@@ -283,6 +289,12 @@ class _Run:
         finally:
             self._stop()
 
+    def begin(self) -> None:
+        """Say that the program begins, which is what comes next."""
+        if compiled is not None and self.watched is not None:
+            compiled.watch(self.watched)
+        self.send(b"ready")
+
     def report(self, outcome: Outcome, **facts: Any) -> None:
         """Send the end message, unless this is a process that the program forked."""
         if os.getpid() != self.pid:
@@ -299,6 +311,8 @@ class _Run:
             "reads": [] if self.reads is None else [*self.reads.names][:_READS],
             **facts,
         }
+        if compiled is not None and self.watched is not None:
+            message["unopened"] = compiled.unopened()
         told = json.dumps(message).encode()
         if len(told) > END_BYTES - 4:
             told = json.dumps(_shortened(message)).encode()
@@ -394,7 +408,8 @@ def main() -> None:
         session.serve(session_child.receive, new_sender=_new_sender(job))
         return
     run = _Run(job, fork)
-    describe = functools.partial(describe, sources={run.program.filename: run.program.code})
+    sources = {run.program.filename: run.program.code}
+    describe = functools.partial(describe, sources=sources)
 
     def forget() -> int | None:
         sys.modules.pop(run.main.__name__, None)
@@ -413,7 +428,7 @@ def main() -> None:
     except BaseException as error:
         run.send(b"failed " + json.dumps(describe(error)).encode())
         raise
-    run.send(b"ready")
+    run.begin()
     try:
         result = run.run()
     except SystemExit as error:
@@ -422,7 +437,9 @@ def main() -> None:
         raise
     except BaseException as error:
         ran_out = isinstance(error, MemoryError)
-        run.report(Outcome.OUT_OF_MEMORY if ran_out else Outcome.RAISED, **describe(error))
+        call = None if ran_out else refused_call(error, fork.refuses, sources)
+        refused = {} if call is None else {"refused": call}
+        run.report(Outcome.OUT_OF_MEMORY if ran_out else Outcome.RAISED, **describe(error), **refused)
         outermost.without_ours(error, *_OURS)
         status = outermost.exit_status(error)
         if not isinstance(error, KeyboardInterrupt):  # which ends a process by a signal

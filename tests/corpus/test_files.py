@@ -1,5 +1,6 @@
 """One call of a function in a file. Not: running it."""
 
+import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -186,3 +187,19 @@ def test_a_long_line_that_does_not_parse_is_shown_around_its_place() -> None:
         parse("x = '" + "a" * 1_000_000 + "' $ 1\n", "program.py")
     assert len(str(caught.value)) < 700
     assert "' $ 1" in str(caught.value)
+
+
+def test_an_archive_is_its_main_module(tmp_path: Path) -> None:
+    """Which imports the others; an archive without one, or with one that is no Python, is refused."""
+    path = tmp_path / "app.pyz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("__main__.py", "import inner\n")
+        archive.writestr("inner.py", "")
+    (program,) = programs(str(path))
+    assert (program.code, program.path, program.filename) == ("import inner\n", str(path), "__main__.py")
+    for texts in ({"inner.py": ""}, {"__main__.py": "if"}):
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, text in texts.items():
+                archive.writestr(name, text)
+        with pytest.raises(InputError, match="__main__"):
+            programs(str(path))

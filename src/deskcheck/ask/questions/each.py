@@ -48,7 +48,8 @@ def of_each(
                 "record them into one folder, which refuses an id that it has."
             )
         if doubtful:
-            recording = replace(recording, repeatable=None)
+            run_result = replace(recording.run_result, refused=None)
+            recording = replace(recording, repeatable=None, run_result=run_result)
         found: dict[str, list[Sample]] = {}
         failures: list[str] = []
         try:

@@ -16,7 +16,7 @@ import os
 import random
 import shutil
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -485,7 +485,15 @@ def _too_long(*_: object) -> None:
     raise TimeoutError(f"takes more than {PATIENCE_S} s")
 
 
-def outcomes(reader: Reader, seeds: range, folder: Path) -> dict[int, str]:
+ONCE_WRONG = {
+    "june.jsonl": (136,),
+    "a.part": (11, 141, 184, 197, 261, 425),
+    "samples.jsonl": (122, 141, 155),
+    "stepped.json": (1083,),
+}
+
+
+def outcomes(reader: Reader, seeds: Iterable[int], folder: Path) -> dict[int, str]:
     """What is wrong with mutants of a reader's file, by their seeds."""
     path = folder / reader.name
     reader.real(path)
@@ -519,8 +527,8 @@ def outcomes(reader: Reader, seeds: range, folder: Path) -> dict[int, str]:
 
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
 def test_a_mutated_file_is_read_or_refused(reader: Reader, tmp_path: Path) -> None:
-    """Some of each kind."""
-    assert outcomes(reader, range(12), tmp_path) == {}
+    """Some of each kind, and those that once did something else."""
+    assert outcomes(reader, [*range(12), *ONCE_WRONG.get(reader.name, ())], tmp_path) == {}
 
 
 @pytest.mark.exhaustive

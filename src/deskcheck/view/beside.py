@@ -117,7 +117,7 @@ def first_mistake(path: Path) -> str:
     runs = _runs(path, text)[1]
     try:
         return max(runs, key=lambda name: (runs[name]["first"] is not None, int(runs[name]["exact"])))
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, OverflowError, TypeError, ValueError) as error:
         raise InputError(f"{path}: was not written by `deskcheck models step --out`: {error!r}.") from error
 
 
@@ -164,7 +164,7 @@ def _from_stepper(path: Path, text: str, recording: Recording) -> Told:
         parsed = [parse_dynamic(state).moments[-1] for state in run["states"]]
         jumps = tuple(int(jump) for jump in run["jumps"])
         stop, why = Stop(run["stop"]), str(run["why"] or "")
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (KeyError, OverflowError, TypeError, ValueError, IndexError) as error:
         raise InputError(f"{path}: its run of {recording.id!r} is damaged: {error!r}.") from error
     return Told(
         states=tuple(parsed),

@@ -114,7 +114,8 @@ def read(prompt: str) -> Asked:
         code = without_numbers(code)
     elif "left out" in head:
         code = re.sub(r"^\.\.\.$", "", code, flags=re.MULTILINE)
-    labels, notes = {}, []
+    labels: dict[str, str] = {}
+    notes = []
     for part in LABEL.split(question):
         label, _, said = part.partition(":")
         labels.setdefault(label, said.removeprefix(" "))

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from deskcheck.recording.value import loads
 from deskcheck.tracer import TraceLimits
 from tests.sample import examples, spread
 from tests.tracer import agree, displays
+from tests.tracer._templates import PRELOADED
 from tests.tracer.generated import program_of_seed
 from tests.tracer.layouts import LAYOUTS, broken, in_layout, laid_out, same_tree
 
@@ -66,7 +68,7 @@ def test_a_layout_changes_no_tree(paths: list[Path | Program]) -> None:
             assert new.count("\n") > text.count("\n") or text.count("(") < 2
 
 
-@settings(max_examples=examples(20), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(8), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.integers(0, 10_000), st.integers(0, 10_000), st.floats(0, 1))
 def test_no_line_break_changes_a_tree(seed: int, choices: int, share: float) -> None:
     """Wherever the lines of programs that nobody wrote end."""
@@ -209,10 +211,10 @@ def test_half_of_a_display_is_seen(program: Program, tracers: dict[str, agree.Ru
 # -- the gate -----------------------------------------------------------------------------------------
 
 
-def assert_agreed(programs: list[Program], layouts: tuple[str, ...] = LAYOUTS) -> None:
+def assert_agreed(programs: list[Program], setting: agree.Setting = SETTING) -> None:
     """Native and reference tell the same, locals and value stack, of every program in every layout."""
     count = 0
-    for found in agree.disagreements(laid_out(programs, layouts), TRACERS, SETTING):
+    for found in agree.disagreements(laid_out(programs, LAYOUTS), TRACERS, setting):
         count += 1
         if found is not None and not found.numbers:
             pytest.fail(f"{found.program.id}: {found.text}\n\n{found.program.code}", pytrace=False)
@@ -220,7 +222,7 @@ def assert_agreed(programs: list[Program], layouts: tuple[str, ...] = LAYOUTS) -
 
 
 @needs_native
-@pytest.mark.parametrize("programs", spread([agree.own_programs()[start::40] for start in range(40)], 40, 4))
+@pytest.mark.parametrize("programs", spread([agree.own_programs()[start::60] for start in range(60)], 60, 6))
 def test_programs_of_ours(programs: list[Program]) -> None:
     """Those of tests/programs."""
     assert_agreed(programs)
@@ -250,7 +252,9 @@ def test_published_sets(name: str, every: int) -> None:
 
 @needs_native
 @pytest.mark.parametrize(
-    "count", [1, pytest.param(8, marks=pytest.mark.slow), pytest.param(60, marks=pytest.mark.exhaustive)]
+    "count", [pytest.param(2, marks=pytest.mark.slow), pytest.param(60, marks=pytest.mark.exhaustive)]
 )
 def test_programs_that_nobody_wrote(count: int) -> None:
-    assert_agreed(list(agree.generated(count, seed=11, budget=120)))
+    """Generated ones."""
+    programs = list(agree.generated(count, seed=11, budget=60))
+    assert_agreed(programs, setting=replace(SETTING, imports=PRELOADED))

@@ -30,6 +30,7 @@ from deskcheck.recording import Program
 from deskcheck.tracer import TraceLimits
 from tests.tracer import agree
 from tests.tracer._reduce import reduced
+from tests.tracer._templates import PRELOADED
 from tests.tracer.layouts import LAYOUTS, laid_out, layouts_of
 from tests.witness import generated, mutators
 from tests.witness.run import Finding, Judges, skipped
@@ -150,7 +151,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--save", type=Path, default=agree.KEPT / "witness", help="folder for the programs found"
     )
     given = parser.parse_args(arguments)
-    setting = agree.Setting(limits=TraceLimits(events=given.events), seconds=given.seconds)
+    imports = PRELOADED if {"generated", "grammar"} & {*given.what} else ()
+    setting = agree.Setting(limits=TraceLimits(events=given.events), seconds=given.seconds, imports=imports)
     names = tuple(given.judges.split(","))
     done = _Done(setting, f"{names} {given.lines_only}")
     until = time.monotonic() + 60 * given.minutes

@@ -1,0 +1,3 @@
+import signal, os
+print('before', flush=True)
+os.kill(os.getpid(), signal.SIGTERM)

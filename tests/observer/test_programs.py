@@ -88,7 +88,9 @@ def recorded(path: Path, sandbox: Sandbox) -> Seen:
     blocks: list[bytes] = []
     found = sandbox.run_one(program, tracing=Tracing(blocks.append))
     assert blocks
-    texts = (_text(text.encode("utf-8", "replace"), Path("/nowhere")) for text in (found.stdout, found.stderr))
+    texts = (
+        _text(text.encode("utf-8", "replace"), Path("/nowhere")) for text in (found.stdout, found.stderr)
+    )
     return Seen(*texts, found.exit_status, {})
 
 

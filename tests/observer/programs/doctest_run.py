@@ -1,4 +1,6 @@
 import doctest
+
+
 def add(a, b):
     """
     >>> add(1, 2)
@@ -8,4 +10,6 @@ def add(a, b):
     TypeError: unsupported operand type(s) for +: 'int' and 'str'
     """
     return a + b
+
+
 print(doctest.testmod())

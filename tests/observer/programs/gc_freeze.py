@@ -1,4 +1,5 @@
 import gc
+
 gc.collect()
 before = gc.get_freeze_count()
 gc.freeze()

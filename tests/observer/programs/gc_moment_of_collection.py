@@ -1,12 +1,23 @@
 import gc
+
 seen = []
+
+
 def note(phase, info):
-    if phase == 'start': seen.append((info['generation'], i))
-class Node: pass
+    if phase == "start":
+        seen.append((info["generation"], i))
+
+
+class Node:
+    pass
+
+
 def pair(n):
     a, b = Node(), Node()
     a.other, b.other = b, a
-    return {'n': [n]}
+    return {"n": [n]}
+
+
 i = -1
 gc.collect()
 gc.set_threshold(500)

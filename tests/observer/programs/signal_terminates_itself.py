@@ -1,3 +1,4 @@
 import signal, os
-print('before', flush=True)
+
+print("before", flush=True)
 os.kill(os.getpid(), signal.SIGTERM)

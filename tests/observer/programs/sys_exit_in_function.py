@@ -1,6 +1,13 @@
 import sys, atexit
-atexit.register(print, 'exit function')
+
+atexit.register(print, "exit function")
+
+
 def f():
-    try: sys.exit(3)
-    finally: print('finally')
+    try:
+        sys.exit(3)
+    finally:
+        print("finally")
+
+
 f()

@@ -1,6 +1,12 @@
 import traceback, sys
-def f(n): return 1 / n if n < 1 else f(n - 1)
-try: f(3)
+
+
+def f(n):
+    return 1 / n if n < 1 else f(n - 1)
+
+
+try:
+    f(3)
 except ZeroDivisionError as e:
     tb = e.__traceback__
     print([(s.name, s.lineno, s.line) for s in traceback.extract_tb(tb)])

@@ -1,8 +1,13 @@
 import warnings, gc
-warnings.simplefilter('always')
+
+warnings.simplefilter("always")
+
+
 def leak():
-    f = open('leak.txt', 'w')
-    f.write('x')
+    f = open("leak.txt", "w")
+    f.write("x")
+
+
 leak()
 gc.collect()
-print(open('leak.txt').read())
+print(open("leak.txt").read())

@@ -1,6 +1,11 @@
 import weakref
+
+
 class A:
-    def m(self): return 7
+    def m(self):
+        return 7
+
+
 a = A()
 w = weakref.WeakMethod(a.m)
 print(w()(), weakref.getweakrefcount(a))

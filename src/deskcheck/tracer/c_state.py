@@ -285,7 +285,8 @@ def _raw_file(file: Any) -> Any:
 
 
 def _file(file: Any) -> Part:
-    """An open file: its name, mode, and whether it is closed. The content and the position are not shown."""
+    """An open file: its name and mode, which stay. Its content, its position, and whether it is closed are
+    not shown."""
     try:
         raw = _raw_file(file)
     except (AttributeError, ValueError):  # it was detached, or has never been opened
@@ -293,8 +294,8 @@ def _file(file: Any) -> Part:
     if raw is None:
         return Part((), {}, complete=False)
     name = _descriptor(_FILE_ATTRIBUTES, "__dict__")(raw).get("name")
-    mode, closed = _descriptor(io.FileIO, "mode")(raw), _descriptor(io.FileIO, "closed")(raw)
-    return Part((), {"name": name, "mode": mode, "closed": closed}, complete=False)
+    fields = {"name": name} if type(name) in (str, bytes, int) else {}
+    return Part((), {**fields, "mode": _descriptor(io.FileIO, "mode")(raw)}, complete=False)
 
 
 def _proxy(proxy: Any) -> Part:
@@ -345,3 +346,19 @@ READERS: dict[int, Callable[[Any], Part]] = {
         io.BufferedRandom: _file,
     }.items()
 }
+
+POINTERS = frozenset(
+    id(kind)
+    for kind in (
+        *(operator.itemgetter, operator.attrgetter, operator.methodcaller, functools.partial),
+        *(property, staticmethod, classmethod, types.GenericAlias, types.UnionType),
+        *(types.CellType, types.MappingProxyType, weakref.ref),
+    )
+)
+"""Types whose structure is pointers to all that an instance consists of. An instance has changed only if one
+of the pointers has."""
+FILES = frozenset(
+    id(kind)
+    for kind in (io.FileIO, io.TextIOWrapper, io.BufferedReader, io.BufferedWriter, io.BufferedRandom)
+)
+"""Types of which only what stays is shown."""

@@ -8,6 +8,7 @@ import builtins
 import opcode
 import sys
 import types
+import weakref
 from collections.abc import Callable, Iterable, Mapping
 from types import CodeType, FrameType
 from typing import Any, TypeAlias
@@ -17,7 +18,7 @@ from deskcheck.tracer import snapshot as _snapshot
 from deskcheck.tracer._effects import CALLABLES, effects
 from deskcheck.tracer._guest import Guest, Local, Told
 from deskcheck.tracer._native import Core, setup
-from deskcheck.tracer.c_state import is_zone_info, made_by_code
+from deskcheck.tracer.c_state import FILES, POINTERS, is_zone_info, made_by_code
 from deskcheck.tracer.frames import (
     _ADDS_TO,
     _IMPLICIT_NAMES,
@@ -285,6 +286,8 @@ class _Fallback(Snapshotter):
         a dict, attributes that are hidden, whether a place tells two apart; and whether an operator
         may run code that no event is seen of."""
         facts = self._type_facts(kind)
+        if facts[0] == 5:
+            return *facts, kind is weakref.ref  # which no event tells of
         return *facts, facts[0] in (2, 4) and self._runs_unseen(kind)
 
     def _runs_unseen(self, kind: type) -> bool:
@@ -348,6 +351,10 @@ class _Fallback(Snapshotter):
             return 1, None, (), False, _NONE, placed
         if not self.shows(kind):
             return 3, None, (), False, _NONE, placed
+        if id(kind) in FILES:
+            return 3, None, (), False, _NONE, placed
+        if id(kind) in POINTERS:
+            return 5, None, (), False, _NONE, placed
         read_by_python = _snapshot.reader_of(kind) or any(map(_snapshot.is_path, bases))
         if read_by_python or any(inherits(bases, base) for base, _ in _snapshot._BASES):
             return 1, None, (), False, _NONE, placed

@@ -528,6 +528,10 @@ class Snapshotter:
         if read is not None:
             return read(self, obj)
         bases = bases_of(kind)
+        if id(kind) in _c_state.READERS:
+            shows_dict = _dictoffset(kind) and id(kind) not in _c_state.FILES
+            fields = self._named(fields_of(obj, bases)) if shows_dict else {}
+            return self._part(kind, _c_state.READERS[id(kind)](obj), fields, left_out=False)
         if _inherits(bases, type):
             return self._class_content(obj)
         if _inherits(bases, BaseException):
@@ -1408,7 +1412,8 @@ def know_enum() -> None:
     """Notice `enum`, if the program has imported it: importing it ourselves would be its cost."""
     global _ENUM
     module = sys.modules.get("enum")
-    _ENUM = getattr(module, "EnumType", None)
+    if module is not None:
+        _ENUM = getattr(module, "EnumType", None)
 
 
 know_enum()

@@ -11,6 +11,8 @@ Not reached: clocks that C code reads for itself (`numpy.datetime64("now")`), th
 and version, and what only a real machine has (devices, a network).
 """
 
+import _socket
+import builtins
 import datetime
 import gc
 import os
@@ -18,7 +20,8 @@ import random
 import sys
 import time
 import types
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from deskcheck.sandbox.surroundings.determinism import UTCNOW, instead, set_in_type
@@ -137,14 +140,14 @@ def hold() -> None:
     _kept.extend(gc.get_objects())
 
 
-def move(wanted: dict[str, Any]) -> None:
-    """Do the rest, in a program's process. wanted: `Elsewhere.job`."""
+def move(wanted: dict[str, Any], modules: Mapping[str, types.ModuleType]) -> None:
+    """Do the rest, in a program's process. wanted: `Elsewhere.job`. modules: all that are loaded, ours too."""
     if wanted["clock_s"] is not None:
         _move_clocks(wanted["clock_s"])
     if wanted["names"]:
         _move_machine(strict=wanted["strict"])
     if wanted["addresses"]:
-        _mix_addresses(random.Random(wanted["seed"]))
+        _mix_addresses(random.Random(wanted["seed"]), modules)
 
 
 # -- clocks ----------------------------------------------------------------------------------------
@@ -203,8 +206,6 @@ def _move_clocks(shift_s: float) -> None:
     def utcnow(cls: Any) -> Any:
         """Return a new datetime representing UTC day and time."""
         if sys.version_info >= (3, 12):
-            import warnings
-
             warnings.warn(UTCNOW, DeprecationWarning, stacklevel=2)
         return cls.fromtimestamp(time.time(), datetime.UTC).replace(tzinfo=None)
 
@@ -291,8 +292,6 @@ def _move_machine(*, strict: bool) -> None:
 
     instead(os, "uname", uname)
     if not strict:
-        import _socket
-
         instead(_socket, "gethostname", lambda real: lambda: HOST)
         for name in ("getuid", "geteuid", "getgid", "getegid"):
             instead(os, name, lambda real: lambda: real() + UID)
@@ -352,12 +351,11 @@ class ScandirIterator:
 # -- addresses -------------------------------------------------------------------------------------
 
 
-def _mix_addresses(luck: random.Random) -> None:
+def _mix_addresses(luck: random.Random, modules: Mapping[str, types.ModuleType]) -> None:
     """Addresses are turned around in `id`, and free memory lies in no order."""
-    import builtins
 
     def turned_around(real: Callable[..., Any]) -> Callable[..., Any]:
-        for name, module in [*sys.modules.items()]:
+        for name, module in modules.items():
             if name.startswith(_OURS):  # which keep tables by addresses, some of them written in C
                 vars(module)["id"] = real
         return lambda value: real(value) ^ _ID_MASK

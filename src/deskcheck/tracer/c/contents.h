@@ -640,6 +640,7 @@ revisit(Thread *t, Obj *obj)
 }
 
 static bool shares_dict(PyObject *o);
+static PyObject *own_dict(PyObject *o);
 
 /* From now on operators may change it unseen, or others show what it holds. */
 static void
@@ -802,6 +803,17 @@ look_into(Thread *t, Queued q)
             return instance_content(t, obj, o, info);
         }
         if (info->mode == M_OPAQUE && obj->known) return 0;
+        if (info->mode == M_POINTERS && !own_dict(o)) {
+            uint64_t memory = hash_bytes((char *)o + sizeof(PyObject), (size_t)k->tp_basicsize - sizeof(PyObject));
+            int again = obj->known && memory == obj->version && !t->reread && obj->read >= t->replaced_at ? revisit(t, obj) : 1;
+            if (again <= 0) return again;
+            obj->revisit.n = 0;
+            t->revisit = &obj->revisit;
+            int failed = python_content(t, obj, o);
+            t->revisit = NULL;
+            obj->version = memory;
+            return failed;
+        }
         if (PyType_Check(o) && ((PyTypeObject *)o)->tp_dict) {
             uint64_t version = class_version((PyTypeObject *)o);
             int again = obj->known && version == obj->version && !t->reread && obj->read >= t->replaced_at ? revisit(t, obj) : 1;

@@ -89,5 +89,6 @@ enum {
     M_INSTANCE = 2, /* by reference; slots and dict */
     M_OPAQUE = 3,   /* by reference; nothing is looked into */
     M_EXCEPTION = 4, /* as M_INSTANCE, and its args */
+    M_POINTERS = 5, /* as M_CONTENT; the structure in C is pointers to what it consists of: the same as long as they are */
 };
 #endif

@@ -85,8 +85,8 @@ setup(
             optional=True,
         ),
         Extension(
-            "deskcheck.sandbox.inside._redirect",
-            ["src/deskcheck/sandbox/inside/_redirect.c"],
+            "deskcheck.sandbox.surroundings._redirect",
+            ["src/deskcheck/sandbox/surroundings/_redirect.c"],
             extra_compile_args=["-O2", "-std=c11"],
             optional=True,
         ),

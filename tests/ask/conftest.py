@@ -49,7 +49,7 @@ def record_here(
     printed = io.StringIO()
     outcome, detail, result, builtin = Outcome.RETURNED, "", None, False
     raised: str | None = None
-    stderr = ""
+    stderr, left = "", None
     with contextlib.redirect_stdout(printed):
         if program.mode is Mode.CALL:
             exec(code, names)
@@ -58,10 +58,11 @@ def record_here(
         try:
             eval(code, names)
         except Exception as error:  # noqa: BLE001 (the program's, whatever it is)
-            outcome, raised = Outcome.RAISED, type(error).__qualname__
-            detail, stderr = exception_text(error), "".join(traceback.format_exception(error))
+            outcome, raised, left = Outcome.RAISED, type(error).__qualname__, error
         finally:
             tracer.stop()
+        if left is not None:  # the interpreter reports it when nobody watches any more
+            detail, stderr = exception_text(left), "".join(traceback.format_exception(left))
     assert tracer.failure is None, tracer.failure
     trace = Trace([Row(*json.loads(text)) for text in rows])
     if program.mode is Mode.CALL and outcome is Outcome.RETURNED:

@@ -395,6 +395,9 @@ def test_unfit_recordings_are_counted(record: Record, kind: str) -> None:
         raised = replace(fit.run_result, outcome=Outcome.RAISED)
         assert reasons(kind, replace(fit, run_result=raised)) == ["ended otherwise: raised"]
     assert ask(kind, replace(fit, repeatable=True)), "repeatable is asked about"
+    refused = replace(fit, run_result=replace(fit.run_result, refused={"socket": 1}))
+    assert reasons(kind, refused) == ["the sandbox refused it something"]
+    assert ask(kind, replace(fit, run_result=replace(fit.run_result, refused={})))
 
 
 @pytest.mark.parametrize("kind", OF_RETURNS)

@@ -1,5 +1,6 @@
 """One call of a function in a file. Not: running it."""
 
+import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -165,3 +166,19 @@ def test_only_a_python_file_has_functions(sorting: str, source: str) -> None:
     """Anything else before the two colons is refused with the form to write."""
     with pytest.raises(InputError, match=r"path/file\.py::function"):
         programs(source, "()")
+
+
+def test_an_archive_is_its_main_module(tmp_path: Path) -> None:
+    """Which imports the others; an archive without one, or with one that is no Python, is refused."""
+    path = tmp_path / "app.pyz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("__main__.py", "import inner\n")
+        archive.writestr("inner.py", "")
+    (program,) = programs(str(path))
+    assert (program.code, program.path, program.filename) == ("import inner\n", str(path), "__main__.py")
+    for texts in ({"inner.py": ""}, {"__main__.py": "if"}):
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, text in texts.items():
+                archive.writestr(name, text)
+        with pytest.raises(InputError, match="__main__"):
+            programs(str(path))

@@ -1,15 +1,11 @@
-"""How a hostile program finds the channel to its caller: it walks frames to a bound method of it."""
+"""How a hostile program finds the channel to its caller: it looks for its function among all objects."""
 
 FIND = """
-import sys
+import gc
 def channel():
-    frame = sys._getframe()
-    while frame:
-        for thing in [*frame.f_locals.values()]:
-            send = thing if callable(thing) else getattr(thing, "send", None)
-            if getattr(send, "__module__", None) == "deskcheck.sandbox.inside.channel":
-                return send
-        frame = frame.f_back
+    functions = [thing for thing in gc.get_objects() if type(thing) is type(channel)]
+    ours = [f for f in functions if f.__module__ == "deskcheck.sandbox.inside.channel" and f.__name__ == "send"]
+    return ours[-1]
 send = channel()
 """
 """Text of Python. Afterwards `send` takes a message's bytes."""

@@ -16,7 +16,7 @@ from deskcheck.recording.reader import Recordings
 from deskcheck.recording.recording import Recording
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.elsewhere import Elsewhere
-from deskcheck.sandbox.inside.elsewhere import other_moment
+from deskcheck.sandbox.surroundings.elsewhere import other_moment
 
 KINDS = Path(__file__).parent / "kinds"
 FEW = {

@@ -41,7 +41,7 @@ from deskcheck.recording.comparison.tracers import Different, check
 from deskcheck.tracer import TraceLimits
 from deskcheck.tracer.limits import Granularity
 from tests.tracer._reduce import reduced
-from tests.tracer._templates import IMPORTS
+from tests.tracer._templates import PRELOADED
 from tests.tracer.layouts import LAYOUTS, laid_out, layouts_of
 
 ROOT = Path(__file__).parents[2]
@@ -78,7 +78,7 @@ UNSTEADY = {
 @dataclass(frozen=True, kw_only=True)
 class Setting:
     """How programs are run. seconds: for one program under one tracer. variables: more of the environment. imports: modules that are
-    imported once, before any program: a program that imports them itself spends half of its time on that."""
+    imported once, before any program, if they are installed: a program that imports them itself spends half of its time on that."""
 
     python: str = sys.executable
     limits: TraceLimits = field(default_factory=lambda: TraceLimits(events=20_000))
@@ -182,6 +182,7 @@ def _environment(hash_seed: int) -> dict[str, str]:
         "PYTHONNOUSERSITE": "1",
         "PATH": os.environ.get("PATH", os.defpath),
         "LANG": "C.UTF-8",
+        "OPENBLAS_NUM_THREADS": "1",  # a process with threads forks less safely
     }
 
 
@@ -564,7 +565,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         hash_seed=given.hash_seed,
         cache=None if given.no_cache or only_generated else cache,
         variables=dict(text.split("=", 1) for text in given.variable),
-        imports=IMPORTS if only_generated else (),
+        imports=PRELOADED if only_generated else (),
     )
     chosen = _named(given.what, given.count, given.seed, given.budget)
     chosen = (program for program in chosen if not given.only or re.search(given.only, program.id))

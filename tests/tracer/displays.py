@@ -6,6 +6,7 @@ where the line `done = 1` begins. `HALF` are programs that call a function from 
 
 import textwrap
 from collections.abc import Iterator
+from itertools import product
 
 from deskcheck.recording import Program
 
@@ -141,11 +142,17 @@ ENDS = "done = 1"
 
 
 def programs() -> Iterator[Program]:
-    """Every display in every place."""
-    for place, statements in PLACES.items():
-        for display, expression in DISPLAYS.items():
-            body = statements.replace("{}", expression)
-            yield Program(id=f"{display}, {place}", code=f"{PRELUDE}\n{body}\n")
+    """Every display in every place: of four programs three are in a function, where nothing but what they do touches their values."""
+    for number, ((place, statements), (display, expression)) in enumerate(
+        product(PLACES.items(), DISPLAYS.items())
+    ):
+        body = statements.replace("{}", expression)
+        if number % 4:
+            body = f"def main(n, x, d):\n{textwrap.indent(body, '    ')}\n\n\nmain(n, x, d)"
+            body = body.replace("global y", "nonlocal y").replace(
+                "def g():\n        nonlocal", "y = None\n    def g():\n        nonlocal"
+            )
+        yield Program(id=f"{display}, {place}", code=f"{PRELUDE}\n{body}\n")
 
 
 def value_of(program: Program) -> str:

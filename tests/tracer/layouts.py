@@ -59,6 +59,17 @@ def in_layout(text: str, layout: str) -> str | None:
     return None if starred is None else broken(starred, between_items)
 
 
+def drawn(text: str, choose: random.Random) -> str:
+    """A program in one of the layouts that programs have, or as it is. For programs that nobody wrote."""
+    kind = choose.choice(["as it is", "as it is", "over lines", "over lines", "by items", "starred"])
+    if kind == "as it is":
+        return text
+    if kind == "over lines":
+        share = choose.choice([0.05, 0.3, 0.8])
+        return broken(text, lambda before, after: choose.random() < share)
+    return broken((kind == "starred" and with_stars(text)) or text, between_items)
+
+
 def laid_out(programs: Iterable[Program], layouts: Sequence[str]) -> Iterator[Program]:
     """Each program in each of the layouts that change it, and as it is if that is among them; a program that shows what each tracer has
     of its own (`shows_tracer`) only as it is, where it does so at no event of a line."""
@@ -148,7 +159,8 @@ def broken(text: str, ends: Ends = _everywhere) -> str:
         half = len(spans) // 2
         return [*harmless(spans[:half]), *harmless(spans[half:])] if half else []
 
-    new = rewritten(harmless(_spans(text)))
+    spans = _spans(text)
+    new = rewritten(spans) or rewritten(harmless(spans))
     assert new is not None
     return new
 

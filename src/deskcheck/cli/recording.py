@@ -4,6 +4,7 @@ import json
 import os
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
@@ -233,7 +234,23 @@ def _print_programs(summary: Any, out: Path) -> None:
     elif not summary.recorded and not summary.problems:
         say("the sources have no programs, so nothing was run")
     _print_differing(summary)
+    if summary.refused:
+        print_refused(summary.refused, summary.recorded)
     print_list("our own failures", summary.problems)
+
+
+def print_refused(refused: dict[str, dict[str, int]], of: int) -> None:
+    """What the sandbox refused programs, and the way out."""
+    from deskcheck.recording.recording import refused_text
+
+    programs = Counter(name for names in refused.values() for name in names)
+    verb = "were" if len(refused) > 1 else "was"
+    print(
+        f"{len(refused)} of {counted(of, 'program')} {verb} refused something by the sandbox: "
+        f"{', '.join(name for name, _ in programs.most_common(5))}. They are not asked about. If you trust "
+        "them, --sandbox trusted runs them."
+    )
+    print_list("refused", {id_: refused_text(names) for id_, names in refused.items()})
 
 
 def _print_differing(summary: Any) -> None:

@@ -15,11 +15,12 @@ from deskcheck.corpus.generated import generated
 from deskcheck.corpus.inputs.source import PREFIX as INPUTS
 from deskcheck.corpus.inputs.source import inputs
 from deskcheck.corpus.readers.doctests import doctests_in_file, doctests_in_folder, doctests_in_module
-from deskcheck.corpus.readers.files import function_in_file, script
+from deskcheck.corpus.readers.files import archived, function_in_file, script
 from deskcheck.corpus.readers.functions import functions_in_rows
 from deskcheck.corpus.readers.mutations import PREFIX as MUTATIONS
 from deskcheck.corpus.readers.mutations import mutations
 from deskcheck.corpus.readers.published import PUBLISHED, published_set
+from deskcheck.corpus.text.archive import modules_in_archive
 from deskcheck.corpus.text.modules import is_module_name
 from deskcheck.extensions import Registry
 from deskcheck.recording import InputError, Program
@@ -29,6 +30,7 @@ _log = logging.getLogger(__name__)
 SOURCES: Mapping[str, str] = {
     "FILE.py::FUNCTION": "one call, with its arguments beside it: sort.py::bubble '([3, 1], reverse=True)'",
     "FILE.py": "a script, run from its first line to its last as `python FILE.py` runs it",
+    "FILE.pyz": "the `__main__.py` of a zip archive, run as `python FILE.pyz` runs it",
     "doctests:FILE.py": "the doctests of a file",
     "FOLDER": "the doctests of every .py file in a folder; also doctests:FOLDER",
     "MODULE": "the doctests of an importable module: heapq, json.decoder; also doctests:MODULE",
@@ -196,6 +198,8 @@ def _in_path(source: str, path: Path, note: Callable[[str], None]) -> Iterator[P
         return iter([script(source, note)])
     if path.name.endswith((".jsonl", ".jsonl.gz")):
         return functions_in_rows(source)
+    if path.is_file() and (modules := modules_in_archive(path)) is not None:
+        return iter([archived(source, modules)])
     raise InputError(
         f"{source}: is read neither as Python (.py) nor as functions with inputs (.jsonl, .jsonl.gz). "
         f"A file of a published set is named with it, as cruxeval:{source}"

@@ -17,7 +17,7 @@ from typing import Any
 from deskcheck.sandbox.inside.calls import Project
 from deskcheck.tracer import TraceLimits, tracer_class
 from deskcheck.tracer.begun import frame_hook
-from deskcheck.tracer.stdout import StdoutTold
+from deskcheck.tracer.stdout import StdoutHearing
 
 _OPTIMIZED = 0x1
 """CO_OPTIMIZED: the code of a function, not that of a module or of a class's body."""
@@ -156,7 +156,7 @@ class WatchedCall:
         )
         self._instructions = self.code.co_code if self.code.co_flags & _GENERATES else b""
         self._raised_at = -1
-        self._stdout = StdoutTold(self.tracer, self.written.append)
+        self._stdout = StdoutHearing(self.written.append, self.tracer.wrote)
 
     def start(self, frame: FrameType) -> None:
         self._stdout.on()

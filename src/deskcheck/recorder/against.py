@@ -35,6 +35,7 @@ from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.recording import UNTRACED, Recording, RunResult
 from deskcheck.recording.rules import Checker
+from deskcheck.recording.secrets import MASKED
 from deskcheck.recording.trace import Row
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
@@ -383,9 +384,22 @@ def _compare(place: _Place, recordings: Recordings, at: tuple[str, int]) -> _Com
         if partly and not events:
             why = "a limit ended one of the runs before its first event"
             return _Compared(recording.id, left_out=why)
+        if difference is not None and _is_masked(recording):
+            return _Compared(recording.id, left_out="secrets were taken out of it")
         if difference is not None and not _repeats(place, recording, run_result, spool):
             return _Compared(recording.id, left_out="not repeatable")
     return _Compared(recording.id, events, partly, difference)
+
+
+def _is_masked(recording: Recording) -> bool:
+    """Whether something in it was masked."""
+    columns = ("locals", "stack", "globals", "objects", "caller", "value", "output")
+    result = recording.run_result
+    texts = chain(
+        (result.result, result.stdout, result.stderr, result.detail),
+        (getattr(row, column) for trace in recording.traces for row in trace.rows for column in columns),
+    )
+    return any(MASKED in text or '"cut":"masked"' in text for text in texts if text)
 
 
 def _wrong_row(recording: Recording) -> TraceDifference | None:

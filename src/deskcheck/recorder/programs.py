@@ -3,6 +3,7 @@
 import copy
 import functools
 import logging
+import os
 import tempfile
 import threading
 from collections import Counter
@@ -13,12 +14,14 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 
 from deskcheck.errors import InputError
+from deskcheck.recorder.masking import mask_around, masked, masked_text
 from deskcheck.recorder.repeats import Cause, causes, in_words
 from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording.comparison.runs import difference, ending_difference, save, saved
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Program
 from deskcheck.recording.recording import UNTRACED, RunResult
+from deskcheck.recording.secrets import EnvironmentMask
 from deskcheck.recording.writer import Writer
 from deskcheck.sandbox.elsewhere import Elsewhere
 from deskcheck.sandbox.environments import of_interpreter
@@ -53,7 +56,8 @@ class RecordSummary:
     recorded: new recordings. skipped: programs that the folder already held. by_outcome: how many of the new
     recordings ended how. not_repeatable: program id -> where two runs differ. untraced: program id -> where
     only the run without the tracer differs. causes: of how many of those that are not repeatable what was
-    found to be a cause (`repeats.Cause`). problems: program id -> how our own machinery failed on it.
+    found to be a cause (`repeats.Cause`). refused: program id -> what the sandbox refused it. problems:
+    program id -> how our own machinery failed on it.
     """
 
     recorded: int = 0
@@ -62,6 +66,7 @@ class RecordSummary:
     not_repeatable: dict[str, str] = field(default_factory=dict)
     untraced: dict[str, str] = field(default_factory=dict)
     causes: Counter[str] = field(default_factory=Counter)
+    refused: dict[str, dict[str, int]] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
 
@@ -95,6 +100,9 @@ class ProgramRecorder:
     def __init__(self, settings: RecordSettings, *, workers: int = 1, explain: bool = True) -> None:
         self.settings, self.explain = settings, explain
         python = settings.python
+        self._masks: dict[str | None, EnvironmentMask | None] = {}
+        self.masked: set[str] = set()
+        """Names of the variables whose values were taken out."""
         self._stopping = threading.Event()
         self._place = Sandbox(
             settings.sandbox,
@@ -156,16 +164,22 @@ class ProgramRecorder:
         if settings.python is not None and "environment" not in program.extra:
             python = of_interpreter(settings.python).python
             program = replace(program, extra={**program.extra, "python": python})
+        mask = self._mask(program)
         with writer.begin(program) as spool, tempfile.TemporaryFile() as first:
 
             def keep(block: bytes) -> None:
-                spool.write(block, checked=True)
+                for part in [block] if mask is None else mask.blocks([block]):
+                    spool.write(part, checked=True)
                 if settings.repeat:
                     save(block, first)
 
             run_result = self._watch(program, keep, hash_seed=HASH_SEEDS[0])
             tried = settings.repeat and run_result.outcome is not Outcome.HARNESS_ERROR
             where, why = self._differs(program, run_result, first) if tried else (None, {})
+            if mask is not None:
+                run_result = masked(run_result, mask)
+                where = where and mask.text(where)
+                self.masked |= mask.masked
             spool.finish(
                 run_result,
                 self.environment(program, run_result.packages),
@@ -173,6 +187,11 @@ class ProgramRecorder:
                 difference=where,
             )
         return Recorded(run_result, where, why)
+
+    def _mask(self, program: Program) -> EnvironmentMask | None:
+        if self.settings.mask and program.path not in self._masks:
+            self._masks[program.path] = mask_around(os.getcwd(), program.path)
+        return self._masks.get(program.path)
 
     def _differs(
         self, program: Program, run_result: RunResult, first: IO[bytes]
@@ -265,7 +284,8 @@ def record_programs(
 
     workers: programs that run at once; they are taken from the iterable as workers get free. progress: called
     in this thread after each program, with None for one that was skipped. note: told where the slow tracer is
-    used. explain: whether causes are looked for where two runs differ, which takes some twenty more.
+    used, and which secrets were masked. explain: whether causes are looked for where two runs differ, which
+    takes some twenty more.
 
     An interrupt or an error in the iterable closes the folder properly: everything finished is
     kept and will not be recorded again.
@@ -292,6 +312,8 @@ def record_programs(
                 summary.add_difference(program.id, where)
                 if why:
                     summary.causes.update(cause.value for cause in why)
+                if run_result.refused:
+                    summary.refused[program.id] = run_result.refused
                 if run_result.outcome is Outcome.HARNESS_ERROR:
                     summary.problems[program.id] = run_result.detail
                 progress(program, run_result)
@@ -321,6 +343,8 @@ def record_programs(
                 future.cancel()
             raise
     summary.files = sorted(str(path) for path in Path(folder).glob("*.parquet"))
+    if recorder.masked:
+        note(masked_text(recorder.masked))
     return summary
 
 

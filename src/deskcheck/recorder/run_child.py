@@ -11,26 +11,31 @@ _package_root = __file__.rsplit("/", 3)[0]
 _safe = sys.flags.safe_path
 if not _safe:
     del sys.path[0]  # the folder of this file, whose modules have common names
-sys.path.insert(0, _package_root)
+sys.path.insert(0, _package_root + "/deskcheck/sandbox/inside")
+
+from hidden_modules import HiddenModules  # type: ignore[import-not-found]  # by itself: its package imports much
+
+sys.path[0] = _package_root
+_modules = HiddenModules()
 
 import fcntl
 import functools
-import importlib.machinery
 import json
 import os
 import resource
+import runpy
 import types
+from importlib.machinery import BuiltinImporter, SourceFileLoader
 from typing import Any
 
 from deskcheck.recording.outcome import Outcome
 from deskcheck.sandbox.inside.channel import sender, sending_tracer
-from deskcheck.tracer import Granularity, TraceLimits, tracer_class
+from deskcheck.tracer import Granularity, TraceLimits, outermost, tracer_class
 from deskcheck.tracer.result import exception_text
-from deskcheck.tracer.stdout import watch_stdout
+from deskcheck.tracer.stdout import StdoutHearing
 
 del sys.path[0]
 
-_OURS = (__file__, watch_stdout.__code__.co_filename)
 _ABOVE = 200
 """Programs close and count the descriptors that they know of; ours lie above most."""
 
@@ -47,36 +52,21 @@ def _moved(descriptor: int) -> int:
     return moved
 
 
-def _main_module(job: dict[str, Any]) -> tuple[types.ModuleType, types.CodeType]:
-    """`__main__` as the interpreter makes it, and the code that is to run in it."""
+def _main_module() -> types.ModuleType:
+    """`__main__` as the interpreter makes it."""
     main = types.ModuleType("__main__")
-    names = main.__dict__
-    names["__builtins__"] = sys.modules["builtins"]
+    main.__dict__["__builtins__"] = sys.modules["builtins"]
     if sys.version_info < (3, 14):  # PEP 649
-        names["__annotations__"] = {}
-    if job["how"] == "module":
-        import runpy
+        main.__dict__["__annotations__"] = {}
+    return main
 
-        sys.modules["__main__"] = main
-        try:
-            found: Any = runpy
-            _, spec, code = found._get_module_details(job["target"])
-        except ImportError as error:  # as `python -m` says it
-            sys.exit(f"{sys.executable}: {error}")
-        names |= {
-            "__spec__": spec,
-            "__file__": spec.origin,
-            "__loader__": spec.loader,
-            "__package__": spec.parent,
-            "__cached__": spec.cached,
-        }
-        sys.argv[0] = spec.origin
-        job["scope"].setdefault(code.co_filename, job["label"])
-        return main, code
+
+def _code(job: dict[str, Any], names: dict[str, Any]) -> types.CodeType:
+    """The code of a file or of standard input, for a namespace that says where it is from."""
     if job["how"] == "stdin":
         filename = "<stdin>"
         text = sys.stdin.buffer.read()
-        names["__loader__"] = importlib.machinery.BuiltinImporter
+        names["__loader__"] = BuiltinImporter
     else:
         filename = os.path.abspath(job["target"])
         if job["text"] is not None:  # of a pipe, which can be read once
@@ -86,37 +76,30 @@ def _main_module(job: dict[str, Any]) -> tuple[types.ModuleType, types.CodeType]
                 text = stream.read()
         names |= {
             "__file__": filename,
-            "__loader__": importlib.machinery.SourceFileLoader("__main__", filename),
+            "__loader__": SourceFileLoader("__main__", filename),
             "__cached__": None,
         }
-    sys.modules["__main__"] = main
-    return main, compile(text, filename, "exec", dont_inherit=True)
+    return compile(text, filename, "exec", dont_inherit=True)
 
 
-def _without_ours(traceback: Any) -> Any:
-    """The traceback without the frames of this file, and of the stream that stands for standard output."""
-    while traceback is not None and traceback.tb_frame.f_code.co_filename in _OURS:
-        traceback = traceback.tb_next
-    kept = traceback
-    while kept is not None and kept.tb_next is not None:
-        if kept.tb_next.tb_frame.f_code.co_filename in _OURS:
-            kept.tb_next = kept.tb_next.tb_next
-        else:
-            kept = kept.tb_next
-    return traceback
+def _run_module(job: dict[str, Any], tracer: Any) -> None:
+    """Run a module as `python -m` does, or the `__main__.py` of an archive or a folder. The frames are those of
+    `runpy`. The tracer starts once the module is found, so that the packages around it are imported without it."""
+    contained = job["how"] == "contained"
+    name = "_get_main_module_details" if contained else "_get_module_details"
+    find = getattr(runpy, name)
 
+    def find_and_start(*args: Any) -> Any:
+        setattr(runpy, name, find)
+        details = find(*args)
+        job["scope"].setdefault(details[2].co_filename, job["label"])
+        tracer.scope.update(job["scope"])
+        tracer.start()
+        return details
 
-def _hide_ourselves() -> None:
-    """Uncaught, an exception shows the program's frames and not this file's."""
-    shown = sys.excepthook
-
-    def excepthook(kind: Any, error: Any, traceback: Any) -> None:
-        traceback = _without_ours(traceback)
-        if isinstance(error, BaseException):
-            error.__traceback__ = traceback
-        shown(kind, error, traceback)
-
-    sys.excepthook = excepthook
+    setattr(runpy, name, find_and_start)
+    arguments = ("__main__", False) if contained else (job["target"],)
+    outermost.call(None, runpy._run_module_as_main, *arguments)  # type: ignore[attr-defined]
 
 
 def _describe(error: BaseException) -> dict[str, str]:
@@ -126,7 +109,7 @@ def _describe(error: BaseException) -> dict[str, str]:
 
 def main() -> None:
     job = _job(int(sys.argv[1]))
-    pid, before = os.getpid(), frozenset(sys.modules)
+    pid = os.getpid()
     channel = _moved(job["channel"])
     send = sender(channel, bytes.fromhex(job["key"]))
     make = functools.partial(
@@ -149,7 +132,9 @@ def main() -> None:
             "cut": tracer.cut,
             "failure": repr(tracer.failure) if tracer.failure else None,
             "sources": {label: file for file, label in job["scope"].items() if file in files},
-            "imported": sorted({name.partition(".")[0] for name in [*sys.modules] if name not in before}),
+            "imported": sorted(
+                {name.partition(".")[0] for name in [*sys.modules] if name not in _modules.visible}
+            ),
             "cpu_s": used.ru_utime + used.ru_stime,
             **facts,
         }
@@ -160,30 +145,38 @@ def main() -> None:
 
     sys.argv[:] = job["argv"]
     sys.orig_argv[:] = job["orig_argv"]
-    watch_stdout(tracer)
-    if job["path"] is not None and not _safe:
+    StdoutHearing(tracer.wrote).on()
+    if job["path"] is not None and (not _safe or job["how"] == "contained"):
         sys.path.insert(0, job["path"])
+    if job["how"] in ("module", "contained"):
+        _modules.visible |= _modules.with_imports("runpy")
+    _modules.hide(os.path.abspath(job["target"]) if job["how"] == "file" else None)
     send(b"ready")
     try:
-        module, code = _main_module(job)
-        tracer.scope.update(job["scope"])
-        tracer.start()
+        sys.modules["__main__"] = module = _main_module()
         try:
-            exec(code, module.__dict__)
+            if job["how"] in ("module", "contained"):
+                _run_module(job, tracer)
+            else:
+                code = _code(job, module.__dict__)
+                tracer.scope.update(job["scope"])
+                tracer.start()
+                outermost.evaluate(code, module.__dict__)
         finally:
             tracer.stop()
     except SystemExit as error:
         report(Outcome.EXITED, **_describe(error))
         raise
-    except MemoryError as error:
-        report(Outcome.OUT_OF_MEMORY, **_describe(error))
-        _hide_ourselves()
-        raise
     except BaseException as error:
-        report(Outcome.RAISED, **_describe(error))
-        _hide_ourselves()
-        raise
-    report(Outcome.RETURNED)
+        ran_out = isinstance(error, MemoryError)
+        report(Outcome.OUT_OF_MEMORY if ran_out else Outcome.RAISED, **_describe(error))
+        outermost.without_ours(error, __file__)
+        status = outermost.exit_status(error)
+    else:
+        report(Outcome.RETURNED)
+        status = 0
+    if status:
+        sys.exit(status)
 
 
 _keep = sys.modules["__main__"]  # or its globals, which main() uses, would be cleared

@@ -10,6 +10,14 @@ from deskcheck.sandbox.limits import Limits
 from deskcheck.settings import Setting
 from deskcheck.tracer.limits import Granularity, TraceLimits
 
+Mask = Annotated[
+    bool,
+    Setting(
+        "Take secrets out of what is recorded: values of environment variables and of .env files, by their "
+        "names; in tests of all environment variables."
+    ),
+]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordSettings:
@@ -58,6 +66,7 @@ class RecordSettings:
         ),
     ] = True
     runs: Annotated[int, Setting("Runs of each that are compared.", min=2)] = 2
+    mask: Mask = True
     determinism: Determinism = field(default_factory=Determinism)
 
     def __post_init__(self) -> None:
@@ -78,8 +87,11 @@ class RecordSettings:
         """The fields as JSON-able values; `from_dict` reads them back."""
         told = {**asdict(self), "granularity": self.granularity.value, "sandbox": self.sandbox.value}
         del told["wall_s"]  # the limits say it
+        # A job that was planned before there were these fields goes on.
         if self.python is None:
-            del told["python"]  # a job that was planned before there was this field goes on
+            del told["python"]
+        if self.mask:
+            del told["mask"]
         return told
 
     @classmethod
@@ -125,7 +137,7 @@ class SuiteSettings:
             metavar="N",
         ),
     ] = 20.0
-    mask: Annotated[bool, Setting("Take environment variables out of what is recorded.")] = True
+    mask: Mask = True
     repeat: Annotated[
         bool, Setting("Run the tests again under another hash seed, and say which calls differ.")
     ] = True
@@ -143,3 +155,4 @@ class RunSettings:
         Granularity.LINE
     )
     trace_limits: TraceLimits = field(default_factory=TraceLimits)
+    mask: Mask = True

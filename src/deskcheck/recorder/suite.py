@@ -37,13 +37,14 @@ from deskcheck.corpus.sources import TESTS
 from deskcheck.corpus.text.python import modified
 from deskcheck.files import disk_errors
 from deskcheck.recorder.kept import SETTINGS, Kept
+from deskcheck.recorder.masking import masked
 from deskcheck.recorder.programs import HASH_SEEDS, SLOW, SLOW_THERE, RecordSummary, without_tracer
 from deskcheck.recorder.reads import VARIES, reads_of, without
 from deskcheck.recorder.settings import SuiteSettings
 from deskcheck.recording import Environment, InputError, Kind, Mode, Outcome, Program, RunResult
 from deskcheck.recording.block import rows
 from deskcheck.recording.comparison.runs import Global, difference
-from deskcheck.recording.secrets import EnvironmentMask
+from deskcheck.recording.secrets import EnvironmentMask, secrets_of, variables_around
 from deskcheck.recording.writer import Writer
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.environments import of_interpreter
@@ -293,7 +294,7 @@ def record_suite(
         workers=workers,
         times=settings.times,
         spare_s=settings.spare_s,
-        mask=_mask() if settings.mask else None,
+        mask=_mask(suite) if settings.mask else None,
         progress=progress,
     )
     kept = Kept(Path(folder), suite, {name: asdict(settings)[name] for name in _DECIDES})
@@ -361,9 +362,10 @@ def _keep_output(observed: Observed, path: Path) -> Path:
     return path
 
 
-def _mask() -> EnvironmentMask:
-    """For what the tests find in their environment: ours, and what we add."""
-    return EnvironmentMask({**os.environ, "PYTHONHASHSEED": str(HASH_SEEDS[0])})
+def _mask(suite: ObservedTests) -> EnvironmentMask:
+    """For what the tests find in their environment: ours, and what we add; and for secrets in files."""
+    secrets = secrets_of(variables_around(os.getcwd(), str(suite.root)))
+    return EnvironmentMask({**secrets, **os.environ, "PYTHONHASHSEED": str(HASH_SEEDS[0])})
 
 
 def _otherwise(tests: Mapping[str, str], watched: Mapping[str, str]) -> dict[str, str]:
@@ -703,7 +705,7 @@ class _Recorder:
             run_result = sandbox.run_one(program, files=True, cancelled=cancelled)
             with self.guard:
                 self.spent_s += run_result.cpu_s or 0.0
-            return run_result if self.mask is None else _masked(run_result, self.mask)
+            return run_result if self.mask is None else masked(run_result, self.mask)
 
         return without_tracer(traced, run)
 
@@ -717,7 +719,7 @@ class _Recorder:
         with self.guard:
             self.spent_s += run_result.cpu_s or 0.0
         if self.mask is not None:  # as what it is compared with
-            run_result, blocks = _masked(run_result, self.mask), [*self.mask.blocks(blocks)]
+            run_result, blocks = masked(run_result, self.mask), [*self.mask.blocks(blocks)]
         return run_result, blocks
 
     @staticmethod
@@ -810,16 +812,6 @@ def _ending(call: RecordedCall, sources: dict[str, str], packages: dict[str, str
         stdout=facts["stdout"],
         sources=sources,
         packages=packages or {},
-    )
-
-
-def _masked(run_result: RunResult, mask: EnvironmentMask) -> RunResult:
-    return replace(
-        run_result,
-        result=None if run_result.result is None else mask.text(run_result.result),
-        stdout=mask.text(run_result.stdout),
-        stderr=mask.text(run_result.stderr),
-        detail=mask.text(run_result.detail),
     )
 
 

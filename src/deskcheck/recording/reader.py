@@ -28,7 +28,7 @@ from deskcheck.errors import InputError, RecordingError
 from deskcheck.files import disk_errors
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Program
-from deskcheck.recording.recording import Recording, RunResult
+from deskcheck.recording.recording import Recording, RunResult, check_refused
 from deskcheck.recording.rules import THREADS
 from deskcheck.recording.rules import check as check_rows
 from deskcheck.recording.schema import (
@@ -487,7 +487,9 @@ class ShardReader:
         try:
             row = table.slice(number - first, 1).to_pylist()[0]
             for name in RECORDINGS_JSON:
-                row[name] = _from_json(name, row[name])
+                if row.get(name) is not None:
+                    row[name] = _from_json(name, row[name])
+            check_refused(row.get("refused"))
             run_result = RunResult(**_fields_of(RunResult, row) | {"outcome": Outcome(row["outcome"])})
             self._check_place(row)
             rows = _Rows(self.events, row["id"], row["first_row"], row["n_events"])

@@ -330,7 +330,7 @@ def ending_row(
     row |= {"python": environment.python, "hash_seed": environment.hash_seed}
     row |= {"repeatable": repeatable, "difference": difference}
     for name, value in row.items():
-        if name in RECORDINGS_JSON:
+        if name in RECORDINGS_JSON and value is not None:
             row[name] = _as_json(value, f"{what}: {name}")
         elif isinstance(value, str):
             row[name] = _as_utf8(value)

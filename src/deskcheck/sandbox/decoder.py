@@ -179,6 +179,8 @@ _MAY_END: dict[str, Field] = {
     "failure": maybe(is_text),
     "sources": named(is_text),
     "imported": many(is_text),
+    "unopened": many(row_of(is_text, is_truth)),
+    "refused": is_text,
     "reads": many(is_text),
     "exception": is_text,
     "detail": is_text,

@@ -1,11 +1,11 @@
-"""A run on another machine and another day, as far as a program can notice (`inside.elsewhere`)."""
+"""A run on another machine and another day, as far as a program can notice (`surroundings.elsewhere`)."""
 
 import time
 from dataclasses import dataclass
 from typing import Any
 
 from deskcheck.sandbox.determinism import Determinism
-from deskcheck.sandbox.inside.elsewhere import other_moment
+from deskcheck.sandbox.surroundings.elsewhere import other_moment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

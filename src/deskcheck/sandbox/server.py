@@ -18,13 +18,14 @@ from typing import Any
 
 from deskcheck.errors import SandboxError, ServerLost
 from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.decoder import Field, Forged, is_text, is_whole, named, plain, shaped
 from deskcheck.sandbox.environments import BuiltEnvironment
-from deskcheck.sandbox.inside import elsewhere as _elsewhere
 from deskcheck.sandbox.inside import server as _server
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.linux import cgroup, orphans
 from deskcheck.sandbox.linux import kernel as _kernel
 from deskcheck.sandbox.linux import root as _root
+from deskcheck.sandbox.surroundings import elsewhere as _elsewhere
 
 _CHILD = Path(__file__).with_name("inside") / "child.py"
 _WORKSPACE_CHILD = Path(__file__).with_name("inside") / "workspace_child.py"
@@ -34,6 +35,8 @@ _END_S = 10.0
 _ANSWER_BYTES = 1 << 18
 """Of one answer: the names of changed files make it long."""
 _REPORT_BYTES = 1 << 18
+_FACTS: dict[str, Field] = {"files": named(is_text), "refused": named(is_whole)}
+"""What may follow the numbers of a report (`inside.server.REPORT`)."""
 _OWN_UIDS = 0x7D000000
 """Programs of a server whose process is p run as user _OWN_UIDS + p, where we are root of the machine."""
 _FEW_USERS = 1000
@@ -83,7 +86,7 @@ class Profile:
     that can be bounded. fixed_addresses: whether the kernel lays out the process without
     randomisation. workspace: whether it runs commands (`workspace`), not programs.
     listening: whether they begin with UNIX sockets that we can connect to (`inside.server.stop_listening`).
-    elsewhere: whether programs find another machine (`inside.elsewhere`).
+    elsewhere: whether programs find another machine (`surroundings.elsewhere`).
     landlock_abi: for tests of what older kernels give: no more of Landlock than this version has.
     """
 
@@ -106,13 +109,15 @@ class Profile:
 @dataclass(frozen=True, slots=True)
 class ServerReport:
     """What a server says of a program: `stopped` as in `inside.server`, the exit status of its process, the
-    CPU time of all its processes, the files that it wrote (`inside.written`)."""
+    CPU time of all its processes, the files that it wrote (`inside.written`); how often each system call was
+    refused, None where that is not known."""
 
     stopped: int
     status: int
     cpu_s: float
     peak_kib: int
     files: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, int] | None = None
 
 
 class Server:
@@ -358,8 +363,21 @@ class Server:
         if len(data) < _server.REPORT.size:
             raise ServerLost("the fork server ended while a program ran")
         stopped, status, cpu_s, peak_kib = _server.REPORT.unpack_from(data)
-        files: dict[str, str] = json.loads(data[_server.REPORT.size :] or b"{}")
-        return ServerReport(stopped, os.waitstatus_to_exitcode(status), cpu_s, peak_kib, files)
+        facts = self._facts_of(data[_server.REPORT.size :])
+        refused = facts.get("refused", {}) if self._knows_refusals() else None
+        code = os.waitstatus_to_exitcode(status)
+        return ServerReport(stopped, code, cpu_s, peak_kib, facts.get("files", {}), refused)
+
+    def _knows_refusals(self) -> bool:
+        trusted = self.profile.level is Confinement.TRUSTED  # where nothing is refused
+        return trusted or bool(self.wait_until_ready().get("refusals"))
+
+    def _facts_of(self, text: bytes) -> dict[str, Any]:
+        """What a report says beside its numbers. Others' modules may run in the server."""
+        try:
+            return shaped("a report", plain(text or b"{}", depth=2), {}, _FACTS)
+        except Forged as error:
+            raise ServerLost(f"the fork server says what none says: {error}") from error
 
     def close(self) -> None:
         """End the server and whatever runs under it."""

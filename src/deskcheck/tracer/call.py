@@ -3,7 +3,6 @@
 import __future__
 
 import inspect
-import io
 import logging
 import sys
 import time
@@ -13,7 +12,7 @@ from dataclasses import asdict, replace
 from functools import partial, reduce
 from operator import or_
 from pathlib import Path
-from types import AsyncGeneratorType, CodeType, CoroutineType, FunctionType, GeneratorType
+from types import AsyncGeneratorType, CodeType, CoroutineType, FrameType, FunctionType, GeneratorType
 from typing import Any
 
 from deskcheck.errors import InputError
@@ -23,34 +22,14 @@ from deskcheck.recording.program import Environment, Mode, Program
 from deskcheck.recording.recording import Recording, RunResult
 from deskcheck.recording.trace import Kind, Trace
 from deskcheck.recording.value import Value, decode, render
-from deskcheck.tracer import Granularity, TraceLimits, tracer_class
+from deskcheck.tracer import Granularity, TraceLimits, outermost, tracer_class
 from deskcheck.tracer.arguments import is_literal, telling
 from deskcheck.tracer.result import exception_text, snapshot
+from deskcheck.tracer.stdout import StdoutHearing
 from deskcheck.tracer.whole_call import Whole, is_async, loop_runs, needs_loop, whole_call
 
 _log = logging.getLogger(__name__)
 _FUTURE = __future__.all_feature_names
-
-
-class _Tee(io.TextIOBase):
-    """Passes what is written on to the real standard output, and tells the tracer and the recording."""
-
-    def __init__(self, stream: Any, tracer: Any) -> None:
-        self.stream = stream
-        self.tracer = tracer
-        self.written: list[str] = []
-
-    def write(self, text: str) -> int:
-        count: int = self.stream.write(text)
-        self.tracer.wrote(text)
-        self.written.append(text)
-        return count
-
-    def flush(self) -> None:
-        self.stream.flush()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.stream, name)
 
 
 def _loop_runs(function: Any) -> InputError:
@@ -89,6 +68,21 @@ def trace(
     Raises InputError for a class, for another callable that is no Python function, and for a coroutine where
     an event loop runs already.
     """
+    outermost.hold_collector()  # or it would come earlier to the call, for what we make
+    try:
+        return _trace(function, args, kwargs, trace_limits, granularity, sys._getframe(1))
+    finally:
+        outermost.release_collector()
+
+
+def _trace(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    trace_limits: TraceLimits | None,
+    granularity: Granularity,
+    below: FrameType,
+) -> Recording:
     if isinstance(function, partial):
         args, kwargs = (*function.args, *args), {**function.keywords, **kwargs}
         function = function.func
@@ -109,7 +103,7 @@ def trace(
         granularity=Granularity(granularity),
         hidden=names_of_ipython(getattr(target, "__globals__", None)),
     )
-    run_result = _called(function, args, kwargs, tracer)
+    run_result = _called(function, args, kwargs, tracer, below)
     if run_result is None:
         raise _loop_runs(target)
     if tracer.failure is not None:
@@ -186,27 +180,33 @@ def _program(function: Any, target: Any, args: tuple[Any, ...], kwargs: dict[str
 
 
 def _called(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], tracer: Any
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    tracer: Any,
+    below: FrameType,
 ) -> RunResult | None:
-    """Make the call under the tracer. None: it gave a coroutine, and an event loop runs here already."""
+    """Make the call under the tracer, as from the frame `below`. None: it gave a coroutine, and an event loop
+    runs here already."""
     outcome, detail, exception, whole = Outcome.RETURNED, "", None, Whole(None)
     refused = False
-    tee, stdout = _Tee(sys.stdout, tracer), sys.stdout
+    written: list[str] = []
+    hearing = StdoutHearing(written.append, tracer.wrote)
     wall, cpu = time.monotonic(), time.process_time()
-    sys.stdout = tee
+    hearing.on()
     tracer.start()
     try:
         try:
-            result = function(*args, **kwargs)
+            result = outermost.call(below, function, *args, **kwargs)
             if needs_loop(function, result) and loop_runs():
                 refused = True
                 if inspect.iscoroutine(result):
                     result.close()  # else Python warns that it was never awaited
             else:
-                whole = whole_call(function, result)
+                whole = whole_call(function, result, below)
         finally:  # what is done from here on is none of the call's
             tracer.stop()
-            sys.stdout = stdout
+            hearing.off()
     except KeyboardInterrupt:
         raise
     except SystemExit as error:
@@ -226,7 +226,7 @@ def _called(
         exception=exception,
         result=render(value) if value is not None else None,
         result_builtin=value is not None and value.builtin and not whole.drawn,
-        stdout="".join(tee.written),
+        stdout="".join(written),
         cpu_s=cpu,
         wall_s=wall,
         cut=tracer.cut,

@@ -1412,7 +1412,8 @@ def know_enum() -> None:
     """Notice `enum`, if the program has imported it: importing it ourselves would be its cost."""
     global _ENUM
     module = sys.modules.get("enum")
-    _ENUM = getattr(module, "EnumType", None)
+    if module is not None:
+        _ENUM = getattr(module, "EnumType", None)
 
 
 know_enum()

@@ -5,68 +5,51 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-
-def watch_stdout(tracer: Any) -> None:
-    """Put a stream of the same name and nature in the place of `sys.stdout`.
-
-    The tracer is told what is written to it, and not what other ways lead to the descriptor.
-    """
-    plain: Any = sys.stdout
-    base_write = io.TextIOWrapper.write
-
-    class TextIOWrapper(io.TextIOWrapper):
-        def write(self, text: str, /) -> int:
-            count = base_write(self, text)
-            tracer.wrote(text)
-            return count
-
-    TextIOWrapper.__module__ = "_io"
-    TextIOWrapper.__qualname__ = "TextIOWrapper"
-    buffered, through = plain.line_buffering, plain.write_through
-    watched = TextIOWrapper(
-        plain.detach(),
-        encoding=plain.encoding,
-        errors=plain.errors,
-        line_buffering=buffered,
-        write_through=through,
-    )
-    watched.mode = "w"  # type: ignore[misc]
-    sys.stdout = watched
-    sys.__stdout__ = watched  # type: ignore[misc]
+try:
+    from deskcheck.tracer import _native as _core
+except ImportError:
+    _core = None  # type: ignore[assignment]
 
 
-class StdoutTold:
-    """Between `on` and `off` the tracer is told of what is written to what stands for standard output.
+class StdoutHearing:
+    """Between `on` and `off`, calls functions with the texts that are written to `sys.stdout`.
 
-    That stays the same object, whatever it is: a notebook's, or one that captures. Where its `write` cannot
-    be replaced nothing is told. told: gets the texts, too.
+    The stream stays the same object, whatever it is: the process's, a notebook's, or one that captures. The
+    native core hears an `io.TextIOWrapper`. Of another, `write` is replaced in the object's own `__dict__`;
+    where that is not possible, nothing is heard. Other ways to the descriptor are not heard either.
     """
 
-    def __init__(self, tracer: Any, told: Callable[[str], None]) -> None:
-        self._tracer = tracer
-        self._told = told
+    def __init__(self, *functions: Callable[[str], object]) -> None:
+        self._functions = functions
+        self._hearing: Any = None
         self._names: dict[str, Any] = {}
         self._ours: Any = None
         self._before: Any = None
 
     def on(self) -> None:
         stdout: Any = sys.stdout
+        if _core is not None and isinstance(stdout, io.TextIOWrapper):
+            self._hearing = _core.hear(stdout, *self._functions)
+            return
         names = getattr(stdout, "__dict__", None)
         if type(names) is not dict:
             return
         self._before = names.get("write")
-        plain, told, tracer = stdout.write, self._told, self._tracer
+        plain, functions = stdout.write, self._functions
 
         def write(text: str, /) -> Any:
             count = plain(text)
-            told(text)
-            tracer.wrote(text)
+            for function in functions:
+                function(text)
             return count
 
         names["write"] = self._ours = write
         self._names = names
 
     def off(self) -> None:
+        hearing, self._hearing = self._hearing, None
+        if hearing is not None:
+            _core.hear_no_more(hearing)
         names, self._names = self._names, {}
         if names and names.get("write") is self._ours:
             if self._before is None:

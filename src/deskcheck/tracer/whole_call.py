@@ -5,8 +5,19 @@ is its result like any other. Standard library only; what it brings in comes wit
 """
 
 import sys
-from types import AsyncGeneratorType, CodeType, CoroutineType, FunctionType, GeneratorType, MethodType
+from itertools import islice
+from types import (
+    AsyncGeneratorType,
+    CodeType,
+    CoroutineType,
+    FrameType,
+    FunctionType,
+    GeneratorType,
+    MethodType,
+)
 from typing import Any
+
+from deskcheck.tracer import outermost
 
 DRAWN = 1000
 """Values that a generator is asked for. One that has more is closed."""
@@ -28,19 +39,21 @@ class Whole:
         self.detail = detail
 
 
-def whole_call(function: Any, result: Any) -> Whole:
-    """Run the rest of a call. Raises what the program raises meanwhile."""
+def whole_call(function: Any, result: Any, below: FrameType | None = None) -> Whole:
+    """Run the rest of a call, as the frame `below` would (`outermost.call`). Raises what the program raises
+    meanwhile."""
     kind = type(result)
     if kind is CoroutineType:
         import asyncio
 
-        return Whole(asyncio.run(result))
+        return Whole(outermost.call(below, asyncio.run, result))
     if kind is GeneratorType and result.gi_code in _codes(function):
-        return _drawn(result)
+        return _drawn(result, below)
     if kind is AsyncGeneratorType and result.ag_code in _codes(function):
         import asyncio
 
-        return asyncio.run(_drawn_async(result))
+        drawn: Whole = outermost.call(below, asyncio.run, _drawn_async(result))
+        return drawn
     return Whole(result)
 
 
@@ -80,14 +93,12 @@ def _plain(function: Any) -> Any:
     return function.__func__ if type(function) is MethodType else function
 
 
-def _drawn(generator: Any) -> Whole:
-    values: list[Any] = []
-    for value in generator:
-        values.append(value)
-        if len(values) == DRAWN:
-            generator.close()
-            return Whole(values, True, _CLOSED)
-    return Whole(values, True)
+def _drawn(generator: Any, below: FrameType | None) -> Whole:
+    values = outermost.call(below, list, islice(generator, DRAWN))
+    if len(values) < DRAWN:
+        return Whole(values, True)
+    outermost.call(below, generator.close)
+    return Whole(values, True, _CLOSED)
 
 
 async def _drawn_async(generator: Any) -> Whole:

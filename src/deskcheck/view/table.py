@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from deskcheck.recording.program import code_lines
-from deskcheck.recording.recording import CUT_WORDS, Recording
+from deskcheck.recording.recording import CUT_WORDS, Recording, refused_text
 from deskcheck.recording.trace import Event, Kind
 from deskcheck.recording.value import Value, extent, render
 
@@ -196,6 +196,8 @@ def _end(recording: Recording, value_chars: int) -> Text:
     if run_result.cut is not None:
         why = CUT_WORDS.get(run_result.cut, run_result.cut)
         lines.append(f"events are missing at the end: {why}")
-    if recording.doubt is not None:
+    if recording.repeatable is False:
         lines.append(f"{recording.doubt}: {recording.difference}")
+    if run_result.refused:
+        lines.append(f"refused by the sandbox: {refused_text(run_result.refused)}")
     return Text("\n".join(lines))

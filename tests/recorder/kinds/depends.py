@@ -342,3 +342,64 @@ def memory():
 
 def printed():
     print(collections.Counter([time.localtime().tm_year]))
+
+
+def groups():
+    return len(os.getgroups())
+
+
+def ticks():
+    return int(os.times().elapsed // 86400), os.times().user < 0.5
+
+
+def is_terminal():
+    return os.isatty(1)
+
+
+def expanded():
+    return os.path.expandvars("$APP_HOME/x")
+
+
+def daylight():
+    return time.daylight
+
+
+def logged():
+    import logging
+
+    logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%Y")
+    logging.getLogger("x").warning("now")
+
+
+def compressed():
+    import gzip
+
+    with gzip.open("a.gz", "wb") as stream:
+        stream.write(b"x")
+
+
+def top_folder():
+    return len(os.listdir("/srv")) if os.path.isdir("/srv") else 0
+
+
+def inode():
+    open("new.txt", "w").close()
+    return os.stat("new.txt").st_ino % 7
+
+
+def open_files():
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+
+
+def workers():
+    return ThreadPoolExecutor()._max_workers
+
+
+def full_name():
+    return socket.getfqdn()
+
+
+def user_folder():
+    import site
+
+    return site.getuserbase()

@@ -337,9 +337,10 @@ def path(recording: Recording, rng: random.Random, per_recording: int) -> Iterat
     most = max(ran.values())
     file = next(shown.file for shown in files if ran[shown.file] == most)
     known = run.lines[file]
-    if known.shared:
+    lines = lines_of_path(run.visits, file)
+    if not known.shared.isdisjoint(lines):
         raise Unfit("a statement begins on a line on which another ends")
-    path = path_of(lines_of_path(run.visits, file), known.first, known.silent)
+    path = path_of(lines, known.first, known.silent)
     if not path:
         raise Unfit("no line runs")
     notes = [f"Lines: those of {file} only"] if len(files) > 1 else []

@@ -46,7 +46,8 @@ def of_each(
                 "record them into one folder, which refuses an id that it has."
             )
         if doubtful:
-            recording = replace(recording, repeatable=None)
+            run_result = replace(recording.run_result, refused=None)
+            recording = replace(recording, repeatable=None, run_result=run_result)
         try:
             found = {
                 name: list(kind(recording, seed=seed, per_recording=per_recording, excluded=excluded[name]))

@@ -20,7 +20,10 @@ class Sampling:
     seed: Annotated[int, Setting("Seed of the draw of samples.")] = 0
     doubtful: Annotated[
         bool,
-        Setting("Also ask about recordings that are not repeatable, or that the tracer has changed."),
+        Setting(
+            "Also ask about recordings that are not repeatable, that the tracer has changed, or that the "
+            "sandbox refused something."
+        ),
     ] = False
 
 

@@ -28,6 +28,14 @@ def check_arguments(program: Program, *fit: str) -> None:
         raise Unfit("the arguments are objects")
 
 
+def call_source(recording: Recording) -> str | None:
+    """The source of the function that is called, where it is a module's; None where it is the program's."""
+    rows = recording.trace.rows
+    if recording.program.code.strip() or not rows:
+        return None
+    return recording.source(rows[0].file)
+
+
 class Visit(Protocol):
     """What `arrivals` needs of an event: a `Row` has it, and so has an event of a predicted run."""
 

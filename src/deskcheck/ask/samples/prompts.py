@@ -368,10 +368,11 @@ def functions_text(program: Program) -> str:
     return "\nFunctions and classes of the arguments, and what these use:\n" + "\n".join(texts)
 
 
-def how_run(program: Program) -> str:
-    """In one phrase, how a program is run."""
+def how_run(program: Program, source: str | None = None) -> str:
+    """In one phrase, how a program is run. source: the text with the function that is called, where that is
+    not the program's."""
     if program.mode is Mode.CALL:
-        return called(program)
+        return called(program, source)
     if program.mode is Mode.SESSION:
         return "as typed at the interactive prompt, where the value of an expression is shown"
     return "as a script"

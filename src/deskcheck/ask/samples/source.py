@@ -286,30 +286,52 @@ def shown_file(
 
 
 def _kept(tree: ast.Module, ran: frozenset[str]) -> set[int]:
-    """Lines of the definitions that ran, and of what binds a name that is used in what is kept."""
-    nodes: list[ast.stmt] = [node for node in _module_level(tree.body) if getattr(node, "name", None) in ran]
-    nodes += [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
-    known = {name for node in nodes for name in _binds(node)}
-    rest = [node for node in tree.body if node not in nodes]
-    more = nodes
-    while more:
-        used = {sub.id for node in more for sub in ast.walk(node) if isinstance(sub, ast.Name)} - known
+    """Lines of the definitions that ran, and of what binds a name that is used in what is kept.
+
+    A function is kept only if it is called; of a class that is only named, the parts outside of its
+    methods. A star may bind any name."""
+    whole: list[ast.stmt] = [node for node in _module_level(tree.body) if getattr(node, "name", None) in ran]
+    whole += [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == "__future__"]
+    known = {name for node in whole for name in _binds(node)}
+    outlines: list[ast.ClassDef] = []
+    lines: set[int] = set()
+    rest = tree.body
+    while whole or outlines:
+        rest = [node for node in rest if node not in whole and node not in outlines]
+        texts: list[ast.AST] = list(whole)
+        for node in whole:
+            lines.update(_lines_of(node))
+        for outline in outlines:
+            own, parts = _outline(outline)
+            lines |= own
+            texts += parts
+        used = {sub.id for text in texts for sub in ast.walk(text) if isinstance(sub, ast.Name)}
         # A function that is called runs, and is here; what a statement calls may have run before.
         called = {
             sub.id
-            for node in more
+            for node in [*whole, *outlines]
             for part in _run_before(node)
             for sub in ast.walk(part)
             if isinstance(sub, ast.Name)
         }
-        more = [
-            node
-            for node in rest
-            if not (called if isinstance(node, DEFINITIONS) else used).isdisjoint(_binds(node))
+        wanted = (used - known) | {"*"}
+        whole = [
+            n for n in rest if not (called if isinstance(n, DEFINITIONS) else wanted).isdisjoint(_binds(n))
         ]
-        rest = [node for node in rest if node not in more]
-        nodes += more
-    return {line for n in nodes for line in range(_begin(n), (n.end_lineno or n.lineno) + 1)}
+        outlines = [n for n in rest if isinstance(n, ast.ClassDef) and n.name in used and n not in whole]
+    return lines
+
+
+def _lines_of(node: ast.stmt) -> range:
+    return range(_begin(node), (node.end_lineno or node.lineno) + 1)
+
+
+def _outline(node: ast.ClassDef) -> tuple[set[int], list[ast.AST]]:
+    """A class without its methods: its lines, and what is written there."""
+    body = [part for part in node.body if not isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    header = range(_begin(node), max(_begin(node.body[0]), node.lineno + 1))
+    lines = {line for part in (header, *map(_lines_of, body)) for line in part}
+    return lines, [*node.decorator_list, *node.bases, *node.keywords, *body]
 
 
 def _run_before(node: ast.stmt) -> Iterator[ast.AST]:

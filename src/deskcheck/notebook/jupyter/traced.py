@@ -20,7 +20,7 @@ from deskcheck.recording.value import decode, render
 from deskcheck.tracer import Granularity, TraceLimits, tracer_class
 from deskcheck.tracer.call import names_of_ipython, traces_of
 from deskcheck.tracer.result import exception_text, snapshot
-from deskcheck.tracer.stdout import StdoutTold
+from deskcheck.tracer.stdout import StdoutHearing
 
 CELL = "cell"
 """What events call the cell's own code; that of earlier cells is ``In[3]``, as in IPython's tracebacks."""
@@ -100,7 +100,7 @@ class _TracedCell:
             granularity=Granularity(asked.granularity),
             hidden=names_of_ipython(shell.user_ns),
         )
-        self.stdout = StdoutTold(self.tracer, self.written.append)
+        self.stdout = StdoutHearing(self.written.append, self.tracer.wrote)
         self.stdout.on()
         self.tracer.start()
 

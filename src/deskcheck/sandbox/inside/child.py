@@ -9,15 +9,22 @@ and finalisation are the program's own.
 import sys
 
 _package_root = __file__.rsplit("/", 4)[0]
-sys.path.insert(0, _package_root)
+sys.path.insert(0, __file__.rpartition("/")[0])
+
+from hidden_modules import HiddenModules  # type: ignore[import-not-found]  # by itself: its package imports much
+
+sys.path[0] = _package_root
+_modules = HiddenModules()
 
 from deskcheck.sandbox.inside import startup
 
 sys.path.remove(_package_root)
 startup.add_paths()
+_modules.visible |= _modules.with_imports("site")
 sys.path.insert(0, _package_root)
 
 import ast
+import atexit
 import functools
 import importlib.machinery
 import importlib.util
@@ -26,6 +33,7 @@ import json
 import marshal
 import os
 import resource
+import traceback
 import types
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -33,19 +41,23 @@ from typing import Any
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import FILES_BESIDE, Mode
 from deskcheck.recording.value import decode, render
-from deskcheck.sandbox.inside import beside, calling, determinism, elsewhere, session_child
+from deskcheck.sandbox.inside import beside, calling, session_child
 from deskcheck.sandbox.inside import server as _server
 from deskcheck.sandbox.inside.channel import END_BYTES, sender, sending_tracer
-from deskcheck.sandbox.linux import rlimits
+from deskcheck.sandbox.linux import notices, rlimits
 from deskcheck.sandbox.linux.refused import Refuses, refused_call
-from deskcheck.tracer import Granularity, TraceLimits, tracer_class
+from deskcheck.sandbox.linux.steps import compiled
+from deskcheck.sandbox.surroundings import determinism, elsewhere
+from deskcheck.tracer import Granularity, TraceLimits, outermost, tracer_class
 from deskcheck.tracer.result import exception_text, snapshot
-from deskcheck.tracer.stdout import watch_stdout
+from deskcheck.tracer.stdout import StdoutHearing
 from deskcheck.tracer.whole_call import whole_call
 
 sys.path.remove(_package_root)
 
 tracer_class()  # imported before the first fork
+if compiled is not None:
+    compiled.watch(None)
 
 
 def _read_job(channel: int) -> dict[str, Any]:
@@ -102,6 +114,7 @@ class _Run:
         self.sources: dict[str, str] = {}
         self.pid = os.getpid()
         self.ours = fork.ours
+        self.watched = fork.watched
         self.status: int | None = None
         self.files = {self.program.filename}
         """Names of the program's own files."""
@@ -136,7 +149,7 @@ class _Run:
                 granularity=Granularity(self.job["granularity"]),
             )
             self.tracer = sending_tracer(make, self.channel, self.mirror, self.send)
-            watch_stdout(self.tracer)
+            StdoutHearing(self.tracer.wrote).on()
         sys.modules["__main__"] = self.main
         if program.mode == Mode.CALL and program.module is None and "file" in program.extra:
             self._be_imported()
@@ -153,7 +166,11 @@ class _Run:
     def enter(self) -> None:
         """Let the program find what is its own, and only now: what its environment runs first must not."""
         program = self.program
-        self.ours |= frozenset(startup.run_code())
+        _modules.visible |= self.ours
+        _modules.hide()
+        if startup.has_code():
+            self.ours |= frozenset(startup.run_code())
+            notices.begin()
         sys.path.insert(0, os.getcwd())
         if program.path is not None:
             # Last: a file named as a library module must not stand in for it when the library imports it.
@@ -168,7 +185,7 @@ class _Run:
 
     def go_elsewhere(self, wanted: dict[str, Any]) -> None:
         """Let the program find another machine and another day."""
-        elsewhere.move(wanted)
+        elsewhere.move(wanted, _modules.loaded())
         self.reads = elsewhere.Reads(self.files.__contains__)
         self.reads.look()
 
@@ -233,7 +250,7 @@ class _Run:
                 self.main.__dict__[name] = peer.function(name)
             self._start()
             try:
-                exec(code, self.main.__dict__)
+                outermost.evaluate(code, self.main.__dict__)
                 if self.job["answers"]:
                     peer.serve()
             finally:
@@ -243,7 +260,7 @@ class _Run:
             ):  # and the check has not let itself be stopped
                 raise calling.NotCompared(peer.not_compared)
             return None
-        exec(code, self.main.__dict__)
+        outermost.evaluate(code, self.main.__dict__)
         arguments = compile(
             f"(lambda *args, **kwargs: (args, kwargs)){program.arguments}", "<arguments>", "eval"
         )
@@ -253,7 +270,7 @@ class _Run:
             function = getattr(function, name)
         self._start()
         try:
-            return whole_call(function, function(*args, **kwargs))
+            return whole_call(function, outermost.call(None, function, *args, **kwargs))
         finally:
             self._stop()
 
@@ -266,11 +283,17 @@ class _Run:
                     ast.Interactive([statement]), self.program.filename, "single", dont_inherit=True
                 )
                 try:
-                    exec(code, self.main.__dict__)
+                    outermost.evaluate(code, self.main.__dict__)
                 except Exception as error:
                     _show(error)
         finally:
             self._stop()
+
+    def begin(self) -> None:
+        """Say that the program begins, which is what comes next."""
+        if compiled is not None and self.watched is not None:
+            compiled.watch(self.watched)
+        self.send(b"ready")
 
     def report(self, outcome: Outcome, **facts: Any) -> None:
         """Send the end message, unless this is a process that the program forked."""
@@ -288,6 +311,8 @@ class _Run:
             "reads": [] if self.reads is None else [*self.reads.names][:_READS],
             **facts,
         }
+        if compiled is not None and self.watched is not None:
+            message["unopened"] = compiled.unopened()
         told = json.dumps(message).encode()
         if len(told) > END_BYTES - 4:
             told = json.dumps(_shortened(message)).encode()
@@ -326,31 +351,14 @@ def _shortened(end: dict[str, Any]) -> dict[str, Any]:
     return shorter
 
 
-def _own_part(traceback: Any) -> Any:
-    """The part of a traceback that begins in the program's own code."""
-    ours = (__file__, "<arguments>", whole_call.__code__.co_filename)
-    while traceback is not None and traceback.tb_frame.f_code.co_filename in ours:
-        traceback = traceback.tb_next
-    return traceback
+_OURS = (__file__, "<arguments>", whole_call.__code__.co_filename)
+"""Files in a traceback before the program's own code."""
 
 
 def _show(error: Exception) -> None:
     """Show an exception where a session shows everything: in its output, as at a terminal."""
-    import traceback
-
-    error.__traceback__ = _own_part(error.__traceback__)
+    outermost.without_ours(error, *_OURS)
     print("".join(traceback.format_exception(error)), end="")
-
-
-def _hide_ourselves() -> None:
-    """Uncaught, an exception shows the program's frames and not this file's."""
-    shown = sys.excepthook
-
-    def excepthook(kind: Any, error: Any, traceback: Any) -> None:
-        error.__traceback__ = _own_part(traceback)
-        shown(kind, error, error.__traceback__)
-
-    sys.excepthook = excepthook
 
 
 def _describe(
@@ -374,19 +382,34 @@ def _exit_status(error: SystemExit) -> int | None:
     return code & 0xFF if type(code) is int else 1 if type(code) is str else None
 
 
+def _end() -> None:
+    """What the interpreter does first when a program is over: wait for threads, run exit functions.
+
+    The function of `leave_at_once` is the last of these. It returns where a program took that away, or where
+    the interpreter is to end the process.
+    """
+    threading = sys.modules.get("threading")
+    if threading is not None:
+        outermost.call(None, threading._shutdown)
+    outermost.call(None, atexit._run_exitfuncs)
+
+
 def main() -> None:
-    fork = _server.serve(int(sys.argv[1]), sys.modules, {"tracer": tracer_class().name})
+    fork = _server.serve(int(sys.argv[1]), _modules.visible, {"tracer": tracer_class().name})
     job = _read_job(fork.channel)
     describe = functools.partial(_describe, refuses=fork.refuses)
     if "session" in job:
         rlimits.apply(job["limits"])
+        _modules.visible |= fork.ours
+        _modules.hide()
         startup.run_code()
-        determinism.fix(job["determinism"])
+        determinism.fix(job["determinism"], _modules.get)
         session = session_child.SessionInterpreter(fork.channel, job["session"], describe)
         session.serve(session_child.receive, new_sender=_new_sender(job))
         return
     run = _Run(job, fork)
-    describe = functools.partial(describe, sources={run.program.filename: run.program.code})
+    sources = {run.program.filename: run.program.code}
+    describe = functools.partial(describe, sources=sources)
 
     def forget() -> int | None:
         sys.modules.pop(run.main.__name__, None)
@@ -399,42 +422,42 @@ def main() -> None:
         _server.leave_at_once(forget)
         rlimits.apply(job["limits"])
         run.enter()
-        determinism.fix(job["determinism"])
+        determinism.fix(job["determinism"], _modules.get)
         if job["elsewhere"] is not None:
             run.go_elsewhere(job["elsewhere"])
     except BaseException as error:
         run.send(b"failed " + json.dumps(describe(error)).encode())
         raise
-    run.send(b"ready")
+    run.begin()
     try:
         result = run.run()
     except SystemExit as error:
         run.report(Outcome.EXITED, **describe(error))
         run.status = _exit_status(error)
         raise
-    except MemoryError as error:
-        run.report(Outcome.OUT_OF_MEMORY, **describe(error))
-        run.status = 1
-        _hide_ourselves()
-        raise
     except BaseException as error:
-        run.report(Outcome.RAISED, **describe(error))
+        ran_out = isinstance(error, MemoryError)
+        call = None if ran_out else refused_call(error, fork.refuses, sources)
+        refused = {} if call is None else {"refused": call}
+        run.report(Outcome.OUT_OF_MEMORY if ran_out else Outcome.RAISED, **describe(error), **refused)
+        outermost.without_ours(error, *_OURS)
+        status = outermost.exit_status(error)
         if not isinstance(error, KeyboardInterrupt):  # which ends a process by a signal
-            run.status = 1
-        _hide_ourselves()
-        raise
-    facts: dict[str, Any] = {}
-    if run.program.mode == Mode.CALL:
-        encoded, objects = snapshot(result.value)
-        value = decode(encoded, objects)
-        # A list of what was drawn is our account of the call: it returned a generator.
-        facts = {"result": render(value), "result_builtin": value.builtin and not result.drawn}
-        if result.detail:
-            facts["detail"] = result.detail
+            run.status = status
+    else:
+        facts: dict[str, Any] = {}
+        if run.program.mode == Mode.CALL:
+            encoded, objects = snapshot(result.value)
+            value = decode(encoded, objects)
+            # A list of what was drawn is our account of the call: it returned a generator.
+            facts = {"result": render(value), "result_builtin": value.builtin and not result.drawn}
+            if result.detail:
+                facts["detail"] = result.detail
         del result
-    run.report(Outcome.RETURNED, **facts)
-    run.status = 0
-    _server.end()
+        run.report(Outcome.RETURNED, **facts)
+        run.status = 0
+    _end()
+    sys.exit(run.status)
 
 
 _keep = sys.modules["__main__"]  # or its globals, which main() uses, would be cleared

@@ -9,6 +9,7 @@ Standard library only; started through `child`, which is what a program's traceb
 
 import atexit
 import contextlib
+import errno
 import functools
 import gc
 import json
@@ -18,6 +19,7 @@ import resource
 import select
 import signal
 import socket
+import stat
 import struct
 import sys
 import threading
@@ -27,7 +29,6 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from deskcheck.sandbox.inside import beside as _beside
-from deskcheck.sandbox.inside import elsewhere as _elsewhere
 from deskcheck.sandbox.inside import scratch as _scratch
 from deskcheck.sandbox.inside import startup
 from deskcheck.sandbox.inside.session_server import CallerGone, Keeper, Wishes
@@ -35,6 +36,7 @@ from deskcheck.sandbox.inside.written import written
 from deskcheck.sandbox.linux import kernel, landlock, orphans, seccomp
 from deskcheck.sandbox.linux import root as _root
 from deskcheck.sandbox.linux import steps as _steps
+from deskcheck.sandbox.linux.notices import Notices
 from deskcheck.sandbox.linux.processes import (
     ASKED,
     CPU_TIME,
@@ -48,11 +50,13 @@ from deskcheck.sandbox.linux.processes import (
     filled,
     waited_s,
 )
-from deskcheck.sandbox.linux.refused import Refuses
+from deskcheck.sandbox.linux.refused import SHARED_MEMORY, Refuses
+from deskcheck.sandbox.surroundings import elsewhere as _elsewhere
 
 REPORT = struct.Struct("!BidQ")
-"""What stopped it, wait status, CPU seconds of all its processes, peak resident KiB of the first. The files
-that it wrote follow, as JSON, if the wish says so (`written`)."""
+"""What stopped it, wait status, CPU seconds of all its processes, peak resident KiB of the first. What comes
+after it is a JSON object: ``refused``, the calls that it was refused (`Notices.take`), and ``files``, those
+that it wrote, if the wish says so (`written`)."""
 WANTED = struct.Struct("!cdQ?")
 """A wish for a program's process: its CPU seconds, the bytes that all its processes may fill, and whether to
 report the files that it wrote."""
@@ -102,7 +106,7 @@ class Setup:
     counts (`linux.cgroup`). mark: what all its processes carry (`orphans`). workspace: whether commands run
     there: files stay from one to the next, and may be run. listening: whether programs begin with UNIX
     sockets that the caller can connect to; `stop_listening` ends that. landlock_abi: use no more of Landlock
-    than this version has; None: all. elsewhere: whether programs find another machine (`elsewhere`).
+    than this version has; None: all. elsewhere: whether programs find another machine.
     """
 
     level: str
@@ -131,6 +135,8 @@ class Fork:
     """Modules that were there before the profile's."""
     refuses: Refuses
     """What the filter refuses: nothing at `trusted`."""
+    watched: bytes | None
+    """For `_syscalls.watch`; None where nothing is refused."""
 
 
 def serve(control: int, ours: Iterable[str], facts: dict[str, Any]) -> Fork:
@@ -171,7 +177,7 @@ class _Server:
         self.facts["marked"] = self._take_mark()
         self.uid = setup.uid
         self.refuses: Refuses = lambda name: None
-        self.keeps_folder = False
+        self.keeps_folders = False
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # whoever started the caller may ignore it
         # Blocked here and not in programs: the only signal that one could send to the first of its namespace.
@@ -195,11 +201,24 @@ class _Server:
             self.readable += found.readable
             listed += found.listed
             links += found.links
-        kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+        # Commands of a workspace and kernels tell by other means what they were refused.
+        asks = self.confined and not setup.workspace and not setup.listening
+        self.notices = Notices() if asks else None
         if self.alone:
             self._enter_namespaces()
+        if self.alone or asks:
+            self._go_on_in_a_child()
+        kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+        if self.alone:
+            kernel.sethostname(_elsewhere.HOST if setup.elsewhere else "sandbox")
+            if setup.elsewhere:
+                _go_on_from(_elsewhere.LAST_PID)
             self.folder = _elsewhere.SCRATCH if setup.elsewhere else _root.SCRATCH
         self.program_folder = f"{self.folder}/{_elsewhere.PROGRAM if setup.elsewhere else 'program'}"
+        self.folders = [
+            self.program_folder,
+            *([f"{self.folder}/{_root.SHARED_MEMORY}"] if self.alone else []),
+        ]
         if self.alone:
             files = self._users() if setup.workspace or setup.elsewhere else {}
             self.facts["proc"] = _root.build(
@@ -271,17 +290,23 @@ class _Server:
         if setup.foreign:
             self._become_as_a_program([*readable, "/proc"], writable, abi)
         reaps = not setup.workspace and "cpu" not in setup.counted
-        seccomp.attach(seccomp.program(owner_changes=owner_changes, listening=setup.listening, reaps=reaps))
-        self.refuses = functools.partial(
-            seccomp.refuses, owner_changes=owner_changes, listening=setup.listening
+        code = functools.partial(
+            seccomp.program, owner_changes=owner_changes, listening=setup.listening, reaps=reaps
         )
+        self.facts["refusals"] = self.notices is not None and self.notices.attach(code(asks=True))
+        if not self.facts["refusals"]:
+            self.notices = None
+            seccomp.attach(code())
+        refuses = functools.partial(seccomp.refuses, owner_changes=owner_changes, listening=setup.listening)
+        no_memory = None if self.alone else errno.EACCES
+        self.refuses = lambda name: no_memory if name in SHARED_MEMORY else refuses(name)
 
     def _become_as_a_program(self, readable: list[str], writable: list[str], abi: int) -> None:
         """Give up what programs do not have, for good, but for looking at processes in /proc."""
         steps = _steps.SetupSteps()
         if self.uid is not None:  # the folder above is root's: this one stays from program to program
-            self._make_folder()
-            self.keeps_folder = True
+            self._make_folders()
+            self.keeps_folders = True
         self._give_up(steps)
         steps.call("prctl", kernel.PR_SET_DUMPABLE, 1)  # or what is of it in /proc would be root's
         steps.call("prctl", kernel.PR_SET_NO_NEW_PRIVS, 1)
@@ -329,7 +354,7 @@ class _Server:
         _elsewhere.hold()
 
     def _enter_namespaces(self) -> None:
-        """Go on as the first process of new namespaces. What is left outside waits, and goes with it."""
+        """Enter new namespaces, of which the next child is the first process."""
         flags = kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWNET
         flags |= kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
         uid, gid = os.getuid(), os.getgid()
@@ -346,9 +371,14 @@ class _Server:
                 kernel.unshare(flags | kernel.CLONE_NEWUSER)
         if elsewhere:
             _be_on_for_longer()
+
+    def _go_on_in_a_child(self) -> None:
+        """Go on in a child. What is left outside answers for the filter, and goes with it."""
         pid = os.fork()
         if pid:
             self.connection.close()
+            if self.notices is not None:
+                self.notices.answer(pid)
             _, status = os.waitpid(pid, 0)
             _remove(self.setup.scratch)
             code = os.waitstatus_to_exitcode(status)
@@ -356,9 +386,6 @@ class _Server:
                 os.kill(os.getpid(), signal.SIGKILL)  # so that our caller is told the same
             os._exit(code & 0xFF)
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
-        kernel.sethostname(_elsewhere.HOST if elsewhere else "sandbox")
-        if elsewhere:
-            _go_on_from(_elsewhere.LAST_PID)
 
     def serve(self) -> Fork:
         self.connection.send(json.dumps({"ready": self.facts}).encode())
@@ -368,13 +395,15 @@ class _Server:
                 self._leave(None)
             if request[:1] not in (RUN, SESSION):
                 continue  # about what had ended already
-            self._make_folder()
+            self._make_folders()
             before = self.account.used_s(0)
+            if self.notices is not None:
+                self.notices.take()
             pid = self._fork(descriptors)
             if pid == 0:
                 self.connection.detach()
                 mirror = self.channel_at + 1 if descriptors[3:] else None
-                return Fork(self.channel_at, mirror, self.ours, self.refuses)
+                return Fork(self.channel_at, mirror, self.ours, self.refuses, self._watched())
             for descriptor in descriptors:
                 os.close(descriptor)
             if request[:1] == SESSION:
@@ -382,18 +411,27 @@ class _Server:
             else:
                 _, cpu_s, memory_bytes, files = WANTED.unpack(request)
                 report = self._watch(pid, cpu_s, memory_bytes, before)
-                if files:
-                    report += json.dumps(written(self.program_folder)).encode()
+                facts: dict[str, Any] = {"files": written(self.program_folder)} if files else {}
+                if self.notices is not None and (refused := self.notices.take(begins=startup.has_code())):
+                    facts["refused"] = refused
+                report += json.dumps(facts).encode() if facts else b""
             if not self.setup.workspace:
                 self._empty()
             self.connection.send(report)
 
-    def _make_folder(self) -> None:
-        """Make the folder that programs begin in, unless a workspace has it already."""
-        if not os.path.isdir(self.program_folder):
-            os.mkdir(self.program_folder, 0o700)
-            if self.uid is not None:
-                os.chown(self.program_folder, self.uid, self.uid)
+    def _watched(self) -> bytes | None:
+        if not self.confined:
+            return None
+        return b"" if self.alone else os.fsencode(self.folder)
+
+    def _make_folders(self) -> None:
+        """Make the folder that programs begin in, unless a workspace has it already, and that of shared
+        memory."""
+        for folder in self.folders:
+            if not os.path.isdir(folder):
+                os.mkdir(folder, 0o700)
+                if self.uid is not None:
+                    os.chown(folder, self.uid, self.uid)
 
     def _keep(self, pid: int, asked: dict[str, Any]) -> bytes:
         """Be there for a session until its caller ends it; then leave nothing of it."""
@@ -484,9 +522,10 @@ class _Server:
             time.sleep(0.0005)
 
     def _empty(self) -> None:
-        if self.keeps_folder:
-            os.chmod(self.program_folder, 0o700)
-            _scratch.empty(self.program_folder)
+        if self.keeps_folders:
+            for folder in self.folders:
+                os.chmod(folder, 0o700)
+                _scratch.empty(folder)
             return
         # Where programs run as our user, one may have put a link in the place of its own, or closed this one.
         if os.path.isdir(self.program_folder) and not os.path.islink(self.program_folder):
@@ -501,10 +540,20 @@ class _Server:
         except OSError:
             _scratch.empty(self.folder)
         else:
-            if os.listdir(self.folder):
+            if not self._is_bare():
                 _scratch.empty(self.folder)
         if self.alone and self.uid is None:
             os.chmod(self.folder, _root.SCRATCH_MODE)
+
+    def _is_bare(self) -> bool:
+        """Whether there is nothing in the scratch folder but one for shared memory, which is empty."""
+        names = os.listdir(self.folder)
+        if not names or not self.alone:
+            return not names
+        shared = self.folders[1]
+        if names != [os.path.basename(shared)] or os.lstat(shared).st_mode != stat.S_IFDIR | 0o700:
+            return False  # the program may have put a link in its place, or closed it
+        return not os.listdir(shared)
 
     def _steps(self) -> _steps.SetupSteps:
         """How a program's process gives up everything that is the server's."""
@@ -708,14 +757,3 @@ def leave_at_once(forget: Any) -> None:
         os._exit(status)
 
     atexit.register(leave)
-
-
-def end() -> None:
-    """What the interpreter does first when a program is over: wait for threads, run exit functions.
-
-    The function of `leave_at_once` is the last of these. It returns where a program took that away.
-    """
-    threading = sys.modules.get("threading")
-    if threading is not None:
-        threading._shutdown()
-    atexit._run_exitfuncs()

@@ -33,6 +33,7 @@ from deskcheck.sandbox.inside.channel import BLOCK_BYTES, END_BYTES, END_PARTS, 
 from deskcheck.sandbox.linux import kernel
 from deskcheck.tracer import Granularity, TraceLimits, tracer_class
 from deskcheck.tracer.result import snapshot
+from deskcheck.tracer.stdout import StdoutHearing
 
 globals()["__builtins__"] = dict(vars(builtins))
 
@@ -65,30 +66,13 @@ class SessionInterpreter:
         sys.modules["__main__"] = self.main
         sys.argv = [""]
         sys.path.insert(0, "")  # as at the prompt: the folder of the moment
-        self.stdout = self._watched_stdout()
-        sys.stdout = sys.__stdout__ = self.stdout  # type: ignore[misc]
+        self.stdout: Any = sys.stdout
+        StdoutHearing(self._wrote).on()
         os.register_at_fork(after_in_child=self._forked)
 
-    def _watched_stdout(self) -> io.TextIOWrapper:
-        """Standard output as it is, telling the tracer of the moment what goes through it."""
-        plain: Any = sys.stdout
-        base_write = io.TextIOWrapper.write
-        session = self
-
-        class TextIOWrapper(io.TextIOWrapper):
-            def write(self, text: str, /) -> int:
-                count = base_write(self, text)
-                if session.tracer is not None:
-                    session.tracer.wrote(text)
-                return count
-
-        TextIOWrapper.__module__ = "_io"
-        TextIOWrapper.__qualname__ = "TextIOWrapper"
-        watched = TextIOWrapper(
-            plain.detach(), encoding=plain.encoding, errors=plain.errors, line_buffering=plain.line_buffering
-        )
-        watched.mode = "w"  # type: ignore[misc]
-        return watched
+    def _wrote(self, text: str) -> None:
+        if self.tracer is not None:
+            self.tracer.wrote(text)
 
     def _forked(self) -> None:
         """In a child that the program forked: it is none of the session's interpreters."""

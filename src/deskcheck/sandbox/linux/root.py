@@ -12,9 +12,9 @@ from deskcheck.sandbox.linux import kernel
 SCRATCH = "/scratch"
 """Where the writable file system is."""
 SCRATCH_MODE = 0o711
-SHARED_MEMORY = ".shm"
-"""Folder below the one that a program begins in, to which /dev/shm leads: whoever makes it there has shared
-memory and POSIX semaphores, of the scratch file system."""
+SHARED_MEMORY = "shm"
+"""The folder beside the one that programs begin in, to which /dev/shm leads: shared memory and POSIX
+semaphores are files of the scratch file system."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _LINKS = {"/dev/fd": "/proc/self/fd", "/dev/stdin": "/proc/self/fd/0", "/dev/stdout": "/proc/self/fd/1"}
 _LINKS |= {"/dev/stderr": "/proc/self/fd/2"}
@@ -76,7 +76,7 @@ def build(
             with open(at + name, "x") as stream:
                 stream.write(text)
     scratch = os.path.dirname(program)
-    os.symlink(f"{program}/{SHARED_MEMORY}", at + "/dev/shm")
+    os.symlink(f"{scratch}/{SHARED_MEMORY}", at + "/dev/shm")
     os.makedirs(at + scratch)
     most_files = max(256, min(size_bytes // 4096, 1 << 14))
     options = f"size={size_bytes},nr_inodes={most_files},mode={SCRATCH_MODE:o}"

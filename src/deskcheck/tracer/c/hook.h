@@ -423,6 +423,7 @@ hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
     Core *core = (Core *)self;
     Thread *t = current_thread(core);
     if (!t) return 0;
+    frame_object_counts_not(PyThreadState_Get(), frame, what);
     bool user = t->user;
     if (core->on && !core->cut) {
         Info *info = known_info(core, frame_code(frame->f_frame));

@@ -323,26 +323,6 @@ recursion_as_before(PyThreadState *ts, Recursion had)
 #endif
 }
 
-/* The collector does not run inside of us, where finalisers of the program would; nor sooner for what we make and keep:
-   at a threshold of containers made, less those freed, it comes. Containers that the interpreter keeps for reuse do not count
-   again, so that it is later or earlier by some of those. */
-typedef struct { int was_on, made; } Collector;
-
-static inline Collector
-collector_waits(PyThreadState *ts)
-{
-    Collector collector = {ts->interp->gc.enabled, ts->interp->gc.generations[0].count};
-    ts->interp->gc.enabled = 0;
-    return collector;
-}
-
-static inline void
-collector_goes_on(PyThreadState *ts, Collector collector)
-{
-    ts->interp->gc.generations[0].count = collector.made;
-    ts->interp->gc.enabled = collector.was_on;
-}
-
 /* A string whose characters can be read: on 3.11 it may be in the form of a deprecated C interface. */
 static inline PyObject *
 readable(PyObject *s)

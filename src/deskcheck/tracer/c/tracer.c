@@ -3,6 +3,7 @@
    What is frequent is done here, and says the same as the Python code beside it, byte for byte; what is
    rare (Decimals, patterns, itertools, subclasses of builtins, ...) is asked of that very Python code.
    Nothing here runs the program's code or keeps a reference to its objects between events. */
+#include "collector.h"
 #include "heap.h"
 #include <errno.h>
 #include <limits.h>
@@ -20,6 +21,8 @@
 #include "emit.h"
 #include "hook.h"
 #include "calls_311.h"
+#include "outermost.h"
+#include "stdout.h"
 
 /* What Python sees. */
 
@@ -520,6 +523,13 @@ static PyTypeObject LivesType = {
 };
 
 static PyMethodDef functions[] = {
+    {"evaluate", outermost_evaluate, METH_VARARGS, "evaluate(code, names): run code as the first frame of this thread"},
+    {"call", (PyCFunction)(void (*)(void))outermost_call, METH_FASTCALL | METH_KEYWORDS, "call(frame, function, *args, **kwargs): call it as that frame would, or with none below"},
+    {"show", outermost_show, METH_O, "show(error): as the interpreter shows an exception that leaves a program"},
+    {"hold_collector", hold_collector, METH_NOARGS, "the garbage collector waits, but for where the program runs"},
+    {"release_collector", release_collector, METH_NOARGS, "the garbage collector goes on as the program has left it"},
+    {"hear", hear, METH_VARARGS, "hear(stream, *functions): call these with what an io.TextIOWrapper writes"},
+    {"hear_no_more", hear_no_more, METH_O, "hear_no_more(hearing): end what `hear` returned"},
     {"ordered_keys", ordered_keys, METH_O, "the keys of an OrderedDict, in its order; runs none of the program's code"},
     {"setup", setup, METH_VARARGS, "setup(hidden_globals, implicit_names, looked_for, callables, a_class)"},
     {NULL},

@@ -6,20 +6,24 @@ What it does not do: clocks that C code reads for itself (`numpy.datetime64("now
 timeouts of locks) stay as they are, and so do random numbers that C code asks of the kernel.
 """
 
+import _thread
 import ctypes
+import datetime
 import gc
 import os
+import random
 import sys
 import threading
 import time
 import types
+import warnings
 from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any
 
 _redirect: Any
 try:
-    from deskcheck.sandbox.inside import _redirect
+    from deskcheck.sandbox.surroundings import _redirect
 except ImportError:
     _redirect = None
 
@@ -67,13 +71,13 @@ def instead(module: Any, name: str, make: Callable[[Callable[..., Any]], Callabl
         _redirect.redirect(builtin, make(_redirect.twin(builtin)))
 
 
-def fix(wanted: dict[str, Any]) -> None:
-    """Do as `determinism.Determinism` says; its fields are the keys."""
+def fix(wanted: dict[str, Any], module: Callable[[str], types.ModuleType | None] = sys.modules.get) -> None:
+    """Do as `determinism.Determinism` says; its fields are the keys. module: a module that is loaded, or None."""
     if wanted["clock"] is not None:
         whole, part = divmod(wanted["clock"], 1.0)
         _fix_clock(int(whole) * 10**9 + round(part * 1e9), round(wanted["tick_s"] * 1e9))
     if wanted["random_seed"] is not None:
-        _fix_random(wanted["random_seed"])
+        _fix_random(wanted["random_seed"], module("numpy.random"))
     if wanted["turns"] is not None:
         if wanted["turns"]:
             os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
@@ -106,9 +110,6 @@ class _Late:
 
 def _mix_threads() -> None:
     """Threads begin a moment later, each another one, and take turns all the time."""
-    import _thread
-    import random
-
     sys.setswitchinterval(_ALWAYS_S)
     luck, moments, sleep = random.Random(os.getpid()), dict[int, float](), time.sleep
     module: Any = threading
@@ -160,8 +161,6 @@ def hash_in_turn(data: bytes, *, key: bytes, digest_size: int) -> Any:
 def _fix_clock(start_ns: int, tick_ns: int) -> None:
     """Every clock of `time` and `datetime` reads one time that advances by a tick at each reading, and by
     what is slept: they stay consistent with one another."""
-    import datetime
-
     lock = threading.Lock()
     passed_ns = 0
 
@@ -227,8 +226,6 @@ def _fix_clock(start_ns: int, tick_ns: int) -> None:
     def utcnow(cls: Any) -> Any:
         """Return a new datetime representing UTC day and time."""
         if sys.version_info >= (3, 12):
-            import warnings
-
             warnings.warn(UTCNOW, DeprecationWarning, stacklevel=2)
         return cls.fromtimestamp(seconds(), datetime.UTC).replace(tzinfo=None)
 
@@ -250,11 +247,9 @@ def set_in_type(kind: type, attributes: dict[str, Any]) -> None:
     ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))
 
 
-def _fix_random(seed: int) -> None:
+def _fix_random(seed: int, numpy_random: Any) -> None:
     """`os.urandom` is a stream that follows from the seed; whatever draws a seed of its own draws it from
     there."""
-    import random
-
     lock = threading.Lock()
     key = seed.to_bytes(16, "big", signed=True)
     drawn = 0
@@ -285,6 +280,5 @@ def _fix_random(seed: int) -> None:
     shared: random.Random = random.__dict__["_inst"]
     random.seed = shared.seed
     shared.seed(seed)
-    numpy_random: types.ModuleType | None = sys.modules.get("numpy.random")
     if numpy_random is not None:  # imported with the server, it has drawn its seed
         numpy_random.seed(seed % (1 << 32))

@@ -11,6 +11,8 @@ Not reached: clocks that C code reads for itself (`numpy.datetime64("now")`), th
 and version, and what only a real machine has (devices, a network).
 """
 
+import _socket
+import builtins
 import datetime
 import gc
 import os
@@ -18,10 +20,11 @@ import random
 import sys
 import time
 import types
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from deskcheck.sandbox.inside.determinism import UTCNOW, instead, set_in_type
+from deskcheck.sandbox.surroundings.determinism import UTCNOW, instead, set_in_type
 
 HOST = "another-machine"
 SCRATCH = "/srv/elsewhere"
@@ -40,8 +43,9 @@ _COLLECT = (97, 3, 3)
 """Thresholds of the garbage collector."""
 _ID_MASK = (1 << 47) - 1
 """Turns the order of addresses around, and every low bit of them."""
-_SCATTERED = 1500
+_SCATTERED = 250
 """Objects that are made, and half of them freed again, so that free memory lies in no order."""
+_OURS = ("deskcheck.tracer", "deskcheck.recording", "deskcheck.sandbox.inside")
 _kept: list[Any] = []
 
 ENVIRONMENT = {
@@ -93,13 +97,17 @@ def other_moment(now: float) -> float:
     return best
 
 
+_BETWEEN = ("<frozen os>", "<frozen posixpath>", "<frozen _collections_abc>")
+"""Modules of the library by way of which programs ask for variables."""
+
+
 class Reads:
     """Names of variables that a program asked for and that are not set, which no run can vary."""
 
     def __init__(self, is_own: Callable[[str], bool]) -> None:
         self.names: dict[str, None] = {}
         self._is_own = is_own
-        self._between = {os.__file__, "<frozen os>", "<frozen _collections_abc>", "_collections_abc.py"}
+        self._between = {os.__file__, *_BETWEEN}
 
     def look(self) -> None:
         """Count from here on. Whatever a library asks for by itself does not count."""
@@ -111,7 +119,9 @@ class Reads:
                 raise KeyError(key)
 
         environ: Any = os.environ
-        environ._data = Variables(environ._data)
+        environ._data = variables = Variables(environ._data)
+        binary: Any = os.environb
+        binary._data = variables
 
     def note(self, name: str) -> None:
         frame: types.FrameType | None = sys._getframe(2)
@@ -130,14 +140,14 @@ def hold() -> None:
     _kept.extend(gc.get_objects())
 
 
-def move(wanted: dict[str, Any]) -> None:
-    """Do the rest, in a program's process. wanted: `Elsewhere.job`."""
+def move(wanted: dict[str, Any], modules: Mapping[str, types.ModuleType]) -> None:
+    """Do the rest, in a program's process. wanted: `Elsewhere.job`. modules: all that are loaded, ours too."""
     if wanted["clock_s"] is not None:
         _move_clocks(wanted["clock_s"])
     if wanted["names"]:
         _move_machine(strict=wanted["strict"])
     if wanted["addresses"]:
-        _mix_addresses(random.Random(wanted["seed"]))
+        _mix_addresses(random.Random(wanted["seed"]), modules)
 
 
 # -- clocks ----------------------------------------------------------------------------------------
@@ -196,8 +206,6 @@ def _move_clocks(shift_s: float) -> None:
     def utcnow(cls: Any) -> Any:
         """Return a new datetime representing UTC day and time."""
         if sys.version_info >= (3, 12):
-            import warnings
-
             warnings.warn(UTCNOW, DeprecationWarning, stacklevel=2)
         return cls.fromtimestamp(time.time(), datetime.UTC).replace(tzinfo=None)
 
@@ -279,14 +287,25 @@ def _move_machine(*, strict: bool) -> None:
 
     instead(os, "uname", uname)
     if not strict:
-        import _socket
-
         instead(_socket, "gethostname", lambda real: lambda: HOST)
+        for name in ("getuid", "geteuid", "getgid", "getegid"):
+            instead(os, name, lambda real: lambda: real() + UID)
 
     def load(real: Callable[..., Any]) -> Callable[..., Any]:
         return lambda: tuple(one / 90 if one > 1 else one + 3 for one in real())
 
     instead(os, "getloadavg", load)
+
+    def times(real: Callable[..., Any]) -> Callable[..., Any]:
+        def values() -> os.times_result:
+            user, system, *children, elapsed = real()
+            return os.times_result((user + 0.75, system + 0.25, *children, elapsed + UPTIME_S))
+
+        return values
+
+    instead(os, "times", times)
+    instead(os, "getgroups", lambda real: lambda: [*real(), UID])
+    instead(os, "isatty", lambda real: lambda fd: fd < 3 or real(fd))
     instead(os, "getppid", lambda real: lambda: real() + LAST_PID)
     instead(os, "getlogin", lambda real: lambda: ENVIRONMENT["USER"])
     instead(os, "get_terminal_size", lambda real: lambda *fd: os.terminal_size((133, 41)))
@@ -328,22 +347,20 @@ class ScandirIterator:
 # -- addresses -------------------------------------------------------------------------------------
 
 
-def _mix_addresses(luck: random.Random) -> None:
+def _mix_addresses(luck: random.Random, modules: Mapping[str, types.ModuleType]) -> None:
     """Addresses are turned around in `id`, and free memory lies in no order."""
-    import builtins
 
     def turned_around(real: Callable[..., Any]) -> Callable[..., Any]:
-        for name, module in [*sys.modules.items()]:
-            if name.startswith("deskcheck."):  # which keeps tables by addresses, some of them written in C
+        for name, module in modules.items():
+            if name.startswith(_OURS):  # which keep tables by addresses, some of them written in C
                 vars(module)["id"] = real
         return lambda value: real(value) ^ _ID_MASK
 
     instead(builtins, "id", turned_around)
     made: list[Any] = []
     for _ in range(_SCATTERED):
-        made.append(bytearray(luck.randrange(1, 512)))
-        made.append([None] * luck.randrange(1, 4))
-        made.append({})
+        size = luck.random()
+        made += (bytearray(int(512 * size)), [None] * int(1 + 3 * size), {})
     luck.shuffle(made)
     _kept.append(made[: len(made) // 2])
     del made[len(made) // 2 :]

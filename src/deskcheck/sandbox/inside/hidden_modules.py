@@ -1,0 +1,148 @@
+"""Modules that are loaded for us alone: the program finds `sys.modules` as an interpreter begins with it.
+
+They stay loaded. What the program imports is looked for as ever, on its own path and by its own finders; where
+that leads to a module of ours, it gets this one, and what that module imported appears with it, in the same
+order. So nothing is loaded twice, and a program's own `token.py` is not mistaken for the library's.
+
+Standard library only. To be imported before all else that is ours, and as a module by itself, since its
+package imports much: what is there already is the interpreter's.
+"""
+
+import builtins
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import Any
+
+_bootstrap: "Any" = sys.modules["_frozen_importlib"]
+_files: "Any" = sys.modules["_frozen_importlib_external"]
+
+
+class HiddenModules:
+    """Notes from now on what modules import, until `hide`."""
+
+    def __init__(self) -> None:
+        self.visible = {name for name in sys.modules if name != __name__}
+        """Modules that the interpreter has brought itself."""
+        ours = {sys.modules["__main__"].__file__, __file__.rpartition("/")[0]}
+        self._paths = frozenset(sys.path_importer_cache) - ours
+        self._imports: dict[str, dict[str, None]] = {}
+        """Module -> modules that its code imports, in order."""
+        self._put_by_hand: dict[str, list[str]] = {}
+        """Module -> others that it has put into `sys.modules` itself, as `os` does with `os.path`."""
+        self._modules: "dict[str, ModuleType]" = {}
+        self._found: dict[str, bool] = {}
+        """Whether the program's search for a module that is hidden finds that one."""
+        self._searched: "dict[str, tuple[Any, list[str], list[Any]]]" = {}
+        """What was found, with this path and these finders."""
+        self._loading: list[str] = []
+        self._import = builtins.__import__
+        builtins.__import__ = self._noting_import
+
+    def _noting_import(
+        self, name: str, globals: "Any" = None, locals: "Any" = None, fromlist: "Any" = (), level: int = 0
+    ) -> "Any":
+        names = globals or {}
+        importer = names.get("__name__")
+        if (
+            names is vars(_bootstrap) and self._loading
+        ):  # a module in C, which runs within no frame of its own
+            importer = self._loading[-1]
+        plain = name
+        if level:
+            package = str(names.get("__package__")).rsplit(".", level - 1)[0]
+            name = f"{package}.{name}" if name else package
+        self._loading.append(name)
+        try:
+            module = self._import(plain, globals, locals, fromlist, level)
+        finally:
+            self._loading.pop()
+        imported = [name, *(f"{name}.{item}" for item in fromlist or () if f"{name}.{item}" in sys.modules)]
+        self._imports.setdefault(str(importer), {}).update(dict.fromkeys(imported))
+        return module
+
+    def with_imports(self, name: str) -> set[str]:
+        """A module, and all that its code imports."""
+        names, todo = set(), [name]
+        while todo:
+            name = todo.pop()
+            if name not in names:
+                names.add(name)
+                todo += [*self._imports.get(name, ()), name.rpartition(".")[0]]
+        return names
+
+    def hide(self, script: str | None = None) -> None:
+        """Take what is not `visible` from `sys.modules`. What is imported from now on is the program's.
+
+        script: the path of a program's file, which the interpreter looks at as if it were a folder of modules.
+        """
+        builtins.__import__ = self._import
+        self._modules = {name: sys.modules[name] for name in sys.modules if name not in self.visible}
+        for name, module in self._modules.items():
+            del sys.modules[name]
+            if getattr(getattr(module, "__spec__", None), "name", None) != name:
+                self._put_by_hand.setdefault(name.rpartition(".")[0], []).append(name)
+        for path in [*sys.path_importer_cache]:
+            if path not in self._paths:
+                del sys.path_importer_cache[path]
+        if script is not None:
+            sys.path_importer_cache[script] = None
+        find = _bootstrap._find_spec
+
+        def _find_spec(name: str, *args: "Any") -> "Any":
+            known, path, finders = self._searched.get(name, (None, None, None))
+            spec = known if path == sys.path and finders == sys.meta_path else find(name, *args)
+            if spec is not None and name in self._modules and self._is_what_is_found(name, spec):
+                spec.loader = _Revealing(self, self._modules[name].__spec__)
+            return spec
+
+        _bootstrap._find_spec = _find_spec
+
+    def _is_what_is_found(self, name: str, spec: "Any") -> bool:
+        """Whether a hidden module is the one that a search finds, and so are the modules that it imports."""
+        own = getattr(self._modules[name], "__spec__", None)
+        if own is None or spec is None or spec.origin != own.origin:
+            return False
+        self._found[name] = True  # what imports it in turn may go by that
+        for other in self._imports.get(name, ()):
+            module = self._modules.get(other)
+            where = getattr(getattr(module, "__spec__", None), "has_location", False)
+            if module is not None and where and other not in self._found:
+                parent = self.get(other.rpartition(".")[0])
+                spec = _files.PathFinder.find_spec(other, getattr(parent, "__path__", None))
+                self._searched[other] = spec, [*sys.path], [*sys.meta_path]
+                self._found[other] = self._is_what_is_found(other, spec)
+            if not self._found.get(other, True):
+                self._found[name] = False
+        return self._found[name]
+
+    def get(self, name: str) -> "ModuleType | None":
+        """A module that is loaded, for the program or for us."""
+        return sys.modules.get(name) or self._modules.get(name)
+
+    def loaded(self) -> "dict[str, ModuleType]":
+        """All modules that are loaded, by name."""
+        return {**self._modules, **sys.modules}
+
+
+class _Revealing:
+    """Loads a module that is hidden."""
+
+    def __init__(self, modules: HiddenModules, spec: "Any") -> None:
+        self._hidden = modules
+        self._spec = spec
+
+    def create_module(self, spec: "Any") -> "ModuleType":
+        return self._hidden._modules[spec.name]
+
+    def exec_module(self, module: "ModuleType") -> None:
+        name = self._spec.name
+        module.__spec__ = self._spec
+        self._hidden._modules.pop(name, None)
+        for other in self._hidden._put_by_hand.get(name, ()):
+            sys.modules[other] = self._hidden._modules.pop(other)
+        for other in self._hidden._imports.get(name, ()):
+            if other in self._hidden._modules:
+                __import__(other)

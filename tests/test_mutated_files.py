@@ -490,6 +490,7 @@ ONCE_WRONG = {
     "a.part": (11, 141, 184, 197, 261, 425),
     "samples.jsonl": (122, 141, 155),
     "stepped.json": (1083,),
+    "tox.ini": (1324,),
 }
 
 

@@ -267,7 +267,13 @@ def _python_files(folder: Path) -> Iterator[str]:
 
 
 def _test_paths(folder: Path, pytest: Mapping[str, Any]) -> tuple[Path, ...]:
-    named = [path for each in _words(pytest.get("testpaths")) for path in sorted(folder.glob(each))]
+    named: list[Path] = []
+    for pattern in _words(pytest.get("testpaths")):
+        try:
+            named += sorted(folder.glob(pattern))
+        except (OSError, ValueError, NotImplementedError) as error:  # too long, empty, absolute
+            why = error.strerror if isinstance(error, OSError) else error
+            raise InputError(f"{folder}: testpaths of its settings: {pattern!r:.80}: {why}.") from None
     return tuple(named) or (folder,)
 
 

@@ -43,7 +43,7 @@ from typing import Any
 import pytest
 
 from deskcheck.recording import Value, decode, render
-from deskcheck.tracer.c_state import holder
+from deskcheck.tracer.contents.c_state import holder
 from deskcheck.tracer.result import WHOLE
 from deskcheck.tracer.snapshot import Snapshotter
 

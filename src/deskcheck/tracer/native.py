@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable, Mapping
 from types import CodeType, FrameType
 from typing import Any, TypeAlias
 
-from deskcheck.tracer import arrays as _arrays
 from deskcheck.tracer import snapshot as _snapshot
 from deskcheck.tracer._effects import CALLABLES, effects
 from deskcheck.tracer._guest import Guest, Local, Told
 from deskcheck.tracer._native import Core, setup
-from deskcheck.tracer.c_state import FILES, POINTERS, is_zone_info, made_by_code
+from deskcheck.tracer.contents import arrays as _arrays
+from deskcheck.tracer.contents.c_state import FILES, POINTERS, is_zone_info, made_by_code
 from deskcheck.tracer.frames import (
     _ADDS_TO,
     _IMPLICIT_NAMES,

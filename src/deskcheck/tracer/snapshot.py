@@ -26,8 +26,8 @@ from json.encoder import encode_basestring as quote  # C-accelerated, keeps non-
 from json.encoder import encode_basestring_ascii as quote_ascii
 from typing import Any
 
-from deskcheck.tracer import arrays as _arrays
-from deskcheck.tracer import c_state as _c_state
+from deskcheck.tracer.contents import arrays as _arrays
+from deskcheck.tracer.contents import c_state as _c_state
 from deskcheck.tracer.frames import FrameView, objects_at, pointer_at
 from deskcheck.tracer.limits import TraceLimits
 
@@ -918,6 +918,13 @@ def _private_names(library: type) -> frozenset[str]:
             elif type(const) is types.CodeType:
                 codes.append(const)
     return frozenset(name for name in found if name.startswith("_"))
+
+
+def _mapping_of(proxy: Any) -> "_c_state.Part":
+    return _c_state.Part((), {"mapping": _part(proxy, 0)})
+
+
+_c_state.READERS[id(types.MappingProxyType)] = _mapping_of
 
 
 def reader_of(kind: type) -> "Callable[[Any], _c_state.Part] | None":

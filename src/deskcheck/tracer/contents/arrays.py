@@ -16,7 +16,7 @@ import sys
 import types
 from typing import Any, NamedTuple
 
-from deskcheck.tracer.c_state import is_zone_info, text_of_zone
+from deskcheck.tracer.contents.c_state import is_zone_info, text_of_zone
 
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))

@@ -21,8 +21,6 @@ from collections.abc import Callable, Mapping
 from contextvars import Context, ContextVar
 from typing import Any, NamedTuple
 
-from deskcheck.tracer.frames import objects_at
-
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))
 
@@ -298,10 +296,6 @@ def _file(file: Any) -> Part:
     return Part((), {**fields, "mode": _descriptor(io.FileIO, "mode")(raw)}, complete=False)
 
 
-def _proxy(proxy: Any) -> Part:
-    return Part((), {"mapping": objects_at(id(proxy) + 16)[0]})
-
-
 def _typed(kind: type) -> Callable[[Any], Part]:
     """``list[int]`` and ``int | str``: what it was made of."""
     origin = _names(kind).get("__origin__")
@@ -333,7 +327,6 @@ READERS: dict[int, Callable[[Any], Part]] = {
         classmethod: _members(classmethod, "__func__"),
         memoryview: _memory_view,
         types.CellType: _cell,
-        types.MappingProxyType: _proxy,
         weakref.ref: _reference,
         ContextVar: _variable,
         Context: _context,

@@ -63,6 +63,7 @@ def record_here(
             tracer.stop()
         if left is not None:  # the interpreter reports it when nobody watches any more
             detail, stderr = exception_text(left), "".join(traceback.format_exception(left))
+            left = None  # or frames, this one among them, would hold each other
     assert tracer.failure is None, tracer.failure
     trace = Trace([Row(*json.loads(text)) for text in rows])
     if program.mode is Mode.CALL and outcome is Outcome.RETURNED:

@@ -106,6 +106,23 @@ def test_the_table_tells_what_an_unfinished_line_changed() -> None:
     assert gone == {"item", "cell", "elem"}
 
 
+DATES = """\
+import datetime, re
+from decimal import Decimal
+def f():
+    day = datetime.date(2024, 1, 1)
+    price, made, pattern = Decimal("1.50"), Decimal, re.compile("a")
+    return day
+f()
+"""
+
+
+def test_the_table_tells_values_that_are_text() -> None:
+    """A date, a number or a pattern of the library is data; a class or a function is not."""
+    rows = [text for _, line, text in table(Program(id="p", code=DATES)) if line in (5, 6) and " = " in text]
+    assert rows == ["day = datetime.date(2024, 1, 1)", "pattern = re.compile('a')  price = Decimal('1.50')"]
+
+
 def test_the_table_tells_every_change() -> None:
     """Also what changed in place: beside a variable that is bound, deep inside another object, in a global variable."""
     told = [

@@ -175,7 +175,7 @@ def _print_done(done: Any, out: Path, *, in_shards: bool) -> None:
         print_job(done.summary)
     else:
         _print_programs(done.summary, out)
-    print_list("sources that cannot be used", done.unusable)
+    print_list("sources and rows that cannot be used", done.unusable)
     if done.agreement is not None:
         _print_agreement(done.agreement)
 

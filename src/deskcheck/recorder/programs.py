@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 
-from deskcheck.errors import InputError
+from deskcheck.errors import InputError, own_failures
 from deskcheck.recorder.masking import mask_around, masked, masked_text
 from deskcheck.recorder.repeats import Cause, causes, in_words
 from deskcheck.recorder.settings import RecordSettings
@@ -287,6 +287,7 @@ def record_programs(
     used, and which secrets were masked. explain: whether causes are looked for where two runs differ, which
     takes some twenty more.
 
+    A program that deskcheck itself fails on is one of the `problems`; the others continue.
     An interrupt or an error in the iterable closes the folder properly: everything finished is
     kept and will not be recorded again.
     """
@@ -306,7 +307,17 @@ def record_programs(
             done, _ = wait(pending, None if block else 0, FIRST_COMPLETED) if pending else (set(), None)
             for future in done:
                 program = pending.pop(future)
-                run_result, where, why = future.result()
+                recorded = None
+                try:
+                    with own_failures(functools.partial(summary.problems.__setitem__, program.id)):
+                        recorded = future.result()
+                except InputError as error:  # it cannot be saved
+                    summary.problems[program.id] = str(error)
+                if recorded is None:
+                    note(f"{program.id}: {summary.problems[program.id].partition(chr(10))[0]}")
+                    progress(program, None)
+                    continue
+                run_result, where, why = recorded
                 summary.recorded += 1
                 summary.by_outcome[run_result.outcome.value] += 1
                 summary.add_difference(program.id, where)

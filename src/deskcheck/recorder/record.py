@@ -45,7 +45,7 @@ class SourceKind(StrEnum):
 @dataclass(slots=True)
 class Done:
     """What `record` did: what it says of the recordings, and how some of them compare with the reference
-    tracer, where they were compared. unusable: source -> why it could not be read, of several."""
+    tracer, where they were compared. unusable: source, or place of a row -> why it could not be read."""
 
     kind: SourceKind
     summary: "RecordSummary | SuiteSummary | JobSummary | NotebookSummary"
@@ -96,6 +96,7 @@ def record(
     spread: over how many processes, in shards or not. propose: asked for inputs by ``inputs:FILE.py``.
     progress: told what is done. note: told, a sentence at a time, what the user should know.
 
+    A row of a data file that cannot be used is left out: `note` and `Done.unusable` say why.
     Of more than 1,000 new recordings of programs 20 are recorded again by the reference tracer and compared.
     An interrupt keeps what is finished; the same call goes on from there. Of several sources of programs, one
     that cannot be used costs only itself (`Done.unusable`).
@@ -237,9 +238,16 @@ def programs_of(
 
     found: list[Iterator[Program]] = []
     errors: dict[str, InputError] = {}
+
+    def refuse(place: str, why: str) -> None:
+        assert unusable is not None
+        unusable[place] = why
+        note(f"left out: {why.partition(chr(10))[0]}")
+
+    row = None if unusable is None else refuse
     for source, arguments in with_arguments(sources):
         try:
-            found.append(corpus.programs(source, arguments, note=note, propose=propose))
+            found.append(corpus.programs(source, arguments, note=note, propose=propose, refuse=row))
         except InputError as error:
             if unusable is None:
                 raise

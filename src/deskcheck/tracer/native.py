@@ -412,6 +412,9 @@ def _is_quiet(cls: type, function: types.FunctionType) -> bool:
     return "__dataclass_fields__" in _snapshot.names_of(cls) and function.__code__.co_filename == "<string>"
 
 
+_OURS = (__file__, Guest.start.__code__.co_filename)
+
+
 class NativeTracer(Guest):
     """As `ReferenceTracer`, but `emit` gets many events at a time: a block when it is full, the last
     one when the tracer is stopped."""
@@ -447,6 +450,7 @@ class NativeTracer(Guest):
             bool(bounds.only),
             self.hidden,
         )
+        self.wrote = self._core.wrote  # type: ignore[method-assign]  # no frame, which a profiler would see
         self._threads = 0
         self._monitors = False
 
@@ -501,8 +505,7 @@ class NativeTracer(Guest):
         super().forget_thread()
 
     def wrote(self, text: str) -> None:
-        if self.is_on:
-            self._core.wrote(text)
+        self._core.wrote(text)
 
     def give_up(self, why: str, failure: BaseException | None = None) -> None:
         super().give_up(why, failure)
@@ -545,6 +548,8 @@ class NativeTracer(Guest):
             self._real[0](function)
 
     def _user_event(self, frame: FrameType, event: str, arg: Any) -> None:
+        if frame.f_code.co_filename in _OURS:  # stands for a function of C, which has no events
+            return
         known: dict[int, Any] = self._user.__dict__.setdefault("locals", {})
         if event == "call":
             if self.user_function is not None:

@@ -57,6 +57,10 @@ _FROM_OUTSIDE = frozenset({"__orig_class__"})
 """Attributes that `Generic` has its classes set from outside."""
 
 
+SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+"""Two characters of Python's. JSON has no form for them: every reader makes one character of both escapes."""
+
+
 def text_of(string: str) -> str:
     """The string as a JSON string; ASCII only if it holds lone surrogates, which UTF-8 cannot."""
     quoted: str = quote(string)
@@ -355,10 +359,12 @@ class Snapshotter:
         return name
 
     def _str(self, obj: str) -> str:
-        if len(obj) <= self.limits.text_chars:
-            return text_of(obj)
-        head = text_of(obj[: self.limits.text_chars])
-        return f'{{"str":{head},"length":{len(obj)},"cut":"long"}}'
+        head = obj[: self.limits.text_chars]
+        halves = None if head.isascii() else SURROGATE_PAIR.search(head)
+        if len(obj) > len(head):
+            head = head[: halves.start() + 1] if halves else head
+            return f'{{"str":{text_of(head)},"length":{len(obj)},"cut":"long"}}'
+        return self._text(str, str.__repr__(obj)) if halves else text_of(obj)
 
     def _int(self, obj: int) -> str:
         if -(1 << 63) <= obj < 1 << 63:

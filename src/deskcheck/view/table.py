@@ -134,7 +134,13 @@ def _parts(event: Event, value_chars: int, *, begins: bool) -> Iterator[str]:
         yield f"prints {event.output!r:.{value_chars}}"
 
 
-_NO_DATA = frozenset({"function", "class", "text"})
+_DEFINITIONS = ("<class ", "<built-in ", "<function ", "<method ", "<module")
+
+
+def _is_definition(value: Value) -> bool:
+    """Whether it is a function, a class or a module, which the source or the library has."""
+    library = value.kind == "text" and (value.text or "").startswith(_DEFINITIONS)
+    return value.kind in ("function", "class") or library
 
 
 def _changes(
@@ -142,7 +148,7 @@ def _changes(
 ) -> Iterator[str]:
     """The variables that are bound anew, or reach an object that changed in place."""
     for name, value in names.items():
-        if value.kind not in _NO_DATA and (name in bound or _reaches(value, mutated)):
+        if not _is_definition(value) and (name in bound or _reaches(value, mutated)):
             yield f"{name} = {_short(value, value_chars)}"
     for name in sorted(bound - names.keys()):
         yield f"{name} gone"

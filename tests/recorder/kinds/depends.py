@@ -290,7 +290,7 @@ def generation():
 
 
 def references():
-    return sys.getrefcount(K.__base__)
+    return sys.getrefcount(os)
 
 
 def order_of_threads():
@@ -350,10 +350,6 @@ def groups():
 
 def ticks():
     return int(os.times().elapsed // 86400), os.times().user < 0.5
-
-
-def is_terminal():
-    return os.isatty(1)
 
 
 def expanded():

@@ -10,8 +10,10 @@ from deskcheck.ask.questions.alike import Alike
 from deskcheck.ask.questions.questions import kind_of
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.steps import StepOptions
+from deskcheck.errors import own_failures
 from deskcheck.recording import InputError, Recording, RecordingError
 
+_log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
 
@@ -48,15 +50,20 @@ def of_each(
         if doubtful:
             run_result = replace(recording.run_result, refused=None)
             recording = replace(recording, repeatable=None, run_result=run_result)
+        found: dict[str, list[Sample]] = {}
+        failures: list[str] = []
         try:
-            found = {
-                name: list(kind(recording, seed=seed, per_recording=per_recording, excluded=excluded[name]))
-                for name, kind in kinds.items()
-            }
+            with own_failures(failures.append):
+                for name, kind in kinds.items():
+                    some = kind(recording, seed=seed, per_recording=per_recording, excluded=excluded[name])
+                    found[name] = list(some)
+            why = "deskcheck failed on it"
         except RecordingError as error:
-            logging.getLogger(__name__).warning("%s is left out: %s", recording.id, error)
+            failures, why = [str(error)], "its rows are damaged"
+        if failures:
+            _log.warning("%s is left out: %s", recording.id, failures[0])
             for name in questions:
-                excluded[name]["its rows are damaged"] += 1
+                excluded[name][why] += 1
             continue
         found = {name: samples for name, samples in found.items() if samples}
         if not found:

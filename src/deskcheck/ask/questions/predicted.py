@@ -8,7 +8,6 @@ The forms, and the rules by which answers are scored, are those of the code in e
 """
 
 import ast
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from deskcheck.ask.samples.source import ShownSource
 from deskcheck.corpus.readers.predicted import EXACT_CATEGORIES, published_lines, surge_category
 from deskcheck.corpus.text.rows import Row, check_fields, check_type, read_rows
 from deskcheck.fences import fenced
+from deskcheck.files import read_json
 from deskcheck.recording import InputError
 
 
@@ -127,10 +127,7 @@ def _test_output(row: Row, number: int, place: str) -> Sample:
 
 
 def _json(text: str, place: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{place}: is no JSON: {error}") from error
+    return read_json(text, place)
 
 
 # -- CodeSense --------------------------------------------------------------------------------------------

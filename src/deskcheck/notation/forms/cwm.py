@@ -24,6 +24,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from deskcheck.files import NotJSON, read_json
 from deskcheck.notation.forms.whereabouts import FrameStep, whereabouts
 from deskcheck.notation.lines import Parsed, Unreadable, unreadable
 from deskcheck.notation.state import BEGINS, UNKNOWN, Frame, Moment, fields_of
@@ -350,8 +351,8 @@ def _names(shown: str, told: dict[str, str], at: int) -> dict[str, str]:
 
 def _json(text: str, at: int) -> object:
     try:
-        found: object = json.loads(text)
-    except (ValueError, RecursionError):
+        found: object = read_json(text)
+    except NotJSON:
         raise Unread(at, "expected JSON") from None
     return found
 

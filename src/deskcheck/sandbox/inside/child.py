@@ -26,8 +26,6 @@ sys.path.insert(0, _package_root)
 import ast
 import atexit
 import functools
-import importlib.machinery
-import importlib.util
 import itertools
 import json
 import marshal
@@ -36,6 +34,8 @@ import resource
 import traceback
 import types
 from collections.abc import Callable, Mapping
+from importlib.machinery import all_suffixes
+from importlib.util import module_from_spec, spec_from_file_location
 from typing import Any
 
 from deskcheck.recording.outcome import Outcome
@@ -90,7 +90,7 @@ def _stand_beside(folder: str) -> None:
         return
     if len(found) > FILES_BESIDE:
         return
-    modules = tuple(importlib.machinery.all_suffixes())
+    modules = tuple(all_suffixes())
     for entry in found:
         package = any(os.path.exists(f"{entry.path}/__init__{suffix}") for suffix in modules)
         module = package or entry.name.endswith(modules)
@@ -150,6 +150,10 @@ class _Run:
             )
             self.tracer = sending_tracer(make, self.channel, self.mirror, self.send)
             StdoutHearing(self.tracer.wrote).on()
+        stdout: Any = sys.stdout
+        stdout.reconfigure(
+            line_buffering=True
+        )  # as at a terminal: a signal that ends the program loses no line
         sys.modules["__main__"] = self.main
         if program.mode == Mode.CALL and program.module is None and "file" in program.extra:
             self._be_imported()
@@ -193,10 +197,10 @@ class _Run:
         """Bring in the module whose namespace the program starts from; record its functions too."""
         file = self.program.extra.get("file")
         if file is not None:  # by its file: its name may be that of a library module
-            spec = importlib.util.spec_from_file_location(name, file)
+            spec = spec_from_file_location(name, file)
             if spec is None or spec.loader is None:
                 raise ImportError(f"{file} cannot be loaded as a module")
-            module = importlib.util.module_from_spec(spec)
+            module = module_from_spec(spec)
             sys.modules[name] = module
             spec.loader.exec_module(module)
         else:
@@ -457,7 +461,8 @@ def main() -> None:
         run.report(Outcome.RETURNED, **facts)
         run.status = 0
     _end()
-    sys.exit(run.status)
+    if run.status is not None:
+        sys.exit(run.status)
 
 
 _keep = sys.modules["__main__"]  # or its globals, which main() uses, would be cleared

@@ -84,6 +84,12 @@ class HiddenModules:
             del sys.modules[name]
             if getattr(getattr(module, "__spec__", None), "name", None) != name:
                 self._put_by_hand.setdefault(name.rpartition(".")[0], []).append(name)
+        for name, module in self._modules.items():
+            parent, _, child = name.rpartition(".")
+            names = getattr(self.get(parent), "__dict__", {})
+            if name not in self._imports.get(parent, ()) and names.get(child) is module:
+                if name not in self._put_by_hand.get(parent, ()):
+                    del names[child]  # an import of the program sets it again
         for path in [*sys.path_importer_cache]:
             if path not in self._paths:
                 del sys.path_importer_cache[path]

@@ -743,6 +743,7 @@ def leave_at_once(forget: Any) -> None:
         status = forget()
         if status is None:
             return
+        atexit._clear()  # this is the last exit function: what the others hold dies with the module
         if "logging" in sys.modules:
             sys.modules["logging"].shutdown()
         for name in ("last_exc", "last_type", "last_value", "last_traceback"):

@@ -251,7 +251,12 @@ def _move_times_of_files(shift_s: float, since: float) -> None:
     instead(os, "utime", utime)
 
 
-_STAT_FIELDS = tuple(name for name in dir(os.stat_result) if name.startswith("st_"))
+_STAT_FIELDS = tuple(
+    name
+    for name in dir(os.stat_result)
+    if name.startswith("st_") and name not in os.stat_result.__match_args__
+)
+"""Those that are no items of the tuple."""
 
 
 # -- the machine -----------------------------------------------------------------------------------
@@ -305,7 +310,6 @@ def _move_machine(*, strict: bool) -> None:
 
     instead(os, "times", times)
     instead(os, "getgroups", lambda real: lambda: [*real(), UID])
-    instead(os, "isatty", lambda real: lambda fd: fd < 3 or real(fd))
     instead(os, "getppid", lambda real: lambda: real() + LAST_PID)
     instead(os, "getlogin", lambda real: lambda: ENVIRONMENT["USER"])
     instead(os, "get_terminal_size", lambda real: lambda *fd: os.terminal_size((133, 41)))

@@ -5,7 +5,9 @@
 
 #include "interpreter.h"
 
-static PyObject *hearings;  /* a list of tuples: the stream, and the functions that are called with each text */
+/* A list of tuples: the address of the stream, which dies when it would without us, and the functions that are called with
+   each text. */
+static PyObject *hearings;
 static PyCFunction plain_write;
 
 static PyObject *
@@ -14,7 +16,7 @@ write_and_tell(PyObject *self, PyObject *text)
     PyObject *count = plain_write(self, text);
     for (Py_ssize_t i = 0; count && i < PyList_GET_SIZE(hearings); i++) {
         PyObject *hearing = PyList_GET_ITEM(hearings, i);
-        if (PyTuple_GET_ITEM(hearing, 0) != self) continue;
+        if (PyLong_AsVoidPtr(PyTuple_GET_ITEM(hearing, 0)) != self) continue;
         Py_INCREF(hearing);
         for (Py_ssize_t k = 1; count && k < PyTuple_GET_SIZE(hearing); k++) {
             PyObject *done = PyObject_CallOneArg(PyTuple_GET_ITEM(hearing, k), text);
@@ -28,7 +30,7 @@ write_and_tell(PyObject *self, PyObject *text)
 
 /* hear(stream, *functions): call these with what an io.TextIOWrapper writes, once it is written; what is returned ends it. */
 static PyObject *
-hear(PyObject *Py_UNUSED(module), PyObject *hearing)
+hear(PyObject *Py_UNUSED(module), PyObject *args)
 {
     if (!hearings) {
         PyObject *io = PyImport_ImportModule("_io"), *type = io ? PyObject_GetAttrString(io, "TextIOWrapper") : NULL;
@@ -44,7 +46,14 @@ hear(PyObject *Py_UNUSED(module), PyObject *hearing)
         method->ml_meth = write_and_tell;
         Py_DECREF(write);
     }
-    return PyList_Append(hearings, hearing) < 0 ? NULL : Py_NewRef(hearing);
+    Py_ssize_t n = PyTuple_GET_SIZE(args);
+    if (n == 0) return PyErr_Format(PyExc_TypeError, "hear(stream, *functions)");
+    PyObject *hearing = PyTuple_New(n), *address = hearing ? PyLong_FromVoidPtr(PyTuple_GET_ITEM(args, 0)) : NULL;
+    if (!address) { Py_XDECREF(hearing); return NULL; }
+    PyTuple_SET_ITEM(hearing, 0, address);
+    for (Py_ssize_t k = 1; k < n; k++) PyTuple_SET_ITEM(hearing, k, Py_NewRef(PyTuple_GET_ITEM(args, k)));
+    if (PyList_Append(hearings, hearing) < 0) Py_CLEAR(hearing);
+    return hearing;
 }
 
 /* hear_no_more(hearing): end what `hear` returned. */

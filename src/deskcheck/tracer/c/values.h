@@ -376,6 +376,7 @@ write_value(Thread *t, Buf *b, PyObject *o)
     }
     if (k == &PyUnicode_Type) {
         Py_ssize_t n = PyUnicode_GET_LENGTH(readable(o));
+        if (surrogate_pair(o, Py_MIN(n, t->core->text_chars))) { keep(t, o); return write_big(t, b, o); }
         if (n <= t->core->text_chars) { buf_json(b, o, n); return 0; }
         buf_lit(b, "{\"str\":");
         buf_json(b, o, t->core->text_chars);

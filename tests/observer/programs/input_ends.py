@@ -1,0 +1,7 @@
+try:
+    input("name? ")
+except EOFError as e:
+    print("EOF", e)
+import sys
+
+print(repr(sys.stdin.read()), sys.stdin.closed)

@@ -1,0 +1,4 @@
+import signal, os
+
+print("before", flush=True)
+os.kill(os.getpid(), signal.SIGTERM)

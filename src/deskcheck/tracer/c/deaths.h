@@ -13,6 +13,8 @@ static Core *watching;       /* whose threads are notified */
 static destructor SUBTYPE_DEALLOC;  /* of every class that is written in Python */
 
 static void note_death(PyObject *o);
+static void forget_address(uint64_t address);
+static bool is_foreign(void);
 
 /* A trashcan in the `tp_dealloc` of a type works only where that is the type's own: so ours has one, where the interpreter's has. */
 static void
@@ -26,7 +28,7 @@ dealloc(PyObject *o, int n, destructor own)
         watched[n].original(o);
         Py_TRASHCAN_END
     } else watched[n].original(o);
-    if (comes_back) note_death(o);
+    if (comes_back && !is_foreign()) forget_address((uint64_t)o);  /* it is gone, or has been kept by its finaliser */
 }
 
 #define DEATH(n) static void death_##n(PyObject *o) { dealloc(o, 0x##n, death_##n); }

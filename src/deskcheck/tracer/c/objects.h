@@ -238,11 +238,26 @@ forget_class(Core *core, PyTypeObject *kind)
     type_info_free(info);
 }
 
+/* The address of an object means none any more: there need be no memory. */
+static void
+forget_address(uint64_t address)
+{
+    for (Lives *lives = all_lives; lives; lives = lives->next) map_del(&lives->numbers, address);
+    for (Thread *t = watching ? watching->threads : NULL; t; t = t->next) map_del(&t->objects, address);
+}
+
+/* Whether this interpreter, which may have a lock of its own, is another than the one that is traced. */
+static bool
+is_foreign(void)
+{
+    return has_subinterpreters() && PyInterpreterState_Get() != PyInterpreterState_Main();
+}
+
 static void
 note_death(PyObject *o)
 {
-    if (has_subinterpreters() && PyInterpreterState_Get() != PyInterpreterState_Main()) return;  /* it may have a lock of its own */
-    for (Lives *lives = all_lives; lives; lives = lives->next) map_del(&lives->numbers, (uint64_t)o);
+    if (is_foreign()) return;
+    forget_address((uint64_t)o);
     if (PyType_Check(o)) unwatch((PyTypeObject *)o);
     if (!watching) return;
     if (PyType_Check(o)) forget_class(watching, (PyTypeObject *)o);
@@ -251,5 +266,4 @@ note_death(PyObject *o)
         map_del(&watching->said, (uint64_t)o);
         Py_XDECREF(text);
     }
-    for (Thread *t = watching->threads; t; t = t->next) map_del(&t->objects, (uint64_t)o);
 }

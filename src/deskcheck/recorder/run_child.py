@@ -20,6 +20,7 @@ _modules = HiddenModules()
 
 import fcntl
 import functools
+import gc
 import json
 import os
 import resource
@@ -148,6 +149,7 @@ def main() -> None:
     if job["how"] == "module":
         _modules.visible |= _modules.with_imports("runpy")
     _modules.hide(os.path.abspath(job["target"]) if job["how"] == "file" else None)
+    gc.collect()  # or what we leave were found by the program's first collection
     send(b"ready")
     try:
         sys.modules["__main__"] = module = _main_module()

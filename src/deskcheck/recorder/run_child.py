@@ -56,9 +56,10 @@ def _moved(descriptor: int) -> int:
 def _main_module() -> types.ModuleType:
     """`__main__` as the interpreter makes it."""
     main = types.ModuleType("__main__")
-    main.__dict__["__builtins__"] = sys.modules["builtins"]
+    names = main.__dict__
+    names["__builtins__"] = sys.modules["builtins"]
     if sys.version_info < (3, 14):  # PEP 649
-        main.__dict__["__annotations__"] = {}
+        names["__annotations__"] = {}
     return main
 
 

@@ -22,8 +22,6 @@ from deskcheck.sandbox.server import _environment
 from tests.sample import spread
 
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.py"))
-BUFFERED = {"output_buffered"}
-"""Their descriptors are one here and two there."""
 
 
 class Seen(NamedTuple):
@@ -88,10 +86,10 @@ def recorded(path: Path, sandbox: Sandbox) -> Seen:
     blocks: list[bytes] = []
     found = sandbox.run_one(program, tracing=Tracing(blocks.append))
     assert blocks
-    texts = (
+    stdout, stderr = (
         _text(text.encode("utf-8", "replace"), Path("/nowhere")) for text in (found.stdout, found.stderr)
     )
-    return Seen(*texts, found.exit_status, {})
+    return Seen(stdout, stderr, found.exit_status, {})
 
 
 @pytest.fixture(scope="module")

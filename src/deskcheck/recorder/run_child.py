@@ -20,6 +20,7 @@ _modules = HiddenModules()
 
 import fcntl
 import functools
+import gc
 import json
 import os
 import resource
@@ -55,9 +56,10 @@ def _moved(descriptor: int) -> int:
 def _main_module() -> types.ModuleType:
     """`__main__` as the interpreter makes it."""
     main = types.ModuleType("__main__")
-    main.__dict__["__builtins__"] = sys.modules["builtins"]
+    names = main.__dict__
+    names["__builtins__"] = sys.modules["builtins"]
     if sys.version_info < (3, 14):  # PEP 649
-        main.__dict__["__annotations__"] = {}
+        names["__annotations__"] = {}
     return main
 
 
@@ -151,6 +153,7 @@ def main() -> None:
     if job["how"] in ("module", "contained"):
         _modules.visible |= _modules.with_imports("runpy")
     _modules.hide(os.path.abspath(job["target"]) if job["how"] == "file" else None)
+    gc.collect()  # or what we leave were found by the program's first collection
     send(b"ready")
     try:
         sys.modules["__main__"] = module = _main_module()

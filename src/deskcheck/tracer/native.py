@@ -450,7 +450,7 @@ class NativeTracer(Guest):
             bool(bounds.only),
             self.hidden,
         )
-        self.wrote = self._core.wrote  # type: ignore[method-assign]  # no frame, which a profiler would see
+        self.wrote = self._core.wrote  # type: ignore[method-assign, assignment]  # no frame, which a profiler would see
         self._threads = 0
         self._monitors = False
 

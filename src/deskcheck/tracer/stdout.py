@@ -5,10 +5,13 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+_core: Any
 try:
-    from deskcheck.tracer import _native as _core
+    from deskcheck.tracer import _native
+
+    _core = _native
 except ImportError:
-    _core = None  # type: ignore[assignment]
+    _core = None
 
 
 class StdoutHearing:

@@ -2,7 +2,7 @@ import asyncio
 
 
 async def f(n):
-    await asyncio.sleep(0.01 * (3 - n))
+    await asyncio.sleep(0.1 * (3 - n))
     print("f", n)
     return n
 

@@ -1,8 +1,8 @@
 """Modules that are loaded for us alone: the program finds `sys.modules` as an interpreter begins with it.
 
-They stay loaded. What the program imports is looked for as ever, on its own path and by its own finders; where
-that leads to a module of ours, it gets this one, and what that module imported appears with it, in the same
-order. So nothing is loaded twice, and a program's own `token.py` is not mistaken for the library's.
+They stay loaded. What the program imports is looked for as ever, on its own path and by its own finders;
+where that leads to a module of ours, it gets this one, and what that module imported appears with it, in the
+same order. So nothing is loaded twice, and a program's own `token.py` is not mistaken for the library's.
 
 Standard library only. To be imported before all else that is ours, and as a module by itself, since its
 package imports much: what is there already is the interpreter's.
@@ -32,10 +32,10 @@ class HiddenModules:
         """Module -> modules that its code imports, in order."""
         self._put_by_hand: dict[str, list[str]] = {}
         """Module -> others that it has put into `sys.modules` itself, as `os` does with `os.path`."""
-        self._modules: "dict[str, ModuleType]" = {}
+        self._modules: dict[str, ModuleType] = {}
         self._found: dict[str, bool] = {}
         """Whether the program's search for a module that is hidden finds that one."""
-        self._searched: "dict[str, tuple[Any, list[str], list[Any]]]" = {}
+        self._searched: dict[str, tuple[Any, list[str], list[Any]]] = {}
         """What was found, with this path and these finders."""
         self._loading: list[str] = []
         self._import = builtins.__import__
@@ -76,7 +76,7 @@ class HiddenModules:
     def hide(self, script: str | None = None) -> None:
         """Take what is not `visible` from `sys.modules`. What is imported from now on is the program's.
 
-        script: the path of a program's file, which the interpreter looks at as if it were a folder of modules.
+        script: path of a program's file, which the interpreter looks at as if it were a folder of modules.
         """
         builtins.__import__ = self._import
         self._modules = {name: sys.modules[name] for name in sys.modules if name not in self.visible}
@@ -87,9 +87,9 @@ class HiddenModules:
         for name, module in self._modules.items():
             parent, _, child = name.rpartition(".")
             names = getattr(self.get(parent), "__dict__", {})
-            if name not in self._imports.get(parent, ()) and names.get(child) is module:
-                if name not in self._put_by_hand.get(parent, ()):
-                    del names[child]  # an import of the program sets it again
+            bound = {*self._imports.get(parent, ()), *self._put_by_hand.get(parent, ())}
+            if name not in bound and names.get(child) is module:
+                del names[child]  # an import of the program sets it again
         for path in [*sys.path_importer_cache]:
             if path not in self._paths:
                 del sys.path_importer_cache[path]

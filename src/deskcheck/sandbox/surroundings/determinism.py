@@ -72,7 +72,7 @@ def instead(module: Any, name: str, make: Callable[[Callable[..., Any]], Callabl
 
 
 def fix(wanted: dict[str, Any], module: Callable[[str], types.ModuleType | None] = sys.modules.get) -> None:
-    """Do as `determinism.Determinism` says; its fields are the keys. module: a module that is loaded, or None."""
+    """Do as `determinism.Determinism` says; its fields are the keys. module: gets one that is loaded."""
     if wanted["clock"] is not None:
         whole, part = divmod(wanted["clock"], 1.0)
         _fix_clock(int(whole) * 10**9 + round(part * 1e9), round(wanted["tick_s"] * 1e9))

@@ -109,7 +109,7 @@ class Profile:
 @dataclass(frozen=True, slots=True)
 class ServerReport:
     """What a server says of a program: `stopped` as in `inside.server`, the exit status of its process, the
-    CPU time of all its processes, the files that it wrote (`inside.written`); how often each system call was
+    CPU time of all its processes, the files that it wrote (`surroundings.written`); how often each system call was
     refused, None where that is not known."""
 
     stopped: int

@@ -32,10 +32,10 @@ class HiddenModules:
         """Module -> modules that its code imports, in order."""
         self._put_by_hand: dict[str, list[str]] = {}
         """Module -> others that it has put into `sys.modules` itself, as `os` does with `os.path`."""
-        self._modules: "dict[str, ModuleType]" = {}
+        self._modules: dict[str, ModuleType] = {}
         self._found: dict[str, bool] = {}
         """Whether the program's search for a module that is hidden finds that one."""
-        self._searched: "dict[str, tuple[Any, list[str], list[Any]]]" = {}
+        self._searched: dict[str, tuple[Any, list[str], list[Any]]] = {}
         """What was found, with this path and these finders."""
         self._loading: list[str] = []
         self._import = builtins.__import__

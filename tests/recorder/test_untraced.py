@@ -15,7 +15,7 @@ from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode, Program
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.recording import UNTRACED, RunResult
-from deskcheck.sandbox.inside.written import written
+from deskcheck.sandbox.surroundings.written import written
 from deskcheck.tracer import tracer_class
 
 # A process under the native tracer has memory that it shares with the recorder.

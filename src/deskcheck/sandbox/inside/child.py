@@ -155,8 +155,6 @@ class _Run:
             line_buffering=True
         )  # as at a terminal: a signal that ends the program loses no line
         sys.modules["__main__"] = self.main
-        if program.mode == Mode.CALL and program.module is None and "file" in program.extra:
-            self._be_imported()
         sys.argv = [program.filename]
 
     def _be_imported(self) -> None:
@@ -244,6 +242,8 @@ class _Run:
             self._import_module(program.module)
         if program.mode == Mode.SESSION:
             return self._session()
+        if program.mode == Mode.CALL and program.module is None and "file" in program.extra:
+            self._be_imported()
         code = compile(program.code, program.filename, "exec", dont_inherit=True)
         if program.mode == Mode.MODULE:
             word = b"ask" if self.job["calls"] else b"answer"

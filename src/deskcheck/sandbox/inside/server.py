@@ -32,7 +32,6 @@ from deskcheck.sandbox.inside import beside as _beside
 from deskcheck.sandbox.inside import scratch as _scratch
 from deskcheck.sandbox.inside import startup
 from deskcheck.sandbox.inside.session_server import CallerGone, Keeper, Wishes
-from deskcheck.sandbox.inside.written import written
 from deskcheck.sandbox.linux import kernel, landlock, orphans, seccomp
 from deskcheck.sandbox.linux import root as _root
 from deskcheck.sandbox.linux import steps as _steps
@@ -52,6 +51,7 @@ from deskcheck.sandbox.linux.processes import (
 )
 from deskcheck.sandbox.linux.refused import SHARED_MEMORY, Refuses
 from deskcheck.sandbox.surroundings import elsewhere as _elsewhere
+from deskcheck.sandbox.surroundings.written import written
 
 REPORT = struct.Struct("!BidQ")
 """What stopped it, wait status, CPU seconds of all its processes, peak resident KiB of the first. What comes

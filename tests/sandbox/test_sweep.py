@@ -10,7 +10,7 @@ import pytest
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.sandbox import Sandbox, server
-from deskcheck.sandbox.inside import scratch
+from deskcheck.sandbox.surroundings import scratch
 from deskcheck.sandbox.server import sweep
 
 

@@ -85,8 +85,8 @@ def _code(job: dict[str, Any], names: dict[str, Any]) -> types.CodeType:
 
 
 def _run_module(job: dict[str, Any], tracer: Any) -> None:
-    """Run a module as `python -m` does, or the `__main__.py` of an archive or a folder. The frames are those of
-    `runpy`. The tracer starts once the module is found, so that the packages around it are imported without it."""
+    """Run a module as `python -m` does, or the `__main__.py` of an archive or a folder, with the frames of
+    `runpy`. The tracer starts once the module is found: the packages around it are imported without it."""
     contained = job["how"] == "contained"
     name = "_get_main_module_details" if contained else "_get_module_details"
     find = getattr(runpy, name)

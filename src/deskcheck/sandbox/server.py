@@ -109,8 +109,8 @@ class Profile:
 @dataclass(frozen=True, slots=True)
 class ServerReport:
     """What a server says of a program: `stopped` as in `inside.server`, the exit status of its process, the
-    CPU time of all its processes, the files that it wrote (`surroundings.written`); how often each system call
-    was refused, None where that is not known."""
+    CPU time of all its processes, the files that it wrote (`surroundings.written`); how often each system
+    call was refused, None where that is not known."""
 
     stopped: int
     status: int

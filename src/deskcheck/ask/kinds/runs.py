@@ -17,7 +17,7 @@ from deskcheck.ask.samples.places import (
     has_one_successor,
     in_function,
     is_asked_name,
-    is_expression,
+    lines_of_path,
     plain,
     rows_of,
     run_of,
@@ -372,12 +372,6 @@ def path(recording: Recording, rng: random.Random, per_recording: int) -> Iterat
             **({"most": PATH_EVENTS} if cut else {}),
         },
     )
-
-
-def lines_of_path(visits: Iterable[Arrival], file: str) -> list[int]:
-    """The lines of a file at which statements begin, in order. The code of comprehensions and lambdas is part
-    of a statement, whose own frame comes to it once."""
-    return [visit.line for visit in visits if visit.file == file and not is_expression(visit.function)]
 
 
 def path_of(lines: Sequence[int], first: Mapping[int, int], silent: frozenset[int]) -> list[int]:

@@ -16,9 +16,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
-from deskcheck.ask.kinds.runs import lines_of_path
 from deskcheck.ask.methods.ground_truth import GroundTruth, is_end, running_names
-from deskcheck.ask.samples.places import Arrival, arrivals
+from deskcheck.ask.samples.places import Arrival, arrivals, lines_of_path
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import Statements, statements
 from deskcheck.extensions import Registry

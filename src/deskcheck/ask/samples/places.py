@@ -233,3 +233,9 @@ def variable_at(place: Arrival, name: str, run: Run) -> str:
 
 def variable_data(place: Arrival, name: str) -> dict[str, object]:
     return {"file": place.file, "line": place.line, "k": place.k, "variable": name, "event": place.index}
+
+
+def lines_of_path(visits: Iterable[Arrival], file: str) -> list[int]:
+    """The lines of a file at which statements begin, in order. The code of comprehensions and lambdas is part
+    of a statement, whose own frame comes to it once."""
+    return [visit.line for visit in visits if visit.file == file and not is_expression(visit.function)]

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from deskcheck.sandbox.inside import beside as _beside
-from deskcheck.sandbox.inside import scratch as _scratch
+from deskcheck.sandbox.surroundings import scratch as _scratch
 from deskcheck.sandbox.inside import startup
 from deskcheck.sandbox.inside.session_server import CallerGone, Keeper, Wishes
 from deskcheck.sandbox.linux import kernel, landlock, orphans, seccomp

@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from deskcheck.sandbox.inside import copies as _copies
+from deskcheck.sandbox.surroundings import copies as _copies
 from deskcheck.sandbox.linux.processes import (
     ASKED,
     CPU_TIME,

@@ -141,7 +141,7 @@ def hold() -> None:
 
 
 def move(wanted: dict[str, Any], modules: Mapping[str, types.ModuleType]) -> None:
-    """Do the rest, in a program's process. wanted: `Elsewhere.job`. modules: all that are loaded, ours too."""
+    """Do the rest, in a program's process. wanted: `Elsewhere.job`. modules: all loaded ones, ours too."""
     if wanted["clock_s"] is not None:
         _move_clocks(wanted["clock_s"])
     if wanted["names"]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from deskcheck.sandbox.inside import scratch
+from deskcheck.sandbox.surroundings import scratch
 
 _MOST_ENTRIES = 10_000
 _SAID = 500

@@ -85,6 +85,12 @@ setup(
             optional=True,
         ),
         Extension(
+            "deskcheck.sandbox.surroundings._redirect",
+            ["src/deskcheck/sandbox/surroundings/_redirect.c"],
+            extra_compile_args=["-O2", "-std=c11"],
+            optional=True,
+        ),
+        Extension(
             "deskcheck.sandbox.linux._syscalls",
             ["src/deskcheck/sandbox/linux/_syscalls.c"],
             extra_compile_args=["-O2", "-std=c11"],

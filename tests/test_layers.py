@@ -13,6 +13,7 @@ PACKAGE = ROOT / "src" / "deskcheck"
 ORDER = [
     "errors",
     "files",
+    "fences",
     "lazy",
     "settings",
     "extensions",

@@ -11,6 +11,10 @@ time) is data, an `Outcome`; an error here means that the caller or our machiner
         └── ServerLost      its server ended, or cannot start programs
 """
 
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 
 class DeskcheckError(Exception):
     """Base of every error that deskcheck raises on purpose."""
@@ -56,3 +60,19 @@ class SandboxError(DeskcheckError):
 
 class ServerLost(SandboxError):
     """The server ended, or cannot start programs: says nothing about the program that it ran."""
+
+
+@contextmanager
+def own_failures(tell: Callable[[str], None]) -> Iterator[None]:
+    """Around the work on one notebook, program, test or row of many: where deskcheck itself fails, the batch
+    continues with the next, and `tell` gets what the record of this one says.
+
+    That is the error in the first line, then the traceback. Errors of this module pass, and interrupts.
+    """
+    try:
+        yield
+    except DeskcheckError:
+        raise
+    except Exception as error:  # noqa: BLE001 (whatever it is, it is the failure of this item)
+        first = " ".join(f"{type(error).__name__}: {error}".split())
+        tell(f"deskcheck failed on it: {first:.300}\n{''.join(traceback.format_exception(error))}")

@@ -3,10 +3,13 @@
 import errno
 import fcntl
 import hashlib
+import io
 import json
 import os
+import re
 import secrets
 import stat
+import sys
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -31,13 +34,99 @@ _WAYS_OUT = {
 }
 
 
-def read_json(text: str | bytes) -> Any:
-    """The value of a JSON text that somebody else may have written. Raises ValueError where it is none, or
-    its lists and objects are deeper than can be read."""
+class NotJSON(InputError, ValueError):
+    """A text is not JSON that can be read. reason: why, without the place. cut: whether it ends where more
+    must follow."""
+
+    def __init__(self, message: str, reason: str = "", *, cut: bool = False) -> None:
+        super().__init__(message)
+        self.reason, self.cut = reason or message, cut
+
+
+def read_json(text: str | bytes | bytearray, place: str = "", way_out: str = "") -> Any:
+    """The value of a JSON text that somebody else may have written: the one way to read such a text.
+
+    place: the file and line, for messages. way_out: a sentence that says what to do. As in Python's own
+    module, NaN and Infinity are numbers.
+
+    Raises NotJSON, an InputError and a ValueError, which shows nothing of the text: it is not JSON, not
+    UTF-8, nested too deeply, or has a whole number of more digits than Python reads.
+    """
+    cut = False
     try:
         return json.loads(text)
+    except UnicodeDecodeError as error:
+        what = f"is not UTF-8 at byte {error.start}"
     except RecursionError:
-        raise ValueError("nested too deep") from None
+        what = "is nested too deeply"
+    except json.JSONDecodeError as error:
+        ends = error.pos >= len(error.doc.rstrip()) - 1 and error.msg != "Extra data"
+        cut = ends or error.msg.startswith("Unterminated")
+        at = f"line {error.lineno}, column {error.colno}" if error.lineno > 1 else f"column {error.colno}"
+        what = f"is not JSON at {at}: {error.msg}"
+    except ValueError:
+        what = f"has a whole number of more than {sys.get_int_max_str_digits()} digits"
+    message = f"{place}: {what}." if place else what
+    raise NotJSON(f"{message} {way_out}".rstrip(), what, cut=cut) from None
+
+
+_ALREADY_OPEN = ("/dev/fd/", "/dev/std", "/proc/self/fd/")
+"""Where names of files are that are open already, such as those of a shell's ``<(COMMAND)``."""
+_KINDS = {
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+def open_file(path: str | os.PathLike[str]) -> io.BufferedReader:
+    """A regular file that somebody else may have made, open for reading: the one way to open such a file.
+
+    A named pipe in its place would let the reader wait for ever, and a device has no end. A link is followed.
+    What is open already, such as ``/dev/stdin``, is read whatever it is.
+
+    Raises OSError, also where the path leads to anything else.
+    """
+    name = os.fspath(path)
+    if name.startswith(_ALREADY_OPEN):
+        return open(name, "rb")
+    try:
+        descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    except OSError as error:
+        if error.errno == errno.ENXIO:  # a socket, or a device without a driver
+            raise OSError(errno.EINVAL, "it is not a regular file", name) from None
+        raise
+    try:
+        kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
+        if kind == stat.S_IFDIR:
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
+        if kind != stat.S_IFREG:
+            what = _KINDS.get(kind, "something else")
+            raise OSError(errno.EINVAL, f"it is {what}, not a regular file", name)
+        return open(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def read_file(path: str | os.PathLike[str]) -> bytes:
+    """All bytes of a file, as of `open_file`. Raises OSError."""
+    with open_file(path) as file:
+        return file.read()
+
+
+def read_text(path: str | os.PathLike[str], errors: str = "strict") -> str:
+    """The text of a file in UTF-8, as of `open_file`. Raises OSError, UnicodeDecodeError."""
+    with io.TextIOWrapper(open_file(path), encoding="utf-8", errors=errors) as file:
+        return file.read()
+
+
+@contextmanager
+def opened_name(path: str | os.PathLike[str]) -> Iterator[str]:
+    """A name under which a library can open a file, as of `open_file`. Raises OSError."""
+    with open_file(path) as file:
+        yield f"/dev/fd/{file.fileno()}"
 
 
 @contextmanager
@@ -79,6 +168,12 @@ def sync(path: Path) -> None:
         os.close(fd)
 
 
+def lock_holder(data: bytes) -> str:
+    """The process that a file of a lock names; what else it has is not ours, and is not shown."""
+    found = re.fullmatch(rb"process \d+ on [\w.-]+\n?", data)
+    return found[0].decode().strip() if found else "another process"
+
+
 class FolderLock:
     """The right to write into a folder. Dies with the process, however that dies.
 
@@ -98,16 +193,16 @@ class FolderLock:
             if self._held.get(self._folder) == os.getpid():
                 self._refuse(f"this process ({os.getpid()})")
             while True:
-                self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+                self._fd = open_plain(self._path, os.O_RDWR | os.O_CREAT, 0o644)
                 try:
                     fcntl.lockf(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     if self._is_current():
                         break
                 except OSError as error:
-                    holder = os.read(self._fd, 200).decode("utf-8", "replace").strip()
+                    holder = lock_holder(os.read(self._fd, 200))
                     os.close(self._fd)
                     if error.errno in (errno.EACCES, errno.EAGAIN):
-                        self._refuse(holder or "another process")
+                        self._refuse(holder)
                     raise
                 os.close(self._fd)
             os.ftruncate(self._fd, 0)
@@ -212,5 +307,5 @@ def cache_folder() -> Path:
 
 def sha256(path: Path) -> str:
     """Of a file's bytes, in hexadecimal digits."""
-    with open(path, "rb") as file:
+    with open_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 
 from deskcheck.recording import Environment, Mode, Outcome, Program, Recording, Row, RunResult, Trace, render
 from deskcheck.tracer import Granularity, ReferenceTracer
+from deskcheck.tracer.result import exception_text
 
 Record = Callable[..., Recording]
 Run = Callable[[Program], RunResult]
@@ -47,6 +49,7 @@ def record_here(
     printed = io.StringIO()
     outcome, detail, result, builtin = Outcome.RETURNED, "", None, False
     raised: str | None = None
+    stderr, left = "", None
     with contextlib.redirect_stdout(printed):
         if program.mode is Mode.CALL:
             exec(code, names)
@@ -55,10 +58,12 @@ def record_here(
         try:
             eval(code, names)
         except Exception as error:  # noqa: BLE001 (the program's, whatever it is)
-            outcome, raised = Outcome.RAISED, type(error).__name__
-            detail = f"{raised}: {error}"
+            outcome, raised, left = Outcome.RAISED, type(error).__qualname__, error
         finally:
             tracer.stop()
+        if left is not None:  # the interpreter reports it when nobody watches any more
+            detail, stderr = exception_text(left), "".join(traceback.format_exception(left))
+            left = None  # or frames, this one among them, would hold each other
     assert tracer.failure is None, tracer.failure
     trace = Trace([Row(*json.loads(text)) for text in rows])
     if program.mode is Mode.CALL and outcome is Outcome.RETURNED:
@@ -74,6 +79,7 @@ def record_here(
             result=result,
             result_builtin=builtin,
             stdout=printed.getvalue(),
+            stderr=stderr,
             cut=tracer.cut,
             sources=dict(others or {}),
         ),

@@ -9,11 +9,12 @@ from typing import Any
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.kinds.program import program_sample
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.scaffolds.bench import Bench, Completion, Request, fenced, solved
+from deskcheck.ask.scaffolds.bench import Bench, Completion, Request, solved
 from deskcheck.ask.scaffolds.place import TRIED, ProgramRunner
 from deskcheck.ask.scaffolds.registry import scaffold_of
 from deskcheck.ask.scaffolds.visible import Puzzle, puzzle_of
 from deskcheck.corpus.readers.coding import CodingTask
+from deskcheck.fences import fenced_code
 from deskcheck.sandbox import Sandbox
 
 QUICK = replace(TRIED, cpu_s=0.5)
@@ -24,7 +25,7 @@ Script = Callable[[str, Request], str]
 
 def said(code: str) -> str:
     """A program as a completion."""
-    return f"{OPEN}\n{fenced(code)}\n{CLOSE}"
+    return f"{OPEN}\n{fenced_code(code)}\n{CLOSE}"
 
 
 def coding(id_: str = "half", **fields: Any) -> Sample:

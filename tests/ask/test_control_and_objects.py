@@ -14,8 +14,10 @@ from deskcheck.ask.answers.parsing import name_in
 from deskcheck.ask.baselines import guess
 from deskcheck.recording import Mode, Outcome, Program, Recording
 from tests.ask.conftest import Record, record_here
-from tests.witness.agree import KINDS, compare
+from tests.witness.agree import CONTROL, compare
 from tests.witness.asked import LONG, PROGRAMS, in_child
+
+KINDS = CONTROL
 
 LOOPS = """\
 def pick(xs, most):
@@ -334,7 +336,7 @@ def _agree_in_children(given: list[tuple[str, str]], least: int) -> None:
     counts: Counts = Counter()
     others = []
     for name, code in given:
-        found = in_child(name, code)
+        found = in_child(name, code, CONTROL)
         if isinstance(found, str):
             others.append((name, found))
             continue

@@ -2,7 +2,8 @@
 
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,10 @@ from hypothesis import strategies as st
 from deskcheck.ask import QUESTIONS, Sample, score_answer
 from deskcheck.ask.answers.parsing import exception_in
 from deskcheck.ask.baselines import guess
-from deskcheck.recording import Outcome, Recording
+from deskcheck.ask.kinds.exceptions import NO_MESSAGE
+from deskcheck.recording import Mode, Outcome, Program, Recording
+from deskcheck.recording.raised import message_of, raised_message
+from deskcheck.sandbox import Confinement, Sandbox
 from tests.ask.conftest import Record
 
 RAISING = {
@@ -59,6 +63,17 @@ RAISING = {
     "loop": "def f(x):\n    for i in [3, 2, 1, 0]:\n        x = 6 // i\n",
     "unpacking": "def f(x):\n    a, b = [x] * 3\n",
     "group": "def f(x):\n    raise ExceptionGroup('both', [ValueError(1), KeyError(2)])\n",
+    "own text": (
+        "class Short(Exception):\n    def __str__(self):\n        return f'need: {self.args[0]}\\nnot less'\n\n"
+        "def f(x):\n    raise Short(x)\n"
+    ),
+    "parts with own text": (
+        "class C:\n    def __repr__(self):\n        return '<C: c>'\n\ndef f(x):\n    raise KeyError(C())\n"
+    ),
+    "own text of a local class": (
+        "def f(x):\n    class Odd(KeyError):\n        def __str__(self):\n            return ''\n"
+        "    try:\n        {}[x]\n    except KeyError as error:\n        raise Odd(x) from error\n"
+    ),
     "unbound": "def f(x):\n    if not x:\n        y = 1\n    return y\n",
     "async": (
         "import asyncio\n\nasync def g():\n    await asyncio.sleep(0)\n    return {}[1]\n\n"
@@ -117,6 +132,56 @@ def test_line_and_class_decide_and_the_message_is_told_apart(record: Record) -> 
     for answer, (score, parts) in scores.items():
         found = score_answer(sample, f"[ANSWER]{answer}[/ANSWER]")
         assert (found.score, tuple(found.metrics.values())) == (score, parts), answer
+
+
+UNKNOWN = {
+    "the text fails": ("def __str__(self):\n        return 1", "raise Odd(x)"),
+    "the text prints": (
+        "def __str__(self):\n        print('!', file=sys.stderr); return 'odd'",
+        "raise Odd(x)",
+    ),
+    "reported otherwise": ("args = (3,)", "sys.excepthook = lambda *_: print('gone'); raise Odd(x)"),
+    "reported by its own": (
+        "def __str__(self):\n        return 'odd'",
+        "sys.excepthook = print; raise Odd(x)",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox(Confinement.STRICT, workers=1) as place:
+        yield place
+
+
+@pytest.mark.parametrize("name", ["own text", "parts with own text", "own text of a local class", "group"])
+def test_the_message_of_a_run_is_what_python_printed(name: str, sandbox: Sandbox, tmp_path: Path) -> None:
+    """No code of the program is run for it: the report that ends the run has it."""
+    run_result = sandbox.run_one(
+        Program(id=name, code=RAISING[name], mode=Mode.CALL, entry="f", arguments="(1,)")
+    )
+    message = truth(RAISING[name], tmp_path / "program.py")[2]
+    assert raised_message(run_result) == message_of(message)
+    assert raised_message(replace(run_result, stderr="")) == (
+        message_of(message) if name == "group" else None
+    )
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_a_message_that_nobody_can_know_is_not_asked_for(name: str, sandbox: Sandbox, record: Record) -> None:
+    """Line and class still are; the prompt says so, and any message is right."""
+    body, raising = UNKNOWN[name]
+    code = f"import sys\nclass Odd(Exception):\n    {body}\ndef f(x):\n    {raising}\n"
+    run_result = sandbox.run_one(Program(id=name, code=code, mode=Mode.CALL, entry="f", arguments="(1,)"))
+    recording = record(code.replace("sys.excepthook", "hook"), "f", "(1,)")
+    (sample,) = asked("exception", replace(recording, run_result=run_result))
+    if name == "reported otherwise":  # the tracer read what `str` gives
+        assert sample.answer.endswith(": Odd: 1")
+        return
+    assert sample.prompt.endswith(NO_MESSAGE)
+    for message in ("", ": odd", ": 1"):
+        found = score_answer(sample, f"[ANSWER]{sample.answer}{message}[/ANSWER]")
+        assert found.metrics == {"right_line": 1, "right_class": 1, "right_message": 1}
 
 
 def test_where_the_stack_ends_is_not_asked(record: Record) -> None:

@@ -134,3 +134,20 @@ def test_type_parameters_run_no_line(record: Record) -> None:
         (s.data["line"], s.data["k"]): s.answer for s in QUESTIONS["visit"](record(code), per_recording=99)
     }
     assert asked == {(1, 1): "3", (3, 1): "6", (4, 1): "5", (5, 1): "return", (6, 1): "7", (7, 1): "return"}
+
+
+FENCES = (
+    "def f(n):\n    text = '''\n```python\nx = 1\n```\n````\n'''\n    size = len(text)\n    return size + n\n"
+)
+
+
+@pytest.mark.parametrize("kind", ["output", "state", "next_line", "path"])
+def test_a_program_with_fences(record: Record, kind: str) -> None:
+    """The fence around the program is longer than any in it: a reader of Markdown sees the whole program."""
+    (sample, *_) = QUESTIONS[kind](record(FENCES, "f", "(4)"))
+    own = sample.prompt.rpartition("Now yours.")[2]
+    shown = re.search(r"^(`{3,})python\n(.*?)\n\1$", own, re.M | re.S)
+    assert shown is not None
+    lines = [re.sub(r"^ *\d+ \| ?", "", line) for line in shown[2].split("\n")]
+    assert "\n".join(lines) + "\n" == FENCES
+    assert shown[1] == "`````"

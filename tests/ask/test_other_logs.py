@@ -234,9 +234,9 @@ def test_samples_of_earlier_versions(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[1]\n", "line 1: is no JSON object"),
+        ("[1]\n", "line 1: is not a JSON object"),
         ('{"doc_id": 1}\n', "line 1: is no sample of lm-evaluation-harness: it has no 'doc'"),
-        (json.dumps(harness_row(0, "sum", "none", acc=1.0)) + "\n{", "line 2: is no JSON object"),
+        (json.dumps(harness_row(0, "sum", "none", acc=1.0)) + "\n{", "line 2: is not JSON at column 2"),
     ],
 )
 def test_a_damaged_file_of_samples_is_named(tmp_path: Path, text: str, said: str) -> None:

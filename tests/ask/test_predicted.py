@@ -140,9 +140,9 @@ def _required(name: str) -> set[str]:
     ("name", "row", "message"),
     [
         ("livecodebench_test_output", {"test": "[]"}, "1: 'test' is not the JSON text of a list of tests"),
-        ("livecodebench_test_output", {"test": "["}, "1: 'test': is no JSON"),
+        ("livecodebench_test_output", {"test": "["}, "1: 'test': is not JSON"),
         ("livecodebench_test_output", {"test": '[{"input": "1"}]'}, "1: 'test': the row lacks 'output'"),
-        ("livecodebench_test_output", {"test": '[{"input": "1", "output": "[2"}]'}, "'output': is no JSON"),
+        ("livecodebench_test_output", {"test": '[{"input": "1", "output": "[2"}]'}, "'output': is not JSON"),
         ("livecodebench_test_output", {"test_id": "1"}, "1: 'test_id' is a string, not a whole number"),
         ("codesense_statement", {"Variable Values Before Statement": "x"}, "is a string, not an object"),
         ("codesense_loop", {"question": "Why?"}, r"1: 'question' is none about a loop: Why\?"),

@@ -10,7 +10,12 @@ from pathlib import Path
 import pytest
 
 from deskcheck.ask import QUESTIONS, Sample, score_answer
+from deskcheck.recorder.programs import record_programs
+from deskcheck.recorder.settings import RecordSettings
+from deskcheck.recording import Mode, Program
 from deskcheck.recording.reader import Recordings
+from deskcheck.sandbox import Confinement
+from tests.ask.conftest import Record
 from tests.conftest import unmeasured
 from tests.recorder.test_suite import record
 
@@ -262,3 +267,57 @@ def test_answers_are_scored(asked: tuple[list[Sample], Counter[str]]) -> None:
                 sample.id,
                 other.answer,
             )
+
+
+def test_a_program_that_is_cut_down_keeps_its_future(record: Record) -> None:
+    """``from __future__ import annotations`` decides whether the classes that are shown can be made."""
+    code = (
+        '"""Text."""\nfrom __future__ import annotations\nclass A:\n    def same(self) -> A:\n        return self\n'
+        + "".join(f"def g{n}():\n    return {n}\n" for n in range(200))
+        + "def f(n):\n    return [A().same() is not None, n]\n"
+    )
+    (sample,) = QUESTIONS["output"](record(code, "f", "(3,)"))
+    shown = sample.prompt.rpartition("```python\n")[2].partition("\n```")[0]
+    assert "g199" not in shown
+    assert "from __future__ import annotations" in shown
+
+
+MANY = "".join(f"def g{n}():\n    return {n}\n" for n in range(200))
+"""Definitions that make a module so long that only a part of it is shown."""
+CUT = (
+    "class Base(ValueError):\n    n = 1\n    def text(self):\n        return g1()\n"
+    "class Own(Base):\n    '''Raised.'''\n    def __str__(self):\n        return 'own'\n"
+    "def heapify(x):\n    return x\n"
+    f"{MANY}"
+    "def f(x):\n    try:\n        heapify(x)\n        raise Own(x)\n    except ValueError as error:\n        return Base.n\n"
+    "try:\n    from _heapq import *\nexcept ImportError:\n    pass\n"
+)
+
+
+def test_what_is_only_named_is_shown_without_its_methods(record: Record) -> None:
+    """Of a class what it extends decides which handler takes it; a star may bind a function anew."""
+    (sample,) = QUESTIONS["output"](record(CUT, "f", "([3, 1],)"))
+    assert sample.answer == "1"
+    shown = sample.prompt.rpartition("```python\n")[2].partition("\n```")[0]
+    assert "class Own(Base):\n    '''Raised.'''" in shown
+    assert "class Base(ValueError):\n    n = 1" in shown
+    assert "from _heapq import *" in shown
+    for left_out in ("def __str__", "def text", "def g1", "def heapify"):
+        assert left_out not in shown
+
+
+def test_a_generator_of_a_module_is_said_to_be_run(tmp_path: Path) -> None:
+    """The call alone runs no line: what runs it to its end stands in the prompt, also where the text of the
+    function is a module's."""
+    program = Program(
+        id="merge", code="", mode=Mode.CALL, entry="merge", arguments="([3], [1])", module="heapq"
+    )
+    record_programs([program], tmp_path / "runs", RecordSettings(sandbox=Confinement.TRUSTED, repeat=False))
+    (recording,) = Recordings(tmp_path / "runs")
+    for kind in ("path", "state", "output"):
+        (sample, *_) = QUESTIONS[kind](recording)
+        assert "list(merge([3], [1]))" in sample.prompt, kind
+    excluded: Counter[str] = Counter()
+    for kind in ("changes", "input"):
+        assert not [*QUESTIONS[kind](recording, excluded=excluded)]
+    assert excluded == {"the call only begins a generator or coroutine": 2}

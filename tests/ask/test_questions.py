@@ -395,6 +395,9 @@ def test_unfit_recordings_are_counted(record: Record, kind: str) -> None:
         raised = replace(fit.run_result, outcome=Outcome.RAISED)
         assert reasons(kind, replace(fit, run_result=raised)) == ["ended otherwise: raised"]
     assert ask(kind, replace(fit, repeatable=True)), "repeatable is asked about"
+    refused = replace(fit, run_result=replace(fit.run_result, refused={"socket": 1}))
+    assert reasons(kind, refused) == ["the sandbox refused it something"]
+    assert ask(kind, replace(fit, run_result=replace(fit.run_result, refused={})))
 
 
 @pytest.mark.parametrize("kind", OF_RETURNS)
@@ -487,3 +490,72 @@ def test_a_kind_is_whole(kind: str) -> None:
     }
     places = "\n- ".join(place for place, lacks in missing.items() if lacks)
     assert not places, f"the kind of question {kind!r} is missing in\n- {places}"
+
+
+PATHS = {
+    "comprehension": ("def g(x):\n    return x\n\ndef f(n):\n    y = [\n        g(k)\n        for k in range(n)\n    ]\n    return y\n",
+                      "[5, 2, 9]"),
+    "calls on one line": ("def g(x):\n    x += 1\n    return x\n\ndef f(n):\n    y = g(n) + g(\n        n\n    )\n    return y\n",
+                          "[6, 2, 3, 2, 3, 9]"),
+    "lambda": ("def g(x):\n    return -x\n\ndef f(n):\n    by = lambda k: (\n        g(k)\n    )\n    y = sorted([n, 1], key=by)\n    return y\n",
+               "[5, 8, 2, 9]"),
+    "generator expression": ("def g(x):\n    return -x\n\ndef f(n):\n    y = (g(k) for k in range(n))\n    z = sum(y)\n    return z\n",
+                             "[5, 6, 2, 7]"),
+    "loop on one line": ("def g(x):\n    x += 1\n    return x\n\ndef f(n):\n    for k in range(n): g(k); k = 1\n    return n\n",
+                         "[6, 2, 3, 2, 3, 7]"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_a_path_by_the_rule_of_its_prompt(record: Record, name: str) -> None:
+    """A line is there where its call comes to it from another line; a comprehension or a lambda has none."""
+    code, expected = PATHS[name]
+    (sample,) = QUESTIONS["path"](record(code, "f", "(2,)"))
+    assert sample.answer == expected
+
+
+def test_a_stub_counts_where_it_is_defined(record: Record) -> None:
+    """A line with a definition whose body is a constant is no line with a constant alone."""
+    code = "class P:\n    n: int\n    def size(self): ...\n    def name(self):\n        ...\nx = P().size()\n"
+    (sample,) = QUESTIONS["path"](record(code))
+    assert sample.answer == "[1, 3, 4, 6, 3]"
+
+
+def test_two_statements_share_a_line(record: Record) -> None:
+    """On which only one of them begins: its lines run for both, so neither is asked about."""
+    code = "def f(n):\n    x = max(n,\n        2); y = 3\n    if (x and\n        y): x = 1\n    z = x\n    return z\n"
+    recording = record(code, "f", "(1,)")
+    excluded: Counter[str] = Counter()
+    assert list(QUESTIONS["path"](recording, excluded=excluded)) == []
+    assert [*excluded] == ["a statement begins on a line on which another ends"]
+    for kind in ("visit", "next_line", "state", "coverage"):
+        asked = {sample.data["line"] for sample in QUESTIONS[kind](recording, per_recording=99)}
+        assert asked <= {6, 7}, kind
+
+
+def test_moments_that_look_the_same(record: Record) -> None:
+    """What a library holds is in no prompt: a line after which one or another runs is not asked about."""
+    code = (
+        "import warnings\ndef old():\n    warnings.warn('old')\n    return 8\n"
+        "with warnings.catch_warnings():\n    warnings.simplefilter('ignore')\n    old()\n"
+        "    warnings.simplefilter('error')\n    try:\n        old()\n    except UserWarning:\n        pass\n"
+    )
+    asked = list(QUESTIONS["next_line"](record(code), per_recording=99))
+    assert asked
+    assert not [sample for sample in asked if sample.data["line"] == 3]
+
+
+def test_names_that_the_source_does_not_have(record: Record) -> None:
+    """The interpreter's own in the body of a class, and those that it writes otherwise, are not asked for."""
+    code = (
+        'class A:\n    """Text."""\n    def f(self, n):\n        __m = n + 1\n        \u2115 = __m * 2\n        k = \u2115 + 1\n'
+        "        return k\nx = A().f(3)\ny = x\n"
+    )
+    recording = record(code)
+    names = {
+        sample.data["variable"]
+        for kind in ("state", "history", "type")
+        for sample in QUESTIONS[kind](recording, per_recording=999)
+    }
+    assert names == {"x", "y", "n", "k", "A", "self"} & names
+    assert {"x", "k"} <= names

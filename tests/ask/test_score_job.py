@@ -347,8 +347,8 @@ def test_every_line_gives_a_row(questions: Path, tmp_path: Path) -> None:
     right = json.dumps({"id": sample.id, "completion": said(sample.answer)}).encode()
     lines = [
         (right, "scored", ""),
-        (b'{"id": "x', "damaged", "line 2: is no JSON: "),
-        (b"[" * 200_000, "damaged", "line 3: is nested too deep"),
+        (b'{"id": "x', "damaged", "line 2: is not JSON at column "),
+        (b"[" * 200_000, "damaged", "line 3: is nested too deeply"),
         (b"[1]", "damaged", "line 4: is no JSON object"),
         (b'{"id": 7, "completion": ""}', "damaged", 'line 5: has no "id" that is text'),
         (
@@ -357,7 +357,7 @@ def test_every_line_gives_a_row(questions: Path, tmp_path: Path) -> None:
             'line 6: its "completion" is no text',
         ),
         (b'{"id": "\xff"}', "damaged", "line 7: is not UTF-8"),
-        (b'{"n": ' + b"9" * 5000 + b"}", "damaged", "line 8: is no JSON: "),
+        (b'{"n": ' + b"9" * 5000 + b"}", "damaged", "line 8: has a whole number of more than"),
         (
             b'{"id": "who?", "completion": "x"}',
             "unknown_question",
@@ -500,7 +500,7 @@ def test_wrong_files_are_refused(questions: Path, tmp_path: Path) -> None:
             f"{first}\n{{}}\n",
             r"q\.jsonl line 2: is no question that `deskcheck offline questions` wrote: 'id'",
         ),
-        (f"{first}\n{second[:-3]}\n", r"q\.jsonl line 2: is no JSON"),
+        (f"{first}\n{second[:-3]}\n", r"q\.jsonl line 2: is not JSON"),
         ("\n", r"q\.jsonl: has no questions"),
     ):
         (tmp_path / "q.jsonl").write_text(text)

@@ -1,11 +1,14 @@
 """One call of a function in a file. Not: running it."""
 
+import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from deskcheck.corpus import programs
+from deskcheck.corpus.readers.files import script
+from deskcheck.corpus.text.python import parse
 from deskcheck.recording import InputError, Mode, Program
 
 SORTING = '''\
@@ -165,3 +168,38 @@ def test_only_a_python_file_has_functions(sorting: str, source: str) -> None:
     """Anything else before the two colons is refused with the form to write."""
     with pytest.raises(InputError, match=r"path/file\.py::function"):
         programs(source, "()")
+
+
+def test_no_line_is_shown_of_a_file_that_a_link_leads_to(tmp_path: Path) -> None:
+    """A folder of somebody else's can have a link to any file of the user's: an error does not print it."""
+    (tmp_path / "shadow").write_text("root:$6$S3CR3T:19000:\n")
+    (tmp_path / "program.py").symlink_to("shadow")
+    with pytest.raises(InputError, match="does not parse") as caught:
+        script(str(tmp_path / "program.py"), lambda text: None)
+    assert "S3CR3T" not in str(caught.value)
+    with pytest.raises(InputError, match="S3CR3T"):
+        parse("root:$6$S3CR3T:19000:\n", "mine.py")
+
+
+def test_a_long_line_that_does_not_parse_is_shown_around_its_place() -> None:
+    """A megabyte in one line does not become a megabyte of message."""
+    with pytest.raises(InputError) as caught:
+        parse("x = '" + "a" * 1_000_000 + "' $ 1\n", "program.py")
+    assert len(str(caught.value)) < 700
+    assert "' $ 1" in str(caught.value)
+
+
+def test_an_archive_is_its_main_module(tmp_path: Path) -> None:
+    """Which imports the others; an archive without one, or with one that is no Python, is refused."""
+    path = tmp_path / "app.pyz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("__main__.py", "import inner\n")
+        archive.writestr("inner.py", "")
+    (program,) = programs(str(path))
+    assert (program.code, program.path, program.filename) == ("import inner\n", str(path), "__main__.py")
+    for texts in ({"inner.py": ""}, {"__main__.py": "if"}):
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, text in texts.items():
+                archive.writestr(name, text)
+        with pytest.raises(InputError, match="__main__"):
+            programs(str(path))

@@ -75,7 +75,7 @@ def test_gzip_is_read_too(tmp_path: Path) -> None:
             "functions.jsonl:2: the row lacks 'entry'; it has code, inputs. A row is",
         ),
         ({}, "functions.jsonl:2: the row lacks 'code'; it has nothing. A row is"),
-        ('{"code": "def', "functions.jsonl:2: not JSON at column 10: Unterminated string"),
+        ('{"code": "def', "functions.jsonl:2: is not JSON at column 10: Unterminated string"),
         ("[1, 2]", "functions.jsonl:2: a row is a JSON object, this is a list. A row is"),
         ({**ADD, "code": 3}, "functions.jsonl:2: 'code' is a whole number, not a string."),
         ({**ADD, "inputs": "(1)"}, "functions.jsonl:2: 'inputs' is a string, not a list."),

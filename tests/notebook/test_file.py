@@ -253,3 +253,35 @@ def test_shown_is_what_the_reader_sees() -> None:
         .text
         == "12"
     )
+
+
+def test_an_order_that_stays_is_written_once(tmp_path: Path) -> None:
+    """The order of a thousand cells does not stand in each of a thousand steps: what is written grows as the steps do."""
+    order = tuple(f"cell-{number:04d}" for number in range(1000))
+    other = order[::-1]
+    steps = [
+        Execution(
+            cell="cell-0000",
+            source="1",
+            status=Status.OK,
+            count=number,
+            order=order if number < 600 else other,
+        )
+        for number in range(1000)
+    ]
+    path = tmp_path / "a.trajectory.parquet"
+    given = Trajectory(
+        id="a", source="replay", cells=tuple(Cell(id=name, source="1") for name in order), steps=()
+    )
+    with TrajectoryWriter(path, given) as writer:
+        for step in steps[:700]:
+            writer.write(step)
+        assert writer.part.stat().st_size < 300_000
+        assert list(writer.steps()) == steps[:700]
+    with TrajectoryWriter(path, given) as writer:
+        assert writer.resumed == 700
+        for step in steps[700:]:
+            writer.write(step)
+        written = writer.finish()
+    assert list(written.steps) == steps
+    assert written.steps[650].order == other

@@ -81,6 +81,15 @@ def test_ids_are_kept_or_made() -> None:
         (notebook({"source": "x"}), "cell 0 is none of nbformat 4"),
         (notebook({"cell_type": "code", "source": 3}), "cell 0 is none of nbformat 4"),
         (notebook(code("x", outputs=[{"name": "stdout"}])), "cell 0 is none of nbformat 4"),
+        (b'{"nbformat": ' + b"9" * 5000 + b"}", "a whole number of more than 4300 digits"),
+        (b'{"nbformat": 4, "cells": ' + b"[" * 100_000, "nested too deeply"),
+        (notebook(code("x"))[:-1] + b', "metadata": {"language_info": {"name": ["ruby"]}}}', "is not a text"),
+        (notebook(code("x"))[:-1] + b', "metadata": {"kernelspec": {"name": 3}}}', "is not a text"),
+        (
+            notebook(code("x", outputs=[{"output_type": "display_data", "data": {"text/plain": {"a": 1}}}])),
+            "cell 0 is none of nbformat 4",
+        ),
+        (notebook(code("x = '" + "a" * 2_000_000 + "'")), "cell 0: its source has 2,000,006 characters"),
     ],
 )
 def test_what_is_no_notebook_is_refused(text: bytes, said: str) -> None:

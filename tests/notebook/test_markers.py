@@ -1,6 +1,5 @@
 """What authors say to nbval, nbmake, nbclient and Jupyter Book counts here too."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +7,7 @@ import pytest
 
 from deskcheck.notebook.check.check import NotebookReport, check_notebooks
 from deskcheck.notebook.settings import CheckSettings, ReplayLimits
+from deskcheck.notebook.trajectory.ipynb import read_notebook
 from deskcheck.notebook.trajectory.markers import Marker, markers_of
 from deskcheck.notebook.trajectory.trajectory import Cell
 from tests.notebook.test_check import cell, printed, raised, save
@@ -64,11 +64,29 @@ class TestRuns:
         """`allow_errors` and `timeout` of a notebook's own metadata, as nbmake and Jupyter Book read them."""
         slow = cell("import time; time.sleep(2); 1 / 0")
         path = save(tmp_path / "a.ipynb", slow, execution={"allow_errors": True, "timeout": 30})
-        assert [each.status.value for each in self.checked(path, cell_s=1).cells] == ["no_stored_output"]
-        book = json.loads(path.read_text())
-        book["metadata"] = {}
-        path.write_text(json.dumps(book))
-        assert [each.status.value for each in self.checked(path, cell_s=1).cells] == ["timed_out"]
+        assert [each.status.value for each in self.checked(path).cells] == ["no_stored_output"]
+        save(path, slow, execution={"allow_errors": True, "timeout": 0.5})
+        assert [each.status.value for each in self.checked(path).cells] == ["timed_out"]
+        assert [each.status.value for each in self.checked(path, cell_s=30).cells] == ["timed_out"]
+
+    def test_a_notebook_does_not_raise_a_limit(self, tmp_path: Path) -> None:
+        """The caller's limit on a cell holds, whatever the notebook asks for."""
+        path = save(tmp_path / "a.ipynb", cell("while True: pass"), execution={"timeout": 1e999})
+        report = self.checked(path, cell_s=0.5)
+        assert [each.status.value for each in report.cells] == ["timed_out"]
+        assert "execution.timeout inf of the metadata is not a number of seconds: ignored" in report.notes
+
+    @pytest.mark.parametrize("timeout", [1e999, -1, 0, True, "1h", [3], 10**400])
+    def test_a_timeout_that_is_none_is_a_note(self, tmp_path: Path, timeout: Any) -> None:
+        """What is not a number of seconds is ignored, with a word."""
+        read = read_notebook(save(tmp_path / "a.ipynb", cell("1"), execution={"timeout": timeout}))
+        assert read.limits == {}
+        assert any("execution.timeout" in note for note in read.notes)
+
+    def test_the_lower_limit_holds(self, tmp_path: Path) -> None:
+        """Of the caller and the notebook; without either, 60 seconds."""
+        pairs = {(3, 30): 3, (30, 3): 3, (None, 300): 300, (3, None): 3, (None, None): 60}
+        assert {pair: ReplayLimits(cell_s=pair[0]).of_cells(pair[1]) for pair in pairs} == pairs
 
     def test_a_notebook_may_end_itself(self, tmp_path: Path) -> None:
         """`sys.exit(0)` is no failure, and what never ran after it is not run; another status is one."""

@@ -309,3 +309,10 @@ def test_every_rule_is_shown() -> None:
     alone = {names[0] for _, _, names in SAME if len(names) == 1}
     missing = [name for name in RULES if name not in alone]
     assert not missing, f"tests/notebook/test_normalise.py: SAME has no pair that takes {missing} alone"
+
+
+def test_no_rule_is_tried_on_a_text_that_no_run_can_have() -> None:
+    """Megabytes of stored output are compared as they are, at once."""
+    long = "0x7f3c00 1.23456789012345678\n" * 200_000
+    assert after(long, "") is None
+    assert after(long, long) == ()

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from deskcheck.recorder import against as composer_of_comparison
 from deskcheck.recorder import record as composer
-from deskcheck.recorder.against import ReferenceAgreement, against_reference
+from deskcheck.recorder.against import ReferenceAgreement, against_reference, compare_folder
 from deskcheck.recorder.programs import record_programs
 from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording import Program, Row
@@ -196,7 +197,6 @@ def test_what_cannot_be_compared_is_counted(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (["--sample", "0.5"], "--sample 0.5: goes with --against reference"),
-        (["--seed", "1"], "--seed 1: goes with --against reference"),
         (["--against", "reference", "--sample", "2"], "is a share: more than 0 and at most 1"),
     ],
 )
@@ -205,6 +205,40 @@ def test_what_does_not_go_together(runs: Path, arguments: list[str], said: str) 
     ran = deskcheck("runs", "check", "runs", *arguments, cwd=runs.parent)
     assert ran.returncode == 2
     assert said in ran.stderr
+
+
+def test_a_check_compares_by_default(tmp_path: Path) -> None:
+    """All of a small folder; a recording that tells of another run than happens fails the check, and programs
+    run only where that is wanted."""
+    settings = RecordSettings(sandbox=Confinement.STRICT, repeat=False)
+    record_programs(programs(3), tmp_path / "runs", settings)
+    ran = deskcheck("runs", "check", "runs", cwd=tmp_path)
+    assert ran.returncode == 0
+    assert "by the reference tracer: 3 of 3 recordings, drawn with seed 0; compared: 3," in ran.stdout
+
+    def wrong(rows: list[Row]) -> list[Row]:
+        return [r._replace(locals=r.locals and r.locals.replace('"i":1', '"i":7')) for r in rows]
+
+    changed(tmp_path / "runs", tmp_path / "false", {"p2": wrong})
+    ran = deskcheck("runs", "check", "false", "--json", cwd=tmp_path)
+    assert ran.returncode == 1
+    assert [*json.loads(ran.stdout)["against_reference"]["different"]] == ["p2"]
+    ran = deskcheck("runs", "check", "false", "--against", "nothing", "--json", cwd=tmp_path)
+    assert ran.returncode == 0
+    assert "against_reference" not in json.loads(ran.stdout)
+
+
+def test_of_a_large_folder_a_sample_is_compared(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as the time allows; the others are counted."""
+    trusted = Confinement.TRUSTED
+    assert compare_folder(Recordings(runs), seconds=0, confinement=trusted).compared == 5
+    monkeypatch.setattr(composer_of_comparison, "FEW", 4)
+    found = compare_folder(Recordings(runs), seconds=0, confinement=trusted)
+    assert (found.drawn, found.compared) == (0, 0)
+    assert found.left_out == {"the time for the comparison was spent": 5}
+    assert compare_folder(Recordings(runs), seconds=600, confinement=trusted).compared == 5
+    some = against(Recordings(runs), most=2)
+    assert (some.compared, some.left_out) == (2, {"not drawn": 3})
 
 
 @pytest.mark.parametrize("shards", [[], pytest.param(["--shards", "4"], marks=pytest.mark.slow)])

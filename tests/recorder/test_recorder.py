@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from deskcheck.ask.run import questions_of
 from deskcheck.errors import InputError
 from deskcheck.recorder.programs import RecordSummary, record_programs
 from deskcheck.recorder.settings import RecordSettings
@@ -81,3 +82,41 @@ def test_two_programs_of_one_name_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="twin"):
         recorded(tmp_path, first, first)
     assert Recordings(tmp_path / "runs").ids == ("twin",)
+
+
+def test_secrets_are_taken_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of this process's environment, and of .env beside the program; the run compares as it was."""
+    monkeypatch.setenv("API_KEY", "k3y of ann")
+    (tmp_path / ".env").write_text("DB_PWD=hunter22\n")
+    code = "a = 'k3y of' + ' ann'\nb = {'x': 'hunter' + '22'}\nprint(a)\nraise ValueError(b['x'])\n"
+    notes: list[str] = []
+    for mask in (True, False):
+        record_programs(
+            [Program(id="p", code=code, path=str(tmp_path))],
+            tmp_path / f"runs-{mask}",
+            RecordSettings(mask=mask),
+            note=notes.append,
+        )
+        (recording,) = Recordings(tmp_path / f"runs-{mask}")
+        told = "".join(map(repr, recording.trace.rows)) + repr(recording.run_result)
+        assert ("k3y of ann" in told, "hunter22" in told) == (not mask, not mask)
+        assert recording.repeatable
+    assert len(notes) == 1
+    assert "API_KEY, DB_PWD are masked" in notes[0]
+
+
+def test_what_was_refused_is_recorded(tmp_path: Path) -> None:
+    """And told of all: the calls and paths, by program."""
+    programs = [
+        Program(id="refused", code="import socket\ntry:\n    socket.socket()\nexcept OSError:\n    x = 1\n"),
+        Program(id="plain", code="x = 1\n"),
+    ]
+    summary = record_programs(programs, tmp_path)
+    assert summary.refused == {"refused": {"socket": 1}}
+    found = {recording.id: recording for recording in Recordings(tmp_path)}
+    assert found["refused"].run_result.refused == {"socket": 1}
+    assert found["refused"].doubt == "the sandbox refused it something"
+    assert (found["plain"].run_result.refused, found["plain"].doubt) == ({}, None)
+    for doubtful in (False, True):
+        samples, _ = questions_of(found.values(), ["path"], doubtful=doubtful)["path"]
+        assert {sample.program for sample in samples} == ({"plain", "refused"} if doubtful else {"plain"})

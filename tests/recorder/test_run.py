@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -155,10 +156,14 @@ WAYS = {
     "stdin": ["-", "a", "b"],
     "below": ["pack/script.py"],
     "no py": ["script"],
+    "archive": ["app.pyz", "a"],
+    "archive with another name": ["app", "a"],
+    "archive without a program": ["empty.zip"],
+    "folder": ["pack", "a"],
 }
 
 
-@pytest.mark.parametrize("way", some(WAYS, "json.tool", "package", "missing", "stdin", "below"))
+@pytest.mark.parametrize("way", some(WAYS, "json.tool", "package", "missing", "stdin", "below", "archive"))
 def test_every_way_to_name_a_program(way: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """A module, a package, a program from standard input, a file in another folder, one without an ending."""
     (folder / "pack").mkdir()
@@ -166,6 +171,11 @@ def test_every_way_to_name_a_program(way: str, folder: Path, capfd: pytest.Captu
     for name in ("pack/__main__.py", "pack/inside.py", "pack/script.py", "script"):
         (folder / name).write_text(show)
     (folder / "pack" / "__init__.py").write_text("")
+    archives = {"app.pyz": "__main__.py", "app": "__main__.py", "empty.zip": "other.py"}
+    for name, inner in archives.items():
+        with zipfile.ZipFile(folder / name, "w") as archive:
+            archive.writestr(inner, show + "import inner\nprint(inner.twice(2), __file__, __spec__.origin)\n")
+            archive.writestr("inner.py", "def twice(x):\n    return 2 * x\n")
     given = '{"a": [1, 2]}' if way == "json.tool" else show
     without, with_us, _ = both(capfd, WAYS[way], given)
     assert with_us == without
@@ -209,7 +219,11 @@ def test_a_killed_program_is_recorded_to_its_last_line(
 
 @pytest.mark.parametrize(
     ("target", "said"),
-    [("no.py", "is no file"), (".", "is a folder"), ("--sandbox", "is no option of `deskcheck run`")],
+    [
+        ("no.py", "is no file"),
+        (".", "is a folder without a file __main__.py"),
+        ("--sandbox", "is no option of `deskcheck run`"),
+    ],
 )
 def test_what_is_no_program_is_refused(target: str, said: str, folder: Path) -> None:
     """With what to write instead; nothing is made."""
@@ -374,3 +388,46 @@ def test_published_programs_do_the_same(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 IN_PROCESS = "import sys; from deskcheck.recorder.run import run; sys.exit(run(sys.argv[1], out='runs')[1])"
+
+
+def test_the_modules_of_an_archive_are_recorded(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """By their names in it, with their texts."""
+    with zipfile.ZipFile(folder / "app.pyz", "w") as archive:
+        archive.writestr("__main__.py", "from pack.inner import twice\nx = twice(2)\n")
+        archive.writestr("pack/__init__.py", "")
+        archive.writestr("pack/inner.py", "def twice(x):\n    return 2 * x\n")
+    _, _, recording = both(capfd, ["app.pyz"])
+    assert recording.program.code.startswith("from pack.inner")
+    assert recording.source("pack/inner.py") == "def twice(x):\n    return 2 * x\n"
+    assert {event.file for event in recording.trace} >= {"__main__.py", "pack/inner.py"}
+
+
+SECRET = "k3y of ann & co"
+
+
+@pytest.mark.parametrize("mask", [True, False])
+def test_secrets_are_taken_out(
+    mask: bool, folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Of the environment and of .env: in values, output, arguments and the exception. The program has them."""
+    monkeypatch.setenv("API_KEY", SECRET)
+    monkeypatch.setenv("PWD", str(folder))
+    monkeypatch.setenv("OTHER_TOKEN", "never-seen")
+    (folder / ".env").write_text("DB_PWD='hunter 22'\n")
+    (folder / "app.py").write_text(
+        "import os, sys\nkey = os.environ['API_KEY']\ndata = open('.env').read()\n"
+        "print(sys.argv[1] == key, key, os.environ['PWD'] == os.getcwd())\nraise ValueError([key])\n"
+    )
+    notes: list[str] = []
+    settings = RunSettings(mask=mask)
+    run("app.py", (SECRET, "x"), out="runs", settings=settings, note=notes.append)
+    (recording,) = Recordings("runs")
+    told = "".join(map(repr, recording.trace.rows)) + repr((recording.run_result, recording.program.extra))
+    assert capfd.readouterr().out == f"True {SECRET} True\n"
+    assert (SECRET in told, "hunter 22" in told) == (not mask, not mask)
+    assert str(folder) in told
+    assert recording.program.extra["argv"] == ["[masked]" if mask else SECRET, "x"]
+    assert len(notes) == mask
+    if mask:
+        assert "API_KEY, DB_PWD are masked" in notes[0]
+        assert SECRET not in notes[0]

@@ -108,6 +108,9 @@ def test_an_iterator_is_refused() -> None:
         ({"outcome": Outcome.RAISED}, [0, 1], "outcome: returned and raised"),
         ({"stdout": "b"}, [0, 1], "output: "),
         ({"result": "2"}, [0, 1], "result"),
+        ({"detail": "E: b"}, [0, 1], "message: 'a' and 'b'"),
+        ({"detail": "E: a\nb"}, [0, 1], None),
+        ({"detail": "E(1)"}, [0, 1], None),
         ({}, [0], "event"),
     ],
 )
@@ -117,7 +120,7 @@ def test_two_runs_differ_in_endings_or_events(
     """Whichever is first; what the one has and the other has not is a difference."""
     frame: dict[str, Any] = {"frame": 0, "function": "f"}
     told = [json.dumps(row).encode() for row in events(frame, frame)]
-    run_result = RunResult(outcome=Outcome.RETURNED, stdout="a", result="1")
+    run_result = RunResult(outcome=Outcome.RETURNED, stdout="a", result="1", exception="E", detail="E: a")
     one = (run_result, lambda: told)
     other = (replace(run_result, **change), lambda: [told[number] for number in blocks])
     assert (difference(other, one) is None) == (where is None)

@@ -61,6 +61,8 @@ RECORDINGS: dict[str, dict[str, str]] = {
     "environment: empty": {"environment": "{}"},
     "mode": {"mode": "what"},
     "outcome": {"outcome": "forged"},
+    "refused: a list": {"refused": "[]"},
+    "refused: a text": {"refused": '{"socket": "x"}'},
 }
 
 

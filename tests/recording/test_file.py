@@ -143,6 +143,7 @@ endings = st.builds(
     cut=maybe_texts,
     sources=names,
     packages=names,
+    refused=st.none() | st.dictionaries(texts, st.integers(0, 2**53), max_size=2),
 )
 environments = st.builds(
     Environment,
@@ -896,7 +897,7 @@ def test_foreign_files(copied: Path) -> None:
     assert len(Recordings(copied)) == 6
     path = copied / "recordings-00001.parquet"
     path.write_text("not a table at all, but long enough")
-    with pytest.raises(RecordingError, match="not a Parquet file: it begins with b'not '"):
+    with pytest.raises(RecordingError, match="not a Parquet file: it does not begin with PAR1"):
         Recordings(copied, allow_truncated=True)
     pq.write_table(pa.table({"id": ["p2", "p3"]}), path)
     with pytest.raises(RecordingError, match="not one of recordings"):
@@ -942,7 +943,11 @@ def test_columns_that_an_earlier_version_did_not_write(copied: Path) -> None:
     """A file from before there was a column is read; it holds nothing of it."""
     for path in copied.glob("events-*.parquet"):
         pq.write_table(pq.read_table(path).drop_columns(["left_out"]), path)
-    assert rows_by_id(Recordings(copied)) == {f"p{n}": [row(i) for i in range(n * 3)] for n in range(6)}
+    for path in copied.glob("recordings-*.parquet"):
+        pq.write_table(pq.read_table(path).drop_columns(["refused"]), path)
+    recordings = Recordings(copied)
+    assert rows_by_id(recordings) == {f"p{n}": [row(i) for i in range(n * 3)] for n in range(6)}
+    assert {recording.run_result.refused for recording in recordings} == {None}
 
 
 # ---------------------------------------------------------------------------------------------------

@@ -2,12 +2,13 @@
 
 import json
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from deskcheck.recording.block import rows
-from deskcheck.recording.secrets import MASKED, EnvironmentMask
+from deskcheck.recording.secrets import MASKED, EnvironmentMask, secrets_of, variables_around
 from deskcheck.recording.trace import Row
 
 PEM = "-----BEGIN KEY-----\nMIIEow\n-----END KEY-----"
@@ -137,3 +138,75 @@ def test_the_beginning_of_a_long_value() -> None:
     row = Row(0, 0, "line", 0, "f", "f.py", 1, 0, json.dumps({"a": cut, "b": [1]}), *[None] * 8)
     (found,) = [each for block in mask.blocks([json.dumps(row).encode()]) for each in rows(block)]
     assert json.loads(found.locals or "")["a"] == {"str": MASKED, "length": len(secret), "cut": "masked"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "secret"),
+    [
+        ("PWD", "/data/project", False),  # the shell's, whether the folder is there or not
+        ("OLDPWD", "/data", False),
+        ("PWD", "hunter22", True),  # the password of a connection
+        ("DB_PWD", "hunter22", True),
+        ("DB_PWD", "/hunter22", True),
+        ("AUTH_TOKEN", "a1b2c3d4", True),
+        ("BASIC_AUTH", "user:hunter22", True),
+        ("SSH_AUTH_SOCK", "/tmp/ssh-1/agent.2", False),
+        ("XAUTHORITY", "/root/.Xauthority", False),
+        ("AWS_SECRET_ACCESS_KEY", "/wJalrXUtnFEMI/K7MDENG/bPxRfiCY", True),  # begins as a path does
+        ("GOOGLE_APPLICATION_CREDENTIALS", __file__, False),  # of a file that is there
+        ("SECRETS_DIR", str(Path(__file__).parent), False),
+        ("PGPASSWORD", "postgres", False),  # the user's name, which stands under a plain name, too
+        ("TOKENIZERS_PARALLELISM", "enabled-for-all", False),
+        ("OAUTH", "hunter22", False),
+        ("EMPTY_PASSWORD", "", False),
+    ],
+)
+def test_what_is_a_secret(name: str, value: str, secret: bool) -> None:
+    assert secrets_of({name: value, "PGUSER": "postgres"}) == ({name: value} if secret else {})
+
+
+@pytest.mark.parametrize("value", ["default", "Disabled", "true", "basic"])
+def test_common_words_stay_in_ordinary_text(value: str) -> None:
+    """They are masked beside their name alone."""
+    mask = EnvironmentMask(secrets_of({"AUTH_TOKEN": value}))
+    assert mask.text(f"by {value} it is {value}") == f"by {value} it is {value}"
+    assert mask.text(value) == value
+    assert mask.text(f"AUTH_TOKEN={value}") == MASKED
+
+
+def test_the_working_folder_stays() -> None:
+    mask = EnvironmentMask({"PWD": "/data/project", "OLDPWD": "/data/other"})
+    assert mask.text("/data/project and /data/other/x") == "/data/project and /data/other/x"
+    assert mask.text("/data/project") == "/data/project"
+
+
+def test_the_names_of_what_was_masked_are_known() -> None:
+    mask = EnvironmentMask({"API_KEY": "k3y-of-ann", "DB_PWD": "hunter22", "OTHER_TOKEN": "never-seen"})
+    row = Row(0, 0, "line", 0, "f", "f.py", 1, 0, json.dumps({"a": "k3y-of-ann"}), *[None] * 8)
+    assert [*mask.blocks([json.dumps(row).encode()])]
+    assert mask.masked == {"API_KEY"}
+    assert mask.text("no secret") == "no secret"
+    mask.text("with hunter22")
+    assert mask.masked == {"API_KEY", "DB_PWD"}
+
+
+def test_variables_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As shells and python-dotenv read it; the environment comes first. A pipe is not waited for."""
+    monkeypatch.setenv("FROM_BOTH_TOKEN", "of-the-environment")
+    (tmp_path / ".env").write_text(
+        "# API_KEY=commented\nAPI_KEY=plain#key # a comment\nexport DB_PWD='with # hash'\n"
+        'X_TOKEN = "a \\" quote"\nCERT_SECRET="line 1\nline 2"\nFROM_BOTH_TOKEN=of-the-file\nnothing\n'
+    )
+    found = variables_around(str(tmp_path), None, str(tmp_path / "nowhere"))
+    assert {
+        name: found.get(name) for name in ("API_KEY", "DB_PWD", "X_TOKEN", "CERT_SECRET", "FROM_BOTH_TOKEN")
+    } == {
+        "API_KEY": "plain#key",
+        "DB_PWD": "with # hash",
+        "X_TOKEN": 'a " quote',
+        "CERT_SECRET": "line 1\nline 2",
+        "FROM_BOTH_TOKEN": "of-the-environment",
+    }
+    (tmp_path / ".env").unlink()
+    os.mkfifo(tmp_path / ".env")
+    assert "API_KEY" not in variables_around(str(tmp_path))

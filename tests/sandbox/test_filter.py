@@ -102,6 +102,27 @@ def test_a_foreign_architecture_is_killed(code: bytes, number: int, arguments: l
         assert decided(code, 0x40000000 | number, *arguments) == KILLED
 
 
+def test_who_is_asked_decides_nothing() -> None:
+    """A filter that asks does so exactly where the other one fails with EPERM or ENOSYS; the answer is that
+    number. It asks nobody about a call that every C library makes and does without."""
+    asking = _seccomp.program(owner_changes=False, asks=True)
+    known = numbers(_seccomp._ALLOWED | _seccomp._REFUSED)
+    arguments = [(), (1, 1), (2, 9, 3), (0, 5, 19), (0xFFFFFFFF,), (4, 0x2800, 0x2800, 0, 9)]
+    asked = set()
+    for number in (*range(512), 0x3FFFFFFF):
+        for values in arguments:
+            plain, other = (decided(code, number, *values) for code in (FILTERS["user"], asking))
+            if other != plain:
+                asked.add(number)
+                assert other == 0x7FC00000
+                assert plain == failed(_seccomp.answer_of(number)), number
+            elif number != NUMBERS["clone3"][COLUMN]:
+                assert plain not in (failed(errno.EPERM), failed(errno.ENOSYS)), number
+    assert asked >= numbers(frozenset("socket chroot chmod socketpair fcntl".split())) - {None}
+    assert 0x3FFFFFFF in asked
+    assert asked - known
+
+
 YES, NO = ALLOWED, failed(errno.EPERM)
 CASES = [
     ("socketpair", (1, 1), YES), ("socketpair", (1, 0x80801), YES), ("socketpair", (1, 5), YES),

@@ -90,6 +90,7 @@ def test_it_runs_confined_before_each_program(
         assert uid != 0 or os.geteuid() != 0
         assert (found.pop("pid") == pid) is not bool(modules)
         assert set(found.values()) == {False}, found
+        assert run_result.refused == {}, "what an environment was refused is not the program's"
 
 
 @pytest.mark.parametrize("level", ["trusted", "strict"])

@@ -1,7 +1,7 @@
 """Runs programs under one tracer, each in a fork of this process. Started by path; the standard library only.
 
 The only argument is JSON: `tracer`, `limits`, `level`, `seconds` and `address_space_bytes` (or null) for each program, `folder`, and `imports`, the modules
-that are there before a program begins. Programs come as lines of JSON on standard input. A program's blocks go to FOLDER/rows: a byte B, the size in four bytes, the block; at
+that are there before a program begins, if they are installed. Programs come as lines of JSON on standard input. A program's blocks go to FOLDER/rows: a byte B, the size in four bytes, the block; at
 the end E, a size, and JSON that says how it ended. What it prints goes to FOLDER/out. Then a line on standard
 output tells its exit status (negative for a signal) and whether its time was up.
 
@@ -10,6 +10,7 @@ would run when a tracer's own objects ask for it and destroy the program's at an
 """
 
 import builtins
+import contextlib
 import fcntl
 import functools
 import gc
@@ -204,7 +205,8 @@ def main() -> None:
             if name == job["tracer"]:
                 raise
     for name in job["imports"]:
-        importlib.import_module(name)
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft <= _ABOVE + 64:
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 2 * _ABOVE), hard))

@@ -2,17 +2,28 @@
 
 import ast
 import copy
+import functools
 import time
 from collections.abc import Callable, Iterator
 
+from tests.tracer.layouts import between_items, broken
+
 
 def reduced(text: str, shows: Callable[[str], bool], *, seconds: float = 120) -> str:
-    """A smaller program that still shows the trouble, after at most so long. Its comments and layout go."""
+    """A smaller program that still shows the trouble, after at most so long. Its comments go, and so does its layout: in place of it
+    comes the first of `_LAYOUTS` that shows the trouble."""
     until = time.monotonic() + seconds
     plain = ast.unparse(ast.parse(text))
-    if not shows(plain):  # layout matters
+    lay_out = next((lay_out for lay_out in _LAYOUTS if shows(lay_out(plain))), None)
+    if lay_out is None:
         return text
-    text = plain
+    return lay_out(_reduced(plain, lambda candidate: shows(lay_out(candidate)), until))
+
+
+_LAYOUTS: tuple[Callable[[str], str], ...] = (str, functools.partial(broken, ends=between_items), broken)
+
+
+def _reduced(text: str, shows: Callable[[str], bool], until: float) -> str:
     for smaller in (
         _fewer_statements,
         _unwrapped_statements,

@@ -3,6 +3,12 @@
 Every template is of bounded work and bounded size: lists are cut, products taken modulo, loops counted.
 """
 
+
+def _many(item: str, count: int) -> str:
+    """Items of a display that is longer than those that are made at once: over 30, of a dict over 15."""
+    return ", ".join(item.replace("{}", str(n)) for n in range(count))
+
+
 NAMES = {
     "I": "n", "F": "x", "B": "ok", "S": "s", "L": "xs", "M": "rows", "D": "d", "E": "groups", "T": "pair",
     "U": "seen", "Y": "data", "A": "buf", "R": "words", "G": "it", "H": "fn", "O": "obj", "N": "node",
@@ -50,7 +56,8 @@ EXPRESSIONS = {
         "len([*$L, *$T])", "max($R, key=len, default='').count('a')", "$C[$I]", "len($K)", "operator.itemgetter(0)([$I])",
         "next(itertools.islice($G, 2, None), $I)", "bool($Z)", "len({**$D, $S: $I})", "min($L, default=$I)",
         "max($I, $I, key=lambda $!1: -$!1)", "functools.partial(max, $I)($I)", "sum($T)", "len($P | $U)", "$i", "$i",
-        "chain_sum($N)", "memo($I % 20)",
+        "chain_sum($N)", "memo($I % 20)", "$S.strip().lower().replace('b', 'aa').count('a')", "max(*$L, $I, $I)", "len({**$D, **$D})",
+        "($I if $B and $I < $I or not $B else $I)", "everything(*$L[:2], $I, k=$I)[0][-1]", "int(array_of($L).sum())",
     ],
     "F": [
         "($F + $F)", "($F * 0.5)", "($I / 7)", "-$F", "float($I % 1000)", "round($I / 3, 2)", "($F - $I % 99)",
@@ -80,6 +87,9 @@ EXPRESSIONS = {
         "($L if $B else $L)", "[$H($!1) for $!1 in $L[:3]]", "list($K)", "[$!3 for $!1 in $M[:2] for $!2 in [$!1] for $!3 in $!2 if $!3]",
         "[$!1 if $!1 > 0 else -$!1 for $!1 in $L]", "list(dict.fromkeys($L))", "$E.get($I, $L)", "[*$J][:6]", "walk($N)",
         "[$!1 for $!1 in $L if ($!2 := $!1 % 3) if $!2 < 2]", "list(zip(*[$L, $L]))[0:1] and $L",
+        "[*$L[:3], $I, *$T]", "[$I, *$L[:4], *$T[:2]]", "[*($I for $!1 in range(2)), $I]", "sorted([*$L[:5], *$T])[::-1].copy()",
+        "array_of($L).tolist()", "[" + _many("$i1 - {}", 33) + "][$I % 20:][:6]",
+        "[" + _many("$i1 + {}", 32) + ", *$L[:2]][-6:]",
     ],
     "M": [
         "[$L, $L]", "[$L]", "[$l1, $l1]", "$M[::-1]", "($M + [$L])[:6]", "[[] for $!1 in range($I % 4)]", "[[$!1, $!1 + 1] for $!1 in $L[:3]]",
@@ -90,13 +100,17 @@ EXPRESSIONS = {
         "{'a': $I, $S: $I}", "{$S: $I for $!1 in range(2)}", "{$!1: $!2 for $!2, $!1 in enumerate($S[:4])}", "dict($D)", "{**$D, 'z': $I}",
         "$D | {'m': $I}", "dict(zip($S[:3], $L))", "{$!1: len($!1) for $!1 in $R}", "dict(p=$I, q=$I)", "$D.copy()", "$D",
         "{$!1: $!2 for $!1, $!2 in $D.items() if $!2}", "collections.OrderedDict(a=$I, b=$I)", "{str($!1): $!1 for $!1 in $L[:4]}",
+        "{**$D, $S: $I, **$D}", "{$S: $I, **$D, 'z': $I}", "dict(everything(*$T[:1], **$D)[1])",
+        "{" + _many("'k{}': $i1 + {}", 18) + "}",
+        "{**$D, " + _many("'k{}': $i1 - {}", 17) + ", **$D}",
     ],
     "E": ["{$I: $L}", "{$I: $L, $I: $L}", "{$!1: [$!1] for $!1 in $L[:3]}", "dict($E)", "{$I: $l1, $I: $l1}", "{**$E, $I: $L}",
           "{len($!1): $!1 for $!1 in $M}"],
     "T": ["($I, $I)", "($I,)", "tuple($L[:4])", "$T[::-1]", "($T + ($I,))[-4:]", "divmod($I, $I or 2)", "(*$T[:2], $I)", "$T[1:]",
-          "tuple($!1 for $!1 in $L[:3])", "($T if $B else $T)", "next(zip($L, $L), ())", "Point($I, $I)", "Point($I, $I)._replace(x=$I)"],
+          "tuple($!1 for $!1 in $L[:3])", "($T if $B else $T)", "next(zip($L, $L), ())", "Point($I, $I)", "Point($I, $I)._replace(x=$I)",
+          "(*$T[:2], $I, *$L[:2])", "($I, *$T[:2])"],
     "U": ["{$I, $I}", "set($L)", "$U | $U", "$U & $U", "$U - {$I}", "$U ^ $U", "{$!1 % 5 for $!1 in $L}", "$U.copy()", "set($T)", "set($P)",
-          "{$!1 for $!1 in $L if $!1 in $U}"],
+          "{$!1 for $!1 in $L if $!1 in $U}", "{*$U, $I, *$L[:3]}", "{$I, *$T}", "{" + _many("$i1 + {}", 32) + "}"],
     "P": ["frozenset($L)", "frozenset($U)", "$P | $P", "frozenset($!1 % 3 for $!1 in $L)"],
     "Y": ["$Y + $Y[:3]", "$Y[::-1]", "bytes($!1 % 256 for $!1 in $L)", "$S.encode('utf-8', 'replace')[:9]", "$Y[1:]", "bytes($A)[:9]", "$Y[:4] * 2"],
     "A": ["bytearray($Y)", "$A[:4]", "$A", "bytearray($I % 4)"],
@@ -115,7 +129,9 @@ EXPRESSIONS = {
     "N": ["[$I, $N]", "[$I, [$I, $N]]", "link($L[:5])"],
     "Z": ["$I", "$L", "$S", "$D", "$T", "$F", "$U", "$O", "$H", "$G", "$M", "[$Z, $Z]", "($Z, $Z)", "{'k': $Z}", "$Y", "$A", "$P", "$K", "$C", "$N", "$J",
           "$E", "type($I)", "range($I % 9)", "slice($I, $I)", "complex($I % 99, 1)", "[[$Z]]", "ValueError($I)", "Point($I, $L)", "memoryview($Y)",
-          "enumerate($L)", "zip($L, $T)", "$D.items()", "$D.keys()", "object", "[$G, $G]", "{$I: $H}", "Point(x=$G, y=$O)"],
+          "enumerate($L)", "zip($L, $T)", "$D.items()", "$D.keys()", "object", "[$G, $G]", "{$I: $H}", "Point(x=$G, y=$O)",
+          "array_of($L)", "array_of($L) * 2 + $I % 9", "array_of($L)[1:]", "frame_of($L)", "frame_of($L)['n']", "[array_of($L), *$M[:1]]",
+          "everything(*$L[:2], $Z, **$D)", "{**$D, 'z': $Z}", "[$Z, *$L[:2], $Z]", "($Z, *$T[:2])"],
 }  # fmt: skip
 
 STATEMENTS = [
@@ -232,6 +248,12 @@ STATEMENTS = [
     (1, "", "$!1 = ($L, $I)\n$!1[0].append($I)\n$=Z = $!1"),
     (1, "", "for $!1 in range(3):\n    $!2 = [$!1]\n    $!2 = {$!1: $!2}\n    $=Z = $!2"),
     (1, "", "$!1 = [[$I] for $!2 in range(3)]\n$!1 = $!1[1:]\n$!1.append($!1[0])\ndel $!1[0]\n$=M = $!1"),
+    (1, "", "$+D: dict[str, int] = {**$D, $S: $I}"),
+    (1, "", "$+L: list[int] | None = [$I, *$L[:3]]"),
+    (1, "", "$=L, $=I = [*$L[:2], $I], $I"),
+    (1, "", "$!1 = []\n$!2 = {}\nfor $!3 in range(25):\n    $!1.append($!3 * $I % 100)\n    $!2[str($!3)] = [$!3, *$!1[-2:]]\n$=L = $!1[:6]"),
+    (1, "", "with contextlib.suppress(Exception):\n    $!1 = array_of($L)\n    $!2 = $!1[1:]\n    $!2[:1] = $I % 100\n    $!1 += 1\n    $!1.sort()\n    $=L = $!1.tolist()"),
+    (1, "", "with contextlib.suppress(Exception):\n    $!1 = frame_of($L)\n    $!1['m'] = $!1['n'] * 2\n    $!2 = $!1[$!1['m'] > $I % 9]\n    $=I = len($!2)"),
     (1, "", "global_list.append($I)\nif len(global_list) > 6:\n    del global_list[:3]"),
     # -- iterators kept
     (3, "", "$=I = next($g, $I)"),
@@ -328,6 +350,8 @@ STATEMENTS = [
     (2, "", "def $!1($+I):  #! nested\n    nonlocal $~I\n    $:\n    return $^\n$=I = $!1($I)\n$=H = $!1"),
     (1, "", "def $!1($+I1):\n    def $!2($+I2):\n        nonlocal $~I\n        $:\n        return $I + $i2\n    $:\n    return $!2\n$=H = $!1($I)\n$=I = $h($I)"),
     (1, "", "def $!1($+I, $+L=[]):\n    $:\n    $l.append($I)\n    del $l[5:]\n    return len($l)\nprint($!1($I), $!1($I))"),
+    (1, "", "def $!1($+I: int, $+L: 'list[int]' = [*$L[:2], $I]) -> int:\n    $:\n    return $^\n$=I = $!1($I)"),
+    (1, "", "@tagged(*$T[:2], k=[$I, *$L[:2]])\ndef $!1($+I):\n    $:\n    return $^\n$=I = $!1($I)"),
     (1, "", "def $!1(*$+T, $+I=$I, **$+D):\n    $:\n    return $^\n$=I = $!1(*$T, **{'k': $I})"),
     (1, "", "def $!1():  #! generator\n    for $+I1 in range(3):\n        $:3 loop\n        yield $i1 + $I\n    return $I\n$=G = $!1()\n$=I = next($!1())"),
     (1, "", "$!1 = []\nfor $!2 in range(3):\n    $!1.append(lambda $!3: $!3 + $!2)\n$=L = [$!4($I) for $!4 in $!1]"),
@@ -444,7 +468,52 @@ class Failed(Exception):
 """
 )
 
+PRELOADED = (*IMPORTS, "numpy", "pandas")
+"""What is imported before any program, as far as it is installed."""
+
 HELPERS = {
+    "everything": """\
+def everything(*items, **named):
+    return items, named
+""",
+    "tagged": """\
+def tagged(*tags, **named):
+    def mark(function):
+        function.tags = [*tags, *named.values()]
+        return function
+
+    return mark
+""",
+    "array_of": """\
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+
+class plain(list):
+    def tolist(self):
+        return list(self)
+
+    def sum(self):
+        return sum(self)
+
+
+def array_of(items):
+    small = [item % 1000 for item in items if type(item) is int]
+    return plain(small) if numpy is None else numpy.array(small, dtype="int64")
+""",
+    "frame_of": """\
+try:
+    import pandas
+except ImportError:
+    pandas = None
+
+
+def frame_of(items):
+    small = {"n": [item % 1000 for item in items if type(item) is int]}
+    return small if pandas is None else pandas.DataFrame(small)
+""",
     "chain_sum": """\
 def chain_sum(node):
     total = 0

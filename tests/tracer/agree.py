@@ -4,6 +4,7 @@
     python -m tests.tracer.agree generated --count 1000 --seed 7     programs that nobody wrote
     python -m tests.tracer.agree cruxeval mbpp humaneval p3          published sets; a path may follow each
     python -m tests.tracer.agree some/file.py some/folder            files, run as scripts
+    python -m tests.tracer.agree mbpp --layout as-is,black40,broken  programs in other layouts (see `layouts`)
 
 Each program runs under each tracer in a process of its own (see `_agree_child`), whose rows are compared
 exactly; only the numbers of objects may differ, within bounds (see
@@ -40,7 +41,8 @@ from deskcheck.recording.comparison.tracers import Different, check
 from deskcheck.tracer import TraceLimits
 from deskcheck.tracer.limits import Granularity
 from tests.tracer._reduce import reduced
-from tests.tracer._templates import IMPORTS
+from tests.tracer._templates import PRELOADED
+from tests.tracer.layouts import LAYOUTS, laid_out, layouts_of
 
 ROOT = Path(__file__).parents[2]
 CHILD = Path(__file__).with_name("_agree_child.py")
@@ -76,7 +78,7 @@ UNSTEADY = {
 @dataclass(frozen=True, kw_only=True)
 class Setting:
     """How programs are run. seconds: for one program under one tracer. variables: more of the environment. imports: modules that are
-    imported once, before any program: a program that imports them itself spends half of its time on that."""
+    imported once, before any program, if they are installed: a program that imports them itself spends half of its time on that."""
 
     python: str = sys.executable
     limits: TraceLimits = field(default_factory=lambda: TraceLimits(events=20_000))
@@ -180,6 +182,7 @@ def _environment(hash_seed: int) -> dict[str, str]:
         "PYTHONNOUSERSITE": "1",
         "PATH": os.environ.get("PATH", os.defpath),
         "LANG": "C.UTF-8",
+        "OPENBLAS_NUM_THREADS": "1",  # a process with threads forks less safely
     }
 
 
@@ -522,6 +525,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--budget", type=int, help="about how many events each of them makes; default 60 to 1000"
     )
     parser.add_argument("--only", help="programs whose name this regular expression is found in")
+    parser.add_argument(
+        "--layout",
+        type=layouts_of,
+        default=("as-is",),
+        help=f"of programs: any of {','.join(LAYOUTS)}; or all",
+    )
     parser.add_argument("--first", type=int, help="no more than so many programs")
     parser.add_argument("--every", type=int, default=1, help="each n-th program")
     parser.add_argument("--python", default=sys.executable, help="interpreter to run them under")
@@ -556,7 +565,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         hash_seed=given.hash_seed,
         cache=None if given.no_cache or only_generated else cache,
         variables=dict(text.split("=", 1) for text in given.variable),
-        imports=IMPORTS if only_generated else (),
+        imports=PRELOADED if only_generated else (),
     )
     chosen = _named(given.what, given.count, given.seed, given.budget)
     chosen = (program for program in chosen if not given.only or re.search(given.only, program.id))
@@ -565,6 +574,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for n, program in enumerate(chosen)
         if n % given.every == 0 and (given.first is None or n < given.first * given.every)
     )
+    chosen = laid_out(chosen, given.layout)
     if given.keep:
         keep(chosen, setting, cache)
         return 0

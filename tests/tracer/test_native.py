@@ -14,9 +14,11 @@ from deskcheck.recording import Program, Row
 from deskcheck.tracer import TraceLimits
 from tests.sample import examples, spread
 from tests.tracer import agree, generated
+from tests.tracer._templates import PRELOADED
 
 TRACERS = ("reference", "native")
 SETTING = agree.Setting(limits=TraceLimits(events=5_000), seconds=30)
+OF_GENERATED = replace(SETTING, imports=PRELOADED)
 CUT_ELSEWHERE = {
     "generator_yield_from_throw": "of generators in one another, deeper than the limit, the reference lets the"
     " innermost go while an exception is thrown in"
@@ -103,12 +105,12 @@ def test_what_is_cut_is_cut_alike(limits: TraceLimits) -> None:
 
 def test_programs_that_nobody_wrote() -> None:
     """Longer programs of the same grammar."""
-    assert assert_agreed(agree.generated(4, seed=1)) == 4
+    assert assert_agreed(agree.generated(4, seed=1), OF_GENERATED) == 4
 
 
 @pytest.mark.exhaustive
 def test_many_programs_that_nobody_wrote() -> None:
-    assert assert_agreed(agree.generated(40, seed=2)) == 40
+    assert assert_agreed(agree.generated(40, seed=2), OF_GENERATED) == 40
 
 
 @pytest.mark.parametrize(

@@ -69,15 +69,65 @@ def copies() -> list[tuple[int, set[str]]]:
     return told
 
 
+def table(program: Program) -> list[tuple[str, int, str]]:
+    """Event, line and `what changed` of each row."""
+    console = Console(width=190, record=True, file=io.StringIO())
+    console.print(trace_table(record_here(program)))
+    rows = re.findall(r"^ *\d+ │ (\w+) *│ *(\d+) │.*│ (.*)$", console.export_text(), re.M)
+    return [(kind, int(line), text.strip()) for kind, line, text in rows]
+
+
+UNFINISHED = """\
+def look(v):
+    return v * 10
+rows = [look(item) for item in (1, 2)]
+class Table:
+    cells = [look(cell) for cell in (3, 4)]
+def inner(xs):
+    ys = [look(elem) for elem in (5, 6)]
+    look(xs.append(7))
+    return ys
+inner([])
+"""
+
+
+def test_the_table_tells_what_an_unfinished_line_changed() -> None:
+    """A variable of a comprehension whose item makes a call, or a list that an argument has changed, is in the row
+    of the call; when the variable is gone, it has been there."""
+    rows = table(Program(id="p", code=UNFINISHED))
+    calls = [text for kind, _, text in rows if kind == "call" and text.startswith("v = ")]
+    assert calls == [
+        *("v = 1  caller item = 1", "v = 2  caller item = 2"),
+        *("v = 3  caller cell = 3", "v = 4  caller cell = 4"),
+        *("v = 5  caller elem = 5", "v = 6  caller elem = 6"),
+        "v = None  caller xs = [7]",
+    ]
+    gone = {name for _, _, text in rows for name in re.findall(r"(\w+) gone", text)}
+    assert gone == {"item", "cell", "elem"}
+
+
+DATES = """\
+import datetime, re
+from decimal import Decimal
+def f():
+    day = datetime.date(2024, 1, 1)
+    price, made, pattern = Decimal("1.50"), Decimal, re.compile("a")
+    return day
+f()
+"""
+
+
+def test_the_table_tells_values_that_are_text() -> None:
+    """A date, a number or a pattern of the library is data; a class or a function is not."""
+    rows = [text for _, line, text in table(Program(id="p", code=DATES)) if line in (5, 6) and " = " in text]
+    assert rows == ["day = datetime.date(2024, 1, 1)", "pattern = re.compile('a')  price = Decimal('1.50')"]
+
+
 def test_the_table_tells_every_change() -> None:
     """Also what changed in place: beside a variable that is bound, deep inside another object, in a global variable."""
-    recording = record_here(Program(id="p", code=CODE, mode=Mode.CALL, entry="f", arguments=CALL))
-    console = Console(width=190, record=True, file=io.StringIO())
-    console.print(trace_table(recording))
-    rows = re.findall(r"^ *\d+ │ (\w+) *│ *(\d+) │.*│ (.*)$", console.export_text(), re.M)
     told = [
-        (int(line), {*re.findall(r"((?:global )?\b[a-z]+)(?= = | gone)", text)})
-        for kind, line, text in rows
+        (line, {*re.findall(r"((?:global )?\b[a-z]+)(?= = | gone)", text)})
+        for kind, line, text in table(Program(id="p", code=CODE, mode=Mode.CALL, entry="f", arguments=CALL))
         if kind != "call"
     ]
     assert told == copies()

@@ -4,6 +4,7 @@
     python -m tests.witness mutators --every 10                      each mutator of each builtin type, small
     python -m tests.witness generated --count 1000 --seed 7          programs that nobody wrote
     python -m tests.witness disagreements some/file.py some/folder   those that once differed; files
+    python -m tests.witness mbpp --layout as-is,black40,broken       programs in other layouts (tests/tracer/layouts.py)
 
 Each program runs five times: under the witness, and under both tracers at line level and at instruction level. Compared are each
 tracer with the witness, native with reference, and each tracer's two levels. Every disagreement is printed, with the program
@@ -15,6 +16,7 @@ tracers and witness, and not run again: a run that was stopped goes on where it 
 
 import argparse
 import hashlib
+import itertools
 import json
 import re
 import sys
@@ -28,6 +30,8 @@ from deskcheck.recording import Program
 from deskcheck.tracer import TraceLimits
 from tests.tracer import agree
 from tests.tracer._reduce import reduced
+from tests.tracer._templates import PRELOADED
+from tests.tracer.layouts import LAYOUTS, laid_out, layouts_of
 from tests.witness import generated, mutators
 from tests.witness.run import Finding, Judges, skipped
 
@@ -124,6 +128,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--count", type=int, default=200, help="of generated programs")
     parser.add_argument("--seed", type=int, default=0, help="of generated programs")
+    parser.add_argument(
+        "--layout",
+        type=layouts_of,
+        default=("as-is",),
+        help=f"of programs: any of {','.join(LAYOUTS)}; or all",
+    )
     parser.add_argument("--every", type=int, default=1, help="each n-th program")
     parser.add_argument("--start", type=int, default=0, help="the first of those")
     parser.add_argument("--only", help="programs whose name this regular expression is found in")
@@ -141,16 +151,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--save", type=Path, default=agree.KEPT / "witness", help="folder for the programs found"
     )
     given = parser.parse_args(arguments)
-    setting = agree.Setting(limits=TraceLimits(events=given.events), seconds=given.seconds)
+    imports = PRELOADED if {"generated", "grammar"} & {*given.what} else ()
+    setting = agree.Setting(limits=TraceLimits(events=given.events), seconds=given.seconds, imports=imports)
     names = tuple(given.judges.split(","))
     done = _Done(setting, f"{names} {given.lines_only}")
     until = time.monotonic() + 60 * given.minutes
     kinds: dict[str, int] = {}
     count = silent = events = 0
     with Judges(setting, names, levels=not given.lines_only) as judges:
-        for n, program in enumerate(_chosen(named(given.what, given.count, given.seed), given.only)):
-            if n % given.every != given.start:
-                continue
+        chosen = _chosen(named(given.what, given.count, given.seed), given.only)
+        chosen = itertools.islice(chosen, given.start, None, given.every)
+        for program in laid_out(chosen, given.layout):
             if program in done and not given.again:
                 continue
             if time.monotonic() > until:

@@ -1,11 +1,12 @@
 """A naive tracer: at each event of `sys.settrace` it copies what the variables hold. The standard library only.
 
-It shares no code and no reading with the tracers of the package: no memory is read, nothing is remembered from one
-event to the next but which frames are open, and of everything that it does not copy it says nothing. It is slow, and some
-of what it does a program can notice (`compare.KNOWN`).
+It shares no code and no reading with the tracers of the package: nothing is remembered from one event to the next but which frames are
+open, and of everything that it does not copy it says nothing. The value stack, which Python does not show, it reads from memory, every slot
+up to the depth that the interpreter itself has noted. It is slow, and some of what it does a program can notice (`compare.KNOWN`).
 
 Each event is a list, as `marshal` writes it: kind, number of the frame, function, line, locals, globals, what was returned or yielded,
-the type of what was raised, and the objects that those refer to. A value is
+the type of what was raised, the value stack (null where it is not known), and the objects that those refer to. A slot of the stack is
+["NULL"], ["type", name] of an object of which no more is said, or a value. A value is
 
     null                        nothing is said
     ["=", type, repr]           an atom
@@ -18,6 +19,7 @@ where items is null, or a list of values (of a dict: of pairs).
 
 import builtins
 import collections
+import ctypes
 import functools
 import marshal
 import opcode
@@ -106,6 +108,11 @@ class _Copy:
             and name[0] != "."
             and (modules or type(value) is not types.ModuleType)
         }
+
+    def slot(self, obj: Any) -> Value:
+        """An object on the value stack."""
+        value = self.value(obj)
+        return ["type", _name(type(obj))] if value is None else value
 
     def finish(self) -> None:
         """Copy what was found, and what that refers to."""
@@ -312,6 +319,35 @@ def _steady(items: Any) -> bool:
     return all(_is_one(type(item), _STEADY) for item in items)
 
 
+_FRAME_DATA, _STACKTOP, _SLOTS = 24, 64, 72
+"""Offset in a frame object of the pointer to its data (Include/internal/pycore_frame.h); in these, of how many slots are in use, and of
+the slots: variables, cells, free variables, the value stack. The same from 3.11 to 3.13."""
+
+
+def _stack(frame: types.FrameType) -> list[Any] | None:
+    """What lies on the value stack, `_NULL` for nothing; None where the interpreter has not noted its depth."""
+    if sys.version_info[:2] not in ((3, 11), (3, 12), (3, 13)):
+        return None
+    code = frame.f_code
+    variables = len({*code.co_varnames, *code.co_cellvars}) + len(code.co_freevars)
+    data = ctypes.c_void_p.from_address(id(frame) + _FRAME_DATA).value
+    assert data is not None
+    top = ctypes.c_int.from_address(data + _STACKTOP).value
+    if top < variables:
+        return None
+    slots = [data + _SLOTS + 8 * position for position in range(variables, top)]
+    stack = [
+        ctypes.py_object.from_address(slot).value if ctypes.c_void_p.from_address(slot).value else _NULL
+        for slot in slots
+    ]
+    if code.co_name == "<genexpr>":  # its iterable, which a trace counts as on the stack from the beginning
+        iterable = frame.f_locals.get(".0", _NULL)
+        if iterable is not _NULL and not any(obj is iterable for obj in stack):
+            stack.append(iterable)
+    return stack
+
+
+_NULL = object()
 _RETURNS = ("RETURN_VALUE", "RETURN_CONST")
 PRIVATE_UNSAID = "*"
 """Among an object's attributes: it may have others whose names begin with `_`."""
@@ -456,7 +492,7 @@ class Witness:
         self, frame: types.FrameType, kind: str, number: int, code: types.CodeType, given: bool, arg: Any
     ) -> None:
         if kind == "unwind":  # who compares asks only where it is
-            self._emit([kind, number, code.co_qualname, frame.f_lineno, None, {}, None, None, []])
+            self._emit([kind, number, code.co_qualname, frame.f_lineno, None, {}, None, None, None, []])
             return
         copy = _Copy()
         local = None  # of a module, whose globals they are; of a class body in a mapping of its metaclass
@@ -465,13 +501,16 @@ class Witness:
             local.update(copy.names(frame.f_locals, modules=True))
         values = copy.names(frame.f_globals, modules=False)
         told = copy.value(arg) if given else None
+        raw = _stack(frame) if kind in ("call", "line", "yield") else None
+        stack = None if raw is None else [["NULL"] if obj is _NULL else copy.slot(obj) for obj in raw]
+        del raw
         copy.finish()
         if copy.too_many:
             self._give_up("size")
             return
         line = code.co_firstlineno if kind == "call" else frame.f_lineno
         error = _name(type(arg)) if kind == "raise" else None
-        self._emit([kind, number, code.co_qualname, line, local, values, told, error, copy.objects])
+        self._emit([kind, number, code.co_qualname, line, local, values, told, error, stack, copy.objects])
 
     def _emit(self, event: list[Any]) -> None:
         block = marshal.dumps(event)

@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Any
 
 from deskcheck.recording import Kind, Row, decode, render
@@ -43,6 +43,7 @@ KNOWN = {
 CLOSED_UNSEEN = sys.version_info < (3, 13)
 SILENT = {"StopIteration", "StopAsyncIteration", "GeneratorExit"}
 COMPARED = frozenset({Kind.CALL, Kind.LINE, Kind.RETURN, Kind.YIELD, Kind.RAISE})
+_SHOWS_STACK = frozenset({Kind.CALL, Kind.LINE, Kind.RESUME, Kind.YIELD})
 _HAS_ITEMS = frozenset({"list", "dict", "set", "bytearray"})
 
 
@@ -71,6 +72,7 @@ class Seen:
     globals: dict[str, Any]
     value: Any
     error: str | None
+    stack: list[Any] | None
     objects: list[Any]
 
 
@@ -170,10 +172,12 @@ def not_of_closed(events: Iterable[Any], raised: Callable[[Any], str | None]) ->
             closed = None
 
 
-def check(text: str, witness: Sequence[Seen], rows: Sequence[Row], *, whole: bool) -> int:
+def check(
+    text: str, witness: Sequence[Seen], rows: Sequence[Row], *, whole: bool, stacks: bool = True
+) -> int:
     """How many events were compared. Raises Different at the first that is not as the witness saw it.
 
-    text: the program. whole: both go to the end, so that none may have more events than the other.
+    text: the program. whole: both go to the end, so that none may have more events than the other. stacks: the value stack too.
     """
     spans = Spans.of(text)
     frames: dict[int, int] = {}
@@ -199,7 +203,7 @@ def check(text: str, witness: Sequence[Seen], rows: Sequence[Row], *, whole: boo
             or back.setdefault(row.frame, event.frame) != event.frame
         ):
             raise Different(f"{where}: frame", event.frame, row.frame)
-        _Event(event, row, state, spans).check(where)
+        _Event(event, row, state, spans).check(where, stacks)
         count += 1
     return count
 
@@ -277,7 +281,7 @@ class _Event:
         self.back: dict[int, int] = {}
         self.todo: list[tuple[str, int, int]] = []
 
-    def check(self, where: str) -> None:
+    def check(self, where: str, stacks: bool) -> None:
         row, event = self.row, self.event
         told = self.state.globals.get(row.file, {})
         self.names(f"{where}: global", event.globals, told)
@@ -287,6 +291,11 @@ class _Event:
             self.pair(f"{where}: value", event.value, json.loads(row.value) if row.value else None)
         elif row.kind == Kind.RAISE and event.error != _raised(row, self.state):
             raise Different(f"{where}: raised", event.error, _raised(row, self.state))
+        if stacks and row.kind in _SHOWS_STACK and event.stack is not None:
+            self.stack(f"{where}: stack", event.stack, list(self.state.frames[row.frame].stack))
+        self.finish()
+
+    def finish(self) -> None:
         while self.todo:
             self.content(*self.todo.pop())
 
@@ -303,12 +312,59 @@ class _Event:
                 raise Different(f"{where} {name}", one.get(name, "unbound"), other.get(name, "unbound"))
             self.pair(f"{where} {name}", one[name], other[name])
 
+    def stack(self, where: str, slots: Sequence[Any], values: Sequence[Any]) -> None:
+        """Every slot, and the values that a trace says are data. What it leaves out (`_is_left_out`) it may leave out."""
+        free = self.row.line in self.spans.lines  # variables that a comprehension has put aside
+        left_out = [free or self.is_left_out(slot) for slot in slots]
+        ways = list(islice(_alignments([*zip(slots, left_out, strict=True)], values), 50))
+        if not ways:
+            raise Different(where, slots, values)
+        self.finish()
+        way = ways[0] if len(ways) == 1 else next(filter(self.holds, ways), None)
+        if way is None:
+            raise Different(where, slots, values)
+        self.pairs(where, way)
+
+    def holds(self, pairs: Sequence[tuple[Any, Any]]) -> bool:
+        """Whether slots are values, and all that they refer to."""
+        before = dict(self.forth), dict(self.back)
+        try:
+            self.pairs("", pairs)
+            self.finish()
+        except Different:
+            return False
+        finally:
+            self.forth, self.back = before
+            self.todo.clear()
+        return True
+
+    def pairs(self, where: str, pairs: Sequence[tuple[Any, Any]]) -> None:
+        for n, (slot, value) in enumerate(pairs):
+            self.pair(f"{where}[{n}]", slot, value)
+
+    def is_left_out(self, slot: Any) -> bool:
+        """Whether a slot may hold no data: nothing, where an instruction lies, the exception that was handled before."""
+        if slot[0] == "at":
+            return bool(self.event.objects[slot[1]][0] == "exception")
+        return slot[0] == "NULL" or (slot[0] == "=" and slot[1] in ("int", "NoneType"))
+
+    def type(self, where: str, name: str, other: Any) -> None:
+        shown = self.shown(other)
+        if isinstance(shown, dict):
+            differs = "type" in shown and _last(shown["type"]) != name
+        else:
+            differs = name not in ("str", "bytes", "int")  # too long to be copied
+        if differs:
+            raise Different(where, name, shown)
+
     def pair(self, where: str, one: Any, other: Any) -> None:
         """A value of the witness and an encoded value."""
         if one is None or (isinstance(other, dict) and "cut" in other):
             return
         kind = one[0]
-        if kind == "at":
+        if kind == "type":
+            self.type(where, one[1], other)
+        elif kind == "at":
             self.object(where, one[1], other)
         elif kind == "=":
             self.atom(where, one, other)
@@ -334,7 +390,8 @@ class _Event:
             raise Different(where, one[2], render(value))
 
     def shown(self, other: Any) -> Any:
-        return self.state.objects.get(other["ref"]) if "ref" in other else other
+        """What is told of the object that a value refers to, or the value itself."""
+        return self.state.objects.get(other["ref"]) if isinstance(other, dict) and "ref" in other else other
 
     def sequence(self, where: str, one: Sequence[Any], other: Sequence[Any]) -> None:
         if len(one) != len(other):
@@ -433,6 +490,27 @@ class _Event:
             self.pair(f"{where}[{text}]", value, told[text])
 
 
+def _alignments(slots: Sequence[tuple[Any, bool]], values: Sequence[Any]) -> Iterator[list[tuple[Any, Any]]]:
+    """Each way in which values are those of slots, in this order. slots: with whether it may be left out."""
+    if not values:
+        if all(left_out for _, left_out in slots):
+            yield []
+        return
+    if len(slots) < len(values):
+        return
+    (slot, left_out), *rest = slots
+    if slot != ["NULL"]:
+        for pairs in _alignments(rest, values[1:]):
+            yield [(slot, values[0]), *pairs]
+        if (
+            rest and isinstance(values[0], dict) and "method" in values[0]
+        ):  # of `super()`: the function, and what it is bound to
+            for pairs in _alignments(rest[1:], values[1:]):
+                yield [(rest[0][0], values[0]["self"]), *pairs]
+    if left_out:
+        yield from _alignments(rest, values)
+
+
 def _key_text(key: Any) -> str | None:
     """An atom, or a tuple of them, as its `repr`; None for what has no such text."""
     if key is None or key[0] not in ("=", "tuple"):
@@ -477,9 +555,6 @@ def check_levels(coarse: Sequence[Row], fine: Sequence[Row], *, whole: bool) -> 
             if other.kind != Kind.INSTRUCTION:
                 raise Different("after the end", "the end of line level", _place(other))
     return count
-
-
-_SHOWS_STACK = frozenset({Kind.CALL, Kind.LINE, Kind.RESUME, Kind.YIELD})
 
 
 class _Levels:

@@ -3,16 +3,41 @@
 Its syntax tree is rewritten so that each statement, condition and loop tells `Counted` that it runs; then it is run as it
 is, without a tracer. Nothing of this is shared with the package: no events, no line table, no arrivals.
 
-Not rewritten, so that nothing is said of it (`Refused`): ``match``, ``async``, ``yield from`` an own frame, star imports.
+Not rewritten, so that nothing is said of it (`Refused`): ``async for``, star imports.
 """
 
 import ast
 import sys
 from collections import Counter, defaultdict
+from dataclasses import dataclass
 from typing import Any
 
 ME = "_w_"
 LIMIT = 30_000
+STATES = 5_000
+"""Moments whose variables are written down."""
+
+
+class Unknown:
+    """A value that is not written down: no data of builtins alone, or after `STATES` moments."""
+
+    def __repr__(self) -> str:
+        return "?"
+
+
+UNKNOWN: Any = Unknown()
+
+
+@dataclass(slots=True)
+class Moment:
+    """A statement begins. frame: how many-th of all. line: of the statement; of a call's end 0. k: how often the
+    line was met. values: of the frame's variables, as `repr` writes them."""
+
+    frame: int
+    function: str
+    line: int
+    k: int
+    values: dict[str, Any]
 
 
 class Refused(Exception):
@@ -38,6 +63,15 @@ class Counted:
         """Place -> variable -> other variables that are the same object."""
         self.calls: Counter[tuple[str, str]] = Counter()
         self.stack: list[str] = ["<module>"]
+        self.moments: list[Moment] = []
+        self.begun: dict[str, list[int]] = defaultdict(list)
+        """Function -> frames of its calls."""
+        self.left: dict[int, tuple[str, dict[str, Any]]] = {}
+        """Frame -> how its call ends, and what its variables hold then."""
+        self.values: dict[int, Any] = {}
+        """Frame -> what it returns."""
+        self._frames: dict[Any, int] = {}
+        self._last_number = -1
         self._last: dict[Any, tuple[int, int]] = {}
         """Frame -> place."""
         self._inside: dict[Any, dict[int, int]] = defaultdict(dict)
@@ -56,15 +90,25 @@ class Counted:
         if frame in self._last:
             self.then[self._last[frame]] = line
         self._last[frame] = place
-        names = {
-            k: v
-            for k, v in dict(frame.f_locals).items()
-            if type(k) is str and k.isidentifier() and not k.startswith("_w_")
-        }
+        names = _names(frame)
+        number = self._number(frame)
+        self.moments.append(Moment(number, frame.f_code.co_qualname, *place, self._written(names)))
         self.types[place] = {name: type(value).__name__ for name, value in names.items()}
         self.same[place] = {
             name: {other for other, theirs in names.items() if theirs is value and other != name}
             for name, value in names.items()
+        }
+
+    def _number(self, frame: Any) -> int:
+        """Of a frame that runs: how many-th it is. Frames that are left are not held, or what they hold would
+        die later than it does."""
+        if frame not in self._frames:
+            self._frames[frame] = self._last_number = self._last_number + 1
+        return self._frames[frame]
+
+    def _written(self, names: dict[str, Any]) -> dict[str, Any]:
+        return {
+            name: _text(value) if len(self.moments) < STATES else UNKNOWN for name, value in names.items()
         }
 
     def test(self, line: int, value: bool) -> bool:
@@ -108,18 +152,31 @@ class Counted:
     def enter(self, name: str) -> int:
         if self.on:
             self.calls[self.stack[-1], name] += 1
+            frame = sys._getframe(1)
+            self.begun[frame.f_code.co_qualname].append(self._number(frame))
         self.stack.append(name)
         return len(self.stack)
 
     def leave(self, depth: int, how: str) -> None:
         frame = sys._getframe(1)
         del self.stack[depth - 1 :]
+        if self.on and frame in self._frames:
+            self.left.setdefault(self._frames[frame], (how, self._written(_names(frame))))
+            if how == "return":  # which is told last, also behind an exception
+                del self._frames[frame]
         if frame in self._last:
             self.then.setdefault(self._last.pop(frame), how)
+
+    def returns(self, value: Any) -> Any:
+        frame = sys._getframe(1)
+        if self.on and frame in self._frames:
+            self.values[self._frames[frame]] = _text(value)
+        return value
 
     def done(self) -> None:
         """A module or the body of a class ends."""
         frame = sys._getframe(1)
+        self._frames.pop(frame, None)
         if frame in self._last:
             self.then.setdefault(self._last.pop(frame), "return")
 
@@ -130,6 +187,70 @@ class Counted:
     def out(self, depth: int, value: Any) -> Any:
         del self.stack[depth - 1 :]
         return value
+
+    def leaving(self, line: int) -> "_Leaving":
+        return _Leaving(self, line, sys._getframe(1))
+
+    def decorator(self, line: int, decorate: Any) -> Any:
+        """A decorator that tells when it is called: its line runs then."""
+        frame = sys._getframe(1)
+
+        def called(made: Any) -> Any:
+            self.at(line, frame)
+            return decorate(made)
+
+        return called
+
+    def same_(self, made: Any) -> Any:
+        return made
+
+
+@dataclass(slots=True)
+class _Leaving:
+    """The innermost item of a ``with``: its line runs again when the block is left."""
+
+    told: Counted
+    line: int
+    frame: Any
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *problem: object) -> None:
+        self.told.at(self.line, self.frame)
+
+
+_PLAIN = (int, float, complex, str, bytes, bool, type(None), range, type(...))
+
+
+def _text(value: Any) -> Any:
+    try:
+        return repr(value) if is_plain(value) else UNKNOWN
+    except ValueError:  # more digits than Python writes
+        return UNKNOWN
+
+
+def is_plain(value: Any, depth: int = 0) -> bool:
+    """Whether a value is data of builtins, and no container holds itself."""
+    if type(value) in _PLAIN:
+        return True
+    if depth > 50:
+        return False
+    if type(value) in (list, tuple, set, frozenset):
+        return all(is_plain(item, depth + 1) for item in value)
+    if type(value) is bytearray:
+        return True
+    return type(value) is dict and all(
+        is_plain(key, depth + 1) and is_plain(item, depth + 1) for key, item in value.items()
+    )
+
+
+def _names(frame: Any) -> dict[str, Any]:
+    return {
+        name: value
+        for name, value in dict(frame.f_locals).items()
+        if type(name) is str and name.isidentifier() and not name.startswith("_w_")
+    }
 
 
 def _call(name: str, *args: ast.expr | str | int) -> ast.Call:
@@ -156,16 +277,12 @@ class _Rewriter(ast.NodeTransformer):
     def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
         found: list[ast.stmt] = []
         for node in body:
-            if isinstance(node, (ast.Match, ast.AsyncFunctionDef)):
-                raise Refused(type(node).__name__)
             quiet = isinstance(node, (ast.Global, ast.Nonlocal)) or (
                 isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
             )
             quiet = quiet or (isinstance(node, ast.AnnAssign) and node.value is None)
-            if isinstance(node, ast.ImportFrom) and (
-                node.module == "__future__" or node.names[0].name == "*"
-            ):
-                quiet = True
+            quiet = quiet or (isinstance(node, ast.ImportFrom) and node.names[0].name == "*")
+            quiet = quiet or bool(getattr(node, "decorator_list", None))
             if not quiet and not isinstance(node, (ast.If, ast.While)):
                 found.append(_said("at", node.lineno))
             line = node.lineno
@@ -216,12 +333,49 @@ class _Rewriter(ast.NodeTransformer):
 
     visit_TryStar = visit_Try
 
-    def visit_With(self, node: ast.With) -> Any:
+    def visit_With(self, node: Any) -> Any:
         node.items = [self.visit(item) for item in node.items]
         self._blocks(node)
+        if isinstance(node, ast.With):
+            node.items.append(ast.withitem(_call("leaving", node.lineno), None))
+        else:
+            node.body = [ast.With([ast.withitem(_call("leaving", node.lineno), None)], node.body)]
         return node
 
+    visit_AsyncWith = visit_With
+
+    def visit_Match(self, node: ast.Match) -> Any:
+        node.subject = self.visit(node.subject)
+        cases: list[ast.match_case] = []
+        for case in node.cases:
+            never = ast.BoolOp(ast.And(), [_call("at", case.pattern.lineno), ast.Constant(False)])
+            cases.append(ast.match_case(ast.MatchAs(None, None), never, [ast.Pass()]))
+            case.guard = self.visit(case.guard) if case.guard else None
+            case.body = self.block(case.body)
+            cases.append(case)
+        node.cases = cases
+        return node
+
+    def visit_Return(self, node: ast.Return) -> Any:
+        if node.value is not None:
+            node.value = _call("returns", self.visit(node.value))
+        return node
+
+    def _decorated(self, node: Any) -> list[ast.expr]:
+        """The decorators with what tells of them: of their lines when they are worked out and when they are
+        called, of the line of the definition before and after it is made."""
+        if not node.decorator_list:
+            return []
+        told = [
+            _call("decorator", one.lineno, _after(_call("at", one.lineno), self.visit(one)))
+            for one in node.decorator_list
+        ]
+        same = ast.Attribute(ast.Name(ME, ast.Load()), "same_", ast.Load())
+        last = _call("decorator", node.lineno, same)
+        return [last, *told, _after(_call("at", node.lineno), same)]
+
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
+        node.decorator_list = self._decorated(node)
         node.bases = [self.visit(base) for base in node.bases]
         self.names.append(node.name)
         self._blocks(node)
@@ -229,8 +383,9 @@ class _Rewriter(ast.NodeTransformer):
         self.names.pop()
         return node
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        node.decorator_list = [self.visit(one) for one in node.decorator_list]
+    def visit_FunctionDef(self, node: Any) -> Any:
+        node.decorator_list = self._decorated(node)
+        node.args = self.visit(node.args)
         self.names.append(node.name)
         first = node.body[0]
         head = [first] if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) else []
@@ -244,6 +399,8 @@ class _Rewriter(ast.NodeTransformer):
         node.body = [*head, entered, ast.Try(body or [ast.Pass()], [fails], [], [left[1]])]
         self.names.pop()
         return node
+
+    visit_AsyncFunctionDef = visit_FunctionDef
 
     def visit_Lambda(self, node: ast.Lambda) -> Any:
         node.body = self._held(self.visit(node.body))
@@ -267,6 +424,16 @@ def _constant(test: ast.expr) -> bool:
     ) or any(isinstance(n, ast.Name) and n.id == "__debug__" for n in ast.walk(test))
 
 
+class Names(dict[str, Any]):
+    """Builtins, for a program of which a part is left out: what it names and nobody shows is there, and is an
+    exception, as that is all that may be used of it."""
+
+    def __missing__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise KeyError(name)
+        return self.setdefault(name, type(name, (Exception,), {"__module__": "left.out"}))
+
+
 def counted(code: str, call: str | None = None, **names: Any) -> tuple[Counted, Any]:
     """Run a program, or a call of its functions once it is loaded, and what it told. An exception of its own is
     its result.
@@ -277,7 +444,7 @@ def counted(code: str, call: str | None = None, **names: Any) -> tuple[Counted, 
     rewriter = _Rewriter()
     head = [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == "__future__"]
     body = rewriter.block([node for node in tree.body if node not in head])
-    tree.body = [*head, *body, ast.Expr(_call("done"))]
+    tree.body = [*head, *(_said("at", node.lineno) for node in head), *body, ast.Expr(_call("done"))]
     made = compile(ast.fix_missing_locations(tree), "counted", "exec", dont_inherit=True)
     found = Counted()
     space = {"__name__": "__main__", ME: found, **names}

@@ -1,5 +1,5 @@
 """Where Python's own debugger goes: a `bdb.Bdb` that stops where a question of the kind ``move`` stops, and is given
-its command. It shares nothing with the recording.
+its command. It reads the prompt alone, and shares nothing with the recording.
 
     python -m tests.witness.debugged cruxeval|mbpp|humaneval
 
@@ -13,6 +13,7 @@ import contextlib
 import dis
 import io
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from typing import Any
 from deskcheck.ask import QUESTIONS, Sample
 from deskcheck.recording import Mode, Program, Recording
 from tests.ask.conftest import record_here, shared
+from tests.witness.alone import read
 from tests.witness.asked import of_humaneval, of_mbpp
 
 
@@ -100,31 +102,32 @@ class Debugger(bdb.Bdb):
         self.set_quit()
 
 
-def where(recording: Recording, sample: Sample) -> str | None:
+def where(prompt: str) -> str | None:
     """The debugger's answer to a question; None if it never came to its place."""
-    program = recording.program
-    file = sample.data["file"]
-    source = recording.source(file) or ""
-    debugger = Debugger(file, headers(source), sample.data["line"], sample.data["k"], sample.data["command"])
+    asked = read(prompt)
+    stopped = re.search(
+        r"line (\d+) .*runs for time number (\d+)$", asked.labels["Stopped"].partition("\n")[0]
+    )
+    assert stopped is not None, asked.labels
+    command = asked.labels["Command"].partition(":")[0]
+    debugger = Debugger("program.py", headers(asked.code), int(stopped[1]), int(stopped[2]), command)
     names: dict[str, Any] = {"__name__": "__main__"}
-    code: Any = compile(source, file, "exec", dont_inherit=True)
+    code: Any = compile(asked.code, "program.py", "exec", dont_inherit=True)
     with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(Exception):
-        if program.mode is Mode.CALL:
+        if asked.call is not None:
             exec(code, names)
-            code = compile(f"{program.entry}{program.arguments}", "call", "eval")
+            code = compile(asked.call, "call", "eval")
         with contextlib.suppress(bdb.BdbQuit):
             debugger.run(code, names, names)
     if not debugger.ended:
         return None
-    if sample.data["command"] == "return":
-        return repr(debugger.answer)
-    return str(debugger.answer)
+    return repr(debugger.answer) if command == "return" else str(debugger.answer)
 
 
 def compare(recording: Recording, number: int = 1000) -> Iterator[tuple[Sample, str | None]]:
     """Questions about a run, each with the debugger's answer."""
     for sample in QUESTIONS["move"](recording, per_recording=number):
-        yield sample, where(recording, sample)
+        yield sample, where(sample.prompt)
 
 
 def programs_of(name: str) -> Iterator[Program]:

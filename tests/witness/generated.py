@@ -11,11 +11,16 @@ them only, containers are cut.
 import random
 import re
 
+from tests.tracer.layouts import drawn
+
 MODULES = (
     "abc", "argparse", "array", "collections", "contextlib", "copy", "dataclasses", "datetime", "decimal", "fractions", "functools",
     "itertools", "pathlib", "string", "types", "typing", "weakref",
 )  # fmt: skip
 GLOBALS = {"calls": "calls = []", "total": "total = 0", "shared": "shared = [1]"}
+GLOBALS |= {
+    name: f"try:\n    import {name}\nexcept ImportError:\n    {name} = None" for name in ("numpy", "pandas")
+}
 
 METHODS = {
     "__eq__": "other",
@@ -519,6 +524,37 @@ $A, $N = $N, 2
 $A = $L.copy()
 $A = $L[$I:]
 $A = lambda: $L
+$A = [*$L, $V, *gen(2)]
+$A = [small($O), *$L[:2], key($V)]
+$A = [$O, *$O, $N]
+$A = {$V2, *$S, *gen(2)}
+$A = {**$D, $K: $V, **$D}
+$A = {'k': small($O), **$D, 'z': [*$L[:2], $N]}
+$A = (*$L[:2], $V, *gen(1))
+$A = call_with(*$L[:2], $V)
+$A = call_with($L, *gen(2), *$L[:1])
+$A = dict(**{'a': $V, 'b': $L}, c=$N)
+$A = $O.add($V).add($N)
+$A = $L.copy().copy().index($V)
+$A = $N < 2 <= len($L) and $V or $L
+$A = $V if $N > 1 and $L else $D
+$A = not $O and -$N or ~$N
+$A = [$L, $N] * 2
+$A: list = [*$L[:3], $V]
+$N: int = small($O)
+$A = numpy.arange(4)
+$A = numpy.array([[1, $N], [2, 3]])
+$A[1:] = $N
+$A += 1
+$A = $A * 2
+$A = $A.sum()
+$A = numpy.zeros(3); $A[$I] = 5
+$A = pandas.DataFrame({'a': [1, 2], 'b': [$N, 3]})
+$A = pandas.Series([1, $N])
+$A['a'] = 7
+$A = [$N, $N + 1, $N + 2, 3, 4, 5, 6, 7, 8, 9, 10, $N, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, $N, 31, $L]
+$A = {0: $V, 1: $N, 2: 2, 3: 3, 4: 4, 5: $N, 6: 6, 7: 7, 8: 8, 9: 9, 10: 10, 11: 11, 12: 12, 13: 13, 14: 14, 15: 15, 16: $L, 17: $N, 18: small($O)}
+$A = {$N, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, $N + 40}
 $A = call_with""".split("\n")
 
 BLOCKS = """\
@@ -908,12 +944,12 @@ def _defined(part: str) -> str:
 
 
 def program_of_seed(seed: str) -> str:
-    """The program of a seed. What the compiler refuses (a name that is nonlocal too late) is drawn again."""
+    """The program of a seed, in a layout of its own. What the compiler refuses (a name that is nonlocal too late) is drawn again."""
     for attempt in range(100):
         text = _Maker(f"{seed}/{attempt}").make()
         try:
             compile(text, "program.py", "exec", dont_inherit=True)
         except SyntaxError:
             continue
-        return text
+        return drawn(text, random.Random(seed))
     raise AssertionError(f"no program of seed {seed!r} in 100 attempts")

@@ -15,12 +15,14 @@ from deskcheck.recording import Program, Row
 from deskcheck.tracer import TraceLimits
 from tests.sample import spread
 from tests.tracer import agree
+from tests.tracer._templates import PRELOADED
+from tests.tracer.layouts import laid_out
 from tests.witness import mutators
 from tests.witness.__main__ import made, mutated
 from tests.witness.compare import Different, check, check_levels
 from tests.witness.run import Judges, skipped
 
-SETTING = agree.Setting(limits=TraceLimits(events=500), seconds=30)
+SETTING = agree.Setting(limits=TraceLimits(events=500), seconds=30, imports=PRELOADED)
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.py"))
 
 pytestmark = pytest.mark.skipif(
@@ -125,6 +127,30 @@ def test_published_sets(name: str, every: int, judges: Judges) -> None:
     if not (agree.SHARED / agree.SETS[name]).exists():
         pytest.skip(f"no {name} here (DESKCHECK_SHARED): would show that three agree on published programs")
     assert assert_agreed(agree.published(name)[::every], judges)
+
+
+@pytest.mark.parametrize(
+    ("start", "every"),
+    [
+        (7, 80),
+        *(pytest.param(start, 80, marks=pytest.mark.slow) for start in (20, 40, 60)),
+        pytest.param(0, 1, marks=pytest.mark.exhaustive),
+    ],
+)
+def test_other_layouts(start: int, every: int, judges: Judges) -> None:
+    """The same programs with their expressions over several lines, and with their displays and calls starred."""
+    assert_agreed(laid_out(agree.own_programs()[start::every], ("broken", "black40", "stars")), judges)
+
+
+def test_the_stack_is_compared(judges: Judges) -> None:
+    """A trace whose value stack has the value before a line, not the one at it, is seen to be false."""
+    program = Program(id="p", code="def f(x):\n    return max(\n        -\n        x,\n        0)\nf(5)\n")
+    saw, rows = judges.witness.saw(program), judges.coarse["native"].run(program).rows
+    assert check(program.code, saw.events, rows, whole=True) == len(rows)
+    wrong = [row._replace(stack=row.stack and row.stack.replace("-5", "5")) for row in rows]
+    assert wrong != rows
+    with pytest.raises(Different, match="stack"):
+        check(program.code, saw.events, wrong, whole=True)
 
 
 def _texts(row: Row) -> dict[str, Any]:

@@ -41,6 +41,7 @@ from deskcheck.ask.scoring import sandbox as _sandbox
 from deskcheck.ask.scoring.programs import InstructionCount
 from deskcheck.ask.scoring.score import METRICS, Reading
 from deskcheck.ask.settings import ScoreSettings
+from deskcheck.errors import own_failures
 from deskcheck.files import sync
 from deskcheck.recording import InputError, Program, RunResult
 from deskcheck.sandbox import Checked, Confinement
@@ -387,13 +388,18 @@ class _Scorer:
         if self._blame is not None:
             return _told(status=AnswerStatus.HARNESS_ERROR, reason=self._blame)
         watch(_PATIENCE_S)
+        failures: list[str] = []
+        found = None
         try:
             judge = _Watched(self._sandbox)
-            found = _sandbox.score_in(
-                self._sandbox, sample, given.completion, judge=judge, stop_reason=given.stop_reason
-            )
+            with own_failures(failures.append):
+                found = _sandbox.score_in(
+                    self._sandbox, sample, given.completion, judge=judge, stop_reason=given.stop_reason
+                )
         except _sandbox.AnswerNotRun as error:
-            return _told(status=AnswerStatus.HARNESS_ERROR, reason=str(error))
+            failures.append(str(error))
+        if found is None:
+            return _told(status=AnswerStatus.HARNESS_ERROR, reason=failures[0])
         return _told(
             status=AnswerStatus.SCORED,
             score=found.score,

@@ -96,6 +96,7 @@ def questions_of(
     seed: int = 0,
     per_recording: int | None = None,
     steps: StepOptions | None = None,
+    doubtful: bool = False,
     methods: Sequence[str] = ("direct",),
     truths: dict[str, GroundTruth] | None = None,
 ) -> dict[str, tuple[list[Sample], Counter[str]]]:
@@ -122,6 +123,7 @@ def questions_of(
         seed=seed,
         per_recording=per_recording,
         steps=steps,
+        doubtful=doubtful,
         excluded={name: reasons for name, (_, reasons) in asked.items()},
         beside=truth,
     ):
@@ -187,6 +189,7 @@ def ask(
         "seed": sampling.seed,
         "limit": sampling.limit,
         "per_recording": sampling.per_recording,
+        **({"doubtful": True} if sampling.doubtful else {}),
         "recordings": found.contents.digest(),
         "steps": asdict(settings.steps) if "step" in questions else None,
         "notebooks": _told_of_notebooks(settings) if of_notebooks else None,
@@ -223,6 +226,7 @@ class _Found:
             seed=settings.sampling.seed,
             per_recording=settings.sampling.per_recording,
             steps=settings.steps,
+            doubtful=settings.sampling.doubtful,
             methods=settings.methods,
             truths=self.truths,
         )

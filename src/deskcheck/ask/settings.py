@@ -1,6 +1,5 @@
 """What decides how models are asked: which questions are drawn, what is shown, how completions are made."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
@@ -8,6 +7,7 @@ from typing import Annotated, Any
 from deskcheck.ask.inspect.settings import STEP_BUDGET, Generation
 from deskcheck.ask.questions.settings import NotebookOptions, Sampling
 from deskcheck.ask.samples.steps import StepOptions
+from deskcheck.files import NotJSON, read_json
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.settings import Group, Setting
 
@@ -18,8 +18,8 @@ def named(text: str) -> tuple[str, Any]:
     if not equals or not name:
         raise ValueError("give NAME=VALUE.")
     try:
-        return name, json.loads(value)
-    except ValueError:
+        return name, read_json(value)
+    except NotJSON:
         return name, value
 
 

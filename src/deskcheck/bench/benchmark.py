@@ -48,7 +48,7 @@ from deskcheck.bench.made import Making, made_ids, make_inputs, without_question
 from deskcheck.bench.project import ProjectFiles, read_project
 from deskcheck.bench.settings import BenchSettings
 from deskcheck.errors import InputError
-from deskcheck.files import FolderLock, disk_errors, write_file
+from deskcheck.files import FolderLock, disk_errors, read_file, read_json, write_file
 from deskcheck.recorder.kept import states_of
 from deskcheck.recorder.settings import SuiteSettings
 from deskcheck.recorder.suite import SuiteAccount, record_suite
@@ -292,7 +292,9 @@ def _known(folder: Path, files: ProjectFiles, settings: BenchSettings) -> dict[s
     place = folder / RECORDED
     if not place.exists():
         return None
-    known: dict[str, Any] = json.loads(place.read_text("utf-8"))
+    known: dict[str, Any] = read_json(
+        read_file(place), str(place), "Delete the folder and make the benchmark anew."
+    )
     asked = _asked(files, settings)
     if {name: known["asked"].get(name) for name in asked} != asked:
         raise _made_before(folder, "with other options, or of another project")
@@ -490,7 +492,9 @@ def _benchmark(
         kinds=kinds,
         functions=functions,
         calls_left_out=recorded["left_out"],
-        not_repeatable=len(recorded["not_repeatable"]) + made.get("not_repeatable", 0),
+        not_repeatable=len(recorded["not_repeatable"])
+        + len(recorded.get("untraced", ()))
+        + made.get("not_repeatable", 0),
         made_inputs=made.get("recorded", 0),
         made_failed=made.get("failed", ""),
         inputs_s=made.get("cost_s"),

@@ -23,7 +23,7 @@ from typing import Any
 from deskcheck.ask.results.project_benchmark import Interpreter
 from deskcheck.bench.project import ProjectFiles
 from deskcheck.errors import InputError, SandboxError
-from deskcheck.files import disk_errors
+from deskcheck.files import disk_errors, read_json
 
 OLDEST = (3, 11)
 """deskcheck's own code runs in the process of the tests."""
@@ -111,7 +111,7 @@ def _facts(path: str, project: ProjectFiles) -> dict[str, Any] | None:
         ran = subprocess.run(
             [path, "-I", "-c", _FACTS, project.name], capture_output=True, text=True, timeout=60, check=False
         )
-        found: dict[str, Any] = json.loads(ran.stdout)
+        found: dict[str, Any] = read_json(ran.stdout)
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return None
     return found

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from deskcheck.files import read_file
 from deskcheck.sandbox.inside.calls import Project
 
 
@@ -35,7 +36,7 @@ def public_functions(root: Path, modules: Mapping[str, str]) -> list[Defined]:
         if not project.owns(str(file)):
             continue
         try:
-            tree = ast.parse(file.read_bytes())
+            tree = ast.parse(read_file(file))
         except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
             continue
         shown = str(file.relative_to(root)) if file.is_relative_to(root) else str(file)

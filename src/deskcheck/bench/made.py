@@ -5,7 +5,6 @@ these functions may be called with anything. Methods are called on objects that 
 found is recorded beside the calls of the tests, twice, under two hash seeds.
 """
 
-import json
 import os
 import platform
 import sys
@@ -27,6 +26,7 @@ from deskcheck.corpus.inputs.search import Effort
 from deskcheck.corpus.inputs.targets import File, imported, module_file
 from deskcheck.corpus.text.modules import origin_of_file
 from deskcheck.errors import InputError, SandboxError
+from deskcheck.files import read_json
 from deskcheck.recorder.programs import record_programs
 from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording import Outcome, Program, RunResult
@@ -146,7 +146,7 @@ def make_inputs(
                 explain=False,
             )
             made.recorded += summary.recorded + summary.skipped
-            made.not_repeatable += len(summary.not_repeatable)
+            made.not_repeatable += len(summary.not_repeatable) + len(summary.untraced)
     except (SandboxError, InputError) as error:
         made.failed = str(error)
     made.cost_s = round(clock.spent_s(), 3)
@@ -233,7 +233,7 @@ def without_questions(public: Sequence[Defined], recordings: Any) -> list[Define
     for _, _, module, entry, repeatable, extra in recordings.columns(
         "module", "entry", "repeatable", "extra"
     ):
-        told: Mapping[str, Any] = json.loads(extra)
+        told: Mapping[str, Any] = read_json(extra, "column extra")
         if repeatable and told.get("arguments") in ("literal", "shown") and "input" not in told:
             known[f"{module}:{entry}"] += 1
     return [one for one in public if one.key not in known]
@@ -241,4 +241,8 @@ def without_questions(public: Sequence[Defined], recordings: Any) -> list[Define
 
 def made_ids(recordings: Any) -> set[str]:
     """Ids of the recordings whose inputs were made."""
-    return {id_ for _, _, id_, extra in recordings.columns("id", "extra") if "input" in json.loads(extra)}
+    return {
+        id_
+        for _, _, id_, extra in recordings.columns("id", "extra")
+        if "input" in read_json(extra, "column extra")
+    }

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.errors import InputError
+from deskcheck.files import read_text
 
 _TESTS = ("test", "tests", "testing", "pytest", "unittest", "unittests", "tests-min", "check")
 _DEVELOPMENT = ("dev", "develop", "development")
@@ -167,7 +168,7 @@ def _said(value: object) -> str | None:
 
 def _toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        return tomllib.loads(read_text(path))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
@@ -178,10 +179,17 @@ def _ini(path: Path) -> dict[str, dict[str, str]]:
     """The sections of a file; none where there is no such file."""
     parser = configparser.RawConfigParser(strict=False)
     try:
-        parser.read_string(path.read_text("utf-8"), str(path))
+        parser.read_string(read_text(path), str(path))
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError, configparser.Error) as error:
+    except configparser.Error as error:  # its text has the line
+        at = getattr(error, "lineno", None)
+        line = "" if at is None else f", line {at}"
+        what = type(error).__name__
+        raise InputError(
+            f"{path}{line}: is not an INI file ({what}). Mend it: it says how the tests run."
+        ) from None
+    except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read: {error}. Mend it: it says how the tests run.") from None
     return {name: dict(parser[name]) for name in parser.sections()}
 
@@ -197,7 +205,7 @@ def _table(found: Mapping[str, Any], *names: str) -> dict[str, Any]:
 def _information(folder: Path) -> Mapping[str, str]:
     """What PKG-INFO of a source distribution says."""
     try:
-        return dict(HeaderParser().parsestr((folder / "PKG-INFO").read_text("utf-8", "replace")))
+        return dict(HeaderParser().parsestr(read_text(folder / "PKG-INFO", "replace")))
     except OSError:
         return {}
 
@@ -259,7 +267,13 @@ def _python_files(folder: Path) -> Iterator[str]:
 
 
 def _test_paths(folder: Path, pytest: Mapping[str, Any]) -> tuple[Path, ...]:
-    named = [path for each in _words(pytest.get("testpaths")) for path in sorted(folder.glob(each))]
+    named: list[Path] = []
+    for pattern in _words(pytest.get("testpaths")):
+        try:
+            named += sorted(folder.glob(pattern))
+        except (OSError, ValueError, NotImplementedError) as error:  # too long, empty, absolute
+            why = error.strerror if isinstance(error, OSError) else error
+            raise InputError(f"{folder}: testpaths of its settings: {pattern!r:.80}: {why}.") from None
     return tuple(named) or (folder,)
 
 

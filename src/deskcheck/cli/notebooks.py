@@ -127,7 +127,7 @@ def check_notebooks(
         report, done = _checked(paths, settings, options.out, work)
         _tell(report, done, options, failing, details)
         add_report(report)
-    if done is not None and done.totals.problems:
+    if (done is not None and done.totals.problems) or "harness_error" in report.statuses():
         raise typer.Exit(2)
     if failing & report.statuses():
         raise typer.Exit(1)

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
@@ -82,8 +83,10 @@ def record(
     if inputs_by is not None and not any(map(_LOOKS_FOR_INPUTS.match, sources)):
         raise InputError(f"--inputs-by {inputs_by}: goes with a source inputs:FILE.py.")
     kind = kind_of(sources)
+    if programs.wall_s is None:
+        programs = replace(programs, limits=_with_wall_time(programs.limits))
     panel, settings = {
-        SourceKind.PROGRAMS: (PROGRAMS, replace(programs, limits=_with_wall_time(programs.limits))),
+        SourceKind.PROGRAMS: (PROGRAMS, programs),
         SourceKind.TESTS: (TESTS, replace(tests, limits=_with_wall_time(tests.limits))),
         SourceKind.NOTEBOOKS: (NOTEBOOKS, notebooks),
     }[kind]
@@ -103,7 +106,7 @@ _LOOKS_FOR_INPUTS = re.compile(r"inputs[,:]")
 
 def _with_wall_time(limits: Limits) -> Limits:
     """With time on the clock for the CPU time that may be used."""
-    return replace(limits, wall_s=max(limits.wall_s, 3 * limits.cpu_s))
+    return replace(limits, wall_s=3 * limits.cpu_s)
 
 
 def _note(text: str) -> None:
@@ -154,7 +157,7 @@ def _status(done: Any) -> int:
         if hasattr(summary, "totals")
         else (summary.problems, summary.recorded + summary.skipped)
     )
-    if problems:
+    if problems or done.unusable:
         return 2
     return 0 if there and not (done.agreement is not None and done.agreement.different) else 1
 
@@ -172,6 +175,7 @@ def _print_done(done: Any, out: Path, *, in_shards: bool) -> None:
         print_job(done.summary)
     else:
         _print_programs(done.summary, out)
+    print_list("sources and rows that cannot be used", done.unusable)
     if done.agreement is not None:
         _print_agreement(done.agreement)
 
@@ -229,8 +233,29 @@ def _print_programs(summary: Any, out: Path) -> None:
         print(f"{summary.skipped} were there already")
     elif not summary.recorded and not summary.problems:
         say("the sources have no programs, so nothing was run")
-    print_list("not repeatable", summary.not_repeatable)
+    _print_differing(summary)
+    if summary.refused:
+        print_refused(summary.refused, summary.recorded)
     print_list("our own failures", summary.problems)
+
+
+def print_refused(refused: dict[str, dict[str, int]], of: int) -> None:
+    """What the sandbox refused programs, and the way out."""
+    from deskcheck.recording.recording import refused_text
+
+    programs = Counter(name for names in refused.values() for name in names)
+    verb = "were" if len(refused) > 1 else "was"
+    print(
+        f"{len(refused)} of {counted(of, 'program')} {verb} refused something by the sandbox: "
+        f"{', '.join(name for name, _ in programs.most_common(5))}. They are not asked about. If you trust "
+        "them, --sandbox trusted runs them."
+    )
+    print_list("refused", {id_: refused_text(names) for id_, names in refused.items()})
+
+
+def _print_differing(summary: Any) -> None:
+    print_list("not repeatable", summary.not_repeatable)
+    print_list("changed by the tracer: they end differently without it", summary.untraced)
 
 
 def _print_notebooks(summary: Any, out: Path) -> None:
@@ -263,7 +288,7 @@ def _print_suite(summary: Any, out: Path) -> None:
             f"the tests take {summary.tests_s:.1f} s of CPU time; recording took {summary.cost_s:.1f} s, "
             f"{share:.0f} times as much"
         )
-    print_list("not repeatable", summary.not_repeatable)
+    _print_differing(summary)
     if summary.varies:
         print(
             "recorded without global variables that differ between two runs and that the call does not read: "
@@ -282,6 +307,9 @@ class Against(StrEnum):
     """What recordings are compared with."""
 
     REFERENCE = "reference"
+    """Only the comparison."""
+    NOTHING = "nothing"
+    """No comparison: no program runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -290,18 +318,26 @@ class _Again:
 
     against: Annotated[
         Against | None,
-        Setting("Instead, record some of them again with the reference tracer and compare event for event."),
+        Setting(
+            "reference: compare with the reference tracer and check nothing else. nothing: run no program. "
+            "By default both checks are made."
+        ),
     ] = None
     sample: Annotated[
-        float | None, Setting("--against: share of the recordings (0.02).", metavar="SHARE")
+        float | None, Setting("--against reference: share of the recordings (0.02).", metavar="SHARE")
     ] = None
-    seed: Annotated[int | None, Setting("--against: another number draws other recordings.")] = None
-    workers: Annotated[int, Setting("--against: programs that run at once.", min=1)] = os.cpu_count() or 1
+    compare_s: Annotated[
+        float, Setting("Seconds for the comparison of a folder of more than 200 recordings.", min=0.0)
+    ] = 10.0
+    seed: Annotated[int | None, Setting("Another number draws other recordings to compare.")] = None
+    workers: Annotated[int, Setting("Programs that run at once for the comparison.", min=1)] = (
+        os.cpu_count() or 1
+    )
     sandbox: Annotated[
         Confinement | None,
         Setting(
-            "--against: how closely programs are confined. By default only those that were recorded at "
-            "strict run, at strict."
+            "How closely programs are confined for the comparison. By default only those that were "
+            "recorded at strict run, at strict."
         ),
     ] = None
 
@@ -313,22 +349,42 @@ def check(
     again: Annotated[_Again, Panel(None)],
     as_json: Json = False,
 ) -> None:
-    """Check recordings against what their source says; look for addresses and ambiguous states.
+    """Check recordings against their source, and record them again with the reference tracer to compare.
 
-    Exit status: 0 all is well, 1 something was found, or with --against nothing could be compared."""
+    Programs run in the sandbox: all of a folder of up to 200 recordings, else as many as --compare-s allows.
+    Also looks for addresses and ambiguous states. Exit status: 0 all is well, 1 something was found, or with
+    --against reference nothing could be compared."""
     from deskcheck.corpus.check import check as check_recordings
     from deskcheck.corpus.check import summary
+    from deskcheck.recorder.against import compare_folder
     from deskcheck.recording.reader import Recordings
 
-    if again.against is not None:
+    if again.against is Against.REFERENCE:
         _check_against(folder, again, as_json=as_json)
         return
-    for name in ("sample", "seed", "sandbox"):
-        if (value := getattr(again, name)) is not None:
-            raise InputError(f"--{name} {value}: goes with --against reference.")
+    if again.sample is not None:
+        raise InputError(f"--sample {again.sample}: goes with --against reference.")
     report = check_recordings(Recordings(folder))
-    print(json.dumps(report.to_dict()) if as_json else summary(report))
-    if report.wrong or report.addresses or report.ambiguous or report.damaged:
+    agreement = None
+    if again.against is None:
+        with progress_bar(as_json) as advance:
+            agreement = compare_folder(
+                Recordings(folder),
+                seconds=again.compare_s,
+                seed=again.seed or 0,
+                workers=again.workers,
+                confinement=again.sandbox,
+                progress=advance,
+            )
+    if as_json:
+        compared = {} if agreement is None else {"against_reference": agreement.to_dict()}
+        print(json.dumps(report.to_dict() | compared))
+    else:
+        print(summary(report))
+        if agreement is not None:
+            _print_agreement(agreement)
+    differs = agreement is not None and bool(agreement.different)
+    if report.wrong or report.addresses or report.ambiguous or report.damaged or differs:
         raise typer.Exit(1)
 
 

@@ -66,7 +66,12 @@ def run(
     with tempfile.TemporaryDirectory(prefix="deskcheck-") as scratch:
         folder = scratch if out is None else out
         id_, status = run_program(
-            target, tuple(arguments or ()), out=folder, module=showing.module, settings=settings
+            target,
+            tuple(arguments or ()),
+            out=folder,
+            module=showing.module,
+            settings=settings,
+            note=lambda text: None if showing.quiet else say(f"note: {text}"),
         )
         _show(Recordings(folder)[id_], showing)
     if status:

@@ -3,7 +3,6 @@ does any value show an address, and does the state at an event always decide wha
 
 import ast
 import itertools
-import json
 import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
@@ -14,6 +13,7 @@ from deskcheck.corpus.generated import SOURCE as GENERATED
 from deskcheck.corpus.readers import doctests
 from deskcheck.corpus.readers.published import scored_by_equality
 from deskcheck.errors import DamagedRows, RecordingError
+from deskcheck.files import read_json
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode, Program
 from deskcheck.recording.reader import Recordings
@@ -171,7 +171,7 @@ def _once(lines: Iterable[int]) -> list[int]:
 
 def session_outputs(recording: Recording) -> list[str]:
     """What each statement of a session showed, in order."""
-    wants = json.loads(recording.program.expected or "[]")
+    wants = read_json(recording.program.expected or "[]", f"{recording.program.id}: expected")
     starts = [want["line"] for want in wants]
     outputs = [""] * len(starts)
     current, shown = -1, 0

@@ -6,7 +6,6 @@ the same as.
 """
 
 import hashlib
-import json
 import os
 import shutil
 from collections import Counter
@@ -21,7 +20,7 @@ import pyarrow.parquet as pq
 
 from deskcheck.corpus.near import NearCopies
 from deskcheck.errors import InputError
-from deskcheck.files import disk_errors, sync
+from deskcheck.files import NotJSON, disk_errors, read_json, sync
 from deskcheck.recording.reader import Recordings, read_groups
 from deskcheck.recording.schema import EVENTS_SCHEMA, RECORDINGS_SCHEMA
 from deskcheck.recording.writer import ShardFile
@@ -115,8 +114,8 @@ _LIST = pa.schema(
 def _level(environment: str) -> Any:
     """What was traced, lines or instructions; of a damaged row all that stands in its place."""
     try:
-        found = json.loads(environment)
-    except (ValueError, RecursionError):
+        found = read_json(environment)
+    except NotJSON:
         return environment
     return found.get("level") if type(found) is dict else environment
 
@@ -183,7 +182,7 @@ def _program(row: dict[str, Any]) -> str:
     function, and all files that ran where that is not among them."""
     if row["code"]:
         return str(row["code"])
-    sources: dict[str, str] = json.loads(row["sources"])
+    sources: dict[str, str] = read_json(row["sources"], "column sources")
     file = (row["module"] or "").replace(".", "/") + ".py"
     return sources.get(file, "\n".join(sources.values()))
 

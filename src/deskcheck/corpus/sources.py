@@ -15,12 +15,14 @@ from deskcheck.corpus.generated import generated
 from deskcheck.corpus.inputs.source import PREFIX as INPUTS
 from deskcheck.corpus.inputs.source import inputs
 from deskcheck.corpus.readers.doctests import doctests_in_file, doctests_in_folder, doctests_in_module
-from deskcheck.corpus.readers.files import function_in_file, script
+from deskcheck.corpus.readers.files import archived, function_in_file, script
 from deskcheck.corpus.readers.functions import functions_in_rows
 from deskcheck.corpus.readers.mutations import PREFIX as MUTATIONS
 from deskcheck.corpus.readers.mutations import mutations
 from deskcheck.corpus.readers.published import PUBLISHED, published_set
+from deskcheck.corpus.text.archive import modules_in_archive
 from deskcheck.corpus.text.modules import is_module_name
+from deskcheck.corpus.text.rows import Refuse
 from deskcheck.extensions import Registry
 from deskcheck.recording import InputError, Program
 
@@ -29,6 +31,7 @@ _log = logging.getLogger(__name__)
 SOURCES: Mapping[str, str] = {
     "FILE.py::FUNCTION": "one call, with its arguments beside it: sort.py::bubble '([3, 1], reverse=True)'",
     "FILE.py": "a script, run from its first line to its last as `python FILE.py` runs it",
+    "FILE.pyz": "the `__main__.py` of a zip archive, run as `python FILE.pyz` runs it",
     "doctests:FILE.py": "the doctests of a file",
     "FOLDER": "the doctests of every .py file in a folder; also doctests:FOLDER",
     "MODULE": "the doctests of an importable module: heapq, json.decoder; also doctests:MODULE",
@@ -97,6 +100,7 @@ def programs(
     *,
     note: Callable[[str], None] = _log.warning,
     propose: Callable[[str], str] | None = None,
+    refuse: Refuse | None = None,
 ) -> Iterator[Program]:
     """The programs of a source, which is one of the forms in `SOURCES`.
 
@@ -104,7 +108,9 @@ def programs(
     and what is left is a module; ``./mbpp`` is the way to a folder that has such a name. A .py file is
     a script; ``doctests:`` before it means its doctests. `arguments`
     belong to ``FILE.py::FUNCTION`` and to nothing else. `note` is told, a sentence at a time, what
-    was left out or passed over. `propose` is asked for inputs where they are looked for (`find_inputs`).
+    was left out or passed over. `refuse` is told of each row of a data file that cannot be used;
+    without it the first of them is an error. `propose` is asked for inputs where they are looked for
+    (`find_inputs`).
 
     What can be checked beforehand is, before this returns; rows of a data file are checked when they
     are reached, so whatever comes before a bad one has been given out.
@@ -116,13 +122,15 @@ def programs(
     if re.match(rf"{INPUTS}[:,]", source):
         return inputs(
             source,
-            lambda inner: programs(inner, arguments, note=note),
+            lambda inner: programs(inner, arguments, note=note, refuse=refuse),
             is_set=PUBLISHED.__contains__,
             note=note,
             propose=propose,
         )
     if re.match(rf"{MUTATIONS}[:,]", source):
-        return mutations(source, lambda inner: programs(inner, arguments, note=note), note=note)
+        return mutations(
+            source, lambda inner: programs(inner, arguments, note=note, refuse=refuse), note=note
+        )
     if "::" in source and not source.startswith(TESTS):
         file, _, entry = source.rpartition("::")
         return iter([function_in_file(file, entry, arguments, note)])
@@ -142,14 +150,14 @@ def programs(
     if source in PUBLISHED:
         if os.path.exists(path):
             note(f"{source} is read as the published set; write ./{source} for what has that name here.")
-        return published_set(source, note=note)
+        return published_set(source, note=note, refuse=refuse)
     scheme, colon, rest = source.partition(":")
     if colon and scheme in PUBLISHED:
-        return published_set(scheme, rest, note=note)
+        return published_set(scheme, rest, note=note, refuse=refuse)
     if colon and scheme not in _MADE and scheme in OTHERS:
         return OTHERS[scheme].read(rest, note)
     if source and os.path.exists(path):  # not Path.exists, which raises for a name that is too long
-        return _in_path(source, path, note)
+        return _in_path(source, path, note, refuse)
     if colon and re.fullmatch(r"[\w+-]+", scheme):
         close = _close(scheme, [*PUBLISHED, *_MADE, *OTHERS])
         raise InputError(f"{source}: no source is called {scheme!r}.{close} Write one of\n{_forms()}")
@@ -189,13 +197,17 @@ def _refuse_missing(source: str) -> None:
         raise InputError(f"{source}: no such file or folder.{_close(source, _names_near(path))}")
 
 
-def _in_path(source: str, path: Path, note: Callable[[str], None]) -> Iterator[Program]:
+def _in_path(
+    source: str, path: Path, note: Callable[[str], None], refuse: Refuse | None
+) -> Iterator[Program]:
     if path.is_dir():
         return doctests_in_folder(source, note)
     if path.suffix == ".py":
         return iter([script(source, note)])
     if path.name.endswith((".jsonl", ".jsonl.gz")):
-        return functions_in_rows(source)
+        return functions_in_rows(source, refuse)
+    if path.is_file() and (modules := modules_in_archive(path)) is not None:
+        return iter([archived(source, modules)])
     raise InputError(
         f"{source}: is read neither as Python (.py) nor as functions with inputs (.jsonl, .jsonl.gz). "
         f"A file of a published set is named with it, as cruxeval:{source}"

@@ -61,10 +61,12 @@ def begins(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
 _OF_METHODS = ("staticmethod", "classmethod")
 
 
-def begun_by(program: Program) -> str:
+def begun_by(program: Program, source: str | None = None) -> str:
     """What the call of a program only `begins`, and deskcheck ran to its end. ``decorated``: one of these
-    under decorators, which may run it themselves."""
-    found = [node for name, node in functions(program.code) if name == program.entry]
+    under decorators, which may run it themselves. source: the text with the function, where that is a
+    module's and not the program's."""
+    code = program.code if source is None else source
+    found = [node for name, node in functions(code) if name == program.entry]
     if program.mode is not Mode.CALL or not found:
         return ""
     begun = begins(found[-1])
@@ -80,6 +82,8 @@ _RUN_BY = {
 """How a call that only `begins` something is run to its end."""
 
 
-def called(program: Program) -> str:
-    """The call of a program, with what runs it where it only begins something: ``list(gen(3))``."""
-    return _RUN_BY.get(begun_by(program), "{}").replace("{}", f"{program.entry}{program.arguments}")
+def called(program: Program, source: str | None = None) -> str:
+    """The call of a program, with what runs it where it only begins something: ``list(gen(3))``.
+
+    source: as in `begun_by`."""
+    return _RUN_BY.get(begun_by(program, source), "{}").replace("{}", f"{program.entry}{program.arguments}")

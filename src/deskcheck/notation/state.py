@@ -73,6 +73,12 @@ class Moment:
         """The frame of the event."""
         return self.frames[-1]
 
+    def names(self, frame: Frame) -> Mapping[str, Encoded]:
+        """The variables of a frame. For a module's frame these are its globals, and the variables of a
+        comprehension that runs there."""
+        own = self.globals.get(frame.file, {}) if frame.function == MODULE else {}
+        return {**own, **frame.locals}
+
     def canonical(self) -> str:
         """A text that two moments share exactly if they are equal."""
         return _Canonical(self).text()

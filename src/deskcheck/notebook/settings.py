@@ -34,17 +34,30 @@ Order = Annotated[
 ]
 
 
+CELL_S = 60.0
+"""Seconds that a cell may take where neither the caller nor the notebook says so."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayLimits:
     """Bounds on a replay. What `notebook_s` cuts off is not in the trajectory, which says so.
 
+    cell_s: a notebook's own limit (``execution.timeout`` of its metadata) can lower it, never raise it; None:
+    the notebook's own limit, else `CELL_S`.
     cpu_s: CPU time of one kernel, between two restarts. memory_bytes: of the kernel and all its processes;
     None: three quarters of what the machine has. disk_bytes: what a notebook may write, in all at `strict`,
     where it is kept in memory, and in each file at `standard`; None: a quarter of the machine's memory, and
     no bound at `trusted`. output_chars: kept of one cell's outputs.
     """
 
-    cell_s: Annotated[float, Setting("Seconds that a cell may take.", min=0.1)] = 60.0
+    cell_s: Annotated[
+        float | None,
+        Setting(
+            "Seconds that a cell may take. Less where the notebook's metadata say so. Default: what they "
+            "say, else 60.",
+            min=0.1,
+        ),
+    ] = None
     notebook_s: Annotated[float, Setting("Seconds that all cells of a notebook may take.", min=0.1)] = 600.0
     cpu_s: Annotated[float, Setting("CPU time that a kernel may use.", flag="--kernel-cpu-s", min=1)] = 1200.0
     memory_bytes: Annotated[
@@ -68,6 +81,11 @@ class ReplayLimits:
     open_files: Annotated[int, Setting("Files that a kernel may have open at once.", min=64)] = 1024
     processes: Annotated[int, Setting("Processes and threads that a kernel may have.", min=16)] = 1024
     output_chars: Annotated[int, Setting("Characters of a cell's outputs that are kept.", min=1)] = 1 << 20
+
+    def of_cells(self, wanted: float | None) -> float:
+        """Seconds that a cell may take in a notebook that wants `wanted` for each."""
+        limits = [limit for limit in (self.cell_s, wanted) if limit is not None]
+        return min(limits, default=CELL_S)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,10 +12,12 @@ none is left out and counted.
 """
 
 import functools
+import math
 import platform
 import random
 import tempfile
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -24,15 +26,16 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import chain, islice
 from typing import IO, Any, TypeVar
 
-from deskcheck.errors import InputError, RecordingError
+from deskcheck.errors import InputError, RecordingError, SandboxError
 from deskcheck.files import read_json
 from deskcheck.recording.block import rows
 from deskcheck.recording.comparison.runs import save, saved
 from deskcheck.recording.comparison.tracers import TraceDifference, first_difference
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.reader import Recordings
-from deskcheck.recording.recording import Recording, RunResult
+from deskcheck.recording.recording import UNTRACED, Recording, RunResult
 from deskcheck.recording.rules import Checker
+from deskcheck.recording.secrets import MASKED
 from deskcheck.recording.trace import Row
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
@@ -78,6 +81,7 @@ def against_reference(
     *,
     share: float = 1.0,
     most: int | None = None,
+    seconds: float | None = None,
     seed: int = 0,
     workers: int = 1,
     confinement: Confinement | None = None,
@@ -86,8 +90,9 @@ def against_reference(
     """Record a share of these again by the reference tracer, and compare.
 
     share: of those that can be compared, at least one, and no more than `most`; drawn by `seed`,
-    the same for the same folder. Each runs as it was recorded: the same program, limits, sandbox,
-    environment, hash seed. confinement: of all; without it, only those that were recorded at `strict`
+    the same for the same folder. seconds: after these, no further one begins. Each runs as it was
+    recorded: the same program, limits, sandbox, environment, hash seed. confinement: of all;
+    without it, only those that were recorded at `strict`
     run, at `strict`. progress: told the id of each that is done.
 
     A difference counts where the reference, asked again, tells the same; else the program does not
@@ -102,29 +107,71 @@ def against_reference(
     found = ReferenceAgreement(len(recordings), seed)
     fit = list(_fit(recordings, found.left_out, confinement))
     count = min(len(fit), max(1, round(share * len(fit))), len(fit) if most is None else most)
-    drawn = sorted(random.Random(seed).sample(range(len(fit)), count))
-    found.drawn = count
+    drawn = random.Random(seed).sample(range(len(fit)), count)
+    if seconds is None:
+        drawn.sort()
+    ends = math.inf if seconds is None else time.monotonic() + seconds
     stopping = threading.Event()
+
+    def coming() -> Iterator[tuple[str, int]]:
+        for number in drawn:
+            if time.monotonic() >= ends:
+                return
+            found.drawn += 1
+            yield fit[number]
+
     with _Place(workers, confinement, stopping.is_set) as place, ThreadPoolExecutor(workers) as pool:
         # A few at a time: each holds the events of its recording.
         one = functools.partial(_compare, place, recordings)
-        coming = (fit[number] for number in drawn)
         try:
-            for compared in _in_threads(pool, one, coming, 2 * workers):
+            for compared in _in_threads(pool, one, coming(), 2 * workers):
                 _count(found, compared)
                 progress(compared.id)
         except BaseException:
             stopping.set()
             raise
+    if spent := count - found.drawn:
+        found.left_out[_SPENT] = spent
+    if not_drawn := len(fit) - count:
+        found.left_out[_NOT_DRAWN] = not_drawn
     return found
+
+
+def compare_folder(
+    recordings: Recordings,
+    *,
+    seconds: float = 10.0,
+    seed: int = 0,
+    workers: int = 1,
+    confinement: Confinement | None = None,
+    progress: Callable[[str], None] = lambda id_: None,
+) -> ReferenceAgreement:
+    """As `against_reference`: of a folder of up to `FEW` recordings all, of a larger one as many as can be
+    compared in these seconds. Where none can be compared here at all, they are left out and counted."""
+    try:
+        return against_reference(
+            recordings,
+            seconds=None if len(recordings) <= FEW else seconds,
+            seed=seed,
+            workers=workers,
+            confinement=confinement,
+            progress=progress,
+        )
+    except (SandboxError, RecordingError) as error:
+        return ReferenceAgreement(len(recordings), seed, left_out=Counter({str(error): len(recordings)}))
+
+
+FEW = 200
+_SPENT = "the time for the comparison was spent"
+_NOT_DRAWN = "not drawn"
 
 
 def _fit(
     recordings: Recordings, left_out: Counter[str], confinement: Confinement | None
 ) -> Iterator[tuple[str, int]]:
     """Shard and row of those that can be compared; why not of the others."""
-    columns = ("outcome", "repeatable", "threads", "extra", "environment")
-    for shard, row, outcome, repeatable, threads, *texts in recordings.columns(*columns):
+    columns = ("outcome", "repeatable", "difference", "threads", "extra", "environment")
+    for shard, row, outcome, repeatable, difference, threads, *texts in recordings.columns(*columns):
         try:
             extra, environment = (dict(read_json(text)) for text in texts)
             tracer, sandbox = environment["tracer"], environment.get("sandbox") or Confinement.STRICT
@@ -140,7 +187,7 @@ def _fit(
             left_out["recorded with another interpreter"] += 1
         elif "test" in extra:
             left_out["recorded inside a test"] += 1
-        elif repeatable is False:
+        elif repeatable is False and not (difference or "").startswith(UNTRACED):
             left_out["not repeatable"] += 1
         elif threads > 1 and not turns:
             left_out["threads that take turns as the machine has it"] += 1
@@ -153,7 +200,7 @@ def _fit(
 _LEVELS = [level.value for level in Confinement]
 _LESS = "recorded at the level {}: --sandbox says at which they may run, if you trust who made them"
 _NO_WORD = "what it says of its run cannot be used"
-_DAMAGED = "damaged: without --against, `runs check` says where"
+_DAMAGED = "damaged: `runs check` without --against says where"
 
 
 def _in_threads(
@@ -337,9 +384,22 @@ def _compare(place: _Place, recordings: Recordings, at: tuple[str, int]) -> _Com
         if partly and not events:
             why = "a limit ended one of the runs before its first event"
             return _Compared(recording.id, left_out=why)
+        if difference is not None and _is_masked(recording):
+            return _Compared(recording.id, left_out="secrets were taken out of it")
         if difference is not None and not _repeats(place, recording, run_result, spool):
             return _Compared(recording.id, left_out="not repeatable")
     return _Compared(recording.id, events, partly, difference)
+
+
+def _is_masked(recording: Recording) -> bool:
+    """Whether something in it was masked."""
+    columns = ("locals", "stack", "globals", "objects", "caller", "value", "output")
+    result = recording.run_result
+    texts = chain(
+        (result.result, result.stdout, result.stderr, result.detail),
+        (getattr(row, column) for trace in recording.traces for row in trace.rows for column in columns),
+    )
+    return any(MASKED in text or '"cut":"masked"' in text for text in texts if text)
 
 
 def _wrong_row(recording: Recording) -> TraceDifference | None:

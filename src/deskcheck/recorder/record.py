@@ -4,7 +4,7 @@ import logging
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -45,14 +45,17 @@ class SourceKind(StrEnum):
 @dataclass(slots=True)
 class Done:
     """What `record` did: what it says of the recordings, and how some of them compare with the reference
-    tracer, where they were compared."""
+    tracer, where they were compared. unusable: source, or place of a row -> why it could not be read."""
 
     kind: SourceKind
     summary: "RecordSummary | SuiteSummary | JobSummary | NotebookSummary"
     agreement: "ReferenceAgreement | None" = None
+    unusable: dict[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         told = self.summary.to_dict()
+        if self.unusable:
+            told["unusable"] = self.unusable
         return told if self.agreement is None else told | {"against_reference": self.agreement.to_dict()}
 
 
@@ -93,11 +96,13 @@ def record(
     spread: over how many processes, in shards or not. propose: asked for inputs by ``inputs:FILE.py``.
     progress: told what is done. note: told, a sentence at a time, what the user should know.
 
+    A row of a data file that cannot be used is left out: `note` and `Done.unusable` say why.
     Of more than 1,000 new recordings of programs 20 are recorded again by the reference tracer and compared.
-    An interrupt keeps what is finished; the same call goes on from there.
+    An interrupt keeps what is finished; the same call goes on from there. Of several sources of programs, one
+    that cannot be used costs only itself (`Done.unusable`).
 
     Raises:
-        InputError: a source or the folder cannot be used; settings for another kind of source.
+        InputError: none of the sources can be used, or not the folder; settings for another kind of source.
         RecordingError: the folder cannot be written to.
         SandboxError: this machine does not give what the level of confinement needs.
     """
@@ -114,14 +119,11 @@ def record(
         return Done(kind, _notebooks(sources, Path(out), _of(NotebookSettings, settings), spread, progress))
     if kind is SourceKind.TESTS:
         return Done(kind, _tests(sources[0], Path(out), _of(SuiteSettings, settings), spread, progress, note))
-    return _programs(
-        programs_of(sources, propose=propose, note=note),
-        Path(out),
-        _of(RecordSettings, settings),
-        spread,
-        progress,
-        note,
-    )
+    unusable: dict[str, str] = {}
+    programs = programs_of(sources, propose=propose, note=note, unusable=unusable)
+    done = _programs(programs, Path(out), _of(RecordSettings, settings), spread, progress, note)
+    done.unusable = unusable
+    return done
 
 
 def _of(wanted: type[T], given: Settings | None) -> T:
@@ -225,17 +227,35 @@ def programs_of(
     *,
     propose: Callable[[str], str] | None = None,
     note: Callable[[str], None] = _log.warning,
+    unusable: dict[str, str] | None = None,
 ) -> Iterator[Program]:
     """The programs of all sources. Each source is looked up before the first program is given out.
 
-    Raises InputError for a source that cannot be used.
+    unusable: takes those of several sources that cannot be used, with the reason. Raises InputError where no
+    source can be used, and without `unusable` where one cannot.
     """
     from deskcheck import corpus
 
-    found = [
-        corpus.programs(source, arguments, note=note, propose=propose)
-        for source, arguments in with_arguments(sources)
-    ]
+    found: list[Iterator[Program]] = []
+    errors: dict[str, InputError] = {}
+
+    def refuse(place: str, why: str) -> None:
+        assert unusable is not None
+        unusable[place] = why
+        note(f"left out: {why.partition(chr(10))[0]}")
+
+    row = None if unusable is None else refuse
+    for source, arguments in with_arguments(sources):
+        try:
+            found.append(corpus.programs(source, arguments, note=note, propose=propose, refuse=row))
+        except InputError as error:
+            if unusable is None:
+                raise
+            errors[source] = error
+    if errors and not found:
+        raise next(iter(errors.values()))
+    if unusable is not None:
+        unusable |= {source: str(error) for source, error in errors.items()}
     return _all_of(found)
 
 

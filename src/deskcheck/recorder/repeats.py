@@ -18,6 +18,7 @@ from deskcheck.recording.program import Program
 from deskcheck.recording.recording import RunResult
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
+from deskcheck.sandbox.elsewhere import Elsewhere
 from deskcheck.sandbox.environments import of_interpreter
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.process import Tracing
@@ -40,7 +41,7 @@ class Cause(StrEnum):
     CONCURRENCY = "concurrency"
     """When threads take turns."""
     ENVIRONMENT = "environment"
-    """Numbers of processes, and whatever else a second program of the same server finds otherwise."""
+    """Names of the machine, of its users and folders, what it has, its processes, and the environment."""
     UNKNOWN = "unknown"
     """It differs with all of these fixed, or only when several of them change together."""
 
@@ -55,7 +56,7 @@ class Repeats:
     causes: dict[Cause, str] = field(default_factory=dict)
 
 
-_FIXED = Determinism(clock=1_700_000_000.0, tick_s=0.001, random_seed=0, turns=True, addresses=True)
+_FIXED = Determinism(clock=1_699_963_200.0, tick_s=0.001, random_seed=0, turns=True, addresses=True)
 _STEP_S = 90_061.5
 """Between the clocks of two runs: a day, an hour, a minute, a second and a half."""
 _TRIES = 3
@@ -70,6 +71,7 @@ class _Conditions:
     determinism: Determinism
     hash_seed: int = 0
     again: int = 0
+    elsewhere: Elsewhere | None = None
 
     def varied(self, cause: Cause, number: int) -> "_Conditions":
         """These with one source otherwise, in one of several ways; number counts from one."""
@@ -83,11 +85,13 @@ class _Conditions:
             case Cause.UNORDERED:
                 return replace(self, hash_seed=number)
             case Cause.ADDRESSES:
-                return replace(self, determinism=replace(determinism, addresses=None))
+                mixed = Elsewhere(seed=number, names=False, clock=False)
+                return replace(self, determinism=replace(determinism, addresses=None), elsewhere=mixed)
             case Cause.CONCURRENCY:
                 return replace(self, determinism=replace(determinism, turns=False))
             case Cause.ENVIRONMENT:
-                return replace(self, again=number)
+                moved = Elsewhere(seed=number, clock=False, addresses=self.elsewhere is not None)
+                return replace(self, again=number, elsewhere=moved)
             case Cause.UNKNOWN:
                 raise ValueError("an unknown source cannot be varied")
 
@@ -136,7 +140,7 @@ class _Experiments:
         """One run; in a fresh server, or in one that has run the program before."""
         key = conditions.hash_seed, conditions.determinism.addresses
         place = self.places.get(key) if conditions.again else None
-        run = functools.partial(self.run, determinism=conditions.determinism)
+        run = functools.partial(self.run, determinism=conditions.determinism, elsewhere=conditions.elsewhere)
         if place is None:
             place = self.place(hash_seed=conditions.hash_seed, determinism=conditions.determinism)
             self.stack.callback(place.close)
@@ -176,6 +180,8 @@ class _Experiments:
             found[Cause.UNKNOWN] = where
         elif not found:
             found[Cause.UNKNOWN] = "the runs differed once, and in no experiment after that"
+        if Cause.ADDRESSES in found:  # which follow from the environment, too: it is no cause of its own then
+            found.pop(Cause.ENVIRONMENT, None)
         return {cause: found[cause] for cause in Cause if cause in found}
 
 

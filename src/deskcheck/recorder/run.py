@@ -6,6 +6,7 @@ had not handed over when it was killed is read from memory that both share.
 """
 
 import json
+import logging
 import os
 import secrets
 import select
@@ -13,17 +14,20 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from deskcheck.corpus.text.archive import MAIN, modules_in_archive
 from deskcheck.errors import InputError
+from deskcheck.recorder.masking import mask_around, masked, masked_text
 from deskcheck.recorder.settings import RunSettings
 from deskcheck.recording.outcome import Outcome, signal_name
 from deskcheck.recording.program import Environment, Mode, Program
 from deskcheck.recording.recording import RunResult
+from deskcheck.recording.secrets import EnvironmentMask
 from deskcheck.recording.spool import Spool
 from deskcheck.recording.writer import Writer, free_id
 from deskcheck.sandbox.decoder import Decoder
@@ -31,6 +35,7 @@ from deskcheck.sandbox.inside.channel import KEY_BYTES, Forged
 from deskcheck.sandbox.process import versions
 from deskcheck.tracer import tracer_class
 
+_log = logging.getLogger(__name__)
 _CHILD = Path(__file__).with_name("run_child.py")
 _MIRROR_BYTES = 1 << 20
 _CHUNK_BYTES = 1 << 20
@@ -46,12 +51,14 @@ def run(
     out: str | Path,
     module: bool = False,
     settings: RunSettings | None = None,
+    note: Callable[[str], None] = _log.warning,
 ) -> tuple[str, int]:
     """Run a program to its end and record it into a folder; the id of the recording and the exit status.
 
-    target: a file, ``-`` for a program from standard input, or, if `module`, the name of a module, as
-    ``python -m`` takes it. The status is negative for a signal, as `subprocess` has it. Ctrl-C reaches the
-    program and is its own matter; SIGTERM is passed on.
+    target: a file, or an archive or a folder with a ``__main__.py``; ``-`` for a program from standard input;
+    or, if `module`, the name of a module, as ``python -m`` takes it. The status is negative for a signal, as
+    `subprocess` has it. Ctrl-C reaches the program and is its own matter; SIGTERM is passed on. note: is told
+    which secrets were masked.
 
     Raises:
         InputError: there is no such file.
@@ -61,12 +68,17 @@ def run(
     program, job = _planned(target, arguments, module)
     with Writer(out) as writer:
         program = replace(program, id=free_id(program.id, writer.done))
+        mask = mask_around(str(Path.cwd()), job["path"] or None) if settings.mask else None
+        if mask is not None:
+            program.extra["argv"] = [mask.text(argument) for argument in arguments]
         spool = writer.begin(program)
-        watched = _Watched(spool)
+        watched = _Watched(spool, mask)
         began = time.monotonic()
         status = watched.run(job | {"settings": settings})
         run_result = watched.run_result(status, time.monotonic() - began)
         spool.finish(run_result, _environment(settings, run_result))
+    if mask is not None and mask.masked:
+        note(masked_text(mask.masked))
     return program.id, status
 
 
@@ -87,9 +99,18 @@ def _planned(target: str, arguments: tuple[str, ...], module: bool) -> tuple[Pro
                 f"{target}: is no option of `deskcheck run`. Its own stand before FILE.py, those of the "
                 "program after it; a file of that name is ./" + target
             )
-        if file.is_dir() or not file.exists():
-            what = "is a folder" if file.is_dir() else "is no file"
-            raise InputError(f"{target}: {what}. Write deskcheck run FILE.py, or deskcheck run -m MODULE.")
+        if not file.exists():
+            raise InputError(
+                f"{target}: is no file. Write deskcheck run FILE.py, or deskcheck run -m MODULE."
+            )
+        if file.is_dir() and not (file / MAIN).is_file():
+            raise InputError(
+                f"{target}: is a folder without a file {MAIN}. Write deskcheck run FILE.py, or "
+                "deskcheck run -m MODULE."
+            )
+        archive = None if file.is_dir() else modules_in_archive(file)
+        if file.is_dir() or archive is not None:
+            return _contained(file, target, arguments, archive)
         try:
             data = file.read_bytes()
         except OSError as error:
@@ -103,14 +124,7 @@ def _planned(target: str, arguments: tuple[str, ...], module: bool) -> tuple[Pro
         scope[os.path.abspath(target)] = label
     elif how == "stdin":
         scope["<stdin>"] = label
-    program = Program(
-        id=label,
-        code=text,
-        mode=Mode.MODULE,
-        filename=label,
-        source=target,
-        extra={"run": how, "argv": list(arguments), "folder": str(Path.cwd())},
-    )
+    program = _program(label, label, text, target, how, arguments)
     job = {
         "how": how,
         "target": target,
@@ -121,9 +135,52 @@ def _planned(target: str, arguments: tuple[str, ...], module: bool) -> tuple[Pro
         "text": piped,
         "scope": scope,
         "modules": modules,
+        "texts": {},
         "tracer": tracer_class().name,
     }
     return program, job
+
+
+def _program(id_: str, label: str, text: str, target: str, how: str, arguments: tuple[str, ...]) -> Program:
+    return Program(
+        id=id_,
+        code=text,
+        mode=Mode.MODULE,
+        filename=label,
+        source=target,
+        extra={"run": how, "argv": list(arguments), "folder": str(Path.cwd())},
+    )
+
+
+def _contained(
+    file: Path, target: str, arguments: tuple[str, ...], archive: dict[str, str] | None
+) -> tuple[Program, dict[str, Any]]:
+    """As `_planned`, of the ``__main__.py`` in an archive, whose modules are given, or in a folder."""
+    place = os.path.abspath(target)
+    if archive is None:
+        scope, modules = _own(Path(place))
+        text = (file / MAIN).read_text("utf-8", "replace")
+    else:
+        scope, modules = {f"{place}/{name}": name for name in archive}, [*map(_module, archive)]
+        text = archive.get(MAIN, "")
+    job = {
+        "how": "contained",
+        "target": target,
+        "argv": [target, *arguments],
+        "orig_argv": [sys.executable, target, *arguments],
+        "path": place,
+        "label": MAIN,
+        "text": None,
+        "scope": scope,
+        "modules": modules,
+        "texts": archive or {},
+        "tracer": tracer_class().name,
+    }
+    return _program(file.name or target, MAIN, text, target, "contained", arguments), job
+
+
+def _module(label: str) -> str:
+    return label.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
 def _own(folder: Path) -> tuple[dict[str, str], list[str]]:
@@ -144,7 +201,7 @@ def _own(folder: Path) -> tuple[dict[str, str], list[str]]:
                 path = os.path.join(place, name)
                 label = os.path.relpath(path, folder)
                 scope[path] = label
-                modules.append(label.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
+                modules.append(_module(label))
         if len(scope) > _OWN_FILES:
             return {}, []
     return scope, modules
@@ -153,16 +210,20 @@ def _own(folder: Path) -> tuple[dict[str, str], list[str]]:
 class _Watched:
     """A program that runs, and the events that come from it."""
 
-    def __init__(self, spool: Spool) -> None:
+    def __init__(self, spool: Spool, mask: EnvironmentMask | None) -> None:
         self.spool = spool
+        self.mask = mask
         self.key = secrets.token_bytes(KEY_BYTES)
         self.decoder = Decoder(self.key, traced=True)
         self.end: dict[str, Any] | None = None
         self.forged = ""
+        self.texts: dict[str, str] = {}
+        """Of files in an archive."""
 
     def run(self, job: dict[str, Any]) -> int:
         """The exit status."""
         settings: RunSettings = job.pop("settings")
+        self.texts = job.pop("texts")
         mirror = os.memfd_create("deskcheck")
         os.ftruncate(mirror, _MIRROR_BYTES)
         ours, theirs = os.pipe()
@@ -212,7 +273,7 @@ class _Watched:
         try:
             for said in self.decoder.feed(data):
                 if said.kind == "block":
-                    self.spool.write(said.content, checked=True)
+                    self._write(said.content)
                 elif said.kind == "end":
                     self.end = said.content
         except Forged as error:
@@ -227,14 +288,19 @@ class _Watched:
             self.forged = str(error)
         else:
             if block is not None:
-                self.spool.write(block, checked=True)
+                self._write(block)
+
+    def _write(self, block: bytes) -> None:
+        for part in [block] if self.mask is None else self.mask.blocks([block]):
+            self.spool.write(part, checked=True)
 
     def run_result(self, status: int, wall_s: float) -> RunResult:
         end = self.end or {}
         outcome, detail = self._verdict(status)
-        texts = {label: _text(file) for label, file in end.get("sources", {}).items()}
+        files = end.get("sources", {}).items()
+        texts = {label: self.texts[label] if label in self.texts else _text(file) for label, file in files}
         cut = self.decoder.cut or end.get("cut") or ("ended" if self.end is None else None)
-        return RunResult(
+        run_result = RunResult(
             outcome=outcome,
             detail=detail,
             exception=end.get("exception") if outcome == end.get("outcome") else None,
@@ -245,6 +311,7 @@ class _Watched:
             sources=texts,
             packages=versions(end.get("imported", ())),
         )
+        return run_result if self.mask is None else masked(run_result, self.mask)
 
     def _verdict(self, status: int) -> tuple[Outcome, str]:
         if self.forged:

@@ -85,20 +85,23 @@ def _code(job: dict[str, Any], names: dict[str, Any]) -> types.CodeType:
 
 
 def _run_module(job: dict[str, Any], tracer: Any) -> None:
-    """Run a module as `python -m` does, whose frames are those of `runpy`. The tracer starts once the module
-    is found, so that the packages around it are imported without it."""
-    find = runpy._get_module_details  # type: ignore[attr-defined]
+    """Run a module as `python -m` does, or the `__main__.py` of an archive or a folder. The frames are those of
+    `runpy`. The tracer starts once the module is found, so that the packages around it are imported without it."""
+    contained = job["how"] == "contained"
+    name = "_get_main_module_details" if contained else "_get_module_details"
+    find = getattr(runpy, name)
 
     def find_and_start(*args: Any) -> Any:
-        runpy._get_module_details = find  # type: ignore[attr-defined]
+        setattr(runpy, name, find)
         details = find(*args)
         job["scope"].setdefault(details[2].co_filename, job["label"])
         tracer.scope.update(job["scope"])
         tracer.start()
         return details
 
-    runpy._get_module_details = find_and_start  # type: ignore[attr-defined]
-    outermost.call(None, runpy._run_module_as_main, job["target"])  # type: ignore[attr-defined]
+    setattr(runpy, name, find_and_start)
+    arguments = ("__main__", False) if contained else (job["target"],)
+    outermost.call(None, runpy._run_module_as_main, *arguments)  # type: ignore[attr-defined]
 
 
 def _describe(error: BaseException) -> dict[str, str]:
@@ -145,9 +148,9 @@ def main() -> None:
     sys.argv[:] = job["argv"]
     sys.orig_argv[:] = job["orig_argv"]
     StdoutHearing(tracer.wrote).on()
-    if job["path"] is not None and not _safe:
+    if job["path"] is not None and (not _safe or job["how"] == "contained"):
         sys.path.insert(0, job["path"])
-    if job["how"] == "module":
+    if job["how"] in ("module", "contained"):
         _modules.visible |= _modules.with_imports("runpy")
     _modules.hide(os.path.abspath(job["target"]) if job["how"] == "file" else None)
     gc.collect()  # or what we leave were found by the program's first collection
@@ -155,7 +158,7 @@ def main() -> None:
     try:
         sys.modules["__main__"] = module = _main_module()
         try:
-            if job["how"] == "module":
+            if job["how"] in ("module", "contained"):
                 _run_module(job, tracer)
             else:
                 code = _code(job, module.__dict__)

@@ -1,6 +1,6 @@
 """What decides recordings beside what is recorded: for programs, tests and benchmarks."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Annotated, Any
 
 from deskcheck.errors import InputError
@@ -10,14 +10,23 @@ from deskcheck.sandbox.limits import Limits
 from deskcheck.settings import Setting
 from deskcheck.tracer.limits import Granularity, TraceLimits
 
+Mask = Annotated[
+    bool,
+    Setting(
+        "Take secrets out of what is recorded: values of environment variables and of .env files, by their "
+        "names; in tests of all environment variables."
+    ),
+]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordSettings:
     """What decides the recording of a program.
 
-    trace_limits: how much of a run is recorded. limits: what it may use. runs: how often it runs in all, if
-    `repeat` says so, each time under another hash seed; where recordings differ, further runs find out why
-    (`repeats.causes`). determinism: what a program finds in place of what differs between runs. environment,
+    trace_limits: how much of a run is recorded. limits: what it may use. wall_s: instead of theirs. runs: how
+    many traced runs there are, if `repeat` says so, each but the first on another machine
+    (`sandbox.elsewhere`); where recordings differ, further runs find out why (`repeats.causes`). determinism:
+    what a program finds in place of what differs between runs. environment,
     python: a recording says so in its program's ``extra`` too.
 
     Raises ValueError where `runs` is less than two, InputError for an environment and an interpreter.
@@ -28,6 +37,10 @@ class RecordSettings:
     )
     trace_limits: TraceLimits = field(default_factory=TraceLimits)
     limits: Limits = field(default_factory=Limits)
+    wall_s: Annotated[
+        float | None,
+        Setting("Wall time that a run may take, also while it sleeps (3 times --cpu-s).", min=0.1),
+    ] = None
     sandbox: Annotated[
         Confinement, Setting("How closely programs are confined. 'trusted': not at all, for your own code.")
     ] = Confinement.STRICT
@@ -48,15 +61,18 @@ class RecordSettings:
     repeat: Annotated[
         bool,
         Setting(
-            "Run each again under another hash seed, a notebook in another kernel. Say where the runs "
-            "differ, and for programs also why."
+            "Run each again, a notebook in another kernel, a program with other hashes, clocks, names and "
+            "addresses, and without the tracer. Say where the runs differ, and for programs also why."
         ),
     ] = True
     runs: Annotated[int, Setting("Runs of each that are compared.", min=2)] = 2
+    mask: Mask = True
     determinism: Determinism = field(default_factory=Determinism)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sandbox", Confinement(self.sandbox))
+        if self.wall_s is not None:
+            object.__setattr__(self, "limits", replace(self.limits, wall_s=self.wall_s))
         if self.python is not None and self.environment is not None:
             raise InputError(
                 f"--python {self.python} and --environment {self.environment}: an environment has its own "
@@ -70,8 +86,12 @@ class RecordSettings:
     def to_dict(self) -> dict[str, Any]:
         """The fields as JSON-able values; `from_dict` reads them back."""
         told = {**asdict(self), "granularity": self.granularity.value, "sandbox": self.sandbox.value}
+        del told["wall_s"]  # the limits say it
+        # A job that was planned before there were these fields goes on.
         if self.python is None:
-            del told["python"]  # a job that was planned before there was this field goes on
+            del told["python"]
+        if self.mask:
+            del told["mask"]
         return told
 
     @classmethod
@@ -117,7 +137,7 @@ class SuiteSettings:
             metavar="N",
         ),
     ] = 20.0
-    mask: Annotated[bool, Setting("Take environment variables out of what is recorded.")] = True
+    mask: Mask = True
     repeat: Annotated[
         bool, Setting("Run the tests again under another hash seed, and say which calls differ.")
     ] = True
@@ -135,3 +155,4 @@ class RunSettings:
         Granularity.LINE
     )
     trace_limits: TraceLimits = field(default_factory=TraceLimits)
+    mask: Mask = True

@@ -37,13 +37,14 @@ from deskcheck.corpus.sources import TESTS
 from deskcheck.corpus.text.python import modified
 from deskcheck.files import disk_errors
 from deskcheck.recorder.kept import SETTINGS, Kept
-from deskcheck.recorder.programs import HASH_SEEDS, SLOW, SLOW_THERE, RecordSummary
+from deskcheck.recorder.masking import masked
+from deskcheck.recorder.programs import HASH_SEEDS, SLOW, SLOW_THERE, RecordSummary, without_tracer
 from deskcheck.recorder.reads import VARIES, reads_of, without
 from deskcheck.recorder.settings import SuiteSettings
 from deskcheck.recording import Environment, InputError, Kind, Mode, Outcome, Program, RunResult
 from deskcheck.recording.block import rows
 from deskcheck.recording.comparison.runs import Global, difference
-from deskcheck.recording.secrets import EnvironmentMask
+from deskcheck.recording.secrets import EnvironmentMask, secrets_of, variables_around
 from deskcheck.recording.writer import Writer
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.environments import of_interpreter
@@ -293,7 +294,7 @@ def record_suite(
         workers=workers,
         times=settings.times,
         spare_s=settings.spare_s,
-        mask=_mask() if settings.mask else None,
+        mask=_mask(suite) if settings.mask else None,
         progress=progress,
     )
     kept = Kept(Path(folder), suite, {name: asdict(settings)[name] for name in _DECIDES})
@@ -361,9 +362,10 @@ def _keep_output(observed: Observed, path: Path) -> Path:
     return path
 
 
-def _mask() -> EnvironmentMask:
-    """For what the tests find in their environment: ours, and what we add."""
-    return EnvironmentMask({**os.environ, "PYTHONHASHSEED": str(HASH_SEEDS[0])})
+def _mask(suite: ObservedTests) -> EnvironmentMask:
+    """For what the tests find in their environment: ours, and what we add; and for secrets in files."""
+    secrets = secrets_of(variables_around(os.getcwd(), str(suite.root)))
+    return EnvironmentMask({**secrets, **os.environ, "PYTHONHASHSEED": str(HASH_SEEDS[0])})
 
 
 def _otherwise(tests: Mapping[str, str], watched: Mapping[str, str]) -> dict[str, str]:
@@ -677,6 +679,9 @@ class _Recorder:
             if not blocks or self._foreign(run_result):
                 self.not_ours.add(program.module)
             elif self._differs(one, run_result, blocks, reads) is None:
+                where = self._untraced(self.ours, program, run_result, cancelled)
+                if where is not None:
+                    return _Checked(program, False, where)
                 return _Checked(replace(program, extra=extra), True)
         run_result, blocks = self._alone(self.sandbox, program, cancelled)
         if not blocks:  # it needs more than its module: settings, a database, another folder
@@ -684,9 +689,25 @@ class _Recorder:
         where = self._differs(one, run_result, blocks, reads)
         if where is not None:
             return _Checked(program, False, f"alone, without its test: {where}")
+        where = self._untraced(self.sandbox, program, run_result, cancelled)
+        if where is not None:
+            return _Checked(program, False, where)
         if self.suite.python != os.path.abspath(sys.executable):
             extra["python"] = self.suite.python
         return _Checked(replace(program, extra=extra), True)
+
+    def _untraced(
+        self, sandbox: Sandbox, program: Program, traced: RunResult, cancelled: Callable[[], bool]
+    ) -> str | None:
+        """Where a call that was made alone ends differently without the tracer."""
+
+        def run() -> RunResult:
+            run_result = sandbox.run_one(program, files=True, cancelled=cancelled)
+            with self.guard:
+                self.spent_s += run_result.cpu_s or 0.0
+            return run_result if self.mask is None else masked(run_result, self.mask)
+
+        return without_tracer(traced, run)
 
     def _alone(
         self, sandbox: Sandbox, program: Program, cancelled: Callable[[], bool]
@@ -694,11 +715,11 @@ class _Recorder:
         """Make a call without its test; its end and its events."""
         blocks: list[bytes] = []
         tracing = Tracing(blocks.append, self.trace_limits)
-        run_result = sandbox.run_one(program, tracing=tracing, cancelled=cancelled)
+        run_result = sandbox.run_one(program, tracing=tracing, files=True, cancelled=cancelled)
         with self.guard:
             self.spent_s += run_result.cpu_s or 0.0
         if self.mask is not None:  # as what it is compared with
-            run_result, blocks = _masked(run_result, self.mask), [*self.mask.blocks(blocks)]
+            run_result, blocks = masked(run_result, self.mask), [*self.mask.blocks(blocks)]
         return run_result, blocks
 
     @staticmethod
@@ -760,8 +781,7 @@ class _Recorder:
         summary.by_outcome[run_result.outcome.value] += 1
         summary.alone += "alone" in program.extra
         summary.not_alone += bool(checked.alone)
-        if where is not None:
-            summary.not_repeatable[program.id] = where
+        summary.add_difference(program.id, where)
 
 
 def _without_globals(blocks: Callable[[], Iterable[bytes]]) -> Callable[[], Iterator[bytes]]:
@@ -792,15 +812,6 @@ def _ending(call: RecordedCall, sources: dict[str, str], packages: dict[str, str
         stdout=facts["stdout"],
         sources=sources,
         packages=packages or {},
-    )
-
-
-def _masked(run_result: RunResult, mask: EnvironmentMask) -> RunResult:
-    return replace(
-        run_result,
-        result=None if run_result.result is None else mask.text(run_result.result),
-        stdout=mask.text(run_result.stdout),
-        detail=mask.text(run_result.detail),
     )
 
 

@@ -6,7 +6,6 @@ pools of threads (hence pre_buffer=False): the process may fork, and threads do 
 """
 
 import itertools
-import json
 import logging
 import os
 import threading
@@ -25,10 +24,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from deskcheck.errors import InputError, RecordingError
-from deskcheck.files import disk_errors
+from deskcheck.files import disk_errors, open_file, opened_name, read_json
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Program
-from deskcheck.recording.recording import Recording, RunResult
+from deskcheck.recording.recording import Recording, RunResult, check_refused
 from deskcheck.recording.rules import THREADS
 from deskcheck.recording.rules import check as check_rows
 from deskcheck.recording.schema import (
@@ -348,9 +347,12 @@ class ParquetFile:
     @contextmanager
     def _opened(self) -> Iterator[Any]:
         try:
-            with pq.ParquetFile(
-                str(self.path), metadata=self._metadata, pre_buffer=False, page_checksum_verification=True
-            ) as file:
+            with (
+                opened_name(self.path) as name,
+                pq.ParquetFile(
+                    name, metadata=self._metadata, pre_buffer=False, page_checksum_verification=True
+                ) as file,
+            ):
                 yield file
         except FileNotFoundError as error:
             raise _TruncatedShard(
@@ -363,7 +365,7 @@ class ParquetFile:
 
     def _blame(self, error: Exception) -> NoReturn:
         """Say what kind of broken this is: cut off, something else altogether, unreadable."""
-        with disk_errors(self.path, "read this file"), open(self.path, "rb") as file:
+        with disk_errors(self.path, "read this file"), open_file(self.path) as file:
             start = file.read(4)
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - 4))
@@ -371,7 +373,7 @@ class ParquetFile:
         magic = b"PAR1"
         if not magic.startswith(start):
             raise RecordingError(
-                f"{self.path}: not a Parquet file: it begins with {start!r}. Move it out of the folder.",
+                f"{self.path}: not a Parquet file: it does not begin with PAR1. Move it out of the folder.",
                 str(self.path),
             ) from error
         if self._metadata is None and (end != magic or size < 12):
@@ -408,8 +410,8 @@ class ParquetFile:
     def of(self) -> dict[str, tuple[int, int]]:
         """Shards that this one is made of: at which recording and event each begins."""
         text = (self._metadata.metadata or {}).get(OF_KEY.encode(), b"{}")
-        found: dict[str, tuple[int, int]] = {name: tuple(first) for name, first in json.loads(text).items()}
-        return found
+        parts: dict[str, list[int]] = read_json(text, str(self.path))
+        return {name: (first, event) for name, (first, event) in parts.items()}
 
     def columns(self, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """The values of whole columns, row by row, without the others."""
@@ -487,7 +489,9 @@ class ShardReader:
         try:
             row = table.slice(number - first, 1).to_pylist()[0]
             for name in RECORDINGS_JSON:
-                row[name] = _from_json(name, row[name])
+                if row.get(name) is not None:
+                    row[name] = _from_json(name, row[name])
+            check_refused(row.get("refused"))
             run_result = RunResult(**_fields_of(RunResult, row) | {"outcome": Outcome(row["outcome"])})
             self._check_place(row)
             rows = _Rows(self.events, row["id"], row["first_row"], row["n_events"])
@@ -514,13 +518,10 @@ class ShardReader:
 
 def _from_json(name: str, text: str) -> dict[str, Any]:
     """A JSON column of a recording. Raises ValueError where it is none, or no object."""
-    try:
-        found = json.loads(text)
-    except RecursionError:
-        found = None
+    found = read_json(text, name)
     texts = name in ("sources", "packages")
     if type(found) is not dict or (texts and not all(type(each) is str for each in found.values())):
-        raise ValueError(f"{name} is {text[:40]!r}")
+        raise ValueError(f"{name} is not an object" + (" of texts" if texts else ""))
     return found
 
 
@@ -657,7 +658,10 @@ def read_groups(path: Path, schema: Any = None) -> Iterator[Any]:
     """The row groups of a Parquet file as tables, for who copies them; with `schema`, of recordings or
     events, also where an earlier version lacked a column."""
     try:
-        with pq.ParquetFile(str(path), pre_buffer=False, page_checksum_verification=True) as file:
+        with (
+            opened_name(path) as name,
+            pq.ParquetFile(name, pre_buffer=False, page_checksum_verification=True) as file,
+        ):
             for group in range(file.num_row_groups):
                 table = file.read_row_group(group, use_threads=False)
                 for name in LATER if schema is not None else ():

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, overload
@@ -14,6 +15,9 @@ from deskcheck.recording.value import Value, decode, loads, render
 _NUMBER = re.compile(r"#\d+")
 SAID_CHARS = 80
 """Of a result, or of what ended a run, in the `repr` of a recording."""
+REFUSED = "the sandbox refused it something"
+UNTRACED = "without the tracer: "
+"""The beginning of a difference that only the run without the tracer shows."""
 CUT_WORDS = {
     "events": "the limit on events was reached",
     "recursion": "the limit on recursion was near",
@@ -53,17 +57,29 @@ class RunResult:
     sources: dict[str, str] = field(default_factory=dict)
     """Text of the recorded files other than the program's own, by the name used in events."""
     packages: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, int] | None = None
+    """Names of the system calls that the sandbox refused, with how often it did, and paths that it did not
+    let the program open. None where that is not known."""
+    files: dict[str, str] = field(default_factory=dict)
+    """Files that the program left in its folder, with digests of their content, if the caller asked for them.
+    They serve to compare runs and are not stored."""
+    reads: tuple[str, ...] = ()
+    """Variables of the environment that the program asked for and that are not set, of a run elsewhere. Not
+    stored either."""
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """The fields that are stored."""
+        told = asdict(self)
+        del told["files"], told["reads"]
+        return told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
     """A run as it was recorded. Made once, read many times.
 
-    repeatable: whether a second run under another hash seed gave the same recording; None if that
-    was not tried. `difference` says where the two first differ.
+    repeatable: whether further runs gave the same: one under another hash seed, and one without the tracer;
+    None if that was not tried. `difference` says which of them differs, and where.
     """
 
     program: Program
@@ -85,6 +101,16 @@ class Recording:
     def trace(self) -> Trace:
         """The trace of the main thread."""
         return self.traces[0]
+
+    @property
+    def doubt(self) -> str | None:
+        """Why the recording may not say what the program does elsewhere, in a few words; None if nothing
+        speaks against it. `difference` and `RunResult.refused` have the details."""
+        if self.repeatable is not False:
+            return REFUSED if self.run_result.refused else None
+        if (self.difference or "").startswith(UNTRACED):
+            return "it ends differently without the tracer"
+        return "not repeatable"
 
     @property
     def result_value(self) -> Value | None:
@@ -197,6 +223,20 @@ class Recording:
         if self.environment.limits:
             said.append(", ".join(f"{name}={value!r}" for name, value in self.environment.limits.items()))
         return f"<Recording {self.program.id}: {', '.join(each.strip() for each in said)}>"
+
+
+def refused_text(refused: Mapping[str, int]) -> str:
+    """What was refused, the most frequent first: ``socket 3 times, /etc/hosts``."""
+    counts = sorted(refused.items(), key=lambda pair: (-pair[1], pair[0]))
+    return ", ".join(
+        f"{_one_line(name)} {count} times" if count > 1 else _one_line(name) for name, count in counts
+    )
+
+
+def check_refused(refused: Any) -> None:
+    """Raises ValueError where a file says something else than names and numbers."""
+    if refused is not None and not all(type(count) is int for count in refused.values()):
+        raise ValueError("'refused' counts something that is not a number")
 
 
 def _one_line(text: str) -> str:

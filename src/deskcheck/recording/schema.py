@@ -55,8 +55,9 @@ RECORDINGS_SCHEMA = _schema(
     ("n_events", pa.int64(), False),
     ("first_row", pa.int64(), False),
     ("format", pa.int32(), False),
+    ("refused", pa.string(), True),
 )
-RECORDINGS_JSON = frozenset({"extra", "sources", "packages", "environment"})
+RECORDINGS_JSON = frozenset({"extra", "sources", "packages", "environment", "refused"})
 
 
 EVENTS_SCHEMA = _schema(
@@ -82,7 +83,7 @@ EVENTS_SCHEMA = _schema(
 
 
 assert tuple(EVENTS_SCHEMA.names[1:]) == Row._fields
-LATER = ("left_out",)
+LATER = ("left_out", "refused")
 """Columns that files written before there were any lack; nullable, the last of their table."""
 SPOOL_SCHEMA = EVENTS_SCHEMA.remove(0)
 DICTIONARY = {

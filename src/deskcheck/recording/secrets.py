@@ -7,6 +7,7 @@ was changed before it was seen: a part of a path, a key in another encoding.
 import json
 import os
 import re
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -24,7 +25,26 @@ NAMES = (
 ``tokens`` or ``tokenizer``."""
 MIN_KNOWN = 6
 """Characters of a value that is masked wherever it stands: shorter ones stand everywhere."""
-_COMMON = re.compile(r"LANG|LANGUAGE|LC_\w+|TERM|COLORTERM|SHELL|TZ")
+_SHELL = frozenset({"PWD", "OLDPWD"})
+"""Names that every shell gives to the working folder."""
+_WORDS = frozenset(
+    """
+    always anonymous another bearer builtin changeme default digest disable disabled dummy enable enabled
+    example external integrated internal invalid localhost missing negotiate optional passphrase password
+    private public random redacted replace required secret secrets string token undefined unknown unused
+    username
+    """.split()
+)
+"""Settings and placeholders that stand under names of secrets, and in ordinary text."""
+_SECRET = re.compile("|".join(NAMES), re.IGNORECASE)
+_DOTENV = ".env"
+_DOTENV_BYTES = 1 << 20
+_ASSIGNED = re.compile(
+    r"""^[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_]\w*)[ \t]*=[ \t]*
+    (?:'(?P<single>[^']*)'|"(?P<double>(?:[^"\\]|\\.)*)"|(?P<bare>[^\n]*))""",
+    re.MULTILINE | re.VERBOSE | re.DOTALL,
+)
+_COMMON = re.compile(r"LANG|LANGUAGE|LC_\w+|TERM|COLORTERM|SHELL|TZ|PWD|OLDPWD")
 """Variables whose values say nothing of their user, and stand in programs as they are."""
 _MIN_WHOLE, _MIN_INSIDE = 8, 12
 _PATH = re.compile(r"[~.\w]*(/[^:]*)+")
@@ -36,8 +56,64 @@ _PLAIN = frozenset({"type", "dtype", "names", "cut"})
 _CUT = {"cut": "masked", "type": "str"}
 
 
+def is_place(name: str, value: str) -> bool:
+    """Whether a value is a place and not a secret, although its name may look like that of one: the working
+    folder of a shell, the path of a file or folder that exists."""
+    if name.upper() in _SHELL:
+        return value.startswith("/")
+    return os.path.isabs(value) and os.path.exists(value)
+
+
+def stands_everywhere(value: str) -> bool:
+    """Whether a value is too common to be masked in ordinary text."""
+    return len(value) < MIN_KNOWN or value.lower() in _WORDS
+
+
+def secrets_of(variables: Mapping[str, str]) -> dict[str, str]:
+    """The variables whose names look like those of secrets. Without places, and without values that another
+    variable has under a plain name, such as a user's name that is the password, too."""
+    shown = {value for name, value in variables.items() if not _SECRET.search(name)}
+    return {
+        name: value
+        for name, value in variables.items()
+        if value and _SECRET.search(name) and value not in shown and not is_place(name, value)
+    }
+
+
+def variables_around(*folders: str | None) -> dict[str, str]:
+    """The variables of this process, and those in a file ``.env`` of these folders."""
+    variables: dict[str, str] = {}
+    for folder in folders:
+        if folder is not None:
+            variables |= _in_dotenv(os.path.join(folder, _DOTENV))
+    return variables | dict(os.environ)
+
+
+def _in_dotenv(path: str) -> dict[str, str]:
+    """The variables that a file assigns; none where it is not there, or is not a file of usual size."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        with open(descriptor, encoding="utf-8", errors="replace") as stream:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode) or status.st_size > _DOTENV_BYTES:
+                return {}
+            text = stream.read()
+    except OSError:
+        return {}
+    return {match["name"]: _assigned(match) for match in _ASSIGNED.finditer(text)}
+
+
+def _assigned(match: re.Match[str]) -> str:
+    """The value, as shells take it."""
+    if match["single"] is not None:
+        return match["single"]
+    if match["double"] is not None:
+        return re.sub(r"(?s)\\(.)", lambda escape: {"n": "\n"}.get(escape[1], escape[1]), match["double"])
+    return re.split(r"\s#", match["bare"], maxsplit=1)[0].strip()
+
+
 class EnvironmentMask:
-    """Masks the variables of an environment.
+    """Masks the variables of an environment. `masked`: names of those that it has met.
 
     A name together with its value is taken out wherever they stand: in `os.environ`, in a copy of it, in
     ``NAME=value``. So is a value by itself where it is a whole string of some length; and inside of other
@@ -45,16 +121,17 @@ class EnvironmentMask:
     """
 
     def __init__(self, environment: Mapping[str, str]) -> None:
+        self.masked: set[str] = set()
         self._variables = dict(environment)
-        secret = re.compile("|".join(NAMES), re.IGNORECASE)
-        long = {name: value for name, value in environment.items() if len(value) >= MIN_KNOWN}
+        secret = secrets_of(environment)
+        long = {name: value for name, value in environment.items() if not stands_everywhere(value)}
         self._whole = {
             value for name, value in long.items() if len(value) >= _MIN_WHOLE and not _COMMON.fullmatch(name)
         }
         inside = [
             value
             for name, value in long.items()
-            if secret.search(name)
+            if name in secret
             or (len(value) >= _MIN_INSIDE and not _PATH.fullmatch(value) and not _COMMON.fullmatch(name))
         ]
         values = {*self._whole, *inside}
@@ -80,6 +157,12 @@ class EnvironmentMask:
 
     def text(self, text: str) -> str:
         """A text without them."""
+        masked = self._text(text)
+        if masked != text:
+            self.masked.update(name for name, value in self._variables.items() if value and value in text)
+        return masked
+
+    def _text(self, text: str) -> str:
         if text in self._whole:
             return MASKED
         if not any(needle in text for needle in self._needles):
@@ -103,6 +186,11 @@ class EnvironmentMask:
             if masked == before:
                 yield block
                 continue
+            self.masked.update(
+                name
+                for name, value in self._variables.items()
+                if value and any(form in block for form in _written(value[:_HEAD]))
+            )
             for row in masked:
                 yield json.dumps(row).encode()
 

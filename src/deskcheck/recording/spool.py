@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 import pyarrow as pa
 
 from deskcheck.errors import InputError, RecordingError
-from deskcheck.files import disk_errors, read_json
+from deskcheck.files import disk_errors, read_file, read_json
 from deskcheck.recording.block import KINDS, MAGIC, TEXTS
 from deskcheck.recording.block import rows as block_rows
 from deskcheck.recording.outcome import Outcome
@@ -330,7 +330,7 @@ def ending_row(
     row |= {"python": environment.python, "hash_seed": environment.hash_seed}
     row |= {"repeatable": repeatable, "difference": difference}
     for name, value in row.items():
-        if name in RECORDINGS_JSON:
+        if name in RECORDINGS_JSON and value is not None:
             row[name] = _as_json(value, f"{what}: {name}")
         elif isinstance(value, str):
             row[name] = _as_utf8(value)
@@ -342,7 +342,7 @@ def read_finished(path: Path) -> Finished | None:
     try:
         if not _is_file(path, _ROW_BYTES_MAX):
             return None
-        row = read_json(path.read_bytes())
+        row = read_json(read_file(path))
         finished = Finished(row["id"], path, row["n_events"])
         named = {name: row.get(name) for name in RECORDINGS_SCHEMA.names if name != "first_row"}
         _checked(named, str(path))

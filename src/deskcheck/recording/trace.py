@@ -183,11 +183,18 @@ class State(NamedTuple):
             self.touched,
         )
 
+    def names(self, frame: int) -> Mapping[str, Encoded]:
+        """Names and encoded values of an open frame. For a module's frame these are the module's globals, and
+        before them the variables of a comprehension that runs there."""
+        known = self.frames[frame]
+        if known.function != "<module>":
+            return known.locals
+        names = self.globals.get(known.file, _NONE)
+        return {**names, **known.locals} if known.locals else names
+
     def locals(self, frame: int) -> dict[str, Value]:
-        """Names and values of an open frame; for a module's frame, the module's globals."""
-        state = self.frames[frame]
-        names = self.globals.get(state.file, _NONE) if state.function == "<module>" else state.locals
-        return {name: decode(value, self.objects) for name, value in names.items()}
+        """Names and values of an open frame, as `names` has them."""
+        return {name: decode(value, self.objects) for name, value in self.names(frame).items()}
 
 
 def fingerprint(state: State) -> str:
@@ -461,7 +468,8 @@ class Event:
 
     @property
     def locals(self) -> dict[str, Value]:
-        """The frame's names and values; for a module's frame, its globals."""
+        """The frame's names and values. For a module's frame these are its globals, and the variables of a
+        comprehension that runs there."""
         return self._known().locals(self.row.frame)
 
     @property
@@ -479,19 +487,40 @@ class Event:
         return {name: decode(value, state.objects) for name, value in names.items()}
 
     def extent(self, most: int) -> int:
-        """How many values `locals`, `stack` and `value` hold: `recording.value.extent`."""
+        """How many values `locals`, `stack`, `value` and `caller_locals` hold: `recording.value.extent`."""
         state = self._known()
-        frame = state.frames[self.row.frame]
-        of_module = frame.function == "<module>"
-        names = state.globals.get(frame.file, _NONE) if of_module else frame.locals
+        names, stack = state.names(self.row.frame), state.frames[self.row.frame].stack
         value = [loads(self.row.value)] if self.row.value else []
-        return extent([*names.values(), *frame.stack, *value], state.objects, most)
+        return extent([*names.values(), *stack, *value, *self._callers.values()], state.objects, most)
 
     @property
     def changed(self) -> frozenset[str]:
-        """Names bound, rebound or unbound since the frame's previous event."""
-        text = self.row.globals if self.row.function == "<module>" else self.row.locals
-        return frozenset(loads(text)) if text else frozenset()
+        """Names bound, rebound or unbound since the frame's previous event. What an unfinished line changed
+        before it called another frame is at the event of that call: `caller_changed`."""
+        own = {*loads(self.row.locals)} if self.row.locals else set()
+        if self.row.globals and self.row.function == "<module>":
+            own |= loads(self.row.globals).keys()
+        return frozenset(own)
+
+    @property
+    def caller_changed(self) -> frozenset[str]:
+        """At a ``call`` or ``resume``: names that the unfinished line of the calling frame has bound, rebound
+        or unbound, such as the variable of a comprehension. Empty for the other kinds."""
+        told = loads(self.row.caller) if self.row.caller else {}
+        return frozenset(told.get("locals", ()))
+
+    @property
+    def caller_locals(self) -> dict[str, Value]:
+        """At a ``call`` or ``resume``: the local variables of the calling frame; of a module only those of a
+        comprehension that runs there. Empty for the other kinds."""
+        return {name: decode(value, self._known().objects) for name, value in self._callers.items()}
+
+    @property
+    def _callers(self) -> Mapping[str, Encoded]:
+        if not self.row.caller:
+            return _NONE
+        calling = self._known().frames.get(loads(self.row.caller)["frame"])
+        return calling.locals if calling is not None else _NONE
 
     def __repr__(self) -> str:
         return f"<{self.row.kind} {self.row.function} line {self.row.line} frame {self.row.frame}>"

@@ -304,7 +304,10 @@ class _Decoder:
         return Value(kind, kind, items=tuple(self.value(item) for item in encoded[kind]))
 
     def _text(self, encoded: Encoded) -> Value:
-        return Value("text", encoded["type"], text=encoded["text"], cut=encoded.get("cut"))
+        text, type_ = encoded["text"], encoded["type"]
+        if type_ == "str" and "cut" not in encoded and text[:1] in ("'", '"') and text[-1:] == text[:1]:
+            return Value("atom", "str", atom=_unescaped(text[1:-1]))
+        return Value("text", type_, text=text, cut=encoded.get("cut"))
 
     def _method(self, encoded: Encoded) -> Value:
         owner = self.value(encoded["self"])
@@ -315,6 +318,11 @@ class _Decoder:
 
     def _unbound(self, encoded: Encoded) -> Value:
         return UNBOUND
+
+
+def _unescaped(text: str) -> str:
+    """What is between the quotes of a str's `repr`, as the characters that it stands for."""
+    return text.encode("ascii", "backslashreplace").decode("unicode_escape", "replace")
 
 
 _READERS = {

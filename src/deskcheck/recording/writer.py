@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from deskcheck.errors import InputError, RecordingError
-from deskcheck.files import FolderLock, disk_errors, sync
+from deskcheck.files import FolderLock, disk_errors, read_file, read_json, sync
 from deskcheck.recording.program import Program
 from deskcheck.recording.reader import Cache, ParquetFile, ShardReader, shard_names
 from deskcheck.recording.recording import Recording
@@ -290,7 +290,7 @@ class Writer:
                         count += batch.num_rows
                     if count != finished.n_events:
                         spool_damaged(finished, f"it holds {count} of {finished.n_events} events")
-                    row = json.loads(finished.row.read_bytes())
+                    row = read_json(read_file(finished.row), str(finished.row))
                     row["first_row"] = first_row
                     recordings.add(pa.RecordBatch.from_pylist([row], schema=RECORDINGS_SCHEMA))
                     first_row += count

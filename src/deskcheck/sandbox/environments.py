@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.errors import InputError, SandboxError
-from deskcheck.files import cache_folder
+from deskcheck.files import cache_folder, read_file, read_json, read_text
 
 _OLDEST = (3, 11)
 """deskcheck's own code runs in the programs' processes."""
@@ -90,7 +90,7 @@ class EnvironmentSpec:
         """
         path = Path(file)
         try:
-            text = path.read_text(encoding="utf-8")
+            text = read_text(path)
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"{path}: cannot be read: {error}") from error
         if path.suffix != ".toml":
@@ -209,9 +209,13 @@ def _home() -> Path:
     return cache_folder() / "environments"
 
 
+def _described(path: Path) -> Any:
+    return read_json(read_file(path), str(path), "Delete it: the environment is then built anew.")
+
+
 def _named(name: str) -> BuiltEnvironment | None:
     try:
-        pointer = json.loads((_home() / "names" / f"{name}.json").read_text())
+        pointer = _described(_home() / "names" / f"{name}.json")
     except FileNotFoundError:
         return None
     return _load(_home() / pointer["key"], name, tuple(pointer["modules"]))
@@ -219,7 +223,7 @@ def _named(name: str) -> BuiltEnvironment | None:
 
 def _load(folder: Path, name: str, modules: tuple[str, ...]) -> BuiltEnvironment | None:
     try:
-        known = json.loads((folder / _DESCRIPTION).read_text())
+        known = _described(folder / _DESCRIPTION)
     except FileNotFoundError:
         return None
     packages = tuple(known.pop("packages"))

@@ -12,7 +12,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from importlib import metadata
 from typing import Any
@@ -21,8 +21,11 @@ from deskcheck.errors import SandboxError, ServerLost
 from deskcheck.recording.outcome import Outcome, signal_name
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import RunResult
+from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.decoder import Decoder, Forged
 from deskcheck.sandbox.determinism import Determinism
+from deskcheck.sandbox.elsewhere import Elsewhere
+from deskcheck.sandbox.inside.beside import PROCESS_FOLDERS, can_open
 from deskcheck.sandbox.inside.channel import CALL_BYTES, KEY_BYTES, TooLong
 from deskcheck.sandbox.limits import WALL_TIMES, Limits
 from deskcheck.sandbox.linux import processes as _processes
@@ -36,6 +39,10 @@ _ANSWER_S = 5.0
 """Until the server is asked again whether a program is too late."""
 _JOB_S = 60.0
 """For a program's process to take its job. It does that before anything else."""
+
+MOST_PATHS = 32
+"""That were not opened, of one program. `_syscalls.c` has the same number."""
+MOST_NAME_CHARS = 1000
 
 _PROGRAM = tuple(each.name for each in fields(Program))
 _NO_TRACE_LIMITS = TraceLimits()
@@ -81,11 +88,14 @@ class ProcessRun:
         calls: tuple[str, ...] = (),
         determinism: Determinism | None = None,
         answers: bool = False,
+        files: bool = False,
+        elsewhere: Elsewhere | None = None,
     ) -> None:
         """tracing: None: it is not traced. calls: functions of another program that this one may call.
         answers: whether, once its code has run, the program waits for calls from another. `forward` takes
         what it says to that other. determinism: what the program finds in place of what differs between
-        runs."""
+        runs. files: whether the result names the files that it wrote. elsewhere: under a server that is
+        elsewhere, what else is different there."""
         self.forward: Callable[[bytes | memoryview], None] = lambda message: None
         self.program = program
         self.server = server
@@ -106,6 +116,11 @@ class ProcessRun:
             **_job_of(tracing),
             "key": key.hex(),
             "determinism": (determinism or Determinism()).to_dict(),
+            "elsewhere": None
+            if elsewhere is None
+            else elsewhere.job(
+                determinism or Determinism(), strict=server.profile.level is Confinement.STRICT
+            ),
             "calls": calls,
             "answers": answers,
         }
@@ -128,7 +143,7 @@ class ProcessRun:
         os.set_blocking(out, False)
         os.set_blocking(err, False)
         try:
-            server.begin(limits, given)
+            server.begin(limits, given, files=files)
             theirs.close()
             self._hand_over(marshal.dumps(job, 4))
         except BaseException:
@@ -301,9 +316,31 @@ class ProcessRun:
             wall_s=round(wall_s, 6),
             cut=cut,
             sources=end.get("sources", {}),
+            refused=self._refused(report.refused, end),
             packages=self._packages(end.get("imported", ())),
+            files=report.files,
+            reads=tuple(end.get("reads", ())),
             **facts,
         )
+
+    def _refused(self, calls: dict[str, int] | None, end: Mapping[str, Any]) -> dict[str, int] | None:
+        """The calls that were refused, and of the paths that were not opened those that can be opened
+        outside. calls: by the filter; None: not known."""
+        refused = {
+            path if "/" in path else f"./{path}": 1
+            for path, writes in end.get("unopened", ())[:MOST_PATHS]
+            if self._opens_here(path, writes)
+        }
+        if "refused" in end:
+            refused[end["refused"][:MOST_NAME_CHARS]] = 1
+        return None if calls is None and not refused else refused | (calls or {})
+
+    def _opens_here(self, path: str, writes: bool) -> bool:
+        folder = self.program.path
+        if "\0" in path or len(path) > MOST_NAME_CHARS or (folder is None and not os.path.isabs(path)):
+            return False
+        place = os.path.join(folder or "/", path)
+        return not place.startswith(PROCESS_FOLDERS) and can_open(place, writes=writes)
 
     def _packages(self, imported: Any) -> dict[str, str]:
         """Versions of the distributions that the imported top-level modules belong to."""

@@ -16,6 +16,7 @@ from deskcheck.recording.recording import RunResult
 from deskcheck.sandbox.checked import Checked, judge
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
+from deskcheck.sandbox.elsewhere import Elsewhere
 from deskcheck.sandbox.environments import BuiltEnvironment, find
 from deskcheck.sandbox.exchange import Exchange, follow
 from deskcheck.sandbox.limits import Limits
@@ -26,7 +27,7 @@ from deskcheck.sandbox.session import Session
 _AHEAD = 8
 """Results kept for each worker while one that comes before them is awaited."""
 _IDLE = 3
-"""Servers kept for each worker: a recording needs two hash seeds."""
+"""Servers kept for each worker: a recording needs two, and one of them is elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,15 +171,20 @@ class Sandbox:
         tracing: Tracing | None = None,
         hash_seed: int | None = None,
         determinism: Determinism | None = None,
+        files: bool = False,
+        elsewhere: Elsewhere | None = None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> RunResult:
         """Run one program and say how it ended. Threads may call this together.
 
         tracing: None: it is not traced. limits, hash_seed, determinism: instead of the sandbox's own;
-        addresses are fixed for a sandbox as a whole. cancelled: asked some twenty times a second; once it
-        says so, the program is killed and Cancelled is raised.
+        addresses are fixed for a sandbox as a whole. files: whether the result names the files that the
+        program wrote. elsewhere: it finds another machine and another day (`Elsewhere`). cancelled: asked
+        some twenty times a second; once it says so, the program is killed and Cancelled is raised.
         """
         profile = self._profile(program, self.hash_seed if hash_seed is None else hash_seed)
+        if elsewhere is not None and elsewhere.names:
+            profile = replace(profile, elsewhere=True)
         given = _Given(tracing)
         failure = ""
         for _ in range(self.tries):
@@ -190,6 +196,8 @@ class Sandbox:
                         limits=limits or self.limits,
                         tracing=given.tracing,
                         determinism=determinism or self.determinism,
+                        files=files,
+                        elsewhere=elsewhere,
                     )
                     run_result = follow(run, lambda: self._closed.is_set() or cancelled())
             except ServerLost as error:

@@ -10,18 +10,22 @@ import socket
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from deskcheck.errors import SandboxError, ServerLost
 from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.decoder import Field, Forged, is_text, is_whole, named, plain, shaped
 from deskcheck.sandbox.environments import BuiltEnvironment
 from deskcheck.sandbox.inside import server as _server
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.linux import cgroup, orphans
 from deskcheck.sandbox.linux import kernel as _kernel
 from deskcheck.sandbox.linux import root as _root
+from deskcheck.sandbox.surroundings import elsewhere as _elsewhere
 
 _CHILD = Path(__file__).with_name("inside") / "child.py"
 _WORKSPACE_CHILD = Path(__file__).with_name("inside") / "workspace_child.py"
@@ -30,6 +34,9 @@ _START_S = 120.0
 _END_S = 10.0
 _ANSWER_BYTES = 1 << 18
 """Of one answer: the names of changed files make it long."""
+_REPORT_BYTES = 1 << 18
+_FACTS: dict[str, Field] = {"files": named(is_text), "refused": named(is_whole)}
+"""What may follow the numbers of a report (`inside.server.REPORT`)."""
 _OWN_UIDS = 0x7D000000
 """Programs of a server whose process is p run as user _OWN_UIDS + p, where we are root of the machine."""
 _FEW_USERS = 1000
@@ -79,6 +86,7 @@ class Profile:
     that can be bounded. fixed_addresses: whether the kernel lays out the process without
     randomisation. workspace: whether it runs commands (`workspace`), not programs.
     listening: whether they begin with UNIX sockets that we can connect to (`inside.server.stop_listening`).
+    elsewhere: whether programs find another machine (`surroundings.elsewhere`).
     landlock_abi: for tests of what older kernels give: no more of Landlock than this version has.
     """
 
@@ -94,18 +102,22 @@ class Profile:
     fixed_addresses: bool = False
     workspace: bool = False
     listening: bool = False
+    elsewhere: bool = False
     landlock_abi: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ServerReport:
     """What a server says of a program: `stopped` as in `inside.server`, the exit status of its process, the
-    CPU time of all its processes."""
+    CPU time of all its processes, the files that it wrote (`inside.written`); how often each system call was
+    refused, None where that is not known."""
 
     stopped: int
     status: int
     cpu_s: float
     peak_kib: int
+    files: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, int] | None = None
 
 
 class Server:
@@ -139,7 +151,9 @@ class Server:
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
                     pass_fds=(theirs.fileno(), self._lock),
-                    env=_environment(f"{self.folder}/program", profile.hash_seed, path),
+                    env=_environment(
+                        f"{self.folder}/program", profile.hash_seed, path, _added_elsewhere(profile, path)
+                    ),
                     start_new_session=True,
                 )
         except OSError as error:
@@ -172,7 +186,7 @@ class Server:
         setup = {
             "level": profile.level.value,
             "scratch": self.folder,
-            "scratch_bytes": profile.scratch_bytes,
+            "scratch_bytes": profile.scratch_bytes + (_elsewhere.MORE_BYTES if profile.elsewhere else 0),
             "readable": list(profile.readable),
             "folders": list(profile.folders),
             "profile": [] if profile.workspace else [*STDLIB, *profile.loaded],
@@ -183,6 +197,7 @@ class Server:
             "workspace": profile.workspace,
             "listening": profile.listening,
             "landlock_abi": profile.landlock_abi,
+            "elsewhere": profile.elsewhere,
         }
         account = [] if self.group is None or self.group.cpu is None else [self.group.cpu]
         try:
@@ -242,10 +257,12 @@ class Server:
             return f"/proc/{self.process.pid}/root{_root.SCRATCH}/program"
         return f"{self.folder}/program"
 
-    def begin(self, limits: Limits, descriptors: list[int]) -> None:
-        """Start a program's process, with its standard output and error and its channel (and mirror)."""
+    def begin(self, limits: Limits, descriptors: list[int], *, files: bool = False) -> None:
+        """Start a program's process, with its standard output and error and its channel (and mirror).
+
+        files: whether its report says which files it wrote."""
         self._bound(limits, processes_of=1)
-        wanted = _server.WANTED.pack(_server.RUN, limits.cpu_s, limits.memory_bytes)
+        wanted = _server.WANTED.pack(_server.RUN, limits.cpu_s, limits.memory_bytes, files)
         try:
             socket.send_fds(self.connection, [wanted], descriptors)
         except OSError as error:
@@ -337,16 +354,30 @@ class Server:
     def report(self) -> "ServerReport | float":
         """How the program ended; or how many seconds more of wall time it is due. Raises ServerLost."""
         try:
-            data = self.connection.recv(64)
+            data = self.connection.recv(_REPORT_BYTES)
         except OSError as error:
             raise ServerLost(f"the fork server is gone: {error}") from error
         if len(data) == _server.LATER.size:
             seconds: float = _server.LATER.unpack(data)[1]
             return seconds
-        if len(data) != _server.REPORT.size:
+        if len(data) < _server.REPORT.size:
             raise ServerLost("the fork server ended while a program ran")
-        stopped, status, cpu_s, peak_kib = _server.REPORT.unpack(data)
-        return ServerReport(stopped, os.waitstatus_to_exitcode(status), cpu_s, peak_kib)
+        stopped, status, cpu_s, peak_kib = _server.REPORT.unpack_from(data)
+        facts = self._facts_of(data[_server.REPORT.size :])
+        refused = facts.get("refused", {}) if self._knows_refusals() else None
+        code = os.waitstatus_to_exitcode(status)
+        return ServerReport(stopped, code, cpu_s, peak_kib, facts.get("files", {}), refused)
+
+    def _knows_refusals(self) -> bool:
+        trusted = self.profile.level is Confinement.TRUSTED  # where nothing is refused
+        return trusted or bool(self.wait_until_ready().get("refusals"))
+
+    def _facts_of(self, text: bytes) -> dict[str, Any]:
+        """What a report says beside its numbers. Others' modules may run in the server."""
+        try:
+            return shaped("a report", plain(text or b"{}", depth=2), {}, _FACTS)
+        except Forged as error:
+            raise ServerLost(f"the fork server says what none says: {error}") from error
 
     def close(self) -> None:
         """End the server and whatever runs under it."""
@@ -470,7 +501,9 @@ def can_fix_addresses() -> bool:
     return ran.returncode == 0
 
 
-def _environment(scratch: str, hash_seed: int, path: str = os.defpath) -> dict[str, str]:
+def _environment(
+    scratch: str, hash_seed: int, path: str = os.defpath, added: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, str]:
     """Nothing of ours but what a program needs to run: no keys, no tokens."""
     return {
         "PATH": path,
@@ -479,7 +512,16 @@ def _environment(scratch: str, hash_seed: int, path: str = os.defpath) -> dict[s
         "LANG": "C.UTF-8",
         "TZ": "UTC",
         "PYTHONHASHSEED": str(hash_seed),
+        **added,
     }
+
+
+def _added_elsewhere(profile: Profile, path: str) -> dict[str, str]:
+    """Variables that programs find elsewhere, beside others or in their place."""
+    if not profile.elsewhere:
+        return {}
+    addresses = {} if profile.fixed_addresses else _elsewhere.ADDRESSES
+    return {"PATH": f"/opt/elsewhere/bin:{path}", **_elsewhere.ENVIRONMENT, **addresses}
 
 
 def _refusal(level: Confinement, error: str) -> str:

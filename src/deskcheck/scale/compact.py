@@ -9,7 +9,7 @@ it is, so that the job's own command finds all that it wants.
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from deskcheck.errors import InputError
-from deskcheck.files import sync
+from deskcheck.files import read_json, sync
 from deskcheck.recording.schema import COMPACTING_NAME, OF_KEY
 from deskcheck.recording.writer import TABLES, join_shards
 from deskcheck.scale.manifest import Line, Totals, add_line, parts_of, read_manifest, write_manifest
@@ -133,6 +133,12 @@ def _together(place: Place, scratch: Path, group: list[Line]) -> Line:
     return line
 
 
+def _parts(metadata: Mapping[bytes, bytes]) -> dict[str, list[int]]:
+    """Shards that a file is made of."""
+    parts: dict[str, list[int]] = read_json(metadata.get(OF_KEY.encode(), b"{}"), OF_KEY)
+    return parts
+
+
 def _begins(place: Place, group: list[Line]) -> dict[str, list[int]]:
     """At which recording and event of the new one each shard begins, and those that it was made of."""
     begins: dict[str, list[int]] = {}
@@ -141,7 +147,7 @@ def _begins(place: Place, group: list[Line]) -> dict[str, list[int]]:
     for line, first_program, first_event in zip(group, programs, events, strict=False):
         begins[line["shard"]] = [first_program, first_event]
         metadata = pq.read_metadata(place.file("recordings", line["shard"])).metadata or {}
-        for name, (program, event) in json.loads(metadata.get(OF_KEY.encode(), b"{}")).items():
+        for name, (program, event) in _parts(metadata).items():
             begins[name] = [first_program + program, first_event + event]
     return begins
 
@@ -165,7 +171,7 @@ def _delete_parts(place: Place, line: Line) -> None:
     """What an earlier call was stopped before deleting."""
     if "of" in line:
         metadata = pq.read_metadata(place.file("recordings", line["shard"])).metadata or {}
-        for name in json.loads(metadata.get(OF_KEY.encode(), b"{}")):
+        for name in _parts(metadata):
             _delete(place, name)
 
 

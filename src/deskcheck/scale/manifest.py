@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from deskcheck.files import read_json, sha256
+from deskcheck.files import read_json, read_text, sha256
 from deskcheck.scale.place import Place, is_file, write_whole
 
 FAILURES = ("harness_error", "killed", "out_of_memory", "timed_out", "output_limit")
@@ -34,7 +34,7 @@ def manifest_text(place: Place) -> str:
     if not place.manifest.exists():
         return ""
     with place.doing("read the manifest"):
-        return place.manifest.read_text(encoding="ascii", errors="replace")
+        return read_text(place.manifest, "replace")
 
 
 def parse_lines(text: str) -> Iterator[Line]:

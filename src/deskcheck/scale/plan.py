@@ -18,7 +18,7 @@ from typing import IO, Any, NamedTuple
 
 from deskcheck import __version__
 from deskcheck.errors import InputError, RecordingError
-from deskcheck.files import read_json
+from deskcheck.files import open_file, read_file, read_json, read_text
 from deskcheck.recording.schema import COMPACTING_NAME
 from deskcheck.scale.manifest import Line, changed_files, claims, parts_of, read_manifest
 from deskcheck.scale.place import Place, write_whole
@@ -346,7 +346,7 @@ def write_plan(place: Place, plan: Plan) -> None:
 def read_plan(place: Place) -> Plan:
     """The plan of a folder, as far as it is made. Raises RecordingError where there is none."""
     try:
-        told = read_json(place.job.read_bytes())
+        told = read_json(read_file(place.job))
         return as_plan(told, None if told.get("whole", True) else _planned(place))
     except (FileNotFoundError, NotADirectoryError):
         raise RecordingError(
@@ -384,14 +384,14 @@ def _planned(place: Place) -> list[list[Any]]:
     """Shards of a plan that is not whole. A last line that was cut off was not given out."""
     if not place.planned.exists():
         return []
-    lines = place.planned.read_text(encoding="ascii").splitlines(keepends=True)
+    lines = read_text(place.planned).splitlines(keepends=True)
     return [read_json(line) for line in lines if line.endswith("\n")]
 
 
 def read_items(path: Path, first: int, stop: int) -> list[Any]:
     """Some of the items of a shard, in order."""
-    with open(path, encoding="ascii") as file:
-        return [json.loads(line) for number, line in enumerate(file) if first <= number < stop]
+    with open_file(path) as file:
+        return [read_json(line, str(path)) for number, line in enumerate(file) if first <= number < stop]
 
 
 def _put_back(place: Place) -> None:

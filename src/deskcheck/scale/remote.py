@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from deskcheck.errors import DeskcheckError, InputError, RecordingError
-from deskcheck.files import read_json, sha256, sync
+from deskcheck.files import read_file, read_json, sha256, sync
 from deskcheck.recording.schema import COMPACTING_NAME
 from deskcheck.scale.job import terminable
 from deskcheck.scale.manifest import (
@@ -478,7 +478,7 @@ class _Remote:
 
 def _beside(place: Place) -> dict[str, bytes]:
     with place.doing("read what is beside the shards"):
-        return {name: path.read_bytes() for name in _BESIDE if (path := place.folder / name).exists()}
+        return {name: read_file(path) for name in _BESIDE if (path := place.folder / name).exists()}
 
 
 def _read_here(place: Place) -> tuple[dict[str, Any], Plan]:
@@ -487,7 +487,7 @@ def _read_here(place: Place) -> tuple[dict[str, Any], Plan]:
     while True:
         plan = read_plan(place)
         with place.doing("read the plan"):
-            told = read_json(place.job.read_bytes())
+            told = read_json(read_file(place.job))
         if told.get("whole", True) == plan.whole and (plan.whole or place.planned.exists()):
             return {**told, "shards": [[shard.name, shard.programs] for shard in plan.shards]}, plan
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from deskcheck.files import FolderLock
+from deskcheck.files import FolderLock, lock_holder, open_plain
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.schema import SPOOL_NAME
@@ -137,12 +137,15 @@ def _driver(place: Place) -> str | None:
     if FolderLock.held_here(place.folder):
         return f"process {os.getpid()} on {os.uname().nodename}"
     try:
-        with open(place.folder / ".lock", "r+b") as file:
+        with (
+            place.doing("see who has the lock"),
+            open(open_plain(place.folder / ".lock", os.O_RDWR), "r+b") as file,
+        ):
             asked = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
             found = fcntl.fcntl(file, fcntl.F_GETLK, asked)
             if struct.unpack(_FLOCK, found)[0] == fcntl.F_UNLCK:
                 return None
-            return file.read(200).decode("utf-8", "replace").strip() or "another process"
+            return lock_holder(file.read(200))
     except FileNotFoundError:
         return None
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from deskcheck.files import LOCK_NAME, FolderLock, disk_errors
+from deskcheck.files import LOCK_NAME, FolderLock, disk_errors, read_file, read_json
 from deskcheck.recording import InputError, RecordingError
 
 RUN = "run.json"
@@ -72,7 +72,7 @@ def _asked(out: Path) -> dict[str, Any] | None:
     if not (out / RUN).exists():
         return None
     try:
-        found = json.loads((out / RUN).read_text(encoding="utf-8"))
+        found = read_json(read_file(out / RUN))
     except ValueError as error:
         raise damaged(out / RUN, error, "Name another folder, or delete this one") from error
     if not isinstance(found, dict):

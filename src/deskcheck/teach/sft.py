@@ -22,7 +22,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from deskcheck.files import FolderLock, disk_errors, sha256
+from deskcheck.files import FolderLock, disk_errors, read_file, read_json, read_text, sha256
 from deskcheck.recording import InputError, MissingExtra
 from deskcheck.teach.lessons.shards import refuse_unfinished
 from deskcheck.teach.lessons.tokens import Pretrained
@@ -344,9 +344,9 @@ class _Metrics:
 
 def _rows(file: Path) -> list[dict[str, Any]]:
     found = []
-    for line in file.read_text(encoding="utf-8").splitlines() if file.exists() else []:
+    for line in read_text(file, "replace").splitlines() if file.exists() else []:
         try:
-            found.append(json.loads(line))
+            found.append(read_json(line))
         except ValueError:
             break  # cut off while it was written
     return found
@@ -368,7 +368,7 @@ def _checkpoints(out: Path) -> list[Path]:
 def _is_whole(folder: Path) -> bool:
     """Whether a checkpoint was written to its end: the trainer's state is written last."""
     try:
-        json.loads((folder / "trainer_state.json").read_text())
+        read_json(read_file(folder / "trainer_state.json"))
     except (OSError, ValueError):
         return False
     return True

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deskcheck.errors import InputError
-from deskcheck.files import disk_errors
+from deskcheck.files import disk_errors, read_json
 from deskcheck.teach.levels import Level
 
 Weights = dict[str, NDArray[Any]]
@@ -36,7 +36,7 @@ def load(
     words."""
     try:
         with file.open("rb") as opened, np.load(opened, allow_pickle=False) as found:
-            about = json.loads(str(found["about"]))
+            about = read_json(str(found["about"]))
             weights = {name: found[name] for name in names or found.files if name != "about"}
         its_words = about["words"]
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from deskcheck.tracer.frames import CodeFacts, _Instruction, _stack_effect
+from deskcheck.tracer.frames import NULL_ABOVE, CodeFacts, _Instruction, _stack_effect
 
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))
@@ -196,8 +196,6 @@ def _callables() -> dict[int, int]:
 
 CALLABLES = _callables()
 
-_NULL_FIRST = sys.version_info < (3, 13)
-"""LOAD_GLOBAL: NULL lies below what is called."""
 _ATTRIBUTE_SHIFTED = sys.version_info >= (3, 12)
 """LOAD_ATTR: the lowest bit of its argument says that a method is called."""
 
@@ -329,7 +327,7 @@ class _Walk:
     def _load_global(self, arg: int, unit: int, _: object) -> int:
         loaded = _Read("global", self.code.co_names[arg >> 1], None, unit)
         if arg & 1:
-            self.stack += [_NULL, loaded] if _NULL_FIRST else [loaded, _NULL]
+            self.stack += [loaded, _NULL] if NULL_ABOVE else [_NULL, loaded]
         else:
             self.stack.append(loaded)
         return NOTHING

@@ -80,8 +80,11 @@ COMPREHENSION = "comprehension"
 """Tag of a stack slot that holds the function that 3.11 makes of a comprehension."""
 VALUE = "value"
 METHOD = "method"
-"""Of `super().name` about to be called, with the slot above. Empty, and a bound method lies there; or,
-once the interpreter has specialised that, the function, and there lies what it will be bound to."""
+"""Of `super().name` about to be called, with the slot above. A bound method lies in one of them, and the
+other is empty (`NULL_ABOVE`); or, once the interpreter has specialised that, the function lies here, and
+above it what it will be bound to. Shown as the first in any case."""
+NULL_ABOVE = sys.version_info >= (3, 13)
+"""The empty slot beside what is about to be called lies above it (before: below)."""
 EMPTY: Any = object()
 """Stands for an empty stack slot where all slots are shown."""
 
@@ -758,7 +761,7 @@ class FrameView:
                 found, owner = values[position : position + 2]
                 if owner is not EMPTY:  # 3.13 may leave it bound, and none beside it
                     found = _bound(found, owner)
-                values[position : position + 2] = EMPTY, found
+                values[position : position + 2] = (found, EMPTY) if NULL_ABOVE else (EMPTY, found)
         if self.facts.awaits_iterable(self.offset):
             values.append(self._slot(0))
         return values

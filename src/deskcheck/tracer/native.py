@@ -5,7 +5,6 @@ out once for a code object or a type. Importing it raises ImportError where the 
 """
 
 import builtins
-import datetime
 import opcode
 import sys
 import types
@@ -14,11 +13,12 @@ from collections.abc import Callable, Iterable, Mapping
 from types import CodeType, FrameType
 from typing import Any, TypeAlias
 
-from deskcheck.tracer import arrays as _arrays
 from deskcheck.tracer import snapshot as _snapshot
 from deskcheck.tracer._effects import CALLABLES, effects
 from deskcheck.tracer._guest import Guest, Local, Told
 from deskcheck.tracer._native import Core, setup
+from deskcheck.tracer.contents import arrays as _arrays
+from deskcheck.tracer.contents.c_state import FILES, POINTERS, is_zone_info, made_by_code
 from deskcheck.tracer.frames import (
     _ADDS_TO,
     _IMPLICIT_NAMES,
@@ -99,6 +99,28 @@ def _kept(name: str, arg: int, depth: int) -> int:
     else:
         kept = depth + effect - 1
     return max(0, min(kept, depth))
+
+
+def _left_by_line(about: CodeFacts, lines: list[int], kept: list[int]) -> list[int]:
+    """How many slots of the value stack keep what they hold from a code unit to the end of its line: all that
+    the line still runs leaves them alone. What belongs to no line may run in any."""
+    left = [0] * len(lines)
+    lowest: dict[int, int] = {}
+    nowhere = sys.maxsize >> 32
+    for instruction in reversed(about.instructions):
+        unit = instruction.offset // 2
+        tags = about.before.get(instruction.offset)
+        if tags is None:
+            continue
+        slots = len(tags) - instruction.arg if instruction.name == "SWAP" else kept[unit]
+        line = lines[unit]
+        lowest[line] = min(lowest.get(line, nowhere), slots)
+        back = instruction.target is not None and instruction.target <= instruction.offset
+        if back and instruction.target is not None and lines[instruction.target // 2] == line:
+            lowest[line] = 0
+        left[unit] = lowest[line]
+    owners = (about.owner[unit] // 2 for unit in range(len(lines)))
+    return [min(left[owner], lowest.get(0, nowhere)) for owner in owners]
 
 
 def _place_text(position: tuple[int | None, ...]) -> str | None:
@@ -189,6 +211,7 @@ def _new_code_facts(code: CodeType) -> dict[str, Any]:
         "kept": kept,
         "caught": caught,
         "operands": operands,
+        "left": _left_by_line(about, lines, kept),
         "lines": lines,
         "effect": changes.effect,
         "then": changes.then,
@@ -237,14 +260,7 @@ class _Fallback(Snapshotter):
 
     def inline(self, obj: Any) -> str | None:
         """Text of a value that is no atom; None for one that goes by reference."""
-        kind = type(obj)
-        said = self._said.get(id(obj))
-        if said is not None and said[0]() is obj:
-            return said[1]
-        inline = self._inline(kind, obj)
-        if inline is not None and id(kind) in _snapshot._SAID_ONCE:
-            self._said[id(obj)] = (weakref.ref(obj), inline)
-        return inline
+        return self._inline(type(obj), obj)
 
     def big(self, obj: Any) -> str:
         """Text of an atom that the core does not write itself."""
@@ -270,6 +286,8 @@ class _Fallback(Snapshotter):
         a dict, attributes that are hidden, whether a place tells two apart; and whether an operator
         may run code that no event is seen of."""
         facts = self._type_facts(kind)
+        if facts[0] == 5:
+            return *facts, kind is weakref.ref  # which no event tells of
         return *facts, facts[0] in (2, 4) and self._runs_unseen(kind)
 
     def _runs_unseen(self, kind: type) -> bool:
@@ -316,22 +334,34 @@ class _Fallback(Snapshotter):
             id(kind) in _INLINE
             or inherits(bases, type)
             or (_snapshot._ENUM is not None and type(kind) is _snapshot._ENUM)
-            or (inherits(bases, tuple) and type(_snapshot.names_of(kind).get("_fields")) is tuple)
+            or _snapshot.is_record_tuple(kind, bases)
             or _arrays.is_scalar(kind)
+            or is_zone_info(kind)
             or _snapshot.is_path(kind)
         ):
             return 0, None, (), False, _NONE, placed
+        if inherits(bases, OSError):
+            return 1, None, (), False, _NONE, placed
         if inherits(bases, BaseException):
             slots, has_dict = self._layout(bases)
             return 4, self._head("exception", kind), slots, has_dict, _NONE, placed
         if _arrays.is_array(bases) or _arrays.plain_array(bases) or _arrays.pandas_name(bases):
             return 1, None, (), False, _NONE, placed
-        if not self._transparent(kind):
+        if _arrays.is_void(bases):
+            return 1, None, (), False, _NONE, placed
+        if not self.shows(kind):
             return 3, None, (), False, _NONE, placed
-        if any(inherits(bases, base) for base, _ in _snapshot._BASES) or id(kind) in _snapshot._KNOWN:
+        if id(kind) in FILES:
+            return 3, None, (), False, _NONE, placed
+        if id(kind) in POINTERS:
+            return 5, None, (), False, _NONE, placed
+        read_by_python = _snapshot.reader_of(kind) or any(map(_snapshot.is_path, bases))
+        if read_by_python or any(inherits(bases, base) for base, _ in _snapshot._BASES):
+            return 1, None, (), False, _NONE, placed
+        if id(kind) in _snapshot._KNOWN:
             return 1, None, (), False, _NONE, placed
         slots, has_dict = self._layout(bases)
-        return 2, self._head("object", kind), slots, has_dict, self.hidden_fields(bases), placed
+        return 2, self.object_head(kind), slots, has_dict, self.hidden_fields(bases), placed
 
     @staticmethod
     def _layout(bases: tuple[type, ...]) -> tuple[tuple[Any, ...], bool]:
@@ -340,7 +370,7 @@ class _Fallback(Snapshotter):
         for base in bases:
             for name, descriptor in _snapshot.names_of(base).items():
                 member = type(descriptor) is types.MemberDescriptorType
-                if member and _snapshot._flags(base) & _snapshot.HEAP:
+                if member and made_by_code(base):
                     slots.append((name, descriptor))
                 elif name == "__dict__" and id(type(descriptor)) in _snapshot._DICT_DESCRIPTORS:
                     has_dict = True
@@ -352,10 +382,8 @@ _INLINE = _snapshot._ids(
     types.BuiltinFunctionType,
     types.MethodType,
     types.MethodWrapperType,
-    datetime.datetime,
-    datetime.time,
 )
-_INLINE |= frozenset(_snapshot._C_REPR) | _snapshot._DESCRIPTORS
+_INLINE |= frozenset(_snapshot._C_REPR) | frozenset(_snapshot._C_TEXT) | _snapshot._DESCRIPTORS
 
 _NONE: frozenset[str] = frozenset()
 

@@ -2,8 +2,9 @@
 
 Nothing here calls `repr`, `==`, `hash`, `iter` or an attribute of an object whose type the program
 may have defined: only the C-level methods of the builtin type that the object's real type
-(`type(x)`, which cannot lie) inherits from. No reference to an object is kept after the event;
-objects that support it are remembered by weak reference.
+(`type(x)`, which cannot lie) inherits from. No reference to an object is kept after the event, no weak
+one either, which programs notice (`weakref.getweakrefcount`; `ndarray.resize` refuses): objects are
+remembered by their address, and the native core says whether the one that lies there is still the same.
 
 A snapshot is text: the encoded values of docs/reference/format.md, written as JSON piece by piece, so that
 two snapshots differ exactly when their texts do.
@@ -16,16 +17,17 @@ import decimal
 import functools
 import itertools
 import re
+import struct
 import sys
 import types
 import warnings
-import weakref
 from collections.abc import Callable, Iterable
 from json.encoder import encode_basestring as quote  # C-accelerated, keeps non-ASCII
 from json.encoder import encode_basestring_ascii as quote_ascii
 from typing import Any
 
-from deskcheck.tracer import arrays as _arrays
+from deskcheck.tracer.contents import arrays as _arrays
+from deskcheck.tracer.contents import c_state as _c_state
 from deskcheck.tracer.frames import FrameView, objects_at, pointer_at
 from deskcheck.tracer.limits import TraceLimits
 
@@ -44,12 +46,19 @@ _module_dict = vars(types.ModuleType)["__dict__"].__get__
 _qualname = type.__dict__["__qualname__"].__get__
 _flags = type.__dict__["__flags__"].__get__
 _dictoffset = type.__dict__["__dictoffset__"].__get__
-_weakrefoffset = type.__dict__["__weakrefoffset__"].__get__
 exception_args = BaseException.__dict__["args"].__get__
+_FILE_NAMES = [(name, OSError.__dict__[name].__get__) for name in ("filename", "filename2")]
 
 HEAP = 1 << 9
 """Py_TPFLAGS_HEAPTYPE: a class that was made by running code, not one written in C."""
 UNBOUND = '{"unbound":true}'
+_OPAQUE = ',"cut":"opaque"'
+_FROM_OUTSIDE = frozenset({"__orig_class__"})
+"""Attributes that `Generic` has its classes set from outside."""
+
+
+SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+"""Two characters of Python's. JSON has no form for them: every reader makes one character of both escapes."""
 
 
 def text_of(string: str) -> str:
@@ -110,7 +119,6 @@ def _ids(*kinds: type) -> frozenset[int]:
     return frozenset(id(kind) for kind in kinds)
 
 
-_SAID_ONCE = _ids(types.FunctionType, type)
 _INT = _ids(int)
 _STR = _ids(str)
 _PREFIX = _by_id({types.GeneratorType: "gi", types.CoroutineType: "cr", types.AsyncGeneratorType: "ag"})
@@ -185,9 +193,12 @@ class Snapshotter:
         self.modules = modules
         """Names of the modules whose classes and functions are the program's own."""
         self.frame_number = frame_number
-        self.numbers: dict[int, tuple[int, int, Any, tuple[int, float] | None]] = {}
+        self.numbers: dict[int, tuple[int, int, int, tuple[int, float] | None]] = {}
         """By address: number, address of the type (a reference would keep the program's classes alive),
-        weak reference, and the place of an iterator."""
+        life, and the place of an iterator."""
+        self._life: Callable[[Any], int] = _native.Lives().of if _native is not None else lambda obj: 0
+        """A number that an object alone has had, from the first time this is asked until it dies. 0 where its
+        death is not noticed: another object at its address then passes for it."""
         self.addresses: dict[int, int] = {}
         self.die_unseen: set[int] = set()
         """Numbers of objects whose death nobody tells: another one may lie at the address."""
@@ -195,12 +206,10 @@ class Snapshotter:
         self._next = 1
         self._refs: list[int] = []
         self._depth = 0
-        self._said: dict[int, tuple[Any, str]] = {}
-        """Text of library functions and classes, which modules are full of, by id of the object."""
-        self._modules: dict[int, tuple[weakref.ref[type], str | None]] = {}
-        """By id, of classes that are made at run time."""
-        self._private: dict[int, tuple[weakref.ref[type], frozenset[str]]] = {}
-        """Of library classes, by id: the private attributes that they use."""
+        self._modules: dict[int, tuple[int, str | None]] = {}
+        """By id, of classes that are made at run time: life, module."""
+        self._private: dict[int, tuple[int, frozenset[str]]] = {}
+        """Of library classes, by id: life, the private attributes that they use."""
         self._visited: set[int] = set()
         self._replaced: list[int] = []
         """Numbers of objects that are gone because another lies at their address."""
@@ -209,10 +218,6 @@ class Snapshotter:
     # -- one event ---------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        for address in _native.deaths() if _native is not None else ():
-            known = self.numbers.get(address)
-            if known is not None and known[2] is None:
-                del self.numbers[address]
         self._visited.clear()
         self._queue.clear()
         self._depth = 0
@@ -274,12 +279,10 @@ class Snapshotter:
             del self.numbers[address]
 
     def clear(self) -> None:
-        """Forget everything, the weak references too: this may outlive the program's objects."""
+        """Forget everything: this may outlive the program's objects."""
         self.numbers.clear()
         self.addresses.clear()
         self.contents.clear()
-        if _native is not None:
-            _native.forget_deaths()
 
     # -- values ------------------------------------------------------------------------------------
 
@@ -293,32 +296,26 @@ class Snapshotter:
             return self._tuple(obj)
         if kind is types.FunctionType and self._own_function(obj):
             return self._reference(kind, obj)
-        said = self._said.get(id(obj))
-        if said is not None and said[0]() is obj:
-            return said[1]
         inline = self._inline(kind, obj)
-        if inline is None:
-            return self._reference(kind, obj)
-        if id(kind) in _SAID_ONCE:
-            self._said[id(obj)] = (weakref.ref(obj), inline)
-        return inline
+        return self._reference(kind, obj) if inline is None else inline
 
     def _reference(self, kind: type, obj: Any) -> str:
         address = id(obj)
         known = self.numbers.get(address)
         if known is not None:
-            number, known_type, weak, place = known
-            if known_type == id(kind) and (weak is None or weak() is obj) and _goes_on(kind, obj, place):
+            number, known_type, known_life, place = known
+            same = known_life == self._life(obj)
+            if same and known_type == id(kind) and _goes_on(kind, obj, place):
                 if place is not None:
-                    self.numbers[address] = (number, id(kind), weak, _PLACES[id(kind)](obj))
+                    self.numbers[address] = (number, id(kind), known_life, _PLACES[id(kind)](obj))
                 self._refs.append(number)
                 if number not in self._visited:
                     self._visited.add(number)
                     if kind is not types.FunctionType or not self._inert(number, obj):
                         self._queue.append((number, obj, self._depth + 1))
                 return f'{{"ref":{number}}}'
-            if weak is not None and weak() is not obj:
-                del self.numbers[address]  # it is dead, and told of when nothing refers to its number
+            if not same:
+                del self.numbers[address]  # it is dead: its number ends when nothing refers to that any more
             else:
                 self._forget(number)
                 self._replaced.append(number)
@@ -329,13 +326,10 @@ class Snapshotter:
         number = self._next
         self._next += 1
         place = _PLACES[id(kind)](obj) if id(kind) in _PLACES else None
-        weak = _weak(obj)
-        self.numbers[address] = (number, id(kind), weak, place)
-        if weak is None:
-            if _native is not None:
-                _native.register(obj)
-            if _native is None or _flags(kind) & HEAP:
-                self.die_unseen.add(number)
+        its_life = self._life(obj)
+        self.numbers[address] = (number, id(kind), its_life, place)
+        if not its_life:
+            self.die_unseen.add(number)
         self.addresses[number] = address
         self._refs.append(number)
         self._visited.add(number)
@@ -365,10 +359,12 @@ class Snapshotter:
         return name
 
     def _str(self, obj: str) -> str:
-        if len(obj) <= self.limits.text_chars:
-            return text_of(obj)
-        head = text_of(obj[: self.limits.text_chars])
-        return f'{{"str":{head},"length":{len(obj)},"cut":"long"}}'
+        head = obj[: self.limits.text_chars]
+        halves = None if head.isascii() else SURROGATE_PAIR.search(head)
+        if len(obj) > len(head):
+            head = head[: halves.start() + 1] if halves else head
+            return f'{{"str":{text_of(head)},"length":{len(obj)},"cut":"long"}}'
+        return self._text(str, str.__repr__(obj)) if halves else text_of(obj)
 
     def _int(self, obj: int) -> str:
         if -(1 << 63) <= obj < 1 << 63:
@@ -439,40 +435,49 @@ class Snapshotter:
             return self._method(obj.__name__, obj.__self__)
         if id(kind) in _C_REPR:
             return self._text(kind, _C_REPR[id(kind)](obj))
+        if id(kind) in _C_TEXT:
+            text = _C_TEXT[id(kind)](self, obj)
+            return None if text is None else self._bounded_text(kind, text)
         if id(kind) in _DESCRIPTORS:
             return self._text(kind, f"<method {obj.__name__!r} of {_qualname(obj.__objclass__)!r} objects>")
-        if kind is datetime.datetime or kind is datetime.time:
-            zone = obj.tzinfo
-            if zone is None or type(zone) is datetime.timezone:
-                return self._text(kind, kind.__repr__(obj))
         if kind is types.FunctionType and not self._own_function(obj):
             return self._text(kind, f"<function {exact(obj.__qualname__)}>")
         bases = bases_of(kind)
         if _inherits(bases, type):
             return self._class(obj)
-        if (
-            _inherits(bases, tuple)
-            and type(names_of(kind).get("_fields")) is tuple
-            and "__slots__" in names_of(kind)
-        ):
-            names = [n for n in names_of(kind)["_fields"] if type(n) is str]
-            listed = ",".join(text_of(name) for name in names)
-            return self._tuple(obj, f',"type":{text_of(self.type_name(kind))},"names":[{listed}]')
+        if is_record_tuple(kind, bases):
+            listed = ",".join(text_of(name) for name in _tuple_names(kind, bases))
+            hidden = _OPAQUE if _hides_items(kind) else ""
+            return self._tuple(obj, f',"type":{text_of(self.type_name(kind))},"names":[{listed}]{hidden}')
         if _ENUM is not None and type(kind) is _ENUM:
-            name = fields_of(obj, bases).get("_name_")
-            return self._text(kind, f"{_qualname(kind)}.{name}" if type(name) is str else _qualname(kind))
-        if _arrays.is_scalar(kind):
-            return self._scalar(kind, obj)
-        if is_path(kind):
-            return self._path(kind, obj)
-        return None
+            return self._member(kind, fields_of(obj, bases))
+        text = _arrays.scalar_text(kind, obj)
+        if text is not None:
+            return self._bounded_text(kind, text)
+        if _c_state.is_zone_info(kind):
+            text = _c_state.text_of_zone(obj)
+        elif is_path(kind):
+            text = self._path(kind, obj)
+        return None if text is None else self._bounded_text(kind, text)
+
+    def _member(self, kind: type, fields: dict[str, Any]) -> str:
+        """A member of an enumeration by its name; flags without one by their number."""
+        name, value = fields.get("_name_"), fields.get("_value_")
+        if type(name) is str:
+            return self._text(kind, f"{_qualname(kind)}.{name}")
+        if type(value) is int:
+            return self._text(kind, f"{_qualname(kind)}({value})")
+        return self._cut("opaque", kind)
 
     def _path(self, kind: type, obj: Any) -> str | None:
-        """A path of pathlib as its `repr` writes it, from the attributes that it was made with."""
+        """A path of pathlib as its `repr` writes it, from the attributes that it was made with; one of
+        Windows as the parts that it was made with."""
         fields = fields_of(obj, bases_of(kind))
         parts = fields.get("_parts") if sys.version_info < (3, 12) else fields.get("_raw_paths")
         if type(parts) is not list or not all(type(part) is str for part in parts):
             return None
+        if "Windows" in _qualname(kind):
+            return f"{_qualname(kind)}({', '.join(map(repr, parts))})"
         joined = ""
         for part in parts:
             if part.startswith("/"):
@@ -482,12 +487,7 @@ class Snapshotter:
         slashes = len(joined) - len(joined.lstrip("/"))
         root = "" if not slashes else "//" if slashes == 2 else "/"
         text = root + "/".join(part for part in joined.split("/") if part not in ("", ".")) or "."
-        return self._bounded_text(kind, f"{_qualname(kind)}({text!r})")
-
-    def _scalar(self, kind: type, obj: Any) -> str:
-        """One of numpy's, whose `repr` is C code."""
-        read: Any = kind.__repr__
-        return self._bounded_text(kind, read(obj))
+        return f"{_qualname(kind)}({text!r})"
 
     def _bounded_text(self, kind: type, text: str) -> str:
         limit = self.limits.text_chars
@@ -513,12 +513,12 @@ class Snapshotter:
         """The module of a class as it was when the class was seen first: later a class may say that it comes
         from another one (`namedtuple` has it say so), and is the same class."""
         known = self._modules.get(id(cls))
-        if known is not None and known[0]() is cls:
-            return known[1]
-        module = module_of(cls)
-        if _flags(cls) & HEAP:
-            self._modules[id(cls)] = weakref.ref(cls), module
-        return module
+        if not _flags(cls) & HEAP:
+            return module_of(cls)
+        its_life = self._life(cls)
+        if known is None or known[0] != its_life:
+            known = self._modules[id(cls)] = its_life, module_of(cls)
+        return known[1]
 
     def _class(self, cls: type) -> str | None:
         if self.is_own(cls):
@@ -534,15 +534,24 @@ class Snapshotter:
         if read is not None:
             return read(self, obj)
         bases = bases_of(kind)
+        if id(kind) in _c_state.READERS:
+            shows_dict = _dictoffset(kind) and id(kind) not in _c_state.FILES
+            fields = self._named(fields_of(obj, bases)) if shows_dict else {}
+            return self._part(kind, _c_state.READERS[id(kind)](obj), fields, left_out=False)
         if _inherits(bases, type):
             return self._class_content(obj)
         if _inherits(bases, BaseException):
-            fields = self._named(fields_of(obj, bases))
-            return self._items_content("exception", kind, list(exception_args(obj)), fields)
+            named = fields_of(obj, bases)
+            if _inherits(bases, OSError):
+                named |= {name: value for name, read in _FILE_NAMES if (value := read(obj)) is not None}
+            return self._items_content("exception", kind, list(exception_args(obj)), self._named(named))
         if id(kind) in _ITERATORS:
             return self._iterator(kind, obj)
         if _arrays.is_array(bases):
             return self._array(kind, obj, bases)
+        if _arrays.is_void(bases):
+            own = self._named(fields_of(obj, bases) if self._transparent(kind) else {})
+            return self._array_content(kind, _arrays.read_void(obj), (), own)
         plain_array = _arrays.plain_array(bases)
         if plain_array is not None:
             column = _arrays.read_plain_array(obj, plain_array, self.limits.items)
@@ -551,30 +560,65 @@ class Snapshotter:
         name = _arrays.pandas_name(bases)
         if name is not None:
             return self._pandas(kind, obj, name)
-        if not self._transparent(kind):
+        if not self.shows(kind):
             return Content(self._head("opaque", kind), None, {}, "")
         attributes = fields_of(obj, bases)
         hidden = self.hidden_fields(bases)
         fields = self._named({name: value for name, value in attributes.items() if name not in hidden})
+        left_out = any(name in hidden and name not in _FROM_OUTSIDE for name in attributes)
+        read_part = reader_of(kind)
+        if read_part is not None:
+            return self._part(kind, read_part(obj), fields, left_out)
+        if (path := next((base for base in bases if is_path(base)), None)) is not None:
+            text = self._path(path, obj)
+            if (
+                text is not None
+            ):  # the private attributes are what it was made with, and what it has worked out
+                head = self._head("object", kind) + ',"base":"atom"'
+                return Content(head, [self._bounded_text(path, text)], fields, "")
+        known = is_known(kind)
         for base, name in _BASES:
             if _inherits(bases, base):
-                return self._subclass_content(kind, obj, base, name, fields)
-        return Content(self._head("object", kind), None, fields, "")
+                extra = "" if known and not left_out else _OPAQUE
+                return self._subclass_content(kind, obj, base, name, fields, extra)
+        return Content(self.object_head(kind), None, fields, _OPAQUE if known and left_out else "")
+
+    def shows(self, kind: type) -> bool:
+        """Whether anything but the type of an instance is shown."""
+        return self._transparent(kind) or (reader_of(kind) is not None and not _c_state.made_by_code(kind))
+
+    def object_head(self, kind: type) -> str:
+        """What the content of an instance begins with whose attributes are all that is shown of it."""
+        return self._head("object", kind) + ("" if is_known(kind) else _OPAQUE)
+
+    def _part(self, kind: type, part: "_c_state.Part", fields: dict[str, str], left_out: bool) -> Content:
+        """What the C structure of an object holds, and its attributes."""
+        extra = "" if part.complete and not left_out else _OPAQUE
+        fields = {**self._named(dict(part.fields)), **fields}
+        if part.keys:
+            return self._pairs_content("object", kind, list(part.items), fields, ',"base":"dict"' + extra)
+        if _c_state.made_by_code(kind) and part.items:
+            extra = ',"base":"atom"' + extra
+        if part.items:
+            return self._items_content("object", kind, list(part.items), fields, extra)
+        return Content(self._head("object", kind) + extra, None, fields, "")
 
     def _array(self, kind: type, obj: Any, bases: tuple[type, ...]) -> Content:
         """numpy's: the first items, and the array whose memory it shows."""
         column = _arrays.read_array(obj, self.limits.items)
         own = fields_of(obj, bases) if self._transparent(kind) else {}
-        base = _arrays.array_base(obj)
-        fields = self._named(own if base is None else {**own, "base": base})
+        base, fill = _arrays.array_base(obj), _arrays.fill_value(obj)
+        own = own if base is None else {**own, "base": base}
+        fields = self._named(own if fill is None else {**own, "fill_value": fill})
         return self._array_content(kind, column, _arrays.array_shape(obj), fields)
 
     def _array_content(
         self, kind: type, column: _arrays.ArrayColumn, shape: tuple[int, ...], fields: dict[str, str]
     ) -> Content:
-        head = f'{self._head("array", kind)},"shape":{list(shape)},"dtype":{text_of(column.dtype)}'
+        sizes = ",".join(map(str, shape))
+        head = f'{self._head("array", kind)},"shape":[{sizes}],"dtype":{text_of(column.dtype)}'
         tail = f',"length":{column.length},"cut":"{column.cut}"' if column.cut else ""
-        return Content(head.replace(", ", ","), self._values(column.items), fields, tail)
+        return Content(head, self._values(column.items), fields, tail)
 
     def _pandas(self, kind: type, obj: Any, name: str) -> Content:
         limit = self.limits.items
@@ -584,25 +628,32 @@ class Snapshotter:
                 return self._array_content(kind, array, (array.length,), {})
         if name == "Index":
             column = _arrays.read_index(obj, limit)
+            rule = _arrays.frequency(obj)
             fields = {"name": self.value(_arrays.index_name(obj))}
+            fields |= {} if rule is None else {"freq": self.value(rule)}
             return self._array_content(kind, column, (column.length,), fields)
         if name == "Series":
             series = _arrays.read_series(obj, limit)
             if series is not None:
                 column, index, label = series
                 fields = {"index": self._column(index), "name": self.value(label)}
+                fields |= self._named(_arrays.besides(obj))
                 return self._array_content(kind, column, (column.length,), fields)
         table = _arrays.read_table(obj, limit) if name == "DataFrame" else None
         if table is None:
             return Content(self._head("opaque", kind), None, {}, "")
-        labels = [self.value(label) for label in table.labels]
+        labels = [self.value(label) for label in table.labels.items]
         items = [
             f"[{label},{self._column(column)}]" for label, column in zip(labels, table.columns, strict=True)
         ]
         rows, width = table.shape
         head = f'{self._head("table", kind)},"shape":[{rows},{width}]'
-        tail = f',"length":{width},"cut":"long"' if width > len(items) else ""
-        return Content(head, items, {"index": self._column(table.row_labels)}, tail)
+        why = "opaque" if table.labels.cut == "opaque" else "long"
+        tail = f',"length":{width},"cut":"{why}"' if width > len(items) else ""
+        fields = {"index": self._column(table.row_labels)}
+        for name, one in zip(("index_name", "columns_name"), table.names, strict=True):
+            fields |= {} if one is None else {name: self.value(one)}
+        return Content(head, items, fields | self._named(_arrays.besides(obj)), tail)
 
     def _column(self, column: _arrays.ArrayColumn) -> str:
         """The encoded value of a column; it has no identity."""
@@ -614,9 +665,12 @@ class Snapshotter:
         return f'"kind":"{kind}","type":{text_of(self.type_name(type_))}'
 
     def _transparent(self, kind: type) -> bool:
-        """Whether the fields of instances are state that we look into: the program's own classes
-        and the standard library's plain data. The rest (threads, loops, files) is opaque."""
-        return self.is_own(kind) or module_of(kind) in _DATA_MODULES or id(kind) in _KNOWN
+        """Whether the fields of instances are state that we look into: the program's own classes, the
+        standard library's plain data, and classes of libraries whose instances are only their attributes.
+        The rest (threads, loops, parsers) is opaque."""
+        if self.is_own(kind) or module_of(kind) in _DATA_MODULES or id(kind) in _KNOWN:
+            return True
+        return _is_record(kind)
 
     def hidden_fields(self, bases: tuple[type, ...]) -> frozenset[str]:
         """Names of private attributes that are a library's: the code of a library class among `bases`
@@ -624,10 +678,11 @@ class Snapshotter:
         hidden: set[str] = set()
         for base in bases:
             if self._transparent(base) or module_of(base) == "builtins":
+                hidden |= _FROM_OUTSIDE if module_of(base) == "typing" else set()
                 continue
             known = self._private.get(id(base))
-            if known is None or known[0]() is not base:
-                known = self._private[id(base)] = weakref.ref(base), _private_names(base)
+            if known is None or known[0] != self._life(base):
+                known = self._private[id(base)] = self._life(base), _private_names(base)
             hidden |= known[1]
         return frozenset(hidden)
 
@@ -658,7 +713,7 @@ class Snapshotter:
         """length: of the container, where `items` are only its first."""
         limit = self.limits.items
         length = len(items) if length is None else length
-        tail = f',"length":{length},"cut":"long"' if length > limit else ""
+        tail = _long(length, extra) if length > limit else ""
         texts = self._values(items[:limit])
         return Content(self._head(kind, type_) + extra, texts, fields or {}, tail)
 
@@ -674,7 +729,7 @@ class Snapshotter:
         """length: of the mapping, where `pairs` are only its first."""
         limit = self.limits.items
         length = len(pairs) if length is None else length
-        tail = f',"length":{length},"cut":"long"' if length > limit else ""
+        tail = _long(length, extra) if length > limit else ""
         keys, values = (
             self._values([k for k, _ in pairs[:limit]]),
             self._values([v for _, v in pairs[:limit]]),
@@ -699,9 +754,9 @@ class Snapshotter:
         return self._items_content("bytearray", bytearray, items, length=len(obj))
 
     def _subclass_content(
-        self, kind: type, obj: Any, base: type, name: str, fields: dict[str, str]
+        self, kind: type, obj: Any, base: type, name: str, fields: dict[str, str], extra: str
     ) -> Content:
-        extra = f',"base":"{name}"'
+        extra = f',"base":"{name}"{extra}'
         if base is collections.deque:
             maxlen = collections.deque.__dict__["maxlen"].__get__(obj)
             if maxlen is not None:
@@ -720,10 +775,8 @@ class Snapshotter:
             iterate, length = base.__dict__["__iter__"], base.__dict__["__len__"](obj)
             items = list(itertools.islice(iterate(obj), self.limits.items))
             return self._items_content("object", kind, items, fields, extra, length)
-        if base in (types.MappingProxyType, *_VIEWS):
-            if base is types.MappingProxyType:
-                return Content(self._head("opaque", kind), None, {}, "")
-            return self._items_content("object", kind, list(obj), fields, extra)
+        if base in _VIEWS:
+            return self._items_content("object", kind, _view_items(obj, base), fields, extra)
         plain: Any = _PLAIN_OF[base](obj)
         return self._items_content("object", kind, [plain], fields, extra)
 
@@ -749,23 +802,13 @@ class Snapshotter:
         text = f',"text":{text_of("function " + qualified_name(function.__qualname__))}'
         return Content(self._head("function", types.FunctionType) + text, None, self._named(fields), "")
 
-    def _partial(self, obj: Any) -> Content:
-        read = {name: functools.partial.__dict__[name].__get__(obj) for name in ("func", "args", "keywords")}
-        return Content(self._head("object", functools.partial), None, self._named(read), "")
-
     def _cached(self, obj: Any) -> Content:
         cache = type(obj).__dict__["cache_info"](obj)
         fields = {name: cache[i] for i, name in enumerate(("hits", "misses", "maxsize", "currsize"))}
         name = dict.get(obj.__dict__, "__qualname__")
         text = f',"text":{text_of("cached function " + name)}' if type(name) is str else ""
-        return Content(self._head("function", type(obj)) + text, None, self._named(fields), "")
-
-    def _string_io(self, obj: Any) -> Content:
-        try:
-            fields = {"value": type(obj).getvalue(obj), "position": type(obj).tell(obj)}
-        except ValueError:
-            fields = {"closed": True}
-        return Content(self._head("object", type(obj)), None, self._named(fields), "")
+        tail = _OPAQUE if cache[3] else ""  # the results that it holds are not shown
+        return Content(self._head("function", type(obj)) + text, None, self._named(fields), tail)
 
     def _generator(self, obj: Any) -> Content:
         kind = type(obj)
@@ -798,7 +841,10 @@ class Snapshotter:
                 if started:
                     fields["(stack)"] = self._tuple(tuple(view.stack(suspended=True)))
         fields["(state)"] = self.value(state)
-        return Content(self._head("generator", kind) + text, None, fields, "")
+        hidden = state in ("created", "suspended") and "(line)" not in fields
+        return Content(
+            self._head("generator", kind) + text, None, fields, ',"cut":"opaque"' if hidden else ""
+        )
 
     def is_recorded(self, code: types.CodeType) -> bool:
         """Whether it is code that is recorded: the line of a generator of any other means nothing here."""
@@ -807,9 +853,6 @@ class Snapshotter:
     def _iterator(self, kind: type, obj: Any) -> Content:
         fields = self._named(_ITERATORS[id(kind)](obj))
         return Content(self._head("iterator", kind), None, fields, "")
-
-    def _opaque(self, obj: Any) -> Content:
-        return Content(self._head("opaque", type(obj)), None, {}, "")
 
 
 def has_method(kind: type, name: str) -> bool:
@@ -832,7 +875,7 @@ def fields_of(obj: Any, bases: tuple[type, ...]) -> dict[str, Any]:
     names = None
     for base in bases:
         for name, descriptor in list(names_of(base).items()):
-            if type(descriptor) is types.MemberDescriptorType and _flags(base) & HEAP:
+            if type(descriptor) is types.MemberDescriptorType and _c_state.made_by_code(base):
                 try:
                     fields.setdefault(name, descriptor.__get__(obj, base))
                 except AttributeError:
@@ -877,6 +920,78 @@ def _private_names(library: type) -> frozenset[str]:
     return frozenset(name for name in found if name.startswith("_"))
 
 
+def _mapping_of(proxy: Any) -> "_c_state.Part":
+    return _c_state.Part((), {"mapping": _part(proxy, 0)})
+
+
+_c_state.READERS[id(types.MappingProxyType)] = _mapping_of
+
+
+def reader_of(kind: type) -> "Callable[[Any], _c_state.Part] | None":
+    """What reads the C structure of instances of a type; None where there is no such one, or nobody can."""
+    holder = _c_state.holder(kind)
+    return None if holder is None else _c_state.READERS.get(id(holder))
+
+
+def is_known(kind: type) -> bool:
+    """Whether attributes and items are all the state of instances: no other is in a C structure."""
+    holder = _c_state.holder(kind)
+    return holder is None or id(holder) in _HOLDERS or id(holder) in _c_state.READERS
+
+
+def _is_record(kind: type) -> bool:
+    """Whether it is a class in Python without public methods: its instances are only their attributes."""
+    if not _c_state.made_by_code(kind) or _c_state.holder(kind) is not None:
+        return False
+    for base in bases_of(kind):
+        if base is object:
+            continue
+        for name, value in list(names_of(base).items()):
+            if type(name) is str and not name.startswith("_") and id(type(value)) in _METHODS:
+                return False
+    return True
+
+
+def is_record_tuple(kind: type, bases: tuple[type, ...]) -> bool:
+    """Whether instances are tuples whose items have names, and nothing besides: a named tuple, or one of
+    those that C code makes."""
+    if not _inherits(bases, tuple) or kind is tuple or _dictoffset(kind):
+        return False
+    return not _c_state.made_by_code(kind) or any(
+        type(names_of(base).get("_fields")) is tuple for base in bases
+    )
+
+
+def _tuple_names(kind: type, bases: tuple[type, ...]) -> list[str]:
+    """Names of the items. None where not all have one."""
+    for base in bases:
+        names = names_of(base).get("_fields")
+        if type(names) is tuple:
+            return [name for name in names if type(name) is str]
+    names = names_of(kind).get("__match_args__", ())
+    return list(names) if len(names) == names_of(kind).get("n_sequence_fields") else []
+
+
+def _hides_items(kind: type) -> bool:
+    """Whether a tuple that C code makes has more values than items."""
+    names = names_of(kind)
+    return bool(names.get("n_fields", 0) > names.get("n_sequence_fields", 0))
+
+
+def _long(length: int, extra: str) -> str:
+    return f',"length":{length}' + ("" if '"cut"' in extra else ',"cut":"long"')
+
+
+def _view_items(view: Any, base: type) -> list[Any]:
+    """What a view of a dict shows. One of an OrderedDict would ask code of the program for hashes of keys."""
+    if not any(type(view) is kind for kind in _ORDERED_VIEWS):
+        return list(view)
+    ordered = _part(view, 0)
+    pairs = _in_its_order(ordered, list(dict.items(ordered)))
+    which = _VIEWS.index(base)
+    return pairs if which == 2 else [pair[which] for pair in pairs]
+
+
 _DICT_DESCRIPTORS = _ids(types.GetSetDescriptorType, types.MemberDescriptorType)  # of SimpleNamespace
 
 
@@ -901,14 +1016,6 @@ def _defaults(function: types.FunctionType) -> dict[str, Any]:
     count = min(len(names), len(values))  # `f.__defaults__` may be given more than there are parameters
     found.update(zip(names[len(names) - count :], values[len(values) - count :], strict=True))
     return {name: value for name, value in found.items() if type(value) in (list, dict, set, bytearray)}
-
-
-def _weak(obj: Any) -> Any:
-    """A weak reference, where the type offers it: it tells an object from a later one at its address."""
-    kind = type(obj)
-    if id(kind) in _NO_WEAK or not _weakrefoffset(kind):
-        return None
-    return weakref.ref(obj)
 
 
 # Iterators: what remains, without advancing them. `__reduce__` of the C types runs no code of the
@@ -1177,11 +1284,7 @@ _CONTENTS: dict[int, Callable[[Snapshotter, Any], Content]] = _by_id(
         types.GeneratorType: Snapshotter._generator,
         types.CoroutineType: Snapshotter._generator,
         types.AsyncGeneratorType: Snapshotter._generator,
-        functools.partial: Snapshotter._partial,
         type(functools.lru_cache(int)): Snapshotter._cached,
-        __import__("io").StringIO: Snapshotter._string_io,
-        __import__("io").BytesIO: Snapshotter._string_io,
-        type({}.keys().mapping): Snapshotter._opaque,
     }
 )
 
@@ -1192,14 +1295,43 @@ _C_REPR: dict[int, Callable[[Any], str]] = _by_id(
             decimal.Decimal,
             datetime.date,
             datetime.timedelta,
-            datetime.timezone,
-            re.Pattern,
-            re.Match,
-            types.GenericAlias,
         )
     }
 )
-"""Immutable types whose `repr` is C code and shows no address."""
+"""Immutable types whose `repr` is C code, shows no address, and says everything."""
+
+
+def _dated(kind: Any) -> Callable[["Snapshotter", Any], str | None]:
+    return lambda self, obj: kind.__repr__(obj) if _c_state.has_known_zone(obj) else None
+
+
+def _made_of_classes(self: "Snapshotter", alias: Any) -> str | None:
+    """``list[int]`` or ``int | str``; None where a class of the program is among the parts, which its text
+    does not tell from another of that name, or anything whose text code of a library writes."""
+    kind: Any = type(alias)
+    for part in _c_state.READERS[id(kind)](alias).items:
+        if type(part) in (types.GenericAlias, types.UnionType):
+            plain = _made_of_classes(self, part) is not None
+        else:
+            plain = part is ... or part is None or (type(part) is type and not self.is_own(part))
+        if not plain:
+            return None
+    return str(kind.__repr__(alias))
+
+
+_C_TEXT: dict[int, Callable[["Snapshotter", Any], str | None]] = _by_id(
+    {
+        datetime.datetime: _dated(datetime.datetime),
+        datetime.time: _dated(datetime.time),
+        datetime.timezone: lambda self, obj: _c_state.text_of_zone(obj),
+        re.Pattern: lambda self, obj: _c_state.text_of_pattern(obj),
+        re.Match: lambda self, obj: _c_state.text_of_match(obj, self.limits.text_chars),
+        struct.Struct: lambda self, obj: f"struct.Struct({struct.Struct.format.__get__(obj)!r})",
+        types.GenericAlias: _made_of_classes,
+        types.UnionType: _made_of_classes,
+    }
+)
+"""The same, where it is only so for some of the instances: the text, or None for the others."""
 
 _DESCRIPTORS = _ids(types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType)
 
@@ -1228,7 +1360,22 @@ _PLAIN_OF: dict[type, Callable[[Any], Any]] = {
     bytearray: lambda obj: bytes(bytearray.__iter__(obj)),
 }
 
-_KNOWN = _ids(collections.deque, *_VIEWS, types.SimpleNamespace)
+_ORDERED_VIEWS: tuple[type, ...] = tuple(
+    type(view(collections.OrderedDict()))
+    for view in (collections.OrderedDict.keys, collections.OrderedDict.values, collections.OrderedDict.items)
+)
+_KNOWN = _ids(collections.deque, *_VIEWS, *_ORDERED_VIEWS, types.SimpleNamespace)
+_HOLDERS = _ids(
+    *(base for base, _ in _BASES),
+    *(
+        collections.defaultdict,
+        collections.OrderedDict,
+        functools.partial,
+        types.FunctionType,
+        types.ModuleType,
+    ),
+)
+"""Types written in C whose state the contents show."""
 _DATA_MODULES = frozenset(
     {
         "collections",
@@ -1253,17 +1400,20 @@ _BEHAVIOUR = _ids(
     staticmethod,
     classmethod,
 )
+_METHODS = _ids(
+    *(types.FunctionType, property, staticmethod, classmethod, functools.cached_property),
+    *(types.BuiltinFunctionType, types.MethodDescriptorType, types.ClassMethodDescriptorType),
+)
 _STATE_TYPES = _ids(
     *(type(None), bool, int, float, complex, str, bytes, tuple, frozenset, list, dict, set, bytearray),
     collections.deque,
 )
-_NO_WEAK = _ids(list, dict, bytearray, int, str, bytes)
-_PATHS = ("PosixPath", "PurePosixPath")
+_PATHS = ("PosixPath", "PurePosixPath", "PureWindowsPath")
 _ENUM: type | None = None
 
 
 def is_path(kind: type) -> bool:
-    """Whether it is a class of pathlib for the paths of this system."""
+    """Whether it is a class of pathlib whose instances are text."""
     module = sys.modules.get("pathlib")
     if type(module) is not types.ModuleType or module_of(kind) not in ("pathlib", "pathlib._local"):
         return False

@@ -5,7 +5,6 @@ character that does not print; its Content-Security-Policy allows its own style 
 """
 
 import html
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from rich.text import Text
 
 from deskcheck.ask.results.logs import read_logs
 from deskcheck.ask.results.results import ScoredSample
+from deskcheck.files import read_json
 from deskcheck.recording import InputError
 from deskcheck.view.page import BASE_STYLE, digest, visible
 
@@ -72,7 +72,7 @@ def answered_in(folder: Path, *, model: str | None = None, method: str | None = 
     """The questions of a run folder that were answered by a method with a transcript. model, method: of these
     alone. Raises InputError: there are none."""
     found = [
-        Answered(row, json.loads(row.attempts))
+        Answered(row, read_json(row.attempts, f"{row.id}: attempts"))
         for result in read_logs([folder]).results
         for row in result.samples
         if row.attempts and model in (None, row.model) and method in (None, row.solver)

@@ -115,7 +115,7 @@ def _figures(found: Benchmark) -> str:
         ),
         (
             "1.000" if found.right else "below 1",
-            "oracle: the scoring is " + ("right" if found.right else "wrong"),
+            "oracle: scoring takes " + ("every" if found.right else "not every") + " stored answer",
         ),
     ]
     shown = "".join(f'<div class="figure"><b>{big}</b><span>{said}</span></div>' for big, said in boxes)
@@ -181,8 +181,8 @@ def _kinds(found: Benchmark) -> str:
         "<h2>Questions, and the scores of two baselines</h2>"
         + _table(("kind", "questions", "functions", "oracle", "guess, 95 %"), rows)
         + '<p class="soft">The oracle answers with what was recorded: anything but 1 would be a fault of the '
-        "scoring. Guess reads the prompt and runs nothing: a model should score above it. "
-        "Intervals are clustered by function.</p>"
+        "scoring; it does not check the recording. Guess reads the prompt and runs nothing: a model "
+        "should score above it. Intervals are clustered by function.</p>"
     )
 
 

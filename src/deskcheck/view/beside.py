@@ -8,7 +8,6 @@ from a wrong state: what differs there is shown, and says nothing.
 Covers the main thread, by line. Does not look for a better alignment after a divergence in the path.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, zip_longest
@@ -22,6 +21,7 @@ from rich.text import Text
 from deskcheck import __version__
 from deskcheck.ask.methods.ground_truth import ground_truth_of
 from deskcheck.ask.methods.solvers import METHODS, read_trace
+from deskcheck.files import read_json, read_text
 from deskcheck.notation import (
     NOTATIONS,
     Moment,
@@ -96,7 +96,7 @@ def read_told(
     if path.is_dir():
         return _from_run_folder(path, recording, model, method)
     try:
-        text = path.read_text(encoding="utf-8", errors="backslashreplace")
+        text = read_text(path, "backslashreplace")
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
     if path.suffix == ".json":
@@ -111,13 +111,13 @@ def first_mistake(path: Path) -> str:
     Raises InputError where the file is none of those.
     """
     try:
-        text = path.read_text(encoding="utf-8", errors="backslashreplace")
+        text = read_text(path, "backslashreplace")
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
     runs = _runs(path, text)[1]
     try:
         return max(runs, key=lambda name: (runs[name]["first"] is not None, int(runs[name]["exact"])))
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, OverflowError, TypeError, ValueError) as error:
         raise InputError(f"{path}: was not written by `deskcheck models step --out`: {error!r}.") from error
 
 
@@ -144,7 +144,7 @@ def _from_text(text: str, notation: str, recording: Recording, source: str) -> T
 def _runs(path: Path, text: str) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """What a file of `deskcheck models step` says, and its runs by their recordings."""
     try:
-        told = json.loads(text)
+        told = read_json(text)
         return told, {run["id"]: run for run in told["runs"]}
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path}: was not written by `deskcheck models step --out`: {error!r}.") from error
@@ -164,7 +164,7 @@ def _from_stepper(path: Path, text: str, recording: Recording) -> Told:
         parsed = [parse_dynamic(state).moments[-1] for state in run["states"]]
         jumps = tuple(int(jump) for jump in run["jumps"])
         stop, why = Stop(run["stop"]), str(run["why"] or "")
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (KeyError, OverflowError, TypeError, ValueError, IndexError) as error:
         raise InputError(f"{path}: its run of {recording.id!r} is damaged: {error!r}.") from error
     return Told(
         states=tuple(parsed),
@@ -352,10 +352,7 @@ def _frames(
 
 
 def _names(frame: Frame | None, moment: Moment | None) -> Mapping[str, Encoded]:
-    """The names of a frame; of a module's, the module's globals."""
-    if frame is None or moment is None:
-        return {}
-    return moment.globals.get(frame.file, {}) if frame.function == MODULE else frame.locals
+    return {} if frame is None or moment is None else moment.names(frame)
 
 
 def _globals(true: Moment | None, told: Moment | None) -> Iterator[list[Any]]:

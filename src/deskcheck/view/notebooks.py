@@ -70,7 +70,7 @@ def notebooks_table(report: Report, *, details: bool) -> RenderableType:
         parts += [part for notebook in report.notebooks for part in _cells(notebook)]
     else:
         parts += [
-            Text(n.detail if n.path in n.detail else f"{n.path}: {n.detail}")
+            Text(line if n.path in (line := n.detail.partition("\n")[0]) else f"{n.path}: {line}")
             for n in report.notebooks
             if n.detail
         ]

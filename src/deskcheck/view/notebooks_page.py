@@ -55,7 +55,7 @@ _MEANING = {
     "not_run": "the time was over before, or its tag says so",
     "unreadable": "the file is incomplete, or is not a notebook",
     "no_kernel": "for another language than the kernel",
-    "harness_error": "it ended the process that ran it, three times",
+    "harness_error": "deskcheck itself failed on it, or it ended the process that ran it, three times",
 }
 _SOURCE_LINES = 30
 _LINE_CHARS = 300

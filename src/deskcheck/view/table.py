@@ -1,14 +1,14 @@
 """A desk check on paper: the trace of a recording as a table, a row per event."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from deskcheck.recording.program import code_lines
-from deskcheck.recording.recording import CUT_WORDS, Recording
+from deskcheck.recording.recording import CUT_WORDS, Recording, refused_text
 from deskcheck.recording.trace import Event, Kind
 from deskcheck.recording.value import Value, extent, render
 
@@ -117,9 +117,14 @@ def _parts(event: Event, value_chars: int, *, begins: bool) -> Iterator[str]:
         yield f"{word} {_short(event.value, value_chars)}"
     if event.kind is Kind.RESUME and event.value is not None and event.value.atom is not None:
         yield f"<- {_short(event.value, value_chars)}"
-    yield from _variables(event, value_chars)
+    mutated = _mutated(event)
+    yield from _changes(event.locals, event.changed, mutated, value_chars)
+    if event.caller_changed or mutated:
+        of_caller = _changes(event.caller_locals, event.caller_changed, mutated, value_chars)
+        yield from (f"caller {text}" for text in of_caller)
     if _tells_globals(event, begins=begins):
-        yield from _globals(event, value_chars)
+        bound = frozenset(json.loads(event.row.globals)) if event.row.globals else frozenset()
+        yield from (f"global {text}" for text in _changes(event.globals, bound, mutated, value_chars))
     if event.kind is Kind.INSTRUCTION and event.stack:
         yield "| " + " ".join([_on_stack(value, value_chars) for value in event.stack])
     for value in event.stack:
@@ -129,28 +134,24 @@ def _parts(event: Event, value_chars: int, *, begins: bool) -> Iterator[str]:
         yield f"prints {event.output!r:.{value_chars}}"
 
 
-_NO_DATA = frozenset({"function", "class", "text"})
+_DEFINITIONS = ("<class ", "<built-in ", "<function ", "<method ", "<module")
 
 
-def _variables(event: Event, value_chars: int) -> Iterator[str]:
-    """The frame's variables that are bound otherwise than at its last event, or reach an object that changed
-    since the event before."""
-    locals_, bound = event.locals, event.changed
-    mutated = _mutated(event)
-    for name, value in locals_.items():
-        if value.kind not in _NO_DATA and (name in bound or _reaches(value, mutated)):
+def _is_definition(value: Value) -> bool:
+    """Whether it is a function, a class or a module, which the source or the library has."""
+    library = value.kind == "text" and (value.text or "").startswith(_DEFINITIONS)
+    return value.kind in ("function", "class") or library
+
+
+def _changes(
+    names: Mapping[str, Value], bound: frozenset[str], mutated: frozenset[int], value_chars: int
+) -> Iterator[str]:
+    """The variables that are bound anew, or reach an object that changed in place."""
+    for name, value in names.items():
+        if not _is_definition(value) and (name in bound or _reaches(value, mutated)):
             yield f"{name} = {_short(value, value_chars)}"
-    for name in sorted(bound - locals_.keys()):
+    for name in sorted(bound - names.keys()):
         yield f"{name} gone"
-
-
-def _globals(event: Event, value_chars: int) -> Iterator[str]:
-    """The same of the global variables that a function finds."""
-    bound = json.loads(event.row.globals) if event.row.globals else {}
-    mutated = _mutated(event)
-    for name, value in event.globals.items():
-        if value.kind not in _NO_DATA and (name in bound or _reaches(value, mutated)):
-            yield f"global {name} = {_short(value, value_chars)}"
 
 
 def _mutated(event: Event) -> frozenset[int]:
@@ -196,5 +197,7 @@ def _end(recording: Recording, value_chars: int) -> Text:
         why = CUT_WORDS.get(run_result.cut, run_result.cut)
         lines.append(f"events are missing at the end: {why}")
     if recording.repeatable is False:
-        lines.append(f"not repeatable: {recording.difference}")
+        lines.append(f"{recording.doubt}: {recording.difference}")
+    if run_result.refused:
+        lines.append(f"refused by the sandbox: {refused_text(run_result.refused)}")
     return Text("\n".join(lines))

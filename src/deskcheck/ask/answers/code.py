@@ -1,15 +1,14 @@
 """From a completion to the program in it."""
 
 import ast
-import re
 import warnings
 from dataclasses import dataclass
 
 from deskcheck.ask.answers.parsing import OPEN, answer_in
 from deskcheck.corpus.text.python import defined, quiet_parse, short_numbers
+from deskcheck.fences import fenced_texts
 
 MAX_CHARS = 200_000
-_FENCED = re.compile(r"^[ \t]*```[\w+-]*[ \t]*\n(.*?)^[ \t]*```[ \t]*$", re.DOTALL | re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ def code_in(completion: str, entry_point: str | None, *, whole: bool = True) -> 
         return FoundCode(None, f"the answer is longer than {MAX_CHARS} characters")
     if _tree(answer) is not None:
         return _checked(answer, entry_point)
-    blocks = [found for found in _FENCED.findall(answer) if found.strip()]
+    blocks = [found for found in fenced_texts(answer) if found.strip()]
     if not blocks:
         return _checked(answer, entry_point)
     if len(blocks) > 1:

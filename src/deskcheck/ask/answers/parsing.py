@@ -7,7 +7,7 @@ from deskcheck.ask.answers.values import parse_expression
 
 OPEN, CLOSE = "[ANSWER]", "[/ANSWER]"
 
-_FENCE = re.compile(r"\A```[\w+-]*[ \t]*\n(.*?)\n?[ \t]*```\Z", re.DOTALL)
+_FENCE = re.compile(r"\A(`{3,})[\w+-]*[ \t]*\n(.*?)\n?[ \t]*\1\Z", re.DOTALL)
 
 
 def answer_in(completion: str, *, whole: bool = True, wrapped: bool = False) -> str | None:
@@ -34,7 +34,7 @@ def answer_in(completion: str, *, whole: bool = True, wrapped: bool = False) -> 
     if wrapped:
         return text
     if text.startswith("```") and text.endswith("```") and (fenced := _FENCE.match(text)):
-        return fenced[1].strip()
+        return fenced[2].strip()
     if len(text) > 1 and text[0] == text[-1] == "`" and "`" not in text[1:-1]:
         return text[1:-1].strip()
     return text

@@ -36,12 +36,13 @@ from dataclasses import replace
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.methods.solvers import read_state
 from deskcheck.ask.samples.prompts import NOW, STATE, TASKS, WORK_ON, YOURS
+from deskcheck.fences import FENCED
 from deskcheck.notation.forms.explained_steps import answer_text, explained_in
 from deskcheck.notation.layout import asked_state
 from deskcheck.recording import Kind
 
 _NUMBERED = re.compile(r"^ *(\d+) \| ?(.*)$", re.MULTILINE)
-_FENCED = re.compile(r"^(?:File (\S+?))?[^\n]*:\n```python\n(.*?)\n```$", re.DOTALL | re.MULTILINE)
+_FENCED = re.compile(r"^(?:File (\S+?))?[^\n]*:\n(`{3,})python\n(.*?)\n\2$", re.DOTALL | re.MULTILINE)
 _LOGICAL = (ast.Compare, ast.BoolOp)
 
 
@@ -57,7 +58,7 @@ def completion(prompt: str) -> str:
 
 
 def _code(mine: str) -> str:
-    return "\n".join(text for _, text in _FENCED.findall(mine))
+    return "\n".join(text for _, _, text in _FENCED.findall(mine))
 
 
 def _tree(code: str) -> ast.Module:
@@ -141,10 +142,12 @@ def _input(mine: str) -> str:
 
 def _lines(mine: str) -> list[tuple[int, str]]:
     """Numbered lines of the file that is asked about that are neither empty nor comments."""
-    question = mine.rpartition("\n```\n")[2]
     files = _FENCED.findall(mine)
-    asked = [text for name, text in files if name and re.search(rf" (?:in|of) {re.escape(name)}\b", question)]
-    program = asked[0] if asked else "".join(text for _, text in files[:1])
+    question = mine.rpartition(f"\n{files[-1][1]}\n")[2] if files else mine
+    asked = [
+        text for name, _, text in files if name and re.search(rf" (?:in|of) {re.escape(name)}\b", question)
+    ]
+    program = asked[0] if asked else "".join(text for _, _, text in files[:1])
     found = [(int(number), text) for number, text in _NUMBERED.findall(program)]
     return [(n, text) for n, text in found if text.strip() and not text.lstrip().startswith("#")]
 
@@ -307,15 +310,15 @@ def _type(mine: str) -> str:
 
 
 _EXECUTED = re.compile(
-    r"^In \[[\d ]*\], cell (\S+):\n```python\n(.*?)\n```\n(?:It showed:\n```\n(.*?)\n```\n)?",
+    r"^In \[[\d ]*\], cell (\S+):\n(`{3,})python\n(.*?)\n\2\n(?:It showed:\n(`{3,})\n(.*?)\n\4\n)?",
     re.DOTALL | re.MULTILINE,
 )
 
 
 def _cell_output(mine: str) -> str:
     before, _, now = mine.rpartition(f"\n\n{NOW} ")
-    cell, _, source = now.partition(":\n```python\n")
-    body = _tree(source.removesuffix("\n```")).body
+    cell, cut = now.partition(":\n")[0], FENCED.search(now)
+    body = _tree(cut["text"] if cut else "").body
     last = body[-1].value if body and isinstance(body[-1], ast.Expr) else None
     if isinstance(last, ast.Call) and _called_name(last) == "print" and len(last.args) == 1:
         last = last.args[0]
@@ -326,12 +329,14 @@ def _cell_output(mine: str) -> str:
             return shown[1]
     if last is not None and _is_literal(ast.unparse(last)):
         return ast.unparse(last)
-    earlier = [shown for id_, _, shown in _EXECUTED.findall(before + "\n") if id_ == cell.rpartition(" ")[2]]
+    earlier = [
+        shown for id_, _, _, _, shown in _EXECUTED.findall(before + "\n") if id_ == cell.rpartition(" ")[2]
+    ]
     return earlier[-1] if earlier else ""
 
 
 def _next_cell(mine: str) -> str:
-    sources = [source for _, source, _ in _EXECUTED.findall(mine)]
+    sources = [source for _, _, source, *_ in _EXECUTED.findall(mine)]
     return sources[-1] if sources else ""
 
 
@@ -340,13 +345,13 @@ def _crash(mine: str) -> str:
 
 
 _GIVEN = re.compile(
-    rf"^(?:{WORK_ON['repair']}|{WORK_ON['edit']}):\n```python\n(.*?)\n```$", re.DOTALL | re.MULTILINE
+    rf"^(?:{WORK_ON['repair']}|{WORK_ON['edit']}):\n(`{{3,}})python\n(.*?)\n\1$", re.DOTALL | re.MULTILINE
 )
 
 
 def _program(mine: str) -> str:
     if given := _GIVEN.search(mine):
-        return given[1]
+        return given[2]
     name = _asked(mine, "Name to define")
     return f"def {name}(*args, **kwargs):\n    return None" if name else "pass"
 

@@ -1,5 +1,5 @@
-"""The models that know more than the prompt. ``deskcheck/oracle`` answers with the truth: it shows that
-questions can be answered and that scoring is right, anything but a score of 1 is a fault of ours.
+"""The models that know more than the prompt. ``deskcheck/oracle`` answers with what was recorded: it
+checks the scoring, where anything but a score of 1 is a fault of ours. It does not check the recording.
 ``deskcheck/copy`` answers questions about notebooks with what the same cell showed when it was last executed,
 and with its last version: how much of a score is there for the copying. It knows which cell is next, which no
 prompt says.
@@ -19,6 +19,7 @@ from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.methods.ground_truth import GroundTruth
 from deskcheck.ask.methods.solvers import THINK
 from deskcheck.ask.samples.sample import Sample
+from deskcheck.fences import fenced
 from deskcheck.notation import NOTATIONS, Moment, state_text
 from deskcheck.notation.forms.explained import EXPLAINED
 from deskcheck.notation.layout import trace_prompt
@@ -43,7 +44,7 @@ def completion(prompt: str) -> str:
     """The oracle's completion; without an answer for a prompt that it was not told of."""
     asked = _asked(prompt)
     if asked is not None:
-        return _fenced(asked.write(asked.states))
+        return fenced(asked.write(asked.states))
     answer, _ = _answers.get(prompt.removesuffix(THINK), (None, None))
     return "I was not told." if answer is None else f"{OPEN}{answer}{CLOSE}"
 
@@ -125,10 +126,6 @@ def _pairs(truth: GroundTruth) -> Iterable[tuple[str, Moment]]:
         before = state_text(moment)
 
 
-def _fenced(text: str) -> str:
-    return f"```\n{text}\n```"
-
-
 def erring(prompt: str, *, rate: float, seed: int) -> str:
     """The oracle's completion with faults: of a state or an event, and of any other answer, with the chance
     `rate`. A fault in a run is another value, another line, or a line that cannot be read, in equal shares
@@ -154,7 +151,7 @@ def erring(prompt: str, *, rate: float, seed: int) -> str:
         for number in garbled:
             lines[ends[number] - 1] += " ]"
         text = "\n".join(lines)
-    return _fenced(text)
+    return fenced(text)
 
 
 _ODD = 987_654_321

@@ -34,7 +34,11 @@ BASELINES = Registry(
     "baselines",
     Baseline,
     [
-        Baseline("oracle", "the truth, from the recording: must score 1", lambda given: oracle.completion),
+        Baseline(
+            "oracle",
+            "the stored answer: must score 1, which checks the scoring only",
+            lambda given: oracle.completion,
+        ),
         Baseline("guess", "an honest cheap baseline", lambda given: guess.completion),
         Baseline("erring", "the oracle with faults: -M rate=0.05 -M seed=0", _erring),
         Baseline("copy", "notebooks: what the same cell showed, or was, before", lambda given: oracle.copied),

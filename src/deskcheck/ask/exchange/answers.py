@@ -12,7 +12,7 @@ from typing import Any
 
 from deskcheck.ask.results.harness_logs import SamplesFile, answers_in, is_samples_file, sample_of
 from deskcheck.ask.results.inspect_logs import read_log
-from deskcheck.files import read_json
+from deskcheck.files import NotJSON, read_file, read_json
 from deskcheck.recording import InputError
 
 Answer = dict[str, Any]
@@ -88,8 +88,8 @@ def _of_harness(path: Path) -> Iterator[Answer]:
 def _of_cruxeval(file: Path, question: str, model: str) -> Iterator[Answer]:
     """Program -> its answers, each the bare value or call."""
     try:
-        told = read_json(file.read_text(encoding="utf-8"))
-    except ValueError:
+        told = read_json(read_file(file))
+    except NotJSON:
         told = None
     told = told.get("raw_generations", told) if isinstance(told, dict) else None
     if not isinstance(told, dict) or not all(isinstance(found, list) for found in told.values()):

@@ -11,7 +11,6 @@ import os
 import threading
 import tomllib
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Literal, TypeVar, overload
 
 import anyio
@@ -30,6 +29,7 @@ from inspect_ai.util import (
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from deskcheck.errors import ServerLost
+from deskcheck.files import read_text
 from deskcheck.recording import InputError, Outcome
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
@@ -70,7 +70,7 @@ def _config(given: SandboxEnvironmentConfigType | None) -> DeskcheckSandboxConfi
     if name in {level.value for level in Confinement}:
         return DeskcheckSandboxConfig(level=Confinement(name))
     try:
-        return _validated(tomllib.loads(Path(given).read_text(encoding="utf-8")), given)
+        return _validated(tomllib.loads(read_text(given)), given)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         levels = ", ".join(Confinement)
         raise InputError(f"deskcheck:{given}: is no level ({levels}), nor a TOML file: {error}") from error

@@ -33,6 +33,7 @@ from deskcheck.ask.scaffolds.place import ProgramRunner
 from deskcheck.ask.scaffolds.registry import SCAFFOLDS, cannot, scaffold_of
 from deskcheck.ask.scaffolds.visible import AskedQuestions, puzzle_of
 from deskcheck.ask.scoring import sandbox as _sandbox
+from deskcheck.files import read_file, read_json
 from deskcheck.recording import InputError
 
 _CHAT: dict[str, Callable[[str], ChatMessage]] = {
@@ -112,7 +113,7 @@ def _sharing(run: str, model: str, epoch: int) -> Share:
     def known() -> dict[str, str]:
         found = _shared.setdefault(str(folder), {})
         if place is not None and place.exists():
-            found |= json.loads(place.read_text(encoding="utf-8"))
+            found |= read_json(read_file(place), str(place), "Remove the folder.")
         return found
 
     async def share(key: str, work: Callable[[], Awaitable[str]]) -> str:

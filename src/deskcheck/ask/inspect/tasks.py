@@ -57,6 +57,7 @@ from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.steps import StepOptions
 from deskcheck.ask.scoring import sandbox as _sandbox
 from deskcheck.ask.scoring.score import PROGRAM_FORMS, score_answer
+from deskcheck.files import read_file
 from deskcheck.recording import InputError
 
 
@@ -341,7 +342,7 @@ def asked(
     folder = _now_in.get(begun, begun)
     path = questions_file(folder, path.stem)
     try:
-        raw = path.read_bytes()
+        raw = read_file(path)
     except OSError as error:
         raise InputError(
             f"{path}: cannot be read: {error.strerror}. Where the run folder was moved, "

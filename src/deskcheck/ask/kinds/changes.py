@@ -10,7 +10,14 @@ from dataclasses import replace
 
 from deskcheck.ask.kinds.returned import ends
 from deskcheck.ask.samples.kind import ANSWER_CHARS, sample_of
-from deskcheck.ask.samples.places import Unfit, check_all_recorded, check_arguments, files_of, plain
+from deskcheck.ask.samples.places import (
+    Unfit,
+    call_source,
+    check_all_recorded,
+    check_arguments,
+    files_of,
+    plain,
+)
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.notation.calls import begun_by
 from deskcheck.recording import Mode, Recording, Value, render
@@ -21,7 +28,7 @@ _CONTAINERS = frozenset({"list", "dict", "set", "bytearray"})
 def changes(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     if recording.program.mode is not Mode.CALL:
         raise Unfit("is no call")
-    if begun_by(recording.program):
+    if begun_by(recording.program, call_source(recording)):
         raise Unfit("the call only begins a generator or coroutine")
     check_arguments(recording.program, "literal", "shown")
     check_all_recorded(recording)

@@ -20,6 +20,7 @@ from deskcheck.ask.samples.places import (
     Unfit,
     has_one_successor,
     in_function,
+    is_asked_name,
     plain,
     where,
     whole_run_of,
@@ -224,7 +225,9 @@ def _changed(recording: Recording, loop: _Loop) -> dict[str, str]:
     before, after = recording.trace[loop.first.index].locals, recording.trace[loop.after.index].locals
     found = {}
     for name, value in after.items():
-        if not name.isidentifier() or not plain(value) or len(text := render(value)) > VALUE_CHARS:
+        if not is_asked_name(name, recording.source(loop.first.file) or ""):
+            continue
+        if not plain(value) or len(text := render(value)) > VALUE_CHARS:
             continue
         if name not in before or render(before[name]) != text:
             found[name] = text

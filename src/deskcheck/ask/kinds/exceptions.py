@@ -1,22 +1,15 @@
 """Which exception leaves a run, and where it is raised."""
 
 import random
-import re
 from collections.abc import Iterator
 
 from deskcheck.ask.samples.kind import sample_of
 from deskcheck.ask.samples.places import Unfit, check_arguments, files_of, statements_of
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.recording import Kind, Outcome, Recording, Value
+from deskcheck.recording.raised import raised_message
 
-_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
-MESSAGE_CHARS = 200
-
-
-def message_of(text: str) -> str:
-    """What is compared of an exception's message: its first line, no addresses, white space as one space."""
-    line = text.strip().partition("\n")[0]
-    return " ".join(_ADDRESS.sub("0x0", line).split())[:MESSAGE_CHARS]
+NO_MESSAGE = "Message: not asked for. Answer LINE: CLASS."
 
 
 def exception(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
@@ -31,12 +24,16 @@ def exception(recording: Recording, rng: random.Random, per_recording: int) -> I
         raise Unfit("it is raised in code that is not shown")
     line = lines[file].first.get(line, line)
     name = recording.run_result.exception.rpartition(".")[2]
-    message = message_of(recording.run_result.detail.partition(": ")[2])
+    message = raised_message(recording.run_result)
+    asked = [
+        *([f"Line: one of {file}"] if len(files) > 1 else []),
+        *([NO_MESSAGE] if message is None else []),
+    ]
     yield sample_of(
         recording,
         "exception",
         files,
-        f"Line: one of {file}" if len(files) > 1 else "",
+        "\n".join(asked),
         f"{line}: {name}: {message}" if message else f"{line}: {name}",
         form="exception",
         data={"file": file, "line": line, "exception": name, "message": message},

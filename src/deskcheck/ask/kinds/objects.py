@@ -10,7 +10,15 @@ from collections import Counter
 from collections.abc import Iterator
 
 from deskcheck.ask.samples.kind import in_turns, sample_of
-from deskcheck.ask.samples.places import Arrival, Run, Unfit, variable_at, variable_data, whole_run_of
+from deskcheck.ask.samples.places import (
+    Arrival,
+    Run,
+    Unfit,
+    is_asked_name,
+    variable_at,
+    variable_data,
+    whole_run_of,
+)
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.notation.calls import begins, functions, parsed
 from deskcheck.recording import Event, Kind, Recording, Value
@@ -114,6 +122,8 @@ def alias(recording: Recording, rng: random.Random, per_recording: int) -> Itera
             if value.kind in _SHARED and value.id is not None
         }
         for name, value in shared.items():
+            if not is_asked_name(name, recording.source(place.file) or ""):
+                continue
             others = {other for other in shared if other != name}
             if any(shared[other].type == value.type for other in others):
                 same = frozenset(other for other in others if shared[other].id == value.id)
@@ -151,6 +161,7 @@ def type_(recording: Recording, rng: random.Random, per_recording: int) -> Itera
         (place, name, value.type)
         for place in _states(recording, run, rng)
         for name, value in _variables(recording.trace[place.index]).items()
+        if is_asked_name(name, recording.source(place.file) or "")
         if began[place.frame].get(name) != value.type  # a parameter as it was passed: nothing to work out
     ]
     if not found:

@@ -8,7 +8,14 @@ from deskcheck.ask.answers.allowed import Refused, arguments_in, names_of
 from deskcheck.ask.answers.values import read_value
 from deskcheck.ask.kinds.returned import Returned, made, returned
 from deskcheck.ask.samples.kind import ANSWER_CHARS
-from deskcheck.ask.samples.places import Unfit, check_all_recorded, check_arguments, files_of, plain
+from deskcheck.ask.samples.places import (
+    Unfit,
+    call_source,
+    check_all_recorded,
+    check_arguments,
+    files_of,
+    plain,
+)
 from deskcheck.ask.samples.prompts import how_run, parts_of
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import (
@@ -22,10 +29,15 @@ from deskcheck.recording import Kind, Mode, Program, Recording, render
 
 
 def output_sample(
-    program: Program, files: Sequence[ShownSource], result: str, *, strict: bool = True
+    program: Program,
+    files: Sequence[ShownSource],
+    result: str,
+    *,
+    strict: bool = True,
+    source: str | None = None,
 ) -> Sample:
-    """What does the call return? `result` is the repr of what it returned."""
-    task = f"Call: {how_run(program)}"
+    """What does the call return? `result` is the repr of what it returned. source: as in `how_run`."""
+    task = f"Call: {how_run(program, source)}"
     return _value_sample(program, files, task, result, strict)
 
 
@@ -82,12 +94,14 @@ def _strict(program: Program) -> bool:
 def output(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     program = recording.program
     check_arguments(program, "literal", *(["shown"] if program.mode is Mode.CALL else []))
-    if begun_by(program).endswith("generator"):
-        yield output_sample(program, files_of(recording), _drawn(recording))
+    source = call_source(recording)
+    if begun_by(program, source).endswith("generator"):
+        yield output_sample(program, files_of(recording), _drawn(recording), source=source)
     elif program.mode is Mode.CALL and _makes_an_object(program):
         yield _object_sample(program, files_of(recording), made(recording), "made")
     elif program.mode is Mode.CALL and _is_data(recording):
-        yield output_sample(program, files_of(recording), _result(recording), strict=_strict(program))
+        result, strict = _result(recording), _strict(program)
+        yield output_sample(program, files_of(recording), result, strict=strict, source=source)
     elif program.mode is Mode.CALL:
         yield _object_sample(program, files_of(recording), returned(recording), "returned")
     elif program.mode is Mode.MODULE and program.extra.get("assert") is not None:
@@ -151,10 +165,11 @@ def _drawn(recording: Recording) -> str:
     if result is None or not read_value(result, max_chars=ANSWER_CHARS)[0]:
         raise Unfit("its generator gives no plain data, or much")
     frame = recording.trace.rows[0].frame
+    begun = begun_by(recording.program, call_source(recording))
     for row in recording.trace.rows:
         if row.kind == Kind.YIELD and row.frame == frame:
             value = recording.trace[row.index].value
-            if value is not None and not plain(value) and begun_by(recording.program) == "generator":
+            if value is not None and not plain(value) and begun == "generator":
                 raise Unfit("its generator gives no plain data, or much")
     return result
 
@@ -187,7 +202,7 @@ def _asserted_result(recording: Recording) -> str:
 def input_(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     if recording.program.mode is not Mode.CALL:
         raise Unfit("is no call")
-    if begun_by(recording.program):
+    if begun_by(recording.program, call_source(recording)):
         raise Unfit("the call only begins a generator or coroutine")
     check_arguments(recording.program, "literal")
     if "own" in recording.program.extra and not recording.program.extra.get("alone"):

@@ -4,7 +4,7 @@ import itertools
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -14,21 +14,20 @@ from deskcheck.ask.samples.places import (
     Run,
     Unfit,
     check_arguments,
-    files_of,
     has_one_successor,
     in_function,
-    is_within_definition,
+    is_asked_name,
+    is_expression,
     plain,
     rows_of,
     run_of,
-    statements_of,
     variable_at,
     variable_data,
     where,
     whole_run_of,
 )
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.samples.source import ShownSource, Statements, decorator_lines, names_used, with_lines
+from deskcheck.ask.samples.source import ShownSource, decorator_lines, names_used, with_lines
 from deskcheck.notation.calls import begins, functions
 from deskcheck.recording import Event, Kind, Recording, Value, render
 
@@ -38,6 +37,8 @@ PATH_EVENTS = 60
 HISTORY_VALUES = 12
 HISTORY_CHARS = 400
 STATE_EVENTS = 2000
+COMPARED = 200
+"""Moments at one line that are compared with the one that is asked about."""
 _DEFINITIONS = frozenset({"function", "class", "method"})
 
 
@@ -47,13 +48,22 @@ def next_line(recording: Recording, rng: random.Random, per_recording: int) -> I
     if not places:
         raise Unfit("no line with one clear successor")
     follows = {shown.file: following(shown) for shown in run.files}
+    visits: dict[tuple[str, int, str], list[Arrival]] = {}
+    for visit in run.visits:
+        visits.setdefault((visit.file, visit.line, visit.function), []).append(visit)
+
+    def others(place: Arrival) -> Iterator[Arrival]:
+        """Moments at the same line after which another one runs: one that looks the same in a prompt, because
+        a library or an unseen object decides, makes the question one without an answer."""
+        at_line = visits[place.file, place.line, place.function]
+        return (visit for visit in at_line[:COMPARED] if visit.then != place.then)
+
     found = 0
     for place in _mixed(places, follows, rng):
         if found == per_recording:
             return
-        event = recording.trace[place.index]
-        state = shown_state(event, names_used(recording.source(place.file) or "", place.line))
-        if state is None:
+        state = _state_at(recording, place)
+        if state is None or any(_state_at(recording, other) == state for other in others(place)):
             continue
         found += 1
         yield sample_of(
@@ -76,6 +86,11 @@ def next_line(recording: Recording, rng: random.Random, per_recording: int) -> I
         )
     if not found:
         raise Unfit("no state that can be shown whole")
+
+
+def _state_at(recording: Recording, place: Arrival) -> str | None:
+    used = names_used(recording.source(place.file) or "", place.line)
+    return shown_state(recording.trace[place.index], used)
 
 
 def following(shown: ShownSource) -> dict[int, int]:
@@ -158,7 +173,12 @@ def state(recording: Recording, rng: random.Random, per_recording: int) -> Itera
     run = whole_run_of(recording)
     names, called = _names_at(recording), _parameters(recording)
     visits = [one for one in run.visits if one.line in run.lines[one.file].plain]
-    places = [(a, name) for a in visits for name in sorted(names[a.index])]
+    places = [
+        (a, name)
+        for a in visits
+        for name in sorted(names[a.index])
+        if is_asked_name(name, recording.source(a.file) or "")
+    ]
     found = 0
     for place, name in _fresh_first(rng.sample(places, len(places))):
         if found == per_recording:
@@ -265,7 +285,9 @@ def _histories(recording: Recording, run: Run) -> Iterator[tuple[_Call, str, lis
                 known.setdefault(name, []).append(event.locals.get(name))
     for frame, variables in held.items():
         for name, values in variables.items():
-            if not name.isidentifier() or not all(value is not None and plain(value) for value in values):
+            if not is_asked_name(name, recording.source(calls[frame].file) or ""):
+                continue
+            if not all(value is not None and plain(value) for value in values):
                 continue
             texts = [
                 text for text, _ in itertools.groupby(render(value) for value in values if value is not None)
@@ -307,16 +329,18 @@ def _parameters(recording: Recording) -> dict[int, dict[str, str]]:
 
 def path(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     check_arguments(recording.program, "literal", "shown")
-    files = files_of(recording)
-    lines = statements_of(recording, files)
-    ran = Counter(row.file for row in recording.trace.rows if row.kind == Kind.LINE and row.file in lines)
+    run = run_of(recording)
+    files = run.files
+    ran = Counter(row.file for row in rows_of(recording) if row.kind == Kind.LINE and row.file in run.lines)
     if not ran:
         raise Unfit("no line runs")
     most = max(ran.values())
     file = next(shown.file for shown in files if ran[shown.file] == most)
-    known = lines[file]
-    visited = itertools.islice(_visited(recording, file, known), 100 * PATH_EVENTS)
-    path = path_of([*visited], known.first, known.silent)
+    known = run.lines[file]
+    lines = lines_of_path(run.visits, file)
+    if not known.shared.isdisjoint(lines):
+        raise Unfit("a statement begins on a line on which another ends")
+    path = path_of(lines, known.first, known.silent)
     if not path:
         raise Unfit("no line runs")
     notes = [f"Lines: those of {file} only"] if len(files) > 1 else []
@@ -350,14 +374,10 @@ def path(recording: Recording, rng: random.Random, per_recording: int) -> Iterat
     )
 
 
-def _visited(recording: Recording, file: str, known: Statements) -> Iterator[int]:
-    """The line of each line event of a file."""
-    begun: set[int] = set()
-    for row in recording.trace.rows:
-        if row.kind == Kind.LINE and row.file == file:
-            if not is_within_definition(row, known, begun=row.frame in begun):
-                yield row.line
-            begun.add(row.frame)
+def lines_of_path(visits: Iterable[Arrival], file: str) -> list[int]:
+    """The lines of a file at which statements begin, in order. The code of comprehensions and lambdas is part
+    of a statement, whose own frame comes to it once."""
+    return [visit.line for visit in visits if visit.file == file and not is_expression(visit.function)]
 
 
 def path_of(lines: Sequence[int], first: Mapping[int, int], silent: frozenset[int]) -> list[int]:

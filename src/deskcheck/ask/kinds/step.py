@@ -31,7 +31,14 @@ from typing import NamedTuple
 from deskcheck.ask.methods.ground_truth import OTHER_FILES, ground_truth_of
 from deskcheck.ask.methods.solvers import read_state
 from deskcheck.ask.samples.kind import globals_text, in_turns
-from deskcheck.ask.samples.places import SCANNED_EVENTS, Unfit, check_all_recorded, check_arguments, files_of
+from deskcheck.ask.samples.places import (
+    SCANNED_EVENTS,
+    Unfit,
+    call_source,
+    check_all_recorded,
+    check_arguments,
+    files_of,
+)
 from deskcheck.ask.samples.prompts import OBJECTS, TASKS, files_text, functions_text, how_run
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import MAX_LINES, cluster_of
@@ -290,7 +297,7 @@ def _run(recording: Recording, truth: _Shown, options: StepOptions, *, back: boo
     of it where a jump goes back."""
     program = recording.program
     python = ".".join(recording.environment.python.split(".")[:2]) if options.detail != "line" else None
-    told = run_text(python=python, call=how_run(program) if back else None)
+    told = run_text(python=python, call=how_run(program, call_source(recording)) if back else None)
     if not back:
         return told
     if program.extra.get("arguments") == "shown":

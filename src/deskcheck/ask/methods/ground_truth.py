@@ -14,7 +14,6 @@ from deskcheck.ask.samples.source import asserted_call, doctest_lines, without_a
 from deskcheck.notation import Frame, Moment, moments
 from deskcheck.notation.calls import parsed
 from deskcheck.notation.layout import program_text
-from deskcheck.notation.state import MODULE
 from deskcheck.recording import Kind, Mode, Program, Recording
 from deskcheck.recording.program import code_lines
 
@@ -128,7 +127,5 @@ def is_end(moment: Moment) -> bool:
 
 
 def running_names(moment: Moment) -> dict[str, object]:
-    """Names and encoded values of the frame that runs; of a module's frame, the module's globals."""
-    frame = moment.running
-    names = moment.globals.get(frame.file, {}) if frame.function == MODULE else frame.locals
-    return dict(names)
+    """Names and encoded values of the frame that runs (`Moment.names`)."""
+    return dict(moment.names(moment.running))

@@ -10,12 +10,13 @@ strict about what stands in it: a line of it that cannot be read ends the run.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
+from deskcheck.ask.kinds.runs import lines_of_path
 from deskcheck.ask.methods.ground_truth import GroundTruth, is_end, running_names
 from deskcheck.ask.samples.places import Arrival, arrivals
 from deskcheck.ask.samples.sample import Sample
@@ -173,7 +174,7 @@ class Predicted:
         return len(self.states) - self.given + (self.stop is Stop.UNREADABLE)
 
 
-_FENCE = re.compile(r"^```[\w+-]*[ \t]*\n(.*?)(?:^```|\Z)", re.DOTALL | re.MULTILINE)
+_FENCE = re.compile(r"^(`{3,})[\w+-]*[ \t]*\n(.*?)(?:^\1|\Z)", re.DOTALL | re.MULTILINE)
 _AFTER_PLACE = re.compile(r"\s*(:|\||->|<-|!|'|\"|prints\b|left out\b|\Z)")
 
 
@@ -182,7 +183,7 @@ def inside(text: str) -> str:
     the first line that looks like a line of a trace to the last that does."""
     fences = _FENCE.findall(text)
     if fences:
-        return str(fences[-1]).strip("\n")
+        return str(fences[-1][1]).strip("\n")
     lines = text.split("\n")
     looks = [number for number, line in enumerate(lines) if _looks_like_trace(line)]
     return "\n".join(lines[looks[0] : looks[-1] + 1]) if looks else ""
@@ -266,7 +267,7 @@ class PromptedRun:
         self.state = state_text(first)
         self.budget = budget
         self.until = until
-        self.first_lines = _statements(truth).first if until is not None else {}
+        self.first_lines = _statements(truth, truth.program.filename).first if until is not None else {}
         self.why = ""
         self.stop: Stop | None = Stop.END if is_end(first) else None
 
@@ -348,7 +349,7 @@ def answer_of(sample: Sample, truth: GroundTruth, predicted: Predicted) -> str |
             if not states or predicted.stop is not Stop.END:
                 return None
             file = sample.data["file"]
-            return str([s.line for s in _seen(states, truth) if s.kind == Kind.LINE and s.file == file])
+            return str(lines_of_path(_arrivals(states, truth, file), file))
     raise InputError(f"{sample.id}: the answer to {sample.question} cannot be read from a run.")
 
 
@@ -395,15 +396,16 @@ def _next_line(sample: Sample, truth: GroundTruth, predicted: Predicted) -> str 
     return None
 
 
-def _statements(truth: GroundTruth) -> Statements:
-    known = statements(truth.recording.program.code)
+def _statements(truth: GroundTruth, file: str) -> Statements:
+    known = statements(truth.recording.source(file) or "")
     assert known is not None, "questions are asked of sources that can be parsed"
     return known
 
 
-def _arrivals(states: Sequence[Moment], truth: GroundTruth) -> list[Arrival]:
-    lines: Mapping[str, Statements] = {truth.program.filename: _statements(truth)}
-    return arrivals(_seen(states, truth), lines)
+def _arrivals(states: Sequence[Moment], truth: GroundTruth, file: str | None = None) -> list[Arrival]:
+    """The arrivals at statements of a file, by default the program's own."""
+    file = file or truth.program.filename
+    return arrivals(_seen(states, truth), {file: _statements(truth, file)})
 
 
 def _seen(states: Iterable[Moment], truth: GroundTruth) -> Iterator[_Seen]:

@@ -3,14 +3,17 @@
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from deskcheck.ask.questions.alike import Alike
 from deskcheck.ask.questions.questions import kind_of
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.steps import StepOptions
+from deskcheck.errors import own_failures
 from deskcheck.recording import InputError, Recording, RecordingError
 
+_log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
 
@@ -21,6 +24,7 @@ def of_each(
     seed: int = 0,
     per_recording: int | None = None,
     steps: StepOptions | None = None,
+    doubtful: bool = False,
     excluded: Mapping[str, Counter[str]],
     beside: Callable[[Recording], tuple[_T, str | None]],
 ) -> Iterator[tuple[str, list[Sample], _T]]:
@@ -28,7 +32,8 @@ def of_each(
 
     One recording is held at a time. Samples of recordings of tests are held to the end, as far as
     `alike` says, and come last. beside: of a recording that has samples, what is to come with
-    them, and None or the reason why it is not asked about. steps: how `step` asks.
+    them, and None or the reason why it is not asked about. steps: how `step` asks. doubtful: whether
+    recordings are asked about for which there is a `Recording.doubt`.
 
     Raises InputError where two recordings have one id, so that samples would too.
     """
@@ -42,15 +47,23 @@ def of_each(
                 f"two recordings have the id {recording.id!r}. Ask about their folders one at a time, or "
                 "record them into one folder, which refuses an id that it has."
             )
+        if doubtful:
+            run_result = replace(recording.run_result, refused=None)
+            recording = replace(recording, repeatable=None, run_result=run_result)
+        found: dict[str, list[Sample]] = {}
+        failures: list[str] = []
         try:
-            found = {
-                name: list(kind(recording, seed=seed, per_recording=per_recording, excluded=excluded[name]))
-                for name, kind in kinds.items()
-            }
+            with own_failures(failures.append):
+                for name, kind in kinds.items():
+                    some = kind(recording, seed=seed, per_recording=per_recording, excluded=excluded[name])
+                    found[name] = list(some)
+            why = "deskcheck failed on it"
         except RecordingError as error:
-            logging.getLogger(__name__).warning("%s is left out: %s", recording.id, error)
+            failures, why = [str(error)], "its rows are damaged"
+        if failures:
+            _log.warning("%s is left out: %s", recording.id, failures[0])
             for name in questions:
-                excluded[name]["its rows are damaged"] += 1
+                excluded[name][why] += 1
             continue
         found = {name: samples for name, samples in found.items() if samples}
         if not found:

@@ -35,6 +35,7 @@ from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.ask.questions.settings import NotebookOptions, Sampling
 from deskcheck.ask.samples.sample import Sample, line_of
 from deskcheck.ask.samples.steps import StepOptions
+from deskcheck.files import open_file, read_json
 from deskcheck.recording import InputError, Recording
 from deskcheck.scale.seen import key_of
 
@@ -86,6 +87,7 @@ def write_questions(
                 seed=sampling.seed,
                 per_recording=sampling.per_recording,
                 steps=steps,
+                doubtful=sampling.doubtful,
                 excluded=excluded,
                 beside=lambda recording: (None, None),
             ):
@@ -188,7 +190,7 @@ def lines_of(path: Path, *, empty: bool = False) -> Iterator[Line]:
     if not path.is_file():
         raise InputError(f"{path}: there is no such file." if not path.exists() else f"{path}: is no file.")
     try:
-        with open(path, "rb") as file:
+        with open_file(path) as file:
             offset = 0
             for number in itertools.count(1):
                 raw = read_line(file, offset)
@@ -219,14 +221,7 @@ def _object(raw: bytes) -> dict[str, object]:
     """The object that a line is. Raises ValueError with what it is instead."""
     if len(raw) > LINE_BYTES:
         raise ValueError(f"is longer than {LINE_BYTES} bytes")
-    try:
-        row = json.loads(raw.decode("utf-8", "surrogatepass"))
-    except UnicodeDecodeError:
-        raise ValueError("is not UTF-8") from None
-    except RecursionError:
-        raise ValueError("is nested too deep") from None
-    except ValueError as error:
-        raise ValueError(f"is no JSON: {error}") from None
+    row = read_json(raw)
     if not isinstance(row, dict):
         raise ValueError("is no JSON object")
     return row

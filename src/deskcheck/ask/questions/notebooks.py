@@ -27,6 +27,7 @@ from deskcheck.ask.questions.settings import NotebookOptions
 from deskcheck.ask.samples.prompts import notebook_parts
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.errors import DamagedRows
+from deskcheck.fences import fenced
 from deskcheck.notebook.state.dependencies import names_bound, parse
 from deskcheck.notebook.state.state import KernelState, states
 from deskcheck.notebook.state.views import estimate_tokens, used_names, view
@@ -430,8 +431,8 @@ def _history(moment: _Moment, budget: int) -> tuple[str, dict[str, Any]]:
     for past in reversed(moment.past):
         source, shown = _middle_out(past.source, _SOURCE_CHARS), _middle_out(past.shown, _SHOWN_CHARS)
         entry = "(The kernel was restarted: all variables were gone.)\n" if past.after_restart else ""
-        entry += f"{past.label}, cell {past.cell}:\n```python\n{source}\n```\n"
-        entry += f"It showed:\n```\n{shown}\n```\n" if shown else ""
+        entry += f"{past.label}, cell {past.cell}:\n{fenced(source, 'python')}\n"
+        entry += f"It showed:\n{fenced(shown)}\n" if shown else ""
         if tokens + estimate_tokens(entry) > budget:
             break
         tokens += estimate_tokens(entry)

@@ -8,7 +8,6 @@ The forms, and the rules by which answers are scored, are those of the code in e
 """
 
 import ast
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -22,6 +21,8 @@ from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import ShownSource
 from deskcheck.corpus.readers.predicted import EXACT_CATEGORIES, published_lines, surge_category
 from deskcheck.corpus.text.rows import Row, check_fields, check_type, read_rows
+from deskcheck.fences import fenced
+from deskcheck.files import read_json
 from deskcheck.recording import InputError
 
 
@@ -126,10 +127,7 @@ def _test_output(row: Row, number: int, place: str) -> Sample:
 
 
 def _json(text: str, place: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{place}: is no JSON: {error}") from error
+    return read_json(text, place)
 
 
 # -- CodeSense --------------------------------------------------------------------------------------------
@@ -297,7 +295,7 @@ def _surge(row: Row, number: int, place: str) -> Sample:
         )
     language = row["custom_features"].get("language")
     check_type(language, str, "custom_features.language", place)
-    fence = "python" if language == "Python" else ""
+    tag = "python" if language == "Python" else ""
     name = f"surge_{_cluster(row['question'])[:8]}_{number}"  # rows have no name, and each file begins anew
     return Sample(
         id=f"{name}:output",
@@ -306,7 +304,7 @@ def _surge(row: Row, number: int, place: str) -> Sample:
         cluster=_cluster(row["question"]),
         parts={
             "task": TASKS["stdout"].replace("a Python program", "a program"),
-            "program": f"{YOURS}\n\nProgram ({language}):\n```{fence}\n{row['question']}\n```",
+            "program": f"{YOURS}\n\nProgram ({language}):\n{fenced(row['question'], tag)}",
         },
         answer=row["gt"],
         data={"form": "stdout"},

@@ -256,7 +256,7 @@ def _unfit(recording: Recording) -> str | None:
         return f"ended otherwise: {recording.outcome}"
     if recording.run_result.cut or any(trace.cut for trace in recording.traces):
         return "the recording is cut"
-    return "not repeatable" if recording.repeatable is False else None
+    return recording.doubt
 
 
 REVAL_BENCHMARKS: dict[str, RevalBenchmark] = {

@@ -18,6 +18,13 @@ class Sampling:
         Setting("Samples of each kind in all; they are drawn, and folders and programs take turns.", min=1),
     ] = None
     seed: Annotated[int, Setting("Seed of the draw of samples.")] = 0
+    doubtful: Annotated[
+        bool,
+        Setting(
+            "Also ask about recordings that are not repeatable, that the tracer has changed, or that the "
+            "sandbox refused something."
+        ),
+    ] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,7 @@ from typing import Any
 from deskcheck import __version__
 from deskcheck.ask.questions.load import Folder
 from deskcheck.ask.samples.sample import Sample, line_of
-from deskcheck.files import read_json
+from deskcheck.files import read_file, read_json
 from deskcheck.recording import DeskcheckError, InputError, Recording, RecordingError
 
 CARD, LOGS, QUESTIONS, RESULTS = "run.json", "logs", "questions", "results.json"
@@ -112,7 +112,7 @@ class Contents:
 
     def add_file(self, path: Path) -> None:
         """A trajectory, by its bytes."""
-        self._seen.append(hashlib.sha256(path.read_bytes()).digest())
+        self._seen.append(hashlib.sha256(read_file(path)).digest())
 
     def digest(self) -> str:
         return hashlib.sha256(b"".join(sorted(self._seen))).hexdigest()
@@ -239,7 +239,7 @@ def finished(folder: Path) -> bool:
 def read_card(folder: Path) -> dict[str, Any] | None:
     """The card of a run folder; None where there is none."""
     try:
-        card = read_json((folder / CARD).read_text())
+        card = read_json(read_file(folder / CARD))
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:

@@ -17,7 +17,7 @@ from deskcheck.ask.results.asked import Asked, scored_elsewhere, seconds
 from deskcheck.ask.results.results import ScoredSample
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring.score import Reading, score_answer
-from deskcheck.files import read_json
+from deskcheck.files import open_file, read_file, read_json
 from deskcheck.recording import InputError
 
 _NO_METRICS = {
@@ -56,7 +56,7 @@ class SamplesFile:
         beside = path.with_name(f"results_{named['date']}.json")
         if beside.exists():
             try:
-                told = read_json(beside.read_text(encoding="utf-8"))
+                told = read_json(read_file(beside))
                 self.model = _model(told)
                 better = dict(told.get("higher_is_better", {}).get(self.task) or {})
             except (OSError, ValueError, AttributeError, TypeError) as error:
@@ -66,22 +66,24 @@ class SamplesFile:
     def rows(self) -> Iterator[dict[str, Any]]:
         """Its lines, each a sample."""
         try:
-            with self.path.open(encoding="utf-8") as file:
+            with open_file(self.path) as file:
                 for number, line in enumerate(file, 1):
                     yield self._row(line, number)
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"{self.path}: cannot be read: {error}.") from error
+        except OSError as error:
+            raise InputError(f"{self.path}: cannot be read: {error.strerror or error}.") from error
 
-    def _row(self, line: str, number: int) -> dict[str, Any]:
-        try:
-            row = dict(json.loads(line))
-        except (ValueError, TypeError, RecursionError) as error:
-            raise InputError(f"{self.path}, line {number}: is no JSON object: {error}.") from error
+    def _row(self, line: bytes, number: int) -> dict[str, Any]:
+        row = read_json(line, f"{self.path}, line {number}")
+        if not isinstance(row, dict):
+            raise InputError(f"{self.path}, line {number}: is not a JSON object.")
         if missing := {"doc_id", "doc", "target", "resps", "filtered_resps"} - row.keys():
             raise InputError(
                 f"{self.path}, line {number}: is no sample of lm-evaluation-harness: it has no "
                 f"{sorted(missing)[0]!r}."
             )
+        metrics = row.get("metrics") or []
+        if not isinstance(metrics, list) or not all(isinstance(name, str) for name in metrics):
+            raise InputError(f"{self.path}, line {number}: 'metrics' is not a list of names.")
         return row
 
 

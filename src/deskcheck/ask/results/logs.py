@@ -18,7 +18,7 @@ from deskcheck.ask.results.harness_logs import asked_in_samples, is_samples_file
 from deskcheck.ask.results.inspect_logs import asked_in_log
 from deskcheck.ask.results.offline_scores import NOT_ANSWERED, asked_in_scores, is_scores_folder
 from deskcheck.ask.results.results import Result, ScoredSample, Usage, result_of
-from deskcheck.files import read_json
+from deskcheck.files import opened_name, read_file, read_json
 from deskcheck.recording import InputError
 
 
@@ -174,7 +174,7 @@ def _read_folder(folder: Path, read: _Read) -> None:
             used = Usage(**_known(Usage, row))
             usage.setdefault((used.question, used.state, used.solver, used.model), []).append(used)
     try:
-        told = read_json((folder / "results.json").read_text())
+        told = read_json(read_file(folder / "results.json"))
         energy = (told.get("card") or {}).get("energy") if isinstance(told, dict) else None
         told = told["results"] if isinstance(told, dict) else told  # a list in 0.1.0 before its release
         keys = {
@@ -204,7 +204,8 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     import pyarrow.parquet as pq
 
     try:
-        rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
+        with opened_name(path) as name:
+            rows: list[dict[str, Any]] = pq.read_table(name).to_pylist()
     except (OSError, pa.ArrowException) as error:
         raise InputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error
     return rows

@@ -11,7 +11,7 @@ from deskcheck.ask.results.results import MEASURED, ScoredSample
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring.score import METRICS
 from deskcheck.errors import InputError
-from deskcheck.files import read_json
+from deskcheck.files import opened_name, read_file, read_json
 from deskcheck.scale.manifest import claims, parts_of
 from deskcheck.scale.place import Place
 from deskcheck.scale.plan import read_plan
@@ -29,7 +29,7 @@ NOT_SCORED = "an answer could not be scored"
 
 def is_scores_folder(folder: Path) -> bool:
     try:
-        told = read_json((folder / "job.json").read_text(encoding="utf-8"))
+        told = read_json(read_file(folder / "job.json"))
     except (OSError, ValueError):
         return False
     return isinstance(told, dict) and told.get("kind") == "score"
@@ -75,7 +75,7 @@ def _questions(folder: Path) -> dict[str, Sample]:
 
     told = folder / QUESTIONS_FILE
     try:
-        asked = read_json(told.read_text(encoding="ascii"))
+        asked = read_json(read_file(told))
         path, digest = Path(asked["path"]), asked["digest"]
     except (OSError, ValueError, KeyError, TypeError):
         raise InputError(f"{folder}: its scores are not whole: {told.name} is missing. {_AGAIN}") from None
@@ -100,7 +100,9 @@ def _rows(folder: Path) -> Iterator[Mapping[str, Any]]:
     for name in lines:
         path = place.file("scores", name)
         try:
-            yield from pq.read_table(path).to_pylist()
+            with opened_name(path) as name:
+                rows = pq.read_table(name).to_pylist()
+            yield from rows
         except (OSError, pa.ArrowException) as error:
             raise InputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error
 

@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
-from deskcheck.ask.samples.places import SCANNED_EVENTS, Unfit, files_of, plain
+from deskcheck.ask.samples.places import SCANNED_EVENTS, Unfit, call_source, files_of, plain
 from deskcheck.ask.samples.prompts import OBJECTS, functions_text, how_run, own_parts, parts_of
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import ShownSource, cluster_of
@@ -129,11 +129,11 @@ def _check(recording: Recording, *, raised: bool) -> None:
         raise Unfit("how deep the stack may be is not the program's doing")
     if recording.run_result.cut or any(trace.cut for trace in recording.traces):
         raise Unfit("the recording is cut")
-    if recording.repeatable is False:
-        raise Unfit("not repeatable")
+    if recording.doubt is not None:
+        raise Unfit(recording.doubt)
     if "run" in recording.program.extra:
         raise Unfit("run by its user, with arguments, input and files that are not shown")
-    begun = begun_by(recording.program)
+    begun = begun_by(recording.program, call_source(recording))
     if begun == "decorated":
         raise Unfit("it calls a generator or coroutine under decorators, which may run it")
     if begun and recording.outcome is Outcome.RETURNED and recording.run_result.detail:
@@ -206,7 +206,7 @@ def sample_of(
     asked: this question, in lines of ``Label: text``. place: tells several samples of a recording apart, with
     ``data["file"]``, where that is not the program's own.
     """
-    began = f"How it is run: {how_run(recording.program)}"
+    began = f"How it is run: {how_run(recording.program, call_source(recording))}"
     file = (data or {}).get("file", recording.program.filename)
     elsewhere = "" if file == recording.program.filename or not place else file
     return Sample(

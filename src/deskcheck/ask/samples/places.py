@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
-from deskcheck.ask.samples.source import ShownSource, Statements, shown_files, statements
+from deskcheck.ask.samples.source import ShownSource, Statements, shown_files, statements, words
 from deskcheck.recording import Kind, Mode, Program, Recording, Row, Trace, Value
 
 SCANNED_EVENTS = 100_000
@@ -26,6 +26,14 @@ def check_arguments(program: Program, *fit: str) -> None:
     """Calls that a test suite made were not given as text: how much of them the text says is in `extra`."""
     if program.extra.get("arguments", "literal") not in fit:
         raise Unfit("the arguments are objects")
+
+
+def call_source(recording: Recording) -> str | None:
+    """The source of the function that is called, where it is a module's; None where it is the program's."""
+    rows = recording.trace.rows
+    if recording.program.code.strip() or not rows:
+        return None
+    return recording.source(rows[0].file)
 
 
 class Visit(Protocol):
@@ -111,6 +119,15 @@ def is_within_definition(row: Visit, known: Statements, *, begun: bool) -> bool:
     return not begun and known.bodies.get(row.line) == name
 
 
+def is_expression(function: str) -> bool:
+    """Whether a frame's code is part of a statement of another frame: of a comprehension, a generator
+    expression or a lambda."""
+    return function.rpartition(".")[2] in _EXPRESSIONS
+
+
+_EXPRESSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<lambda>"})
+
+
 def rows_of(recording: Recording) -> Iterator[Row]:
     """The events of the main thread that there are at every level: instructions are left out."""
     return (row for row in recording.trace.rows if row.kind != Kind.INSTRUCTION)
@@ -193,6 +210,13 @@ def where(files: Sequence[ShownSource], file: str) -> str:
 
 def in_function(place: Arrival) -> str:
     return ", at the top level" if place.function == "<module>" else f" of {place.function}"
+
+
+def is_asked_name(name: str, source: str) -> bool:
+    """Whether a question may ask for a variable: the program writes this name. The interpreter binds others,
+    such as ``__doc__`` in the body of a class, and writes some otherwise: ``__x`` in a class, letters that
+    Unicode calls the same."""
+    return name in words(source) and not (name.startswith("__") and name.endswith("__"))
 
 
 def plain(value: Value) -> bool:

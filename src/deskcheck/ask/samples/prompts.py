@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from deskcheck.ask.samples.source import ShownSource
 from deskcheck.corpus.readers.coding import CodingTask
+from deskcheck.fences import fenced, fenced_code
 from deskcheck.notation.calls import called
 from deskcheck.notation.forms.explained import EXPLAINED
 from deskcheck.recording import Mode, Program
@@ -96,15 +97,21 @@ TASKS = {
         "Which lines run, in order?\n"
         "You see a Python program with line numbers and how it is run. Give the numbers of the lines that "
         "run, in order, those of called functions in their place, as a list. "
-        f"{_ONCE} A line that runs several times on end is written once. Lines that hold only else, finally, "
-        "a comment, a docstring or a global statement do not count; def and class lines count when "
+        f"{_ONCE} Write a line where its call comes to it from another line: not again where a function that "
+        "it called returns to it, nor for each item of a comprehension. A line that stands there several "
+        "times on end is written once. The code of a comprehension, a generator expression or a lambda is "
+        "part of the statement that it stands in, and no line where it runs later; functions that it calls "
+        "count. Lines that hold only else, finally, a comment, a docstring or another constant, global, "
+        "nonlocal, or an annotation without a value do not count; def and class lines count when "
         f"the definition is executed, not when the function is called. {_TAGS}"
     ),
     "exception": (
         "Which exception leaves this program, and where is it raised?\n"
         "You see a Python program with line numbers and how it is run. The run ends with an exception. Give "
-        "the line that raises it, its class and its message, as LINE: CLASS: MESSAGE. Of an exception that "
-        "comes out of a library, give the line that calls the library. Of one that is caught and raised "
+        "the line that raises it, its class and its message, as LINE: CLASS: MESSAGE. Class and message "
+        "are those with which Python's traceback ends, without the module; of a message of several lines, "
+        "give the first. Of an exception that comes out of a library, give the line that calls the library. "
+        "Of one that is caught and raised "
         "again, give the line that raised it first. "
         f"A statement that spans several lines is its first line. {_TAGS}"
     ),
@@ -337,7 +344,7 @@ def files_text(files: Sequence[ShownSource], *, numbered: bool) -> str:
     for shown in files:
         head = "Program:" if len(files) == 1 and shown.whole else f"File {shown.file}:"
         left_out = "" if shown.whole else " (what does not matter here is left out)"
-        texts.append(f"{head[:-1]}{left_out}:\n```python\n{shown.text(numbered=numbered)}\n```")
+        texts.append(f"{head[:-1]}{left_out}:\n{fenced(shown.text(numbered=numbered), 'python')}")
     return "\n\n".join(texts)
 
 
@@ -355,16 +362,17 @@ def functions_text(program: Program) -> str:
     if not isinstance(known, dict) or not known:
         return ""
     texts = [
-        f"<{'class' if text.startswith('class ') else 'function'} {name}>:\n```python\n{text}\n```"
+        f"<{'class' if text.startswith('class ') else 'function'} {name}>:\n{fenced(text, 'python')}"
         for name, text in known.items()
     ]
     return "\nFunctions and classes of the arguments, and what these use:\n" + "\n".join(texts)
 
 
-def how_run(program: Program) -> str:
-    """In one phrase, how a program is run."""
+def how_run(program: Program, source: str | None = None) -> str:
+    """In one phrase, how a program is run. source: the text with the function that is called, where that is
+    not the program's."""
     if program.mode is Mode.CALL:
-        return called(program)
+        return called(program, source)
     if program.mode is Mode.SESSION:
         return "as typed at the interactive prompt, where the value of an expression is shown"
     return "as a script"
@@ -376,7 +384,7 @@ def parts_of(form: str, files: Sequence[ShownSource], task: str) -> dict[str, st
     code = _CODE.get(form, _EXAMPLE_NUMBERED if numbered else _EXAMPLE_CODE)
     return {
         "task": TASKS[form],
-        "example": f"{EXAMPLE}\n\nProgram:\n```python\n{code}\n```\n{_EXAMPLES[form]}",
+        "example": f"{EXAMPLE}\n\nProgram:\n{fenced(code, 'python')}\n{_EXAMPLES[form]}",
         "program": f"{YOURS}\n\n{files_text(files, numbered=numbered)}",
         "question": task,
     }
@@ -406,12 +414,12 @@ def program_parts(task: CodingTask) -> dict[str, str]:
     work = TASKS["program"].replace(_OUTSIDE, _INSIDE) if task.unittest else TASKS["program"]
     parts = {"task": work, "program": f"{YOURS}\n\n{task.prompt.rstrip()}"}
     if task.history:
-        earlier = "\n\n".join(_fence(code) for code in task.history)
+        earlier = "\n\n".join(fenced_code(code) for code in task.history)
         parts["history"] = f"Earlier versions of the code, oldest first:\n{earlier}"
     if task.code:
-        parts["code"] = f"{WORK_ON[task.task] or 'Code that is there'}:\n{_fence(task.code)}"
+        parts["code"] = f"{WORK_ON[task.task] or 'Code that is there'}:\n{fenced_code(task.code)}"
     if task.visible_tests:
-        parts["tests"] = "Some of the tests:\n" + _fence("\n".join(task.visible_tests))
+        parts["tests"] = "Some of the tests:\n" + fenced_code("\n".join(task.visible_tests))
     modules = ", ".join(["the standard library", *task.modules])
     wanted = (
         "A script: it reads standard input and prints to standard output."
@@ -419,10 +427,6 @@ def program_parts(task: CodingTask) -> dict[str, str]:
         else f"Name to define: {task.entry_point}"
     )
     return parts | {"question": f"Modules that are there: {modules}\n{wanted}"}
-
-
-def _fence(code: str) -> str:
-    return f"```python\n{code.strip(chr(10))}\n```"
 
 
 def _of_view(view: str, form: str) -> str:
@@ -455,10 +459,10 @@ def notebook_parts(
     }
     if view != "none":
         shown = state.rstrip() or "(none)"
-        parts["state"] = f"{_of_view(view, form)}\n```\n{shown}\n```"
+        parts["state"] = f"{_of_view(view, form)}\n{fenced(shown)}"
     question = "The kernel was restarted: all variables are gone.\n" if restarted else ""
     if form in ("cell_output", "crash"):
-        question += f"{NOW} {label}:\n```python\n{source}\n```"
+        question += f"{NOW} {label}:\n{fenced(source, 'python')}"
     else:
         question += "Which cell is executed next?"
     return parts | {"question": question}

@@ -3,6 +3,7 @@
 import ast
 import functools
 import hashlib
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
@@ -25,8 +26,11 @@ class Statements:
     plain: lines where exactly one statement begins, which has no comprehension, generator
     expression, lambda, decorator or ``with``: the interpreter visits such a line exactly when the
     statement is run, which is what a reader means by it.
-    silent: docstrings, ``global``, ``nonlocal``, bare annotations: whether they count as run differs
-    between Python versions and between module, class and function.
+    shared: lines on which a statement begins behind the end of another that began on a line above: the
+    interpreter comes to them for both.
+    silent: lines with nothing but docstrings and other constants, ``global``, ``nonlocal``, annotations
+    without a value: whether they count as run differs between Python versions and between module, class and
+    function.
     leaves: lines of ``return`` statements.
     classes: first line of a ``class`` statement -> name.
     bodies: the same, from the line of the first decorator, where there is one: there its body begins.
@@ -34,6 +38,7 @@ class Statements:
 
     first: dict[int, int]
     plain: frozenset[int]
+    shared: frozenset[int]
     silent: frozenset[int]
     leaves: frozenset[int]
     classes: dict[int, str]
@@ -49,7 +54,8 @@ def statements(source: str) -> Statements | None:
     first: dict[int, int] = {}
     begins: dict[int, int] = {}
     odd: set[int] = set()
-    silent: set[int] = set()
+    heard: set[int] = set()
+    texts: list[range] = []
     leaves: set[int] = set()
     classes: dict[int, str] = {}
     bodies: dict[int, str] = {}
@@ -57,6 +63,7 @@ def statements(source: str) -> Statements | None:
         begins[start] = begins.get(start, 0) + 1
         for line in range(start, end + 1):
             first[line] = start
+        texts.append(range(start, max([end, *(getattr(part, "end_lineno", 0) for part in header)]) + 1))
         if any(isinstance(sub, _COMPREHENSIONS) for part in header for sub in ast.walk(part)):
             odd.add(start)
         if isinstance(node, (ast.With, ast.AsyncWith, ast.expr)) or _decorators(node):
@@ -65,12 +72,20 @@ def statements(source: str) -> Statements | None:
             leaves.add(start)
         if isinstance(node, ast.ClassDef):
             classes[start] = bodies[_begin(node)] = node.name
-        if isinstance(node, _NO_EVENT) or (isinstance(node, ast.AnnAssign) and node.value is None):
-            silent.add(start)
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            silent.add(start)
+        if not _is_silent(node):
+            heard.add(start)
+    silent = begins.keys() - heard
+    mixed = {text for text in texts if not begins.keys().isdisjoint(text[1:])}
+    shared = frozenset(line for text in mixed for line in text[1:] if line in begins)
+    odd |= {text.start for text in mixed} | shared
     plain = frozenset(line for line, count in begins.items() if count == 1) - odd - silent
-    return Statements(first, plain, frozenset(silent), frozenset(leaves), classes, bodies)
+    return Statements(first, plain, shared, frozenset(silent), frozenset(leaves), classes, bodies)
+
+
+def _is_silent(node: ast.AST) -> bool:
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Constant)
+    return isinstance(node, _NO_EVENT) or (isinstance(node, ast.AnnAssign) and node.value is None)
 
 
 def _headers(body: Iterable[ast.stmt]) -> Iterator[tuple[int, int, list[ast.AST], ast.AST]]:
@@ -271,29 +286,52 @@ def shown_file(
 
 
 def _kept(tree: ast.Module, ran: frozenset[str]) -> set[int]:
-    """Lines of the definitions that ran, and of what binds a name that is used in what is kept."""
-    nodes: list[ast.stmt] = [node for node in _module_level(tree.body) if getattr(node, "name", None) in ran]
-    known = {name for node in nodes for name in _binds(node)}
-    rest = [node for node in tree.body if node not in nodes]
-    more = nodes
-    while more:
-        used = {sub.id for node in more for sub in ast.walk(node) if isinstance(sub, ast.Name)} - known
+    """Lines of the definitions that ran, and of what binds a name that is used in what is kept.
+
+    A function is kept only if it is called; of a class that is only named, the parts outside of its
+    methods. A star may bind any name."""
+    whole: list[ast.stmt] = [node for node in _module_level(tree.body) if getattr(node, "name", None) in ran]
+    whole += [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == "__future__"]
+    known = {name for node in whole for name in _binds(node)}
+    outlines: list[ast.ClassDef] = []
+    lines: set[int] = set()
+    rest = tree.body
+    while whole or outlines:
+        rest = [node for node in rest if node not in whole and node not in outlines]
+        texts: list[ast.AST] = list(whole)
+        for node in whole:
+            lines.update(_lines_of(node))
+        for outline in outlines:
+            own, parts = _outline(outline)
+            lines |= own
+            texts += parts
+        used = {sub.id for text in texts for sub in ast.walk(text) if isinstance(sub, ast.Name)}
         # A function that is called runs, and is here; what a statement calls may have run before.
         called = {
             sub.id
-            for node in more
+            for node in [*whole, *outlines]
             for part in _run_before(node)
             for sub in ast.walk(part)
             if isinstance(sub, ast.Name)
         }
-        more = [
-            node
-            for node in rest
-            if not (called if isinstance(node, DEFINITIONS) else used).isdisjoint(_binds(node))
+        wanted = (used - known) | {"*"}
+        whole = [
+            n for n in rest if not (called if isinstance(n, DEFINITIONS) else wanted).isdisjoint(_binds(n))
         ]
-        rest = [node for node in rest if node not in more]
-        nodes += more
-    return {line for n in nodes for line in range(_begin(n), (n.end_lineno or n.lineno) + 1)}
+        outlines = [n for n in rest if isinstance(n, ast.ClassDef) and n.name in used and n not in whole]
+    return lines
+
+
+def _lines_of(node: ast.stmt) -> range:
+    return range(_begin(node), (node.end_lineno or node.lineno) + 1)
+
+
+def _outline(node: ast.ClassDef) -> tuple[set[int], list[ast.AST]]:
+    """A class without its methods: its lines, and what is written there."""
+    body = [part for part in node.body if not isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    header = range(_begin(node), max(_begin(node.body[0]), node.lineno + 1))
+    lines = {line for part in (header, *map(_lines_of, body)) for line in part}
+    return lines, [*node.decorator_list, *node.bases, *node.keywords, *body]
 
 
 def _run_before(node: ast.stmt) -> Iterator[ast.AST]:
@@ -376,6 +414,12 @@ def _scopes(source: str) -> tuple[tuple[int, int, ast.stmt], ...]:
         if isinstance(node, DEFINITIONS)
     ]
     return tuple(reversed(found))
+
+
+@functools.lru_cache(SOURCES)
+def words(source: str) -> frozenset[str]:
+    """All that can be a name in a text."""
+    return frozenset(re.findall(r"\w+", source))
 
 
 @functools.lru_cache(16 * SOURCES)

@@ -14,6 +14,7 @@ from deskcheck.ask.scaffolds.place import CallResult, ProgramRunner
 from deskcheck.ask.scaffolds.visible import AskedQuestions, Puzzle
 from deskcheck.ask.scoring.programs import Tested
 from deskcheck.ask.scoring.score import Reading, reading_of
+from deskcheck.fences import fenced_code
 from deskcheck.notebook.state.views import estimate_tokens
 from deskcheck.recording import InputError, Recording, RunResult
 from deskcheck.settings import Setting
@@ -287,7 +288,7 @@ class Bench:
 
     def offer_code(self, code: str) -> None:
         """Answer with a program that was put together."""
-        self.answer = Completion(text=f"{OPEN}\n{fenced(code)}\n{CLOSE}", stop_reason="stop")
+        self.answer = Completion(text=f"{OPEN}\n{fenced_code(code)}\n{CLOSE}", stop_reason="stop")
 
     def note(self, step: str, verdict: str, *, trace: str = "", code: str = "") -> None:
         """A line of the transcript that is neither a call nor a run."""
@@ -313,11 +314,6 @@ class Bench:
             "left_out": self.puzzle.left_out,
             "attempts": lines,
         }
-
-
-def fenced(code: str) -> str:
-    """A program as it stands in prompts and answers."""
-    return f"```python\n{code.strip(chr(10))}\n```"
 
 
 def _shown(text: str) -> str:

@@ -22,11 +22,12 @@ from deskcheck.ask.samples.call_graph import (
     source_of,
     with_function,
 )
-from deskcheck.ask.scaffolds.bench import Bench, Completion, Options, fenced
+from deskcheck.ask.scaffolds.bench import Bench, Completion, Options
 from deskcheck.ask.scaffolds.traces import call_in
 from deskcheck.ask.scoring.programs import Tested
 from deskcheck.corpus.near import tokens_of
 from deskcheck.corpus.text.python import unparsed
+from deskcheck.fences import fenced, fenced_code
 from deskcheck.settings import Setting
 
 
@@ -87,7 +88,7 @@ async def _begun(bench: Bench, options: DecomposeOptions) -> str | None:
     if tested is not None and tested.right:
         return code
     said = await bench.ask(
-        f"{bench.puzzle.prompt}\n\nA program for it, which may be wrong:\n{fenced(code)}\n\nWrite it in "
+        f"{bench.puzzle.prompt}\n\nA program for it, which may be wrong:\n{fenced_code(code)}\n\nWrite it in "
         "small functions at the top level, one for each thing that it does, each with a docstring that says "
         f"what it must do. Repair nothing. Give the whole program between {OPEN} and {CLOSE}.",
         "split",
@@ -142,10 +143,11 @@ async def _graph(bench: Bench, code: str, test: str) -> dict[str, RecordedFuncti
 async def _repaired(bench: Bench, code: str, function: RecordedFunction, test: str, tested: Tested) -> str:
     calls = "\n".join(function.calls) or "(none)"
     said = await bench.ask(
-        f"{bench.puzzle.prompt}\n\nA program for it:\n{fenced(code)}\n\nThis test fails:\n{fenced(test)}\n"
-        f"What came of it: {tested.reason}\n\nLook at the function {function.name} alone:\n"
-        f"{fenced(source_of(code, function.name))}\n\nIts calls in that test ({function.count}), as they "
-        f"were recorded:\n```\n{calls}\n```\n\nIf a call did not give what the function must give, repair "
+        f"{bench.puzzle.prompt}\n\nA program for it:\n{fenced_code(code)}\n\n"
+        f"This test fails:\n{fenced_code(test)}\nWhat came of it: {tested.reason}\n\n"
+        f"Look at the function {function.name} alone:\n"
+        f"{fenced_code(source_of(code, function.name))}\n\nIts calls in that test ({function.count}), as "
+        f"they were recorded:\n{fenced(calls)}\n\nIf a call did not give what the function must give, repair "
         f"the function. Give all of {function.name}, as it is if it is right, between {OPEN} and {CLOSE}.",
         f"function {function.name}",
     )
@@ -166,8 +168,8 @@ async def _combinations(bench: Bench, options: DecomposeOptions, code: str, test
         versions[name] = [source_of(code, name)]
         for number in range(1, options.samples + 1):
             said = await bench.ask(
-                f"{bench.puzzle.prompt}\n\nA program for it, which may be wrong:\n{fenced(code)}\n\nWrite "
-                f"the function {name} anew, by its name, its parameters and what it must do; the other "
+                f"{bench.puzzle.prompt}\n\nA program for it, which may be wrong:\n{fenced_code(code)}\n\n"
+                f"Write the function {name} anew, by its name, its parameters and what it must do; the other "
                 f"functions stay. Give all of {name} between {OPEN} and {CLOSE}.",
                 f"function {name}, version {number}",
             )
@@ -235,7 +237,7 @@ async def _modules(bench: Bench, options: DecomposeOptions) -> None:
         if not parts:
             break
         bench.note("common parts", f"{len(parts)} functions to build on", code="\n\n\n".join(parts))
-        shown = "\n\n".join(map(fenced, parts))
+        shown = "\n\n".join(map(fenced_code, parts))
         prompt = (
             f"{bench.puzzle.prompt}\n\nFunctions that several programs for it have. Use them, changed where "
             f"they are wrong, or write better ones:\n{shown}\n\nWrite the program in small functions at the "

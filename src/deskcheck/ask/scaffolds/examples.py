@@ -6,7 +6,6 @@ nearest to the question (dynamic program prompting, arXiv:2305.18170). None is a
 of the same cluster as one, or nearly a copy of one.
 """
 
-import json
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import Annotated, Literal
 from deskcheck.ask.scaffolds.bench import Bench, Options, Turn
 from deskcheck.ask.scaffolds.visible import AskedQuestions, own_text
 from deskcheck.corpus.near import tokens_of
+from deskcheck.files import read_json
 from deskcheck.recording import InputError
 from deskcheck.settings import Setting
 
@@ -72,7 +72,7 @@ def _right_answers(folder: str, model: str, question: str) -> tuple[Exemplar, ..
 
 def _form(data: str) -> str:
     """A benchmark's answers have the name of the benchmark; its samples that of their kind."""
-    form: str = json.loads(data)["form"]
+    form: str = read_json(data, "column data")["form"]
     return form
 
 

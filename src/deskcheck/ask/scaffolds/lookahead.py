@@ -16,6 +16,7 @@ from deskcheck.ask.questions.notebooks import NO_EXCEPTION
 from deskcheck.ask.samples.prompts import NOW
 from deskcheck.ask.scaffolds.bench import Bench, Completion, Options
 from deskcheck.corpus.text.python import quiet_parse, statements
+from deskcheck.fences import FENCED
 from deskcheck.recording import Kind, Outcome, Recording
 from deskcheck.settings import Setting
 
@@ -30,7 +31,6 @@ class LookaheadOptions(Options):
     fills: Annotated[int, Setting("Names that the model fills in, at most.", min=0)] = 10
 
 
-_CELL = re.compile(r"[^\n]*\n```python\n(.*?)\n```", re.DOTALL)
 _MISSING = (
     re.compile(r"NameError: name '(?P<name>[^\W\d]\w*)' is not defined"),
     re.compile(r"ModuleNotFoundError: No module named '(?P<module>[\w.]+)'"),
@@ -79,14 +79,14 @@ async def lookahead(bench: Bench) -> None:
 
 def cell_in(prompt: str) -> str | None:
     """The source of the cell that a prompt asks about; None where it is no Python by itself."""
-    found = _CELL.match(prompt.rpartition(NOW)[2])
-    if found is None:
+    cell = FENCED.search(prompt.rpartition(NOW)[2])
+    if cell is None:
         return None
     try:
-        body = quiet_parse(found[1]).body
+        body = quiet_parse(cell["text"]).body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return None
-    return found[1] if body else None
+    return cell["text"] if body else None
 
 
 def _with(filled: dict[str, str], cell: str) -> str:

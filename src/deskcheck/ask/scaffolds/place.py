@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from deskcheck.ask.results.attempts import vote_of
 from deskcheck.ask.scaffolds.visible import Puzzle
-from deskcheck.ask.scoring.programs import ONLY_REPORT, Tested, run_tests
+from deskcheck.ask.scoring.programs import ONLY_REPORT, Tested, reports, run_tests
 from deskcheck.ask.scoring.sandbox import LIMITS, SandboxJudge, of_sandbox
 from deskcheck.recording import Environment, Mode, Program, Recording, RunResult
 from deskcheck.sandbox import Checked, Limits, Sandbox, Tracing
@@ -103,10 +103,9 @@ class ProgramRunner:
         run_result, printed = self._judge.check(
             Checked(Program(id="attempt", code=begin + program), check, (entry,))
         )
-        lines = [json.loads(line) for line in printed.splitlines() if line.endswith("]")]
         found = [
             CallResult(how, text if length <= len(text) else f"{length}:{text}")
-            for how, text, length in lines
+            for how, text, length in reports(printed, 3)
         ]
         missing = len(inputs) - len(found)
         return (*found, *[CallResult("ended", run_result.outcome.value)] * missing)

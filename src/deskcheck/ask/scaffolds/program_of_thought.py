@@ -9,7 +9,8 @@ from typing import Annotated
 
 from deskcheck.ask.answers.code import code_in
 from deskcheck.ask.answers.parsing import CLOSE, OPEN, answer_in
-from deskcheck.ask.scaffolds.bench import Bench, Completion, Options, fenced
+from deskcheck.ask.scaffolds.bench import Bench, Completion, Options
+from deskcheck.fences import fenced_code
 from deskcheck.recording import Outcome
 from deskcheck.settings import Setting
 
@@ -49,5 +50,5 @@ async def program_of_thought(bench: Bench) -> None:
             bench.ended = f"program {number} printed an answer"
             return
         why = run_result.detail or ("printed nothing" if ended else run_result.outcome.value)
-        prompt = f"{wanted}\n\nThis program does not do it ({why:.500}):\n{fenced(found.code)}"
+        prompt = f"{wanted}\n\nThis program does not do it ({why:.500}):\n{fenced_code(found.code)}"
     bench.ended = "no program printed an answer"

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
-from deskcheck.ask.scaffolds.bench import Bench, Completion, Options, Turn, fenced
+from deskcheck.ask.scaffolds.bench import Bench, Completion, Options, Turn
 from deskcheck.ask.scaffolds.traces import predicted_trace, true_trace
 from deskcheck.ask.scaffolds.visible import asserts_in
 from deskcheck.ask.scoring.programs import Tested
+from deskcheck.fences import fenced, fenced_code, fenced_texts
 from deskcheck.notation import NOTATIONS
 from deskcheck.notation.layout import numbered_text
 from deskcheck.recording import InputError
@@ -110,7 +111,7 @@ def _continued(
     """What is put next: one prompt with all that matters, or the conversation and what is new."""
     if not options.conversation:
         return [Turn("user", f"{bench.puzzle.prompt}\n\n{told}")]
-    given = fenced(last.code or "")
+    given = fenced_code(last.code or "")
     said = f"{OPEN}\n{given}\n{CLOSE}" if last.said is None else last.said.text
     return [*conversation, Turn("assistant", said), Turn("user", told)]
 
@@ -150,13 +151,13 @@ async def _feedback(
         test = tests[tested.failed or 0]
         parts.append(
             f"It passes {tested.passed} of {tested.of} tests that are shown. This one fails:\n"
-            f"{fenced(test)}\nWhat came of it: {tested.reason}"
+            f"{fenced_code(test)}\nWhat came of it: {tested.reason}"
         )
         if options.trace != "none":
             find = true_trace if options.trace == "true" else predicted_trace
             ran, text = await find(bench, code, test, options.notation, options.trace_tokens)
             if text:
-                parts.append(f"What happens when {ran} runs:\n```\n{text}\n```")
+                parts.append(f"What happens when {ran} runs:\n{fenced(text)}")
     shown = "\n\n".join(parts)
     if options.explain:
         said = await bench.ask(
@@ -182,11 +183,11 @@ def _program(bench: Bench, code: str, *, numbered: bool) -> str:
     """An attempt as a prompt shows it. numbered: with the numbers that its trace tells, so that what runs
     before it stands there, too."""
     if not numbered:
-        return f"Your program:\n{fenced(code)}"
+        return f"Your program:\n{fenced_code(code)}"
     setup = bench.puzzle.setup
     whole = f"{setup}\n{code}" if setup else code
     before = ", below what the task runs before it" if setup else ""
-    return f"Your program{before}, its lines numbered:\n```\n{numbered_text(whole).rstrip()}\n```"
+    return f"Your program{before}, its lines numbered:\n{fenced(numbered_text(whole).rstrip())}"
 
 
 async def written_tests(bench: Bench, step: str = "tests") -> tuple[str, ...]:
@@ -209,9 +210,7 @@ def asserts_of(bench: Bench, said: Completion) -> tuple[str, ...]:
         return ()
     text = said.text
     if "```" in text:
-        text = "\n".join(
-            part.partition("\n")[2] for number, part in enumerate(text.split("```")) if number % 2
-        )
+        text = "".join(fenced_texts(text))
     lines = "\n".join(line.strip() for line in text.splitlines() if line.strip().startswith("assert "))
     found = asserts_in(text, entry, bench.puzzle.setup) or asserts_in(lines, entry, bench.puzzle.setup)
     return tuple(test for test in found if test not in bench.puzzle.tests)

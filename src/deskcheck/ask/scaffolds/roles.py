@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Annotated, Any
 
-from deskcheck.ask.scaffolds.bench import Bench, Options, Turn, fenced
+from deskcheck.ask.scaffolds.bench import Bench, Options, Turn
 from deskcheck.ask.scaffolds.repair import asserts_of
 from deskcheck.ask.scoring.programs import Tested
+from deskcheck.fences import fenced_code
+from deskcheck.files import read_text
 from deskcheck.recording import InputError
 from deskcheck.settings import Setting
 
@@ -67,7 +68,7 @@ def _text(file: str) -> str:
     if file == "own":
         return files("deskcheck.ask.scaffolds").joinpath("roles.toml").read_text(encoding="utf-8")
     try:
-        return Path(file).read_text(encoding="utf-8")
+        return read_text(file)
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(
             f"roles: file={file}: cannot be read: {error}. Give a TOML file of teams."
@@ -143,7 +144,7 @@ async def roles(bench: Bench) -> None:
             if found.code is None:
                 known["report"], failed = f"There was no program: {found.why_not}.", True
                 continue
-            known["code"] = fenced(found.code)
+            known["code"] = fenced_code(found.code)
             tested = await bench.test(
                 found.code, f"round {number}, {step.name}", (*bench.puzzle.tests, *tests)
             )

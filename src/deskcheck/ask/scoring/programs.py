@@ -19,6 +19,7 @@ from deskcheck.ask.answers.code import imported_in
 from deskcheck.ask.answers.similarity import lines_of
 from deskcheck.ask.scoring.inside import DRIVER, RUNNER, twins
 from deskcheck.corpus.readers.coding import classes_with_tests, functions_in, names_of_tests
+from deskcheck.files import NotJSON, read_json
 from deskcheck.recording import Outcome, Program, RunResult
 from deskcheck.recording.rules import Checker
 from deskcheck.recording.spool import instructions_in
@@ -268,9 +269,23 @@ def _of_function(
     return _read(run_result, printed, len(data["tests"]), answer, data.get("environment"))
 
 
+def reports(printed: str, parts: int) -> list[list[Any]]:
+    """The lines of a check's report that are lists of so many parts: the check itself writes nothing else."""
+    found = []
+    for line in printed.splitlines():
+        if line.endswith("]"):
+            try:
+                row = read_json(line)
+            except NotJSON:
+                continue
+            if isinstance(row, list) and len(row) == parts:
+                found.append(row)
+    return found
+
+
 def _read(run_result: RunResult, printed: str, count: int, answer: str, environment: str | None) -> Tested:
     """What the check told, and how the answer's process ended."""
-    lines = [json.loads(line) for line in printed.splitlines() if line.endswith("]")]
+    lines = reports(printed, 2)
     setup = next((said for what, said in lines if what == "setup"), None)
     if setup is not None:
         return Tested(0, count, f"the tests cannot begin: {setup}", _missing(setup, None, environment))
@@ -340,7 +355,7 @@ def _of_classes(data: Mapping[str, Any], answer: str, judge: Judge) -> Tested:
         return found
     word = secrets.token_hex(8)
     _, printed = _run_classes(data, answer, twins(data["unittest"], word), judge)
-    came = [json.loads(line)[1] for line in printed.splitlines() if line.endswith("]")]
+    came = [said for _, said in reports(printed, 2)]
     holds = [said == f"AssertionError: {word}" for said in came]
     if len(came) == found.of and all(holds):
         return found

@@ -6,7 +6,6 @@ agree with itself, the state cannot be forked), the answers to it have no such s
 `ScoredSample.by_running` is None, and they are not in the n of that metric.
 """
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from deskcheck.ask.answers.parsing import answer_in
+from deskcheck.files import read_json
 from deskcheck.notebook.trial.compare import Agreement
 from deskcheck.recording import InputError, MissingExtra
 from deskcheck.sandbox.confinement import Confinement
@@ -56,7 +56,7 @@ def by_running(
     """
     places: dict[str, dict[int, dict[tuple[str, str], None]]] = {}
     for row in rows:
-        data = json.loads(row.data)
+        data = read_json(row.data, f"{row.id}: data")
         steps = places.setdefault(data["trajectory"], {})
         steps.setdefault(data["step"], {})[row.id, row.completion] = None
     found: dict[tuple[str, str], CellRun] = {}

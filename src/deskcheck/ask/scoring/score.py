@@ -28,7 +28,6 @@ from deskcheck.ask.answers.parsing import (
 )
 from deskcheck.ask.answers.similarity import chrf, exact, lines_of, rouge_l
 from deskcheck.ask.answers.values import same, same_as_one, same_text
-from deskcheck.ask.kinds.exceptions import message_of
 from deskcheck.ask.kinds.program import FORMS, SPEED
 from deskcheck.ask.kinds.runs import path_of
 from deskcheck.ask.methods.solvers import read_state
@@ -39,6 +38,7 @@ from deskcheck.ask.scoring.programs import Judge, run_tests
 from deskcheck.ask.scoring.speed import run_fast
 from deskcheck.notation import compare_step
 from deskcheck.recording import Outcome, Program, RunResult
+from deskcheck.recording.raised import message_of
 
 Run = Callable[[Program], RunResult]
 """Runs a program that nobody trusts and says how that ended."""
@@ -263,7 +263,7 @@ def _score_path(sample: Sample, answer: str) -> AnswerScore:
 
 
 def _score_exception(sample: Sample, answer: str, kept: str) -> AnswerScore:
-    """Line and class decide; the message is told apart."""
+    """Line and class decide; the message has a metric of its own, and is right where it is not asked for."""
     found = exception_in(answer)
     if found is None:
         none = dict.fromkeys(METRICS["exception"], 0.0)
@@ -272,7 +272,9 @@ def _score_exception(sample: Sample, answer: str, kept: str) -> AnswerScore:
     wrong = {
         "right_line": "another line" if line != sample.data["line"] else "",
         "right_class": "another class" if name != sample.data["exception"] else "",
-        "right_message": "another message" if message_of(message) != sample.data["message"] else "",
+        "right_message": "another message"
+        if sample.data["message"] not in (None, message_of(message))
+        else "",
     }
     reason = wrong["right_class"] or wrong["right_line"]
     return AnswerScore(float(not reason), kept, reason, {part: float(not why) for part, why in wrong.items()})

@@ -20,6 +20,7 @@ from typing import Any
 import typer
 
 from deskcheck.errors import InputError
+from deskcheck.files import read_text
 
 NAME = "pyproject.toml"
 SAID_ALONE = frozenset(
@@ -42,7 +43,7 @@ def configuration(commands: Any, context: Any, folder: Path | None = None) -> di
     for place in (folder or Path.cwd(), *(folder or Path.cwd()).parents):
         file = place / NAME
         try:
-            tables = tomllib.loads(file.read_text("utf-8")).get("tool", {}).get("deskcheck")
+            tables = tomllib.loads(read_text(file)).get("tool", {}).get("deskcheck")
         except (FileNotFoundError, NotADirectoryError, PermissionError):
             continue
         except (OSError, ValueError) as error:

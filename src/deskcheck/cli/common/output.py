@@ -176,7 +176,7 @@ def print_list(what: str, found: dict[str, str]) -> None:
     if found:
         print(f"{what}: {len(found)}")
         for name, why in list(found.items())[:10]:
-            print(f"  {name}: {why}")
+            print(f"  {name}: {why.partition(chr(10))[0]}")
         if len(found) > 10:
             print(f"  ... and {len(found) - 10} more")
 

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from deskcheck.corpus.inputs.callables import Definition
 from deskcheck.corpus.inputs.receivers import Constructor
 from deskcheck.corpus.text.arguments import argument_list
+from deskcheck.fences import fenced
 from deskcheck.recording import InputError, MissingExtra
 
 T = TypeVar("T")
@@ -522,8 +523,9 @@ def _is_literal(value: Any) -> bool:
 def proposal_prompt(code: str, entry: str, count: int = 10) -> str:
     """What a model is asked for inputs with."""
     return (
-        f"```python\n{code.rstrip()}\n```\n\nWrite {count} calls of `{entry}`, one a line and nothing else, "
-        "that together run every line of it: usual arguments, edge cases, and some that end in an exception."
+        f"{fenced(code.rstrip(), 'python')}\n\nWrite {count} calls of `{entry}`, one a line and nothing "
+        "else, that together run every line of it: usual arguments, edge cases, and some that end in an "
+        "exception."
     )
 
 

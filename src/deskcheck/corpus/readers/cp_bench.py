@@ -11,6 +11,7 @@ import re
 
 from deskcheck.corpus.readers.coding import CodingTask
 from deskcheck.corpus.text.rows import Row
+from deskcheck.fences import fenced
 
 CP_BENCH = {"id": str, "description": str, "model_cpmpy": str}
 _DATA = re.compile(r"^# Data\b.*?\n(.*?)^# End of data", re.DOTALL | re.MULTILINE)
@@ -18,7 +19,7 @@ _DATA = re.compile(r"^# Data\b.*?\n(.*?)^# End of data", re.DOTALL | re.MULTILIN
 
 def cp_bench(row: Row, place: str) -> CodingTask:
     found = _DATA.search(row["model_cpmpy"])
-    data = f"\n\nThe data:\n```python\n{found.group(1).rstrip()}\n```" if found else ""
+    data = f"\n\nThe data:\n{fenced(found.group(1).rstrip(), 'python')}" if found else ""
     return CodingTask(
         id=f"cp_bench/{row['id']}",
         prompt=f"{row['description'].strip()}{data}\n\n{_FORM}",

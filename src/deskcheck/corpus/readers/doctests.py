@@ -25,6 +25,7 @@ from pathlib import Path
 
 from deskcheck.corpus.text.modules import Origin, find_source, import_name, origin_of_file, origin_of_module
 from deskcheck.corpus.text.python import parse, python_files, read_python, statements
+from deskcheck.files import read_json
 from deskcheck.recording import InputError, Mode, Program
 
 Note = Callable[[str], None]
@@ -234,7 +235,7 @@ def check(expected: str, outputs: Sequence[str]) -> list[str]:
     Raises:
         ValueError: more outputs than examples.
     """
-    wants = json.loads(expected)
+    wants = read_json(expected, "expected")
     if len(outputs) > len(wants):
         raise ValueError(f"{len(outputs)} outputs for {len(wants)} examples")
     return [

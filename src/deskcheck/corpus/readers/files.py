@@ -12,6 +12,7 @@ import os
 from pathlib import Path
 
 from deskcheck.corpus.readers.doctests import Note, has_doctests
+from deskcheck.corpus.text.archive import MAIN
 from deskcheck.corpus.text.arguments import argument_list
 from deskcheck.corpus.text.python import absolute, check_entry, defined, modified, parse, read_python
 from deskcheck.recording import InputError, Mode, Program
@@ -82,6 +83,27 @@ def script(file: str, note: Note) -> Program:
         source=file,
         date=modified(path),
         extra={"file": str(absolute(path)), "script": True},
+    )
+
+
+def archived(file: str, modules: dict[str, str]) -> Program:
+    """The ``__main__.py`` of an archive of these modules, run as `script`; it imports the others.
+
+    Raises:
+        InputError: there is none, or it does not parse.
+    """
+    if MAIN not in modules:
+        raise InputError(f"{file}: is an archive without a file {MAIN}, so there is nothing to run.")
+    parse(modules[MAIN], f"{file}/{MAIN}")
+    path = str(absolute(Path(file)))
+    return Program(
+        id=short_id(file),
+        code=modules[MAIN],
+        filename=MAIN,
+        path=path,
+        source=file,
+        date=modified(Path(file)),
+        extra={"file": path, "script": True},
     )
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from deskcheck.corpus.readers import published
 from deskcheck.corpus.text.arguments import argument_list
 from deskcheck.corpus.text.python import check_entry, modified, parse
-from deskcheck.corpus.text.rows import Row, check_fields, check_type, read_rows
+from deskcheck.corpus.text.rows import Refuse, Row, check_fields, check_type, from_rows
 from deskcheck.recording import InputError, Mode, Program
 
 _REQUIRED = {"code": str, "entry": str, "inputs": list}
@@ -21,19 +21,19 @@ _OPTIONAL = {"source": str, "licence": str, "train_ok": bool, "date": str}
 _HOLDS = 'A row is {"code": "def f(a, b): ...", "entry": "f", "inputs": ["(3, 4)"]}.'
 
 
-def functions_in_rows(file: str) -> Iterator[Program]:
+def functions_in_rows(file: str, refuse: Refuse | None = None) -> Iterator[Program]:
     """One program per input, with the id ``<row's id, or the file's stem>_<line>_<k>``; k counts from 0.
 
-    A row is checked when it is reached: programs of the rows before it have been given out.
+    A row is checked when it is reached: programs of the rows before it have been given out. refuse: as of
+    `rows.from_rows`.
 
     Raises:
-        InputError: a row cannot be used; names its line.
+        InputError: a row cannot be used, and there is no `refuse`; names its line.
     """
     path = Path(file)
     stem = path.name.partition(".")[0]
     date = modified(path)
-    for place, row in read_rows(path, file, _HOLDS):
-        yield from _programs(row, place, stem, file, date)
+    return from_rows(path, file, _HOLDS, lambda row, place: _programs(row, place, stem, file, date), refuse)
 
 
 def _programs(row: Row, place: str, stem: str, file: str, date: str | None) -> Iterator[Program]:

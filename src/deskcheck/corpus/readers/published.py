@@ -12,6 +12,7 @@ Not covered: variants with keys of their own (HumanEval+, MBPP+), and MBPP's `ch
 import ast
 import os
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +21,31 @@ from deskcheck.corpus.readers.predicted import PREDICTED
 from deskcheck.corpus.readers.sets import PublishedSet
 from deskcheck.corpus.text.arguments import parenthesised
 from deskcheck.corpus.text.python import defined, quiet_parse
-from deskcheck.corpus.text.rows import FORMATS, Row, check_fields, check_type, has_format, read_rows
+from deskcheck.corpus.text.rows import (
+    FORMATS,
+    Refuse,
+    Row,
+    check_fields,
+    check_type,
+    from_rows,
+    has_format,
+)
 from deskcheck.files import sha256
 from deskcheck.recording import InputError, Mode, Program
 
 
 def published_set(
-    name: str, file: str | None = None, *, note: Callable[[str], None], endpoint: str | None = None
+    name: str,
+    file: str | None = None,
+    *,
+    note: Callable[[str], None],
+    endpoint: str | None = None,
+    refuse: Refuse | None = None,
 ) -> Iterator[Program]:
     """The programs of a set: of the given file, or of the files on the Hub, which are fetched first.
 
-    `note` is told when something is fetched; endpoint as in `fetch`.
+    `note` is told when something is fetched; endpoint as in `fetch`; refuse as of
+    `rows.from_rows`.
 
     Raises:
         InputError: no such file, or (while iterating) a row that is not one of this set.
@@ -43,7 +58,7 @@ def published_set(
                 f"{known.home}."
             )
         kept = zip(fetch(known.hub, name, note=note, endpoint=endpoint), known.hub.files, strict=True)
-        return _chained(known, [(path, str(path), known.hub.page(of)) for path, of in kept])
+        return _chained(known, [(path, str(path), known.hub.page(of)) for path, of in kept], refuse)
     path = Path(os.path.expanduser(file))
     if not os.path.isfile(path) or not has_format(path):
         way_out = "" if known.hub is None else f", or {name} alone to fetch the set"
@@ -51,7 +66,7 @@ def published_set(
             f"{name}:{file}: {file} is no {known.title} file here: write {name}:PATH with a path to a file "
             f"in one of the formats {', '.join(FORMATS)}{way_out}."
         )
-    return _chained(known, [(path, file, _source(known, path, file))])
+    return _chained(known, [(path, file, _source(known, path, file))], refuse)
 
 
 def scored_by_equality(program: Program) -> bool:
@@ -61,14 +76,25 @@ def scored_by_equality(program: Program) -> bool:
     )
 
 
-def _chained(known: PublishedSet, files: list[tuple[Path, str, str]]) -> Iterator[Program]:
+def _chained(
+    known: PublishedSet, files: list[tuple[Path, str, str]], refuse: Refuse | None
+) -> Iterator[Program]:
     for path, shown, source in files:
         to_programs = known.reader(path, shown) if known.reader is not None else known.to_programs
         assert to_programs is not None, known.title
-        for place, row in read_rows(path, shown, known.holds):
-            check_fields(row, known.required, place, known.holds)
-            for fields in to_programs(row, place):
-                yield Program(source=source, licence=known.licence, date=known.date, train_ok=False, **fields)
+        yield from from_rows(path, shown, known.holds, partial(_made, known, source, to_programs), refuse)
+
+
+def _made(
+    known: PublishedSet,
+    source: str,
+    to_programs: Callable[[Row, str], Iterator[dict[str, Any]]],
+    row: Row,
+    place: str,
+) -> Iterator[Program]:
+    check_fields(row, known.required, place, known.holds)
+    for fields in to_programs(row, place):
+        yield Program(source=source, licence=known.licence, date=known.date, train_ok=False, **fields)
 
 
 def _source(known: PublishedSet, path: Path, shown: str) -> str:

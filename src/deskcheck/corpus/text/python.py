@@ -7,6 +7,7 @@ Nothing here runs the code: what it defines is read from its syntax tree, so a n
 import ast
 import difflib
 import functools
+import io
 import os
 import re
 import sys
@@ -17,6 +18,7 @@ from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 
+from deskcheck.files import read_file
 from deskcheck.recording import InputError
 from deskcheck.recording.program import code_lines
 
@@ -32,12 +34,13 @@ def read_python(path: Path, shown: str) -> str:
     `shown` is the path as the user wrote it, for messages.
     """
     try:
-        with tokenize.open(path) as file:
-            return file.read()
+        data = read_file(path)
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        return io.TextIOWrapper(io.BytesIO(data), encoding).read()
     except UnicodeDecodeError as error:
         raise InputError(f"{shown}: is not {error.encoding} at byte {error.start}. {_DECLARE}") from error
     except SyntaxError as error:  # its first two lines are not UTF-8, or declare an encoding that is unknown
-        raise InputError(f"{shown}: {error.msg.partition(' for ')[0]}. {_DECLARE}") from error
+        raise InputError(f"{shown}: {error.msg.partition(':')[0]}. {_DECLARE}") from error
     except OSError as error:
         raise InputError(f"{shown}: cannot be read: {error.strerror or error}") from error
 
@@ -74,7 +77,8 @@ def parse(code: str, place: str) -> ast.Module:
     """Syntax tree of a module.
 
     Raises:
-        InputError: the code does not parse; the message starts ``place:line:column`` and shows the line.
+        InputError: the code does not parse; the message starts ``place:line:column`` and shows the line, but
+            not that of a file to which a link leads: it may be anybody's.
     """
     try:
         return quiet_parse(code)
@@ -82,9 +86,8 @@ def parse(code: str, place: str) -> ast.Module:
         line, column = error.lineno or 1, max(error.offset or 1, 1)
         lines = code_lines(code)
         text = lines[line - 1] if line <= len(lines) else ""
-        raise InputError(
-            f"{place}:{line}:{column}: does not parse as {_INTERPRETER}: {error.msg}\n{pointed(text, column)}"
-        ) from error
+        said = f"{place}:{line}:{column}: does not parse as {_INTERPRETER}: {error.msg}"
+        raise InputError(said if os.path.islink(place) else f"{said}\n{pointed(text, column)}") from error
     except (ValueError, RecursionError, MemoryError) as error:  # null bytes; nesting too deep for the parser
         raise InputError(
             f"{place}: does not parse as {_INTERPRETER}: {str(error) or 'nested too deeply'}"
@@ -115,9 +118,14 @@ def short_numbers(code: str) -> str:
     return _LONG_NUMBER.sub("1", code)
 
 
+_SHOWN_CHARS = 200
+"""Of a line that does not parse: it can have megabytes."""
+
+
 def pointed(line: str, column: int) -> str:
     """The line, indented, with a caret under its column (counted from 1)."""
-    shown = line.expandtabs(1)
+    first = max(0, column - _SHOWN_CHARS // 2) if len(line) > _SHOWN_CHARS else 0
+    shown, column = line.expandtabs(1)[first : first + _SHOWN_CHARS], column - first
     return f"    {shown}\n    {' ' * (min(column, len(shown) + 1) - 1)}^"
 
 

@@ -6,12 +6,14 @@ A row is checked when it is reached, so whatever stands before a bad row has bee
 import csv
 import gzip
 import io
-import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, TypeVar, cast
 
+from deskcheck.errors import own_failures
+from deskcheck.files import NotJSON, open_file, opened_name, read_file, read_json
 from deskcheck.recording import InputError
 
 Row = dict[str, Any]
@@ -19,14 +21,41 @@ Row = dict[str, Any]
 FORMATS = (".jsonl", ".jsonl.gz", ".json", ".json.gz", ".parquet", ".csv")
 
 
+Refuse = Callable[[str, str], None]
+"""Told the place of a row that cannot be used, and why. The rows after it are read."""
+T = TypeVar("T")
+
+
 def has_format(path: Path) -> bool:
     return path.name.endswith(FORMATS)
 
 
-def read_rows(path: Path, shown: str, holds: str) -> Iterator[tuple[str, Row]]:
+def from_rows(
+    path: Path, shown: str, holds: str, make: Callable[[Row, str], Iterable[T]], refuse: Refuse | None
+) -> Iterator[T]:
+    """What `make` makes of every row and its place, as of `read_rows`.
+
+    refuse: told of the rows that cannot be used, also those that deskcheck itself fails on; None: the first
+    of them is an error.
+    """
+    for place, row in read_rows(path, shown, holds, refuse):
+        if refuse is None:
+            yield from make(row, place)
+            continue
+        made: list[T] = []
+        try:
+            with own_failures(partial(refuse, place)):
+                made += make(row, place)
+        except InputError as error:
+            refuse(place, str(error))
+        yield from made
+
+
+def read_rows(path: Path, shown: str, holds: str, refuse: Refuse | None = None) -> Iterator[tuple[str, Row]]:
     """(place, row) for every row; place is ``file:12`` in JSON lines, else ``file: row 12``, from 1.
 
-    `shown` is the path as the user wrote it. `holds` says what a row should look like.
+    `shown` is the path as the user wrote it. `holds` says what a row should look like. refuse: told of rows
+    that are not JSON objects; without it the first of them is an error.
 
     Raises:
         InputError: the file cannot be read, is cut short, holds something else, or holds nothing.
@@ -38,7 +67,12 @@ def read_rows(path: Path, shown: str, holds: str) -> Iterator[tuple[str, Row]]:
         for place, row in _rows(path, shown, holds):
             count += 1
             if not isinstance(row, dict):
-                raise InputError(f"{place}: a row is a JSON object, this is {_kind(row)}. {holds}")
+                if not isinstance(row, InputError):
+                    row = InputError(f"{place}: a row is a JSON object, this is {_kind(row)}. {holds}")
+                if refuse is None:
+                    raise row
+                refuse(place, str(row))
+                continue
             yield place, row
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(
@@ -51,6 +85,7 @@ def read_rows(path: Path, shown: str, holds: str) -> Iterator[tuple[str, Row]]:
 
 
 def _rows(path: Path, shown: str, holds: str) -> Iterator[tuple[str, object]]:
+    """Rows with their places; in the place of a line that cannot be read, its error."""
     if path.name.endswith(".parquet"):
         yield from _parquet(path, shown, holds)
         return
@@ -58,7 +93,7 @@ def _rows(path: Path, shown: str, holds: str) -> Iterator[tuple[str, object]]:
         yield from _csv(path, shown, holds)
         return
     packed = path.name.endswith(".gz")
-    with cast(IO[bytes], gzip.open(path)) if packed else path.open("rb") as file:
+    with open_file(path) as opened, cast(IO[bytes], gzip.open(opened)) if packed else opened as file:
         if path.name.endswith((".json", ".json.gz")):
             yield from _json_list(file, shown, holds)
         else:
@@ -69,7 +104,10 @@ def _json_lines(file: IO[bytes], shown: str, holds: str) -> Iterator[tuple[str, 
     for number, line in enumerate(file, start=1):
         if line.strip():
             place = f"{shown}:{number}"
-            yield place, _decoded(line.rstrip(b"\r\n"), place, holds, ended=line.endswith(b"\n"))
+            try:
+                yield place, _decoded(line.rstrip(b"\r\n"), place, holds, ended=line.endswith(b"\n"))
+            except InputError as error:  # of this line alone
+                yield place, error
 
 
 def _json_list(file: IO[bytes], shown: str, holds: str) -> Iterator[tuple[str, object]]:
@@ -82,21 +120,17 @@ def _json_list(file: IO[bytes], shown: str, holds: str) -> Iterator[tuple[str, o
 
 def _decoded(data: bytes, place: str, holds: str, *, ended: bool) -> object:
     try:
-        return json.loads(data.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise InputError(f"{place}: is not UTF-8 at byte {error.start}. {holds}") from error
-    except RecursionError as error:
-        raise InputError(f"{place}: is nested too deeply. {holds}") from error
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}" if error.lineno > 1 else f"column {error.colno}"
-        cut = "" if ended or not data else " If the file was cut short, fetch it again."
-        raise InputError(f"{place}: not JSON at {where}: {error.msg}.{cut} {holds}") from error
+        return read_json(data, place, holds)
+    except NotJSON as error:
+        if error.cut and data and not ended:
+            raise InputError(f"{error} If the file was cut short, fetch it again.") from None
+        raise
 
 
 def _csv(path: Path, shown: str, holds: str) -> Iterator[tuple[str, object]]:
     """Every value is text. The first line names the columns; a quoted cell may hold line ends."""
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_file(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{shown}: is not UTF-8 at byte {error.start}. {holds}") from error
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
@@ -120,7 +154,7 @@ def _parquet(path: Path, shown: str, holds: str) -> Iterator[tuple[str, object]]
     import pyarrow.parquet
 
     try:
-        with pyarrow.parquet.ParquetFile(path) as file:
+        with opened_name(path) as name, pyarrow.parquet.ParquetFile(name) as file:
             number = 0
             for batch in file.iter_batches(batch_size=256):
                 for row in batch.to_pylist():

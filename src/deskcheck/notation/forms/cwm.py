@@ -24,9 +24,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from deskcheck.files import NotJSON, read_json
 from deskcheck.notation.forms.whereabouts import FrameStep, whereabouts
 from deskcheck.notation.lines import Parsed, Unreadable, unreadable
-from deskcheck.notation.state import BEGINS, MODULE, UNKNOWN, Frame, Moment, fields_of
+from deskcheck.notation.state import BEGINS, UNKNOWN, Frame, Moment, fields_of
 from deskcheck.notation.values import Objects, Reader, Unread, read_value, value_text
 from deskcheck.recording import Kind
 from deskcheck.recording.program import code_lines
@@ -47,13 +48,6 @@ _HEAD = re.compile(r"<\|(call|line|return|exception)_sep\|>")
 _NUMBER = re.compile(r"([0-9]{1,9}):")
 
 
-def variables(moment: Moment) -> dict[str, Encoded]:
-    """The variables of the running frame; of a module's, its globals."""
-    frame = moment.running
-    own = moment.globals.get(frame.file, {}) if frame.function == MODULE else {}
-    return {**own, **frame.locals}
-
-
 def cwm_text(moments: Iterable[Moment], source: str, *, numbers: bool = False) -> str:
     """The frames of a trace, one after another. source: of the program, for the text of its lines."""
     lines = code_lines(source)
@@ -68,7 +62,7 @@ def cwm_text(moments: Iterable[Moment], source: str, *, numbers: bool = False) -
         if word in ("call", "line"):
             if word == "call":
                 told = {}
-            own_values = variables(moment)
+            own_values = moment.names(moment.running)
             names = orders.of(moment, own_values)
             texts = {name: _text(own_values[name], moment.objects) for name in names}
             # ".." as a value itself cannot be mistaken: the repr of a str has quotes.
@@ -134,7 +128,9 @@ def cwm_kept(moments: Iterable[Moment]) -> Iterator[Moment]:
         objects: dict[int, Content] = {}
         names: dict[str, Encoded] = {}
         if kind in (Kind.CALL, Kind.LINE):
-            names = {name: _alone(v, moment.objects, objects) for name, v in variables(moment).items()}
+            names = {
+                name: _alone(v, moment.objects, objects) for name, v in moment.names(moment.running).items()
+            }
         value = None if moment.kind in (Kind.UNWIND, Kind.CALL, Kind.LINE, Kind.RESUME) else moment.value
         value = _alone(value, moment.objects, objects)
         yield Moment(kind, (Frame("", moment.running.line, locals=names),), {}, objects, value)
@@ -355,8 +351,8 @@ def _names(shown: str, told: dict[str, str], at: int) -> dict[str, str]:
 
 def _json(text: str, at: int) -> object:
     try:
-        found: object = json.loads(text)
-    except (ValueError, RecursionError):
+        found: object = read_json(text)
+    except NotJSON:
         raise Unread(at, "expected JSON") from None
     return found
 

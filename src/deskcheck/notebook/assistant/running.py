@@ -3,13 +3,13 @@
 Jupyter, VS Code and jupyter_client write such a file for each kernel into the user's runtime folder, and
 leave some behind. Its key lets whoever reads it run code in the kernel: nothing of it is handed out."""
 
-import json
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from deskcheck.errors import InputError, MissingExtra
+from deskcheck.files import read_file, read_json
 
 _AT_ONCE = 8
 _MOST = 200
@@ -64,7 +64,7 @@ def _age(file: Path) -> float:
 def _read(file: Path) -> RunningKernel | str:
     """Or why that is none."""
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
+        content = read_json(read_file(file))
     except OSError as error:
         return f"cannot be read ({error.strerror})"
     except ValueError:

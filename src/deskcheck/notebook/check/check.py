@@ -12,6 +12,7 @@ sandbox)."""
 import ast
 import hashlib
 import json
+import logging
 import os
 import re
 import threading
@@ -23,7 +24,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from deskcheck.errors import InputError, RecordingError
+from deskcheck.errors import InputError, RecordingError, own_failures
+from deskcheck.files import read_json
 from deskcheck.notebook.check.diff import DiffRow, diff
 from deskcheck.notebook.check.names import (
     bound,
@@ -70,6 +72,8 @@ from deskcheck.notebook.trajectory.trajectory import (
 )
 from deskcheck.recording.program import Environment
 
+_log = logging.getLogger(__name__)
+
 
 class CellStatus(StrEnum):
     """What became of a cell: exactly one of these."""
@@ -104,7 +108,8 @@ class NotebookStatus(StrEnum):
     NO_KERNEL = "no_kernel"
     """It is not for Python."""
     HARNESS_ERROR = "harness_error"
-    """It ended the process that ran it, three times: only of a job (`deskcheck.notebook.check.job`)."""
+    """deskcheck itself failed on it, as `detail` says; or, of a job (`deskcheck.notebook.check.job`), it
+    ended the process that ran it, three times."""
     TIMED_OUT = "timed_out"
     """A cell was stopped at a limit, or all together took too long."""
     FAILED = "failed"
@@ -214,7 +219,7 @@ class NotebookReport:
     @classmethod
     def restored(cls, text: str) -> "NotebookReport":
         """What was `saved`."""
-        row = json.loads(text)
+        row = read_json(text, "column report")
         lists = {"cells": tuple(map(CellReport._restored, row["cells"])), "notes": tuple(row["notes"])}
         return cls(**row | lists | {"status": NotebookStatus(row["status"])})
 
@@ -369,7 +374,23 @@ def check_one(
 ) -> tuple[NotebookReport, Environment | None]:
     """What becomes of one notebook, and where it ran; None where it did not. folder: that it runs in a copy
     of. kept: the folder of its runs' trajectories, from which another call goes on; None: nothing is kept.
-    servers: as of `Kernel`."""
+    servers: as of `Kernel`. A failure of deskcheck itself is the status of this notebook."""
+    failures: list[str] = []
+    with own_failures(failures.append):
+        return _check_one(path, folder, kept, settings, servers=servers, interrupted=interrupted)
+    _log.error("%s: %s", path, failures[0].partition("\n")[0])
+    return NotebookReport(path=str(path), status=NotebookStatus.HARNESS_ERROR, detail=failures[0]), None
+
+
+def _check_one(
+    path: Path,
+    folder: Path,
+    kept: Path | None,
+    settings: CheckSettings,
+    *,
+    servers: Servers | None = None,
+    interrupted: Callable[[], bool] = lambda: False,
+) -> tuple[NotebookReport, Environment | None]:
     try:
         stored = read_notebook(path, order=settings.order)
     except InputError as error:

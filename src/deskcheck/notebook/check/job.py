@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from deskcheck.errors import InputError
-from deskcheck.files import sync
+from deskcheck.files import read_file, read_json, sync
 from deskcheck.notebook.check.check import (
     NotebookReport,
     NotebookStatus,
@@ -170,7 +170,7 @@ def _items(files: Iterable[tuple[Path, Path]]) -> Iterator[Item]:
 def _sha256(path: Path) -> str | None:
     """Of a file; None of one that cannot be read, which its report will say."""
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return hashlib.sha256(read_file(path)).hexdigest()
     except OSError:
         return None
 
@@ -268,7 +268,7 @@ def _read(path: Path) -> Iterator[tuple[NotebookReport, Environment | None]]:
         told = row["environment"]
         yield (
             NotebookReport.restored(row["report"]),
-            None if told is None else Environment.from_dict(json.loads(told)),
+            None if told is None else Environment.from_dict(read_json(told, "column environment")),
         )
 
 

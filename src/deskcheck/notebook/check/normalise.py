@@ -40,12 +40,13 @@ def same_after(
 ) -> tuple[str, ...] | None:
     """Names of the fewest normalisers after which two texts are the same; None where they are different after
     all of them, empty where they are the same as they are. Of several sets of one size, the first in the
-    order of `NORMALISERS`. For very long texts: some of which none can be left out.
+    order of `NORMALISERS`. For long texts: some of which none can be left out. Of more than `MOST_CHARS` in
+    both texts together none is tried.
     """
     if one == other:
         return ()
     pairs = _pairs(one, other)
-    if pairs is None:
+    if pairs is None or sum(len(a) + len(b) for a, b in pairs) > MOST_CHARS:
         return None
     candidates: list[Normaliser] = []
     left = pairs
@@ -68,6 +69,8 @@ def same_after(
     return tuple(each.name for each in candidates)
 
 
+MOST_CHARS = 4 << 20
+"""A run keeps a quarter of that, so what has more is stored, and no rule makes that much of it equal."""
 _LONG = 100_000
 """Characters, beyond which trying every set would take too long."""
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deskcheck.errors import InputError
+from deskcheck.files import read_text
 from deskcheck.notebook.check.normalise import Normaliser
 
 
@@ -38,7 +39,7 @@ def read_sanitisers(path: Path) -> tuple[Normaliser, ...]:
     expression and its replacement do not stand together.
     """
     try:
-        lines = path.read_text("utf-8").splitlines()
+        lines = read_text(path).splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read: {error}.") from error
     found: list[Normaliser] = []

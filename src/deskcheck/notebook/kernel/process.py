@@ -29,7 +29,6 @@ from deskcheck.notebook.kernel.late import Children
 from deskcheck.notebook.kernel.refusals import Refusals
 from deskcheck.notebook.trajectory.chance import ChanceKind, ChanceSource, unseen
 from deskcheck.sandbox.inside import server
-from deskcheck.sandbox.linux import root
 
 
 def main(settings: dict[str, Any]) -> None:
@@ -41,7 +40,6 @@ def main(settings: dict[str, Any]) -> None:
     os.environ.update(settings["environment"])
     time.tzset()
     os.makedirs(SOCKETS, exist_ok=True)
-    os.makedirs(root.SHARED_MEMORY, exist_ok=True)
     # IPython would copy this file with its mode, which is denied where programs run as the user.
     readme = Path(".ipython", "profile_default", "startup", "README")
     readme.parent.mkdir(parents=True)

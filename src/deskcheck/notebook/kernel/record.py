@@ -1,6 +1,8 @@
 """Records notebooks: each is run in a fresh kernel, and its trajectory goes to a file."""
 
+import functools
 import hashlib
+import logging
 import os
 import threading
 from collections import Counter
@@ -10,7 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from deskcheck.errors import InputError
+from deskcheck.errors import InputError, own_failures
 from deskcheck.notebook.kernel.folders import root_of
 from deskcheck.notebook.kernel.kernel import NOTHING_AROUND, Surroundings
 from deskcheck.notebook.kernel.replayer import Reruns, SandboxKernels, replay
@@ -22,6 +24,8 @@ from deskcheck.notebook.trajectory.git import read_history
 from deskcheck.notebook.trajectory.ipynb import notebook_files, read_notebook
 from deskcheck.notebook.trajectory.june import read_june
 from deskcheck.notebook.trajectory.trajectory import SUFFIX, Ended, Trajectory
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -55,9 +59,9 @@ def record_notebooks(
 ) -> Summary:
     """Run the notebooks of some sources and record each in a file below `out`; those there are left alone.
 
-    state: bounds on what is seen of variables. workers: notebooks that run at once. A notebook that cannot be
-    read is a problem of its own, the rest goes on. Ctrl-C leaves what is under way to the next call, which
-    goes on from there.
+    state: bounds on what is seen of variables. workers: notebooks that run at once. A notebook or log that
+    cannot be read, or that deskcheck itself fails on, is a problem of its own; the others continue. Ctrl-C
+    leaves what is under way to the next call, which goes on from there.
 
     Raises:
         InputError: a source names nothing.
@@ -96,17 +100,21 @@ def record_notebooks(
             for future in as_completed(waiting):
                 job = waiting[future]
                 try:
-                    found = future.result()
+                    with own_failures(functools.partial(_failed, summary, job.name)):
+                        _count(summary, job.name, future.result())
                 except InputError as error:
                     summary.problems[job.name] = str(error)
-                else:
-                    _count(summary, job.name, found)
                 progress(job.name)
         except BaseException:
             stopping.set()
             pool.shutdown(cancel_futures=True)
             raise
     return summary
+
+
+def _failed(summary: Summary, name: str, why: str) -> None:
+    summary.problems[name] = why
+    _log.error("%s: %s", name, why.partition("\n")[0])
 
 
 def _count(summary: Summary, name: str, found: Trajectory) -> None:
@@ -154,13 +162,26 @@ def _digest(origin: tuple[str, str]) -> str:
     return hashlib.blake2b(os.fsencode("/".join((folder, origin[1]))), digest_size=3).hexdigest()
 
 
+def _refused(why: str, order: str) -> Trajectory:
+    raise InputError(why)
+
+
 def _jobs(source: str) -> Iterator[_Job]:
     prefix = next((prefix for prefix in PREFIXES if source.startswith(prefix)), "")
     path = Path(source.removeprefix(prefix))
     if not path.exists():
         raise InputError(f"{source}: there is no {path}.")
     if prefix == "june:":
-        for number, found in enumerate(read_june(path)):
+        logged: list[Trajectory] = []
+        why: list[str] = []
+        try:
+            with own_failures(why.append):
+                logged += read_june(path)
+        except InputError as error:
+            why.append(str(error))
+        if why:  # a problem of this log, which the others do not have
+            yield _Job(path.stem, functools.partial(_refused, why[0]), None, (str(path.resolve()), prefix))
+        for number, found in enumerate(logged):
             name, origin = f"{path.stem}-{number:03d}", (str(path.resolve()), f"{prefix}{number}")
             yield _Job(name, lambda order, found=found: found, None, origin)  # type: ignore[misc]
     elif prefix == "history:":

@@ -12,6 +12,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from deskcheck.sandbox.inside.beside import PROCESS_FOLDERS, can_open
+
 RULES: dict[str, str] = {
     "memory": "a kernel may fill so much memory and no more; --memory SIZE gives it more",
     "disk": "a notebook may write so much and no more; --disk SIZE gives it more",
@@ -195,8 +197,6 @@ _REFUSED = re.compile(
     re.MULTILINE | re.VERBOSE,
 )
 """How the tools of a system name a path and the reason: ``cat: /a: Permission denied``."""
-_OF_A_SYSTEM = ("/proc/", "/sys/")
-"""What lies there is another for every process."""
 
 
 def of_commands(stderr: str) -> str | None:
@@ -209,7 +209,7 @@ def of_commands(stderr: str) -> str | None:
         return "user"
     for found in _REFUSED.finditer(stderr):
         path = found[1]
-        if not path.startswith(_OF_A_SYSTEM) and _is_allowed(path, found["why"]):
+        if not path.startswith(PROCESS_FOLDERS) and _is_allowed(path, found["why"]):
             return "files outside"
     return None
 
@@ -223,9 +223,7 @@ def _is_allowed(path: str, why: str) -> bool:
     """Whether out here nothing is in the way of what a command could not do."""
     if why.startswith("No such"):
         return os.path.exists(path)
-    if why.startswith("Permission") and os.path.exists(path):
-        return os.access(path, os.R_OK)
-    return os.access(path if os.path.exists(path) else os.path.dirname(path), os.W_OK)
+    return can_open(path, writes=not (why.startswith("Permission") and os.path.exists(path)))
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:

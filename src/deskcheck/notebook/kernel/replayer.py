@@ -212,6 +212,8 @@ def _replay(
     found = None if path is None else _kept(path)
     if found is not None:
         return found
+    wanted = trajectory.limits.get("cell_s") if trajectory.source == "ipynb" else None
+    limits = replace(limits, cell_s=limits.of_cells(wanted))
     head = replace(
         trajectory,
         source="replay",
@@ -262,8 +264,7 @@ class _Replay:
         self.writer = writer
         self.kernel = kernel
         self.limits = limits
-        wanted = trajectory.limits.get("cell_s", 0) if trajectory.source == "ipynb" else 0
-        self.cell_limits = CellLimits(cell_s=max(limits.cell_s, wanted), output_chars=limits.output_chars)
+        self.cell_limits = CellLimits(cell_s=limits.of_cells(None), output_chars=limits.output_chars)
         self.asked = interrupted
         self.stopped = False
         self.until = time.monotonic() + limits.notebook_s

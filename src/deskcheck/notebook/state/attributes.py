@@ -11,7 +11,7 @@ import types
 from _random import Random
 from typing import Any
 
-from deskcheck.tracer import arrays as _arrays
+from deskcheck.tracer.contents import arrays as _arrays
 
 _DEEPEST = 4
 _MOST = 2000

@@ -20,7 +20,7 @@ from typing import Any
 
 from deskcheck.notebook.state import tensors
 from deskcheck.notebook.state.attributes import attributes, kept_for_all, summary
-from deskcheck.tracer import arrays as _arrays
+from deskcheck.tracer.contents import arrays as _arrays
 from deskcheck.tracer.limits import TraceLimits
 from deskcheck.tracer.snapshot import Snapshotter, bases_of, know_enum, names_of
 

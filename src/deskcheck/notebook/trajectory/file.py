@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from deskcheck.errors import InputError, RecordingError
-from deskcheck.files import disk_errors, sync
+from deskcheck.files import NotJSON, disk_errors, open_file, opened_name, read_json, sync
 from deskcheck.notebook.trajectory.trajectory import (
     SUFFIX,
     Ended,
@@ -87,6 +87,8 @@ class TrajectoryWriter:
         self.path = Path(path)
         self.part = self.path.with_name(self.path.name + _PART)
         self._head = _head_row(head)
+        self._order: tuple[str, ...] | None = None
+        """That of the step that was written last."""
         self.resumed = 0
         with disk_errors(self.path, "record a trajectory here"):
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -111,11 +113,11 @@ class TrajectoryWriter:
         with disk_errors(self.part, "read what was recorded"):
             self._file.seek(0)
             whole = 0
-            with open(self.part, "rb") as lines:
+            with open_file(self.part) as lines:
                 for number, line in enumerate(lines):
                     if not line.endswith(b"\n"):
                         break  # the writer was stopped in this line
-                    if number == 0 and _same(json.loads(line)) != _same(self._head):
+                    if number == 0 and _same(self._row(line)) != _same(self._head):
                         raise InputError(
                             f"{self.part}: was begun for another notebook, or under other limits. "
                             "Delete it to begin anew."
@@ -126,8 +128,14 @@ class TrajectoryWriter:
         if not whole:
             self._line(self._head)
 
+    def _row(self, line: bytes) -> dict[str, Any]:
+        try:
+            return _object(line)
+        except NotJSON as error:
+            raise InputError(f"{self.part}: has a line that {error}. Delete it to begin anew.") from error
+
     def _line(self, row: dict[str, Any]) -> None:
-        text = json.dumps(row, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+        text = _compact(row).encode() + b"\n"
         with disk_errors(self.part, "write a step"):
             before = os.fstat(self._file.fileno()).st_size
             written = self._file.write(text)
@@ -137,14 +145,27 @@ class TrajectoryWriter:
 
     def steps(self) -> Iterator[Step]:
         """What has been written, read again."""
-        with open(self.part, "rb") as lines:
+        with open_file(self.part) as lines:
             next(lines)
+            order: tuple[str, ...] = ()
             for line in lines:
-                yield from_dict(json.loads(line))
+                row = self._row(line)
+                order = tuple(map(str, row["order"])) if isinstance(row.get("order"), list) else order
+                try:
+                    step = from_dict(row | {"order": order})
+                except (KeyError, TypeError, ValueError) as error:
+                    raise RecordingError(
+                        f"{self.part}: damaged: {error!r}. Delete it to begin anew.", str(self.part)
+                    ) from error
+                yield step
 
     def write(self, step: Step) -> None:
         """Add a step. When this returns, it survives the death of this process."""
-        self._line(to_dict(step))
+        row = to_dict(step)
+        if row["order"] == self._order:  # of ten thousand cells it is longer than all else
+            del row["order"]
+        self._order = step.order
+        self._line(row)
 
     def finish(
         self, ended: Ended = Ended.WHOLE, detail: str = "", environment: Environment | None = None
@@ -191,11 +212,17 @@ def write_trajectory(path: str | os.PathLike[str], trajectory: Trajectory) -> Tr
 def _batches(steps: Iterable[Step]) -> Iterator[list[dict[str, Any]]]:
     rows: list[dict[str, Any]] = []
     size = 0
+    order: tuple[str, ...] | None = None
+    text = ""
     for number, step in enumerate(steps):
         row = {"step": number, **to_dict(step)}
+        if row["order"] != order:
+            order, text = step.order, _compact(step.order)
+            size += len(text)
+        row["order"] = text
         for name in _JSON:
-            if name in row:
-                row[name] = json.dumps(row[name], ensure_ascii=True, separators=(",", ":"))
+            if name in row and name != "order":
+                row[name] = _compact(row[name])
                 size += len(row[name])
         rows.append(_storable(row))
         if len(rows) >= _GROUP_ROWS or size >= _GROUP_BYTES:
@@ -205,8 +232,15 @@ def _batches(steps: Iterable[Step]) -> Iterator[list[dict[str, Any]]]:
         yield rows
 
 
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+
+
 def _storable(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: storable(value) if isinstance(value, str) else value for name, value in row.items()}
+    return {
+        name: storable(value) if isinstance(value, str) and name not in _JSON else value  # JSON is ASCII
+        for name, value in row.items()
+    }
 
 
 def _head_row(head: Trajectory) -> dict[str, Any]:
@@ -237,16 +271,17 @@ def begun(path: str | os.PathLike[str]) -> Trajectory | None:
     part = Path(path).with_name(Path(path).name + _PART)
     if not part.exists():
         return None
-    with disk_errors(part, "read what was recorded"), open(part, "rb") as lines:
+    with disk_errors(part, "read what was recorded"), open_file(part) as lines:
         line = lines.readline()
     try:
-        return _trajectory(json.loads(line), (), part) if line.endswith(b"\n") else None
-    except ValueError as error:
-        raise RecordingError(f"{part}: damaged: {error}. Delete it to begin anew.", str(part)) from error
+        return _trajectory(_object(line), (), part) if line.endswith(b"\n") else None
+    except NotJSON as error:
+        raise RecordingError(f"{part}: damaged: it {error}. Delete it to begin anew.", str(part)) from error
 
 
 def _trajectory(head: dict[str, Any], steps: Sequence[Step], path: Path) -> Trajectory:
-    if head.pop("format", FORMAT + 1) > FORMAT:
+    version = head.pop("format", FORMAT + 1)
+    if type(version) is not int or version > FORMAT:
         raise RecordingError(f"{path}: of a later format; upgrade: pip install -U deskcheck.", str(path))
     environment = head.pop("environment", None)
     known = {f.name for f in fields(Trajectory)}
@@ -261,7 +296,7 @@ def _trajectory(head: dict[str, Any], steps: Sequence[Step], path: Path) -> Traj
                 "environment": Environment.from_dict(environment) if environment else None,
             }
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise RecordingError(f"{path}: damaged: {error!r}. Record it again.", str(path)) from error
 
 
@@ -276,6 +311,22 @@ def trajectories(folder: str | os.PathLike[str]) -> Iterator[Trajectory]:
     return map(read_trajectory, paths)
 
 
+def _head(text: bytes, path: Path) -> dict[str, Any]:
+    """What a file says of its trajectory. Raises RecordingError."""
+    try:
+        return _object(text)
+    except NotJSON as error:
+        raise RecordingError(f"{path}: damaged: its head {error}. Record it again.", str(path)) from error
+
+
+def _object(text: bytes) -> dict[str, Any]:
+    """A JSON object. Raises NotJSON."""
+    found = read_json(text)
+    if not isinstance(found, dict):
+        raise NotJSON("is not a JSON object")
+    return found
+
+
 class _Steps(Sequence[Step]):
     """The steps in a file, a row group at a time."""
 
@@ -283,7 +334,7 @@ class _Steps(Sequence[Step]):
         self._path = path
         self._group: tuple[int, list[Step]] = (-1, [])
         with self._opened() as file:
-            self.head: dict[str, Any] = json.loads(file.schema_arrow.metadata[_KEY])
+            self.head = _head(file.schema_arrow.metadata[_KEY], path)
             meta = file.metadata
             self._starts = [0]
             for number in range(meta.num_row_groups):
@@ -292,7 +343,8 @@ class _Steps(Sequence[Step]):
     def _opened(self) -> Any:
         path = self._path
         try:
-            file = pq.ParquetFile(str(path), pre_buffer=False)
+            with opened_name(path) as name:
+                file = pq.ParquetFile(name, pre_buffer=False)
             if _KEY not in (file.schema_arrow.metadata or {}):
                 raise RecordingError(f"{path}: a Parquet file, but not one of a trajectory.", str(path))
         except FileNotFoundError as error:
@@ -328,8 +380,12 @@ class _Steps(Sequence[Step]):
     def _read(self, number: int) -> list[Step]:
         try:
             with self._opened() as file:
-                rows = file.read_row_group(number, use_threads=False).to_pylist()
-            return [_step(row) for row in rows]
+                table = file.read_row_group(number, use_threads=False)
+            orders = table.column("order").dictionary_encode().combine_chunks()
+            known = [tuple(read_json(text, "order")) for text in orders.dictionary.to_pylist()]
+            places = orders.indices.to_pylist()
+            rows = table.drop_columns(["order"]).to_pylist()
+            return [_step(row | {"order": known[at]}) for row, at in zip(rows, places, strict=True)]
         except (OSError, pa.ArrowException, ValueError, KeyError, TypeError) as error:
             raise RecordingError(
                 f"{self._path}: damaged: {error}. Record it again.", str(self._path)
@@ -343,7 +399,7 @@ class _Steps(Sequence[Step]):
 
 def _step(row: dict[str, Any]) -> Step:
     given = {name: value for name, value in row.items() if value is not None and name != "step"}
-    for name in _JSON:
+    for name in ("outputs", "state"):
         if name in given:
-            given[name] = json.loads(given[name])
+            given[name] = read_json(given[name], name)
     return from_dict(given)

@@ -9,10 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.errors import InputError, MissingExtra
+from deskcheck.files import NotJSON, read_file, read_json
 from deskcheck.notebook.trajectory import percent
 from deskcheck.notebook.trajectory.trajectory import Cell, Execution, Output, Status, Trajectory
 
 ORDERS = ("top", "count")
+_LONGEST_S = 366 * 86400
+"""A longer limit on a cell is not meant as one."""
+_COUNTS = 1 << 53
+"""Execution counts are less."""
+MOST_SOURCE_CHARS = 2_000_000
+"""Of a code cell. A kernel sends its source back, in a message of up to 8 MB."""
 LEFT_OUT = (".ipynb_checkpoints", ".git", "node_modules")
 """Folders below which no notebooks are looked for."""
 
@@ -43,7 +50,7 @@ def read_notebook(path: str | Path, *, order: str = "top") -> Trajectory:
     if Path(path).suffix == percent.SUFFIX:
         return _trajectory(percent.read_script(path), [], str(path), order)
     try:
-        text = Path(path).read_bytes()
+        text = read_file(path)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
     return parse_notebook(text, name=str(path), order=order)
@@ -64,13 +71,19 @@ def _trajectory(notebook: dict[str, Any], notes: list[str], name: str, order: st
         raise InputError(f"{name}: has no list of cells: it is not a notebook.")
     metadata = _object(notebook.get("metadata"))
     spec = _object(metadata.get("kernelspec"))
-    language = spec.get("language") or _object(metadata.get("language_info")).get("name")
+    language = _text(spec.get("language"), name, "kernelspec.language") or _text(
+        _object(metadata.get("language_info")).get("name"), name, "language_info.name"
+    )
     if not spec:
         notes.append("no kernelspec: taken for Python")
     wanted = _object(metadata.get("execution"))  # of nbmake and Jupyter Book
     cells, executions = _cells(raw, name, notes, may_raise=wanted.get("allow_errors") is True)
+    limits = {}
     timeout = wanted.get("timeout")
-    limits = {"cell_s": timeout} if isinstance(timeout, int | float) and timeout > 0 else {}
+    if isinstance(timeout, int | float) and timeout is not True and 0 < timeout < _LONGEST_S:
+        limits["cell_s"] = timeout
+    elif timeout is not None:
+        notes.append(f"execution.timeout {timeout!r:.40} of the metadata is not a number of seconds: ignored")
     if order == "count":
         executions = [one for one in executions if one.count is not None]
         counts = [one.count for one in executions]
@@ -85,7 +98,7 @@ def _trajectory(notebook: dict[str, Any], notes: list[str], name: str, order: st
         path=name,
         cells=cells,
         steps=tuple(executions),
-        kernel=spec.get("name"),
+        kernel=_text(spec.get("name"), name, "kernelspec.name"),
         language=language,
         limits=limits,
         notes=tuple(notes),
@@ -94,22 +107,18 @@ def _trajectory(notebook: dict[str, Any], notes: list[str], name: str, order: st
 
 def _notebook(text: bytes, name: str) -> tuple[dict[str, Any], list[str]]:
     try:
-        notebook = json.loads(text)
-    except UnicodeDecodeError as error:
-        raise InputError(f"{name}: is not UTF-8: {error}.") from error
-    except json.JSONDecodeError as error:
-        cut = error.pos >= len(text.decode("utf-8", "replace").rstrip()) - 1 or "Unterminated" in error.msg
-        what = f"is cut off after {len(text)} bytes" if cut else "is not JSON"
-        raise InputError(f"{name}: {what}: {error}.") from error
-    except RecursionError as error:
-        raise InputError(f"{name}: is nested too deep.") from error
+        notebook = read_json(text, name)
+    except NotJSON as error:
+        if error.cut:
+            raise InputError(f"{name}: is cut off after {len(text)} bytes: {error.reason}.") from None
+        raise
     if not isinstance(notebook, dict) or type(notebook.get("nbformat")) is not int:
         raise InputError(f"{name}: is JSON, but no notebook: it has no number 'nbformat'.")
     version = notebook["nbformat"]
     if version == 4:
         return notebook, []
     if version not in (1, 2, 3):
-        raise InputError(f"{name}: nbformat {version}: known are 1 to 4.")
+        raise InputError(f"{name}: nbformat {version!r:.40}: known are 1 to 4.")
     try:
         from nbformat import convert, reader
     except ImportError as error:
@@ -120,7 +129,13 @@ def _notebook(text: bytes, name: str) -> tuple[dict[str, Any], list[str]]:
         raise InputError(f"{name}: nbformat {version}, which cannot be converted: {error!r}.") from error
     for cell in converted["cells"]:
         cell.pop("id", None)  # which nbformat draws anew each time
-    return json.loads(json.dumps(converted)), [f"converted from nbformat {version}"]
+    return read_json(json.dumps(converted), name), [f"converted from nbformat {version}"]
+
+
+def _text(value: Any, name: str, what: str) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise InputError(f"{name}: {what} of the metadata is not a text. Save the notebook anew in Jupyter.")
+    return value
 
 
 def _object(value: Any) -> dict[str, Any]:
@@ -153,13 +168,18 @@ def _cells(
             tags += ("raises-exception",) if may_raise and kind == "code" else ()
         except (KeyError, TypeError, AttributeError) as error:
             raise InputError(f"{name}: cell {number} is none of nbformat 4: {error!r}.") from error
+        if kind == "code" and len(source) > MOST_SOURCE_CHARS:
+            raise InputError(
+                f"{name}: cell {number}: its source has {len(source):,} characters, and cells of up to "
+                f"{MOST_SOURCE_CHARS:,} are run. Put the data into a file that the cell reads."
+            )
         if kind not in ("code", "markdown", "raw"):
             notes.append(f"cell {number} is of the unknown type {kind!r}: kept as it is, not run")
         made = Cell(id=id_, source=source, type=str(kind), tags=tags)
         cells.append(made)
         if kind == "code":
             count = cell.get("execution_count")
-            count = count if type(count) is int else None
+            count = count if type(count) is int and abs(count) < _COUNTS else None
             ran.append((made, _status(count, outputs), count, outputs))
     order = tuple(cell.id for cell in cells)
     executions = [
@@ -179,12 +199,13 @@ def _status(count: int | None, outputs: tuple[Output, ...]) -> Status:
 def _output(raw: Any) -> Output:
     kind = raw["output_type"]
     if kind == "stream":
-        return Output(type=kind, name=raw.get("name", "stdout"), text=joined(raw.get("text", "")))
+        return Output(type=kind, name=str(raw.get("name", "stdout")), text=joined(raw.get("text", "")))
     if kind == "error":
         text = "\n".join(map(str, raw.get("traceback", ())))
         return Output(type=kind, name=str(raw.get("ename")), value=str(raw.get("evalue")), text=text)
     data = {mime: _mime(mime, value) for mime, value in _object(raw.get("data")).items()}
     count = raw.get("execution_count")
+    count = count if type(count) is int and abs(count) < _COUNTS else None
     return Output(type=str(kind), data=data, metadata=_object(raw.get("metadata")), count=count)
 
 
@@ -192,4 +213,6 @@ def _mime(mime: str, value: Any) -> Any:
     """JSON types stay as they are, other data is text."""
     if isinstance(value, list) and not mime.endswith("json") and all(isinstance(line, str) for line in value):
         return "".join(value)
+    if not isinstance(value, str) and mime.startswith(("text/", "image/")):
+        raise TypeError(f"{mime} is not a text")
     return value

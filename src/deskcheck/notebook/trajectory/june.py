@@ -6,7 +6,6 @@ text of cells and, of outputs, sizes and exceptions alone. Moves are not in it. 
 (``cell_num``) is that of the *selected* cell, which need not be the event's."""
 
 import csv
-import json
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.errors import InputError
+from deskcheck.files import read_json
 from deskcheck.notebook.trajectory.changes import changes, matched
 from deskcheck.notebook.trajectory.trajectory import (
     Cell,
@@ -107,7 +107,7 @@ def _posted(first: str, lines: Iterator[str], path: str) -> Iterator[tuple[str, 
     for number, line in enumerate(_again(first, lines), 1):
         place = f"{path}: line {number}"
         try:
-            found = json.loads(line)
+            found = read_json(line)
             row = {name: "" if value is None else str(value) for name, value in found.items()}
         except (ValueError, AttributeError) as error:
             raise InputError(f"{place}: is no JSON object: {error}.") from error
@@ -288,7 +288,7 @@ class _Session:
                     source=_CHECKS_LOG.sub("", "".join(cell["source"])),
                     type=cell["cell_type"],
                 )
-                for cell in json.loads(text)
+                for cell in read_json(text)
             ]
         except (ValueError, TypeError, KeyError) as error:
             raise InputError(f"{place}: save_notebook holds no list of cells: {error!r}.") from error
@@ -353,7 +353,7 @@ class _Session:
                 self.notes.append(f"{place}: error of the cell {id_!r}, which does not run: left out")
             return
         try:
-            found = json.loads(text)
+            found = read_json(text)
             output = Output(type="error", name=str(found["ename"]), value=str(found["evalue"]), text="")
         except (ValueError, TypeError, KeyError) as error:
             raise InputError(f"{place}: error holds no exception: {error!r}.") from error
@@ -402,8 +402,8 @@ def _selected(text: str, place: str) -> int | None:
     """The place of the selected cell; None: there is none."""
     try:
         number = int(float(text)) if text else None
-    except ValueError as error:
-        raise InputError(f"{place}: cell_num {text!r} is no number.") from error
+    except (ValueError, OverflowError) as error:
+        raise InputError(f"{place}: cell_num {text!r:.80} is no number.") from error
     if number is not None and number < 0:
         raise InputError(f"{place}: cell_num {text!r} is less than zero.")
     return number
@@ -424,6 +424,6 @@ def _time(text: str, place: str) -> float:
 def _output_kinds(text: str, place: str) -> list[str]:
     """Kinds of the outputs of a cell that has ended; the log has their sizes, not their content."""
     try:
-        return [str(output["output_type"]) for output in (json.loads(text) if text else [])]
+        return [str(output["output_type"]) for output in (read_json(text) if text else [])]
     except (ValueError, TypeError, KeyError) as error:
         raise InputError(f"{place}: cell_output holds no list of outputs: {error!r}.") from error

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from deskcheck.files import read_file
 from deskcheck.notebook.trajectory import percent
 
 _WHITE = " \t\n\r"
@@ -19,7 +20,7 @@ def cell_lines(path: str | Path) -> tuple[int, ...]:
     if Path(path).suffix == percent.SUFFIX:
         return percent.script_lines(path)
     try:
-        content = Path(path).read_bytes()
+        content = read_file(path)
         text = content.decode(json.detect_encoding(content))
         cells = [start for key, start in _members(text, _past(text, 0)) if key == "cells"]
         if not cells or text[cells[-1]] != "[":

@@ -13,7 +13,7 @@ from typing import Any
 
 from deskcheck.errors import InputError
 from deskcheck.notebook.trajectory.trajectory import Cell, Execution, Step, from_dict, to_dict
-from deskcheck.recording.secrets import MASKED, MIN_KNOWN, NAMES
+from deskcheck.recording.secrets import MASKED, NAMES, is_place, secrets_of, stands_everywhere
 
 TEXTS = (
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|\Z)",
@@ -53,15 +53,18 @@ class Mask:
     """
 
     def __init__(self, names: Iterable[str] = (), texts: Iterable[str] = ()) -> None:
-        self._names = _compiled([*NAMES, *names], re.IGNORECASE)
+        more = [*names]
+        self._names = _compiled([*NAMES, *more], re.IGNORECASE)
+        self._wanted = _compiled(more, re.IGNORECASE) if more else None
+        """What the user calls secret is one, whatever its value is."""
         self._texts = [
             *(_compiled([text], re.DOTALL) for text in TEXTS),
             *(_compiled([text], re.DOTALL | re.IGNORECASE) for text in texts),
         ]
         self._known: set[str] = set()
-        for name, value in os.environ.items():
-            if self._names.search(name):
-                self._know(value)
+        wanted = {name: value for name, value in os.environ.items() if self._is_wanted(name)}
+        for value in (wanted | secrets_of(os.environ)).values():
+            self._know(value)
         self._all_known: re.Pattern[str] | None = None
 
     @property
@@ -99,17 +102,28 @@ class Mask:
         return text
 
     def _assigned(self, found: re.Match[str]) -> str:
-        if not self._names.search(found["name"]):
-            return found[0]
         value = found["value"]
-        if value.startswith(MASKED):
+        if value.startswith(MASKED) or not self._is_secret(found["name"], value.strip("\"'")):
             return found[0]
         quote = value[0] if value[0] in "\"'" else ""
         self._know(value.strip("\"'"))
         return f"{found['before']}{found['name']}{found['between']}{quote}{MASKED}{quote}"
 
+    def _is_wanted(self, name: str) -> bool:
+        return self._wanted is not None and self._wanted.search(name) is not None
+
+    def _is_secret(self, name: Any, value: Any) -> bool:
+        """Whether a value, which may be encoded, is one by its name."""
+        if not isinstance(name, str) or not self._names.search(name):
+            return False
+        if self._is_wanted(name):
+            return True
+        if value is None or isinstance(value, bool):
+            return False
+        return not (isinstance(value, str) and is_place(name, value))
+
     def _know(self, value: str) -> None:
-        if len(value) >= MIN_KNOWN and MASKED not in value and value not in self._known:
+        if not stands_everywhere(value) and MASKED not in value and value not in self._known:
             self._known.add(value)
             self._all_known = None
 
@@ -141,8 +155,8 @@ class Mask:
             named = [(name, row["value"])]
             named += [pair for content in objects.values() for pair in _named(content)]
             for label, value in named:
-                if self._names.search(label):
-                    for text in _texts(value, objects):
+                for text in _texts(value, objects):
+                    if self._is_secret(label, text):
                         self._know(text)
 
     def state(self, state: dict[str, Any]) -> dict[str, Any]:
@@ -153,7 +167,9 @@ class Mask:
         return state | {"variables": variables}
 
     def _variable(self, name: str, row: dict[str, Any]) -> dict[str, Any]:
-        if self._names.search(name) and row["type"] != "module":  # as `secrets`, of which only the name shows
+        if (
+            self._is_secret(name, row["value"]) and row["type"] != "module"
+        ):  # as `secrets`, of which only the name shows
             kept = {key: row[key] for key in ("change", "type")}
             return kept | {"value": _cut(row["type"]), "hash": MASKED}
         masked = row | {"value": self._encoded(row["value"])}
@@ -190,20 +206,19 @@ class Mask:
         found = {name: part if name in _NO_VALUES else self._encoded(part) for name, part in value.items()}
         if value.get("kind") in ("dict", "table"):
             found["items"] = [
-                [label, _cut(_type(was)) if self._secret(was_label) else masked]
+                [label, _cut(_type(was)) if self._is_secret(was_label, was) else masked]
                 for (was_label, was), (label, masked) in zip(
                     value.get("items", ()), found["items"], strict=True
                 )
             ]
         if isinstance(value.get("fields"), dict):
             found["fields"] = {
-                name: _cut(_type(value["fields"][name])) if self._names.search(name) else part
+                name: _cut(_type(value["fields"][name]))
+                if self._is_secret(name, value["fields"][name])
+                else part
                 for name, part in found["fields"].items()
             }
         return found
-
-    def _secret(self, label: Any) -> bool:
-        return isinstance(label, str) and bool(self._names.search(label))
 
 
 def _named(content: dict[str, Any]) -> Iterable[tuple[str, Any]]:

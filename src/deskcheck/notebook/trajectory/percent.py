@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.errors import InputError, MissingExtra
+from deskcheck.files import read_file
 
 SUFFIX = ".py"
 _MARKER = re.compile(r"^# ?%%", re.MULTILINE)
@@ -94,7 +95,7 @@ def _is_marimo(text: str) -> bool:
 
 def _text(path: Path) -> str:
     try:
-        content = path.read_bytes()
+        content = read_file(path)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
     try:

@@ -11,6 +11,7 @@ from typing import IO, Any
 
 from deskcheck.errors import DamagedRows
 from deskcheck.recording.block import rows
+from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.recording import RunResult
 from deskcheck.recording.trace import Event, Row, State
 from deskcheck.recording.value import Value, decode, loads
@@ -37,22 +38,21 @@ def difference(
     process of their own: they fill none of this one's memory.
     """
     one, other = first[0], second[0]
-    if one.outcome != other.outcome:
-        return f"outcome: {one.outcome} and {other.outcome}"
-    if one.stdout != other.stdout:
-        return f"output: {first_difference(one.stdout, other.stdout)}"
+    where = _said(one, other)
+    if where is not None:
+        return where
     # Where a limit cut both, it did so at no particular event: what both have is compared.
     cut = one.cut is not None and other.cut is not None
     pair = zip if cut else itertools.zip_longest
     if all(a == b for a, b in pair(first[1](), second[1]())):
-        return _endings(one, other)
+        return _result(one, other) or _rest(one, other)
     if reads is None and sum(len(block) for run in (first, second) for block in run[1]()) > _HERE_BYTES:
         from deskcheck.recording.comparison.apart import compared_apart  # which imports this
 
         where = compared_apart(first[1], second[1], cut=cut)
     else:
         where = compared(first[1](), second[1](), cut=cut, reads=reads, unread=unread)
-    return where or _endings(one, other, loosely=True)
+    return where or _rest(one, other)
 
 
 def compared(
@@ -86,12 +86,62 @@ def saved(stream: IO[bytes]) -> Iterator[bytes]:
         yield stream.read(int.from_bytes(size, "big"))
 
 
-def _endings(one: RunResult, other: RunResult, *, loosely: bool = False) -> str | None:
-    if one.result != other.result and not loosely:
-        return f"result: {one.result} and {other.result}"
+def ending_difference(one: RunResult, other: RunResult) -> str | None:
+    """Where the endings of two runs first differ, in words; None if they are the same.
+
+    Compared are the outcome, standard output, the result, the exception with its message, and of a process of
+    its own also the exit status, standard error and the files that it wrote.
+    """
+    return _said(one, other) or _result(one, other) or _rest(one, other)
+
+
+def _said(one: RunResult, other: RunResult) -> str | None:
+    if one.outcome != other.outcome:
+        return f"outcome: {_outcome(one)} and {_outcome(other)}"
+    if one.stdout != other.stdout:
+        return f"output: {first_difference(one.stdout, other.stdout)}"
+    return None
+
+
+def _outcome(run_result: RunResult) -> str:
+    detail = run_result.detail.splitlines()
+    return f"{run_result.outcome} ({detail[0]:.80})" if detail else run_result.outcome
+
+
+def _result(one: RunResult, other: RunResult) -> str | None:
+    a, b = one.result, other.result
+    if a == b:
+        return None
+    # The members of a set of objects follow their addresses, and are compared where the states are known.
+    in_no_order = not one.result_builtin and a is not None and b is not None and "{" in a
+    if in_no_order and sorted(a or "") == sorted(b or ""):
+        return None
+    return f"result: {_cut(a)} and {_cut(b)}"
+
+
+def _cut(text: str | None) -> str:
+    return "none" if text is None else text if len(text) <= 80 else f"{text[:80]}..."
+
+
+def _rest(one: RunResult, other: RunResult) -> str | None:
     if one.exception != other.exception:
         return f"exception: {one.exception} and {other.exception}"
+    if one.outcome in _WITH_MESSAGE and one.detail != other.detail:
+        return f"message: {first_difference(one.detail, other.detail)}"
+    if one.exit_status is None or other.exit_status is None:  # in a process with others
+        return None
+    if one.exit_status != other.exit_status:
+        return f"exit status: {one.exit_status} and {other.exit_status}"
+    if one.stderr != other.stderr:
+        return f"standard error: {first_difference(one.stderr, other.stderr)}"
+    for path in sorted(one.files.keys() | other.files.keys()):
+        a, b = one.files.get(path, "not there"), other.files.get(path, "not there")
+        if a != b:
+            return f"file {path!r}: {a} and {b}"
     return None
+
+
+_WITH_MESSAGE = (Outcome.RAISED, Outcome.EXITED)
 
 
 def first_difference(one: str, other: str) -> str:
@@ -156,16 +206,14 @@ class _States:
                     self.alike.pop(key, None)
 
     def _names(self, a: Event, b: Event) -> str | None:
-        of_module = a.function == "<module>"
-        if not of_module:
-            x, y = a.state.frames[a.frame].locals, b.state.frames[b.frame].locals
-            if x.keys() != y.keys():
-                return f"names {sorted(x.keys() ^ y.keys())} in one run only"
-            for name in x:
-                if not self._alike((a.frame, name), x[name], a, y[name], b):
-                    return f"{name} is {_shown(x[name], a)} and {_shown(y[name], b)}"
+        x, y = a.state.frames[a.frame].locals, b.state.frames[b.frame].locals
+        if x.keys() != y.keys():
+            return f"names {sorted(x.keys() ^ y.keys())} in one run only"
+        for name in x:
+            if not self._alike((a.frame, name), x[name], a, y[name], b):
+                return f"{name} is {_shown(x[name], a)} and {_shown(y[name], b)}"
         x, y = a.state.globals.get(a.file, {}), b.state.globals.get(b.file, {})
-        word = "" if of_module else "global "
+        word = "" if a.function == "<module>" else "global "
         once = {name for name in x.keys() ^ y.keys() if not self._is_unread((a.file, name))}
         if once:
             return f"{word}names {sorted(once)} in one run only"

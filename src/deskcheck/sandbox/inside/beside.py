@@ -25,8 +25,18 @@ _SECRET = re.compile(
     r"service[-_]?account|access[-_]?token|auth[-_]?token).*",
     re.IGNORECASE,
 )
+PROCESS_FOLDERS = ("/proc/", "/sys/")
+"""What is there is not the same for every process."""
 _SECRET_MODULE = re.compile(r"secrets?|credentials?|passwords?", re.IGNORECASE)
 _PYTHON = (".py", ".pyi", ".pyc", ".so")
+
+
+def can_open(path: str, *, writes: bool) -> bool:
+    """Whether this process can open a file, or make it: outside of the sandbox, whether only that is in the
+    way."""
+    if not writes:
+        return os.access(path, os.R_OK)
+    return os.access(path if os.path.exists(path) else os.path.dirname(path), os.W_OK)
 
 
 def is_private(name: str) -> bool:

@@ -41,11 +41,13 @@ from typing import Any
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import FILES_BESIDE, Mode
 from deskcheck.recording.value import decode, render
-from deskcheck.sandbox.inside import beside, calling, determinism, session_child
+from deskcheck.sandbox.inside import beside, calling, session_child
 from deskcheck.sandbox.inside import server as _server
 from deskcheck.sandbox.inside.channel import END_BYTES, sender, sending_tracer
-from deskcheck.sandbox.linux import rlimits
+from deskcheck.sandbox.linux import notices, rlimits
 from deskcheck.sandbox.linux.refused import Refuses, refused_call
+from deskcheck.sandbox.linux.steps import compiled
+from deskcheck.sandbox.surroundings import determinism, elsewhere
 from deskcheck.tracer import Granularity, TraceLimits, outermost, tracer_class
 from deskcheck.tracer.result import exception_text, snapshot
 from deskcheck.tracer.stdout import StdoutHearing
@@ -54,6 +56,8 @@ from deskcheck.tracer.whole_call import whole_call
 sys.path.remove(_package_root)
 
 tracer_class()  # imported before the first fork
+if compiled is not None:
+    compiled.watch(None)
 
 
 def _read_job(channel: int) -> dict[str, Any]:
@@ -110,7 +114,11 @@ class _Run:
         self.sources: dict[str, str] = {}
         self.pid = os.getpid()
         self.ours = fork.ours
+        self.watched = fork.watched
         self.status: int | None = None
+        self.files = {self.program.filename}
+        """Names of the program's own files."""
+        self.reads: elsewhere.Reads | None = None
 
     def prepare(self) -> None:
         program = self.program
@@ -147,14 +155,26 @@ class _Run:
             line_buffering=True
         )  # as at a terminal: a signal that ends the program loses no line
         sys.modules["__main__"] = self.main
+        if program.mode == Mode.CALL and program.module is None and "file" in program.extra:
+            self._be_imported()
         sys.argv = [program.filename]
+
+    def _be_imported(self) -> None:
+        """Name the module as an import of the file would: who calls a function of it runs no main part."""
+        name = self.program.filename.removesuffix(".py")
+        self.main.__dict__["__name__"] = name
+        sys.modules[name] = self.main
+        if self.tracer is not None:
+            self.tracer.modules.add(name)
 
     def enter(self) -> None:
         """Let the program find what is its own, and only now: what its environment runs first must not."""
         program = self.program
         _modules.visible |= self.ours
         _modules.hide()
-        self.ours |= frozenset(startup.run_code())
+        if startup.has_code():
+            self.ours |= frozenset(startup.run_code())
+            notices.begin()
         sys.path.insert(0, os.getcwd())
         if program.path is not None:
             # Last: a file named as a library module must not stand in for it when the library imports it.
@@ -166,6 +186,12 @@ class _Run:
             sys.path.insert(place, program.path)
             if program.module is None and "own" not in program.extra:
                 _stand_beside(program.path)
+
+    def go_elsewhere(self, wanted: dict[str, Any]) -> None:
+        """Let the program find another machine and another day."""
+        elsewhere.move(wanted, _modules.loaded())
+        self.reads = elsewhere.Reads(self.files.__contains__)
+        self.reads.look()
 
     def _import_module(self, name: str) -> None:
         """Bring in the module whose namespace the program starts from; record its functions too."""
@@ -198,6 +224,7 @@ class _Run:
             label = name.replace(".", "/") + ".py"
             with open(origin, encoding="utf-8", errors="replace") as stream:
                 self.sources[label] = stream.read()
+            self.files.add(origin)
             if self.tracer is not None:
                 self.tracer.scope[origin] = label
                 self.tracer.modules.add(name)
@@ -266,6 +293,12 @@ class _Run:
         finally:
             self._stop()
 
+    def begin(self) -> None:
+        """Say that the program begins, which is what comes next."""
+        if compiled is not None and self.watched is not None:
+            compiled.watch(self.watched)
+        self.send(b"ready")
+
     def report(self, outcome: Outcome, **facts: Any) -> None:
         """Send the end message, unless this is a process that the program forked."""
         if os.getpid() != self.pid:
@@ -279,8 +312,11 @@ class _Run:
             "sources": self.sources,
             "imported": sorted({name.partition(".")[0] for name in _since(self.ours)}),
             "cpu_s": used.ru_utime + used.ru_stime,
+            "reads": [] if self.reads is None else [*self.reads.names][:_READS],
             **facts,
         }
+        if compiled is not None and self.watched is not None:
+            message["unopened"] = compiled.unopened()
         told = json.dumps(message).encode()
         if len(told) > END_BYTES - 4:
             told = json.dumps(_shortened(message)).encode()
@@ -288,6 +324,10 @@ class _Run:
             self.send(b"end " + told)
         except OSError:
             return
+
+
+_READS = 20
+"""Names of variables that are reported."""
 
 
 def _since(before: frozenset[str]) -> list[str]:
@@ -372,9 +412,11 @@ def main() -> None:
         session.serve(session_child.receive, new_sender=_new_sender(job))
         return
     run = _Run(job, fork)
-    describe = functools.partial(describe, sources={run.program.filename: run.program.code})
+    sources = {run.program.filename: run.program.code}
+    describe = functools.partial(describe, sources=sources)
 
     def forget() -> int | None:
+        sys.modules.pop(run.main.__name__, None)
         run.main = None
         sys.modules.pop("__main__", None)
         return run.status
@@ -385,10 +427,12 @@ def main() -> None:
         rlimits.apply(job["limits"])
         run.enter()
         determinism.fix(job["determinism"], _modules.get)
+        if job["elsewhere"] is not None:
+            run.go_elsewhere(job["elsewhere"])
     except BaseException as error:
         run.send(b"failed " + json.dumps(describe(error)).encode())
         raise
-    run.send(b"ready")
+    run.begin()
     try:
         result = run.run()
     except SystemExit as error:
@@ -397,7 +441,9 @@ def main() -> None:
         raise
     except BaseException as error:
         ran_out = isinstance(error, MemoryError)
-        run.report(Outcome.OUT_OF_MEMORY if ran_out else Outcome.RAISED, **describe(error))
+        call = None if ran_out else refused_call(error, fork.refuses, sources)
+        refused = {} if call is None else {"refused": call}
+        run.report(Outcome.OUT_OF_MEMORY if ran_out else Outcome.RAISED, **describe(error), **refused)
         outermost.without_ours(error, *_OURS)
         status = outermost.exit_status(error)
         if not isinstance(error, KeyboardInterrupt):  # which ends a process by a signal

@@ -128,6 +128,10 @@ class HiddenModules:
         """A module that is loaded, for the program or for us."""
         return sys.modules.get(name) or self._modules.get(name)
 
+    def loaded(self) -> "dict[str, ModuleType]":
+        """All modules that are loaded, by name."""
+        return {**self._modules, **sys.modules}
+
 
 class _Revealing:
     """Loads a module that is hidden."""

@@ -9,6 +9,7 @@ Standard library only; started through `child`, which is what a program's traceb
 
 import atexit
 import contextlib
+import errno
 import functools
 import gc
 import json
@@ -18,6 +19,7 @@ import resource
 import select
 import signal
 import socket
+import stat
 import struct
 import sys
 import threading
@@ -30,9 +32,11 @@ from deskcheck.sandbox.inside import beside as _beside
 from deskcheck.sandbox.inside import scratch as _scratch
 from deskcheck.sandbox.inside import startup
 from deskcheck.sandbox.inside.session_server import CallerGone, Keeper, Wishes
+from deskcheck.sandbox.inside.written import written
 from deskcheck.sandbox.linux import kernel, landlock, orphans, seccomp
 from deskcheck.sandbox.linux import root as _root
 from deskcheck.sandbox.linux import steps as _steps
+from deskcheck.sandbox.linux.notices import Notices
 from deskcheck.sandbox.linux.processes import (
     ASKED,
     CPU_TIME,
@@ -46,12 +50,16 @@ from deskcheck.sandbox.linux.processes import (
     filled,
     waited_s,
 )
-from deskcheck.sandbox.linux.refused import Refuses
+from deskcheck.sandbox.linux.refused import SHARED_MEMORY, Refuses
+from deskcheck.sandbox.surroundings import elsewhere as _elsewhere
 
 REPORT = struct.Struct("!BidQ")
-"""What stopped it, wait status, CPU seconds of all its processes, peak resident KiB of the first."""
-WANTED = struct.Struct("!cdQ")
-"""A wish for a program's process: its CPU seconds, and the bytes that all its processes may fill."""
+"""What stopped it, wait status, CPU seconds of all its processes, peak resident KiB of the first. What comes
+after it is a JSON object: ``refused``, the calls that it was refused (`Notices.take`), and ``files``, those
+that it wrote, if the wish says so (`written`)."""
+WANTED = struct.Struct("!cdQ?")
+"""A wish for a program's process: its CPU seconds, the bytes that all its processes may fill, and whether to
+report the files that it wrote."""
 LATER = struct.Struct("!cd")
 """An answer to the question whether wall time is up: not yet, wait for so many seconds more."""
 KILL, TOO_LATE, RUN, SESSION = b"k", b"w", b"r", b"s"
@@ -73,10 +81,11 @@ _SYSTEM = (
 )
 """Of ``/etc``: what names like awk stand for on Debian, where libraries lie, the local time."""
 _USERS = {
-    "/etc/passwd": "root:x:0:0:root:/root:/usr/sbin/nologin\nsandbox:x:{uid}:{gid}:sandbox:{home}:/bin/sh\n",
-    "/etc/group": "root:x:0:\nsandbox:x:{gid}:\n",
+    "/etc/passwd": "root:x:0:0:root:/root:/usr/sbin/nologin\n{name}:x:{uid}:{gid}:{name}:{home}:/bin/sh\n",
+    "/etc/group": "root:x:0:\n{name}:x:{gid}:\n",
 }
-"""Who the users are, where a workspace has a root of its own: the real ones are nobody's business there."""
+"""Who the users are, where a workspace has a root of its own, and elsewhere: the real ones are nobody's
+business there."""
 _READABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _WRITABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
 _LANDLOCK_AT_LEAST = 3
@@ -97,7 +106,7 @@ class Setup:
     counts (`linux.cgroup`). mark: what all its processes carry (`orphans`). workspace: whether commands run
     there: files stay from one to the next, and may be run. listening: whether programs begin with UNIX
     sockets that the caller can connect to; `stop_listening` ends that. landlock_abi: use no more of Landlock
-    than this version has; None: all.
+    than this version has; None: all. elsewhere: whether programs find another machine.
     """
 
     level: str
@@ -113,6 +122,7 @@ class Setup:
     workspace: bool
     listening: bool
     landlock_abi: int | None
+    elsewhere: bool
 
 
 @dataclass
@@ -125,6 +135,8 @@ class Fork:
     """Modules that were there before the profile's."""
     refuses: Refuses
     """What the filter refuses: nothing at `trusted`."""
+    watched: bytes | None
+    """For `_syscalls.watch`; None where nothing is refused."""
 
 
 def serve(control: int, ours: Iterable[str], facts: dict[str, Any]) -> Fork:
@@ -165,7 +177,7 @@ class _Server:
         self.facts["marked"] = self._take_mark()
         self.uid = setup.uid
         self.refuses: Refuses = lambda name: None
-        self.keeps_folder = False
+        self.keeps_folders = False
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # whoever started the caller may ignore it
         # Blocked here and not in programs: the only signal that one could send to the first of its namespace.
@@ -189,19 +201,41 @@ class _Server:
             self.readable += found.readable
             listed += found.listed
             links += found.links
-        kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+        # Commands of a workspace and kernels tell by other means what they were refused.
+        asks = self.confined and not setup.workspace and not setup.listening
+        self.notices = Notices() if asks else None
         if self.alone:
             self._enter_namespaces()
-            self.folder = _root.SCRATCH
-            files = self._users() if setup.workspace else {}
+        if self.alone or asks:
+            self._go_on_in_a_child()
+        kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+        if self.alone:
+            kernel.sethostname(_elsewhere.HOST if setup.elsewhere else "sandbox")
+            if setup.elsewhere:
+                _go_on_from(_elsewhere.LAST_PID)
+            self.folder = _elsewhere.SCRATCH if setup.elsewhere else _root.SCRATCH
+        self.program_folder = f"{self.folder}/{_elsewhere.PROGRAM if setup.elsewhere else 'program'}"
+        self.folders = [
+            self.program_folder,
+            *([f"{self.folder}/{_root.SHARED_MEMORY}"] if self.alone else []),
+        ]
+        if self.alone:
+            files = self._users() if setup.workspace or setup.elsewhere else {}
             self.facts["proc"] = _root.build(
-                self.readable, setup.scratch, setup.scratch_bytes, files, own_tmp=setup.workspace, links=links
+                self.readable,
+                setup.scratch,
+                setup.scratch_bytes,
+                files,
+                own_tmp=setup.workspace,
+                links=links,
+                program=self.program_folder,
             )
             self.readable += ["/proc", *files]
-        self.program_folder = self.folder + "/program"
         for name in ("HOME", "TMPDIR"):
             os.environ[name] = self.program_folder
         os.chdir("/")
+        if setup.elsewhere:
+            self._settle_elsewhere()
         for name in setup.profile:
             __import__(name)
         self.rules: int | None = None
@@ -256,17 +290,23 @@ class _Server:
         if setup.foreign:
             self._become_as_a_program([*readable, "/proc"], writable, abi)
         reaps = not setup.workspace and "cpu" not in setup.counted
-        seccomp.attach(seccomp.program(owner_changes=owner_changes, listening=setup.listening, reaps=reaps))
-        self.refuses = functools.partial(
-            seccomp.refuses, owner_changes=owner_changes, listening=setup.listening
+        code = functools.partial(
+            seccomp.program, owner_changes=owner_changes, listening=setup.listening, reaps=reaps
         )
+        self.facts["refusals"] = self.notices is not None and self.notices.attach(code(asks=True))
+        if not self.facts["refusals"]:
+            self.notices = None
+            seccomp.attach(code())
+        refuses = functools.partial(seccomp.refuses, owner_changes=owner_changes, listening=setup.listening)
+        no_memory = None if self.alone else errno.EACCES
+        self.refuses = lambda name: no_memory if name in SHARED_MEMORY else refuses(name)
 
     def _become_as_a_program(self, readable: list[str], writable: list[str], abi: int) -> None:
         """Give up what programs do not have, for good, but for looking at processes in /proc."""
         steps = _steps.SetupSteps()
         if self.uid is not None:  # the folder above is root's: this one stays from program to program
-            self._make_folder()
-            self.keeps_folder = True
+            self._make_folders()
+            self.keeps_folders = True
         self._give_up(steps)
         steps.call("prctl", kernel.PR_SET_DUMPABLE, 1)  # or what is of it in /proc would be root's
         steps.call("prctl", kernel.PR_SET_NO_NEW_PRIVS, 1)
@@ -299,26 +339,46 @@ class _Server:
     def _users(self) -> dict[str, str]:
         uid = os.getuid() if self.setup.uid is None else self.setup.uid
         gid = os.getgid() if self.setup.uid is None else self.setup.uid
-        home = _root.SCRATCH + "/program"
-        return {path: text.format(uid=uid, gid=gid, home=home) for path, text in _USERS.items()}
+        name = _elsewhere.ENVIRONMENT["USER"] if self.setup.elsewhere else "sandbox"
+        known = {"uid": uid, "gid": gid, "name": name, "home": self.program_folder}
+        return {path: text.format(**known) for path, text in _USERS.items()}
+
+    def _settle_elsewhere(self) -> None:
+        """Let programs find other modes and numbers of files, and other counts of references."""
+        os.umask(_elsewhere.UMASK)
+        if self.alone:
+            for number in range(11):  # each takes a number of a file
+                name = f"{self.folder}/{number}"
+                os.close(os.open(name, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+                os.unlink(name)
+        _elsewhere.hold()
 
     def _enter_namespaces(self) -> None:
-        """Go on as the first process of new namespaces. What is left outside waits, and goes with it."""
+        """Enter new namespaces, of which the next child is the first process."""
         flags = kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWNET
         flags |= kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
         uid, gid = os.getuid(), os.getgid()
+        elsewhere = self.setup.elsewhere
         if kernel.capabilities() & kernel.CAP_SYS_ADMIN:
             kernel.unshare(flags)
         elif self.uid is None:
             kernel.unshare(flags | kernel.CLONE_NEWUSER)
-            _map_users(os.getpid(), f"{uid} {uid} 1", f"{gid} {gid} 1", alone=True)
+            inside = (_elsewhere.UID, _elsewhere.UID) if elsewhere else (uid, gid)
+            _map_users(os.getpid(), f"{inside[0]} {uid} 1", f"{inside[1]} {gid} 1", alone=True)
         else:  # root of a container, as a rule: only who stays outside may give us more than one user
             own = self.uid
             with _helper(lambda: _map_users(os.getppid(), *2 * (f"0 0 1\n{own} {own} 1",), alone=False)):
                 kernel.unshare(flags | kernel.CLONE_NEWUSER)
+        if elsewhere:
+            _be_on_for_longer()
+
+    def _go_on_in_a_child(self) -> None:
+        """Go on in a child. What is left outside answers for the filter, and goes with it."""
         pid = os.fork()
         if pid:
             self.connection.close()
+            if self.notices is not None:
+                self.notices.answer(pid)
             _, status = os.waitpid(pid, 0)
             _remove(self.setup.scratch)
             code = os.waitstatus_to_exitcode(status)
@@ -326,7 +386,6 @@ class _Server:
                 os.kill(os.getpid(), signal.SIGKILL)  # so that our caller is told the same
             os._exit(code & 0xFF)
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
-        kernel.sethostname("sandbox")
 
     def serve(self) -> Fork:
         self.connection.send(json.dumps({"ready": self.facts}).encode())
@@ -336,30 +395,43 @@ class _Server:
                 self._leave(None)
             if request[:1] not in (RUN, SESSION):
                 continue  # about what had ended already
-            self._make_folder()
+            self._make_folders()
             before = self.account.used_s(0)
+            if self.notices is not None:
+                self.notices.take()
             pid = self._fork(descriptors)
             if pid == 0:
                 self.connection.detach()
                 mirror = self.channel_at + 1 if descriptors[3:] else None
-                return Fork(self.channel_at, mirror, self.ours, self.refuses)
+                return Fork(self.channel_at, mirror, self.ours, self.refuses, self._watched())
             for descriptor in descriptors:
                 os.close(descriptor)
             if request[:1] == SESSION:
                 report = self._keep(pid, json.loads(request[1:]))
             else:
-                _, cpu_s, memory_bytes = WANTED.unpack(request)
+                _, cpu_s, memory_bytes, files = WANTED.unpack(request)
                 report = self._watch(pid, cpu_s, memory_bytes, before)
+                facts: dict[str, Any] = {"files": written(self.program_folder)} if files else {}
+                if self.notices is not None and (refused := self.notices.take(begins=startup.has_code())):
+                    facts["refused"] = refused
+                report += json.dumps(facts).encode() if facts else b""
             if not self.setup.workspace:
                 self._empty()
             self.connection.send(report)
 
-    def _make_folder(self) -> None:
-        """Make the folder that programs begin in, unless a workspace has it already."""
-        if not os.path.isdir(self.program_folder):
-            os.mkdir(self.program_folder, 0o700)
-            if self.uid is not None:
-                os.chown(self.program_folder, self.uid, self.uid)
+    def _watched(self) -> bytes | None:
+        if not self.confined:
+            return None
+        return b"" if self.alone else os.fsencode(self.folder)
+
+    def _make_folders(self) -> None:
+        """Make the folder that programs begin in, unless a workspace has it already, and that of shared
+        memory."""
+        for folder in self.folders:
+            if not os.path.isdir(folder):
+                os.mkdir(folder, 0o700)
+                if self.uid is not None:
+                    os.chown(folder, self.uid, self.uid)
 
     def _keep(self, pid: int, asked: dict[str, Any]) -> bytes:
         """Be there for a session until its caller ends it; then leave nothing of it."""
@@ -450,9 +522,10 @@ class _Server:
             time.sleep(0.0005)
 
     def _empty(self) -> None:
-        if self.keeps_folder:
-            os.chmod(self.program_folder, 0o700)
-            _scratch.empty(self.program_folder)
+        if self.keeps_folders:
+            for folder in self.folders:
+                os.chmod(folder, 0o700)
+                _scratch.empty(folder)
             return
         # Where programs run as our user, one may have put a link in the place of its own, or closed this one.
         if os.path.isdir(self.program_folder) and not os.path.islink(self.program_folder):
@@ -467,10 +540,20 @@ class _Server:
         except OSError:
             _scratch.empty(self.folder)
         else:
-            if os.listdir(self.folder):
+            if not self._is_bare():
                 _scratch.empty(self.folder)
         if self.alone and self.uid is None:
             os.chmod(self.folder, _root.SCRATCH_MODE)
+
+    def _is_bare(self) -> bool:
+        """Whether there is nothing in the scratch folder but one for shared memory, which is empty."""
+        names = os.listdir(self.folder)
+        if not names or not self.alone:
+            return not names
+        shared = self.folders[1]
+        if names != [os.path.basename(shared)] or os.lstat(shared).st_mode != stat.S_IFDIR | 0o700:
+            return False  # the program may have put a link in its place, or closed it
+        return not os.listdir(shared)
 
     def _steps(self) -> _steps.SetupSteps:
         """How a program's process gives up everything that is the server's."""
@@ -514,6 +597,29 @@ class _Server:
         if pid == 0:
             threading.main_thread()._native_id = os.getpid()  # type: ignore[attr-defined]
         return pid
+
+
+def _be_on_for_longer() -> None:
+    """Have the machine be on for longer in the namespaces of the next child, where the kernel can do that."""
+    try:
+        kernel.unshare(kernel.CLONE_NEWTIME)
+        with open("/proc/self/timens_offsets", "w") as stream:
+            stream.write("".join(f"{clock} {_elsewhere.UPTIME_S} 0\n" for clock in ("monotonic", "boottime")))
+    except OSError:
+        return
+
+
+def _go_on_from(pid: int) -> None:
+    """Have the next process get the number after this one, or one that is at least another."""
+    try:
+        with open("/proc/sys/kernel/ns_last_pid", "w") as stream:
+            stream.write(str(pid))
+    except OSError:
+        for _ in range(31):
+            child = os.fork()
+            if child == 0:
+                os._exit(0)
+            os.waitpid(child, 0)
 
 
 def _map_users(pid: int, users: str, groups: str, *, alone: bool) -> None:

@@ -57,13 +57,18 @@ def add_paths() -> None:
     _say_that_there_is_site()
 
 
+def has_code() -> bool:
+    """Whether `add_paths` has left something to run."""
+    return bool(_files or _customized)
+
+
 def run_code() -> list[str]:
     """Run what `add_paths` has left; return the names of modules that this brought. A second call does none.
 
     As in `site`, what goes wrong in a line is told on standard error, and the rest of its file is left out.
     """
     global _customized
-    if not (_files or _customized):
+    if not has_code():
         return []
     modules, paths = len(sys.modules), len(sys.path)
     for file in _files:

@@ -7,6 +7,8 @@
 #include <Python.h>
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -135,10 +137,153 @@ static PyObject *receive(PyObject *module, PyObject *arg)
     Py_RETURN_NONE;
 }
 
+/* -- paths ------------------------------------------------------------------------------------------ */
+
+enum { MOST_PATHS = 32, PATH_BYTES = 1024 };
+
+static const char *const OPENING[] = {
+    "open", "os.mkdir", "os.listdir", "os.scandir", "sqlite3.connect", "ctypes.dlopen", "os.exec",
+    "os.posix_spawn", "subprocess.Popen", NULL,
+}; /* events whose first argument is a path */
+enum { OPEN, MKDIR, LISTDIR, SCANDIR };
+
+static struct {
+    char path[PATH_BYTES];
+    int writes;
+} missing[MOST_PATHS];
+static int missing_count, watching, hooked;
+static char own[PATH_BYTES]; /* the only folder where files can be made; empty: access(2) knows where */
+
+static int is_below(const char *path, const char *folder)
+{
+    size_t size = strlen(folder);
+    return strncmp(path, folder, size) == 0 && (path[size] == '/' || path[size] == 0);
+}
+
+/* Whether a new file can be made: its folder can be written to. */
+static int can_make(const char *path)
+{
+    char folder[PATH_BYTES];
+    strcpy(folder, path);
+    char *slash = strrchr(folder, '/');
+    if (slash == NULL)
+        return 1; /* where the program runs */
+    slash[slash == folder] = 0;
+    if (faccessat(AT_FDCWD, folder, W_OK, AT_EACCESS) < 0)
+        return 0;
+    return own[0] == 0 || path[0] != '/' || is_below(path, own);
+}
+
+/* Whether opening a path fails. The file is not changed. Landlock is asked by opening: access(2) does
+   not know of it. */
+static int fails(const char *path, int writes)
+{
+    struct stat status;
+    if (stat(path, &status) < 0)
+        return errno != ENOENT || !writes || !can_make(path);
+    int is_folder = S_ISDIR(status.st_mode);
+    if (writes && is_folder)
+        return 0; /* that fails everywhere */
+    if (faccessat(AT_FDCWD, path, writes ? W_OK : R_OK, AT_EACCESS) < 0)
+        return 1;
+    if (own[0] == 0 || !(S_ISREG(status.st_mode) || is_folder))
+        return 0;
+    int descriptor = open(path, (writes ? O_WRONLY : O_RDONLY) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (descriptor < 0)
+        return errno == EACCES;
+    close(descriptor);
+    return 0;
+}
+
+static void note(const char *path, int writes)
+{
+    for (int n = 0; n < missing_count; n++)
+        if (strcmp(missing[n].path, path) == 0)
+            return;
+    if (missing_count == MOST_PATHS || !fails(path, writes))
+        return;
+    strcpy(missing[missing_count].path, path);
+    missing[missing_count++].writes = writes;
+}
+
+static int on_event(const char *event, PyObject *args, void *unused)
+{
+    if (!watching || args == NULL || !PyTuple_Check(args) || PyTuple_GET_SIZE(args) == 0)
+        return 0;
+    int n = 0;
+    while (OPENING[n] != NULL && strcmp(OPENING[n], event) != 0)
+        n++;
+    PyObject *path = PyTuple_GET_ITEM(args, 0);
+    if (OPENING[n] == NULL || !(PyUnicode_Check(path) || PyBytes_Check(path)))
+        return 0;
+    int before = errno, writes = n == MKDIR;
+    if (n == OPEN && PyTuple_GET_SIZE(args) > 2 && PyLong_Check(PyTuple_GET_ITEM(args, 2)))
+        writes = (PyLong_AsLong(PyTuple_GET_ITEM(args, 2)) & O_ACCMODE) != O_RDONLY;
+    PyObject *encoded = PyBytes_Check(path) ? Py_NewRef(path) : PyUnicode_EncodeFSDefault(path);
+    if (encoded != NULL) {
+        const char *text = PyBytes_AS_STRING(encoded);
+        size_t size = (size_t)PyBytes_GET_SIZE(encoded);
+        int named = n <= SCANDIR || strchr(text, '/') != NULL; /* others are looked up, or are no file */
+        int cache = writes && strstr(text, "/__pycache__") != NULL; /* the interpreter's: it does without */
+        if (named && !cache && 0 < size && size < PATH_BYTES && strlen(text) == size)
+            note(text, writes);
+        Py_DECREF(encoded);
+    }
+    PyErr_Clear();
+    errno = before;
+    return 0;
+}
+
+PyDoc_STRVAR(watch_doc, "watch(folder)\n--\n\n"
+    "From now on note the paths that cannot be opened. folder: where Landlock alone says what can be written,\n"
+    "the one below which that is; else empty. None: do not note any, but be ready for it.");
+
+static PyObject *watch(PyObject *module, PyObject *arg)
+{
+    if (!hooked) {
+        if (PySys_AddAuditHook(on_event, NULL) < 0)
+            return NULL;
+        hooked = 1;
+    }
+    if (arg == Py_None)
+        Py_RETURN_NONE;
+    char *folder = PyBytes_AsString(arg);
+    if (folder == NULL)
+        return NULL;
+    if (strlen(folder) >= PATH_BYTES) {
+        PyErr_SetString(PyExc_ValueError, "the folder has a long path");
+        return NULL;
+    }
+    strcpy(own, folder);
+    missing_count = 0;
+    watching = 1;
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(unopened_doc, "unopened()\n--\n\n"
+    "The paths that could not be opened since `watch`, and whether they were to be written. No more are noted.");
+
+static PyObject *unopened(PyObject *module, PyObject *unused)
+{
+    watching = 0;
+    PyObject *paths = PyList_New(missing_count);
+    for (int n = 0; paths != NULL && n < missing_count; n++) {
+        PyObject *pair = Py_BuildValue("(NN)", PyUnicode_DecodeUTF8(missing[n].path, strlen(missing[n].path),
+            "replace"), PyBool_FromLong(missing[n].writes));
+        if (pair == NULL)
+            Py_CLEAR(paths);
+        else
+            PyList_SET_ITEM(paths, n, pair);
+    }
+    return paths;
+}
+
 static PyMethodDef methods[] = {
     {"fork", fork_and_run, METH_O, fork_doc},
     {"receive", receive, METH_O, receive_doc},
     {"run", run, METH_O, run_doc},
+    {"unopened", unopened, METH_NOARGS, unopened_doc},
+    {"watch", watch, METH_O, watch_doc},
     {NULL},
 };
 

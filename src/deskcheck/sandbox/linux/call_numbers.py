@@ -91,5 +91,8 @@ NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "mq_timedsend": (242, 182), "mq_timedreceive": (243, 183), "mq_notify": (244, 184),
     "mq_getsetattr": (245, 185), "setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7),
     "io_setup": (206, 0), "vmsplice": (278, 75), "mlock": (149, 228), "mlock2": (325, 284),
-    "mlockall": (151, 230), "migrate_pages": (256, 238), "move_pages": (279, 239),
+    "mlockall": (151, 230), "migrate_pages": (256, 238), "move_pages": (279, 239), "clone3": (435, 435),
+    "memfd_create": (319, 279), "memfd_secret": (447, 447), "userfaultfd": (323, 282), "sync": (162, 81),
+    "syncfs": (306, 267), "inotify_init": (253, None), "inotify_init1": (294, 26),
+    "inotify_add_watch": (254, 27), "io_uring_setup": (425, 425),
 }  # fmt: skip

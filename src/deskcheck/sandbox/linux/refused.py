@@ -4,6 +4,8 @@ The kernel gives an error number and no name. Where the last frame of a tracebac
 `_CALLS`, it is known which call that function makes. Only calls that the filter refuses whatever their
 arguments are count, and only with the number that the filter gives: the name is right, or there is none.
 
+It also finds calls that Landlock refused for lack of shared memory.
+
 Not seen: what other packages' C code calls, what `ctypes` calls, what other processes were refused, and calls
 that are refused for their arguments.
 """
@@ -31,8 +33,12 @@ _CALLS = {
     "_socket.socket.listen": "listen",
     "_socket.socket._accept": "accept4",
     **{f"_socket.{name}": "socket" for name in "getaddrinfo gethostbyname gethostbyname_ex".split()},
+    "_multiprocessing.SemLock": "sem_open",
+    "_posixshmem.shm_open": "shm_open",
 }
-"""Functions in C, and the call that each makes first of those that the filter refuses."""
+"""Functions in C, and the call that each makes first of those that may be refused."""
+SHARED_MEMORY = frozenset({"sem_open", "shm_open"})
+"""Calls of the C library that need /dev/shm."""
 _NO_NAME_SERVER = -3
 """EAI_AGAIN: whoever looks up a name asks through a socket."""
 _CHAIN = 20
@@ -141,6 +147,8 @@ def _name(function: Any) -> str | None:
     """Of a function in C: its module, its class and its own name."""
     if type(function) is types.BuiltinFunctionType:
         return f"{function.__module__}.{function.__qualname__}"
+    if type(function) is type:
+        return ".".join(type.__dict__[name].__get__(function) for name in ("__module__", "__qualname__"))
     if type(function) in (types.MethodDescriptorType, types.WrapperDescriptorType):
         parts = [
             type.__dict__[each].__get__(function.__objclass__) for each in ("__module__", "__qualname__")

@@ -12,12 +12,12 @@ from deskcheck.sandbox.linux import kernel
 SCRATCH = "/scratch"
 """Where the writable file system is."""
 SCRATCH_MODE = 0o711
-SHARED_MEMORY = ".shm"
-"""Folder below the one that a program begins in, to which /dev/shm leads: whoever makes it there has shared
-memory and POSIX semaphores, of the scratch file system."""
+SHARED_MEMORY = "shm"
+"""The folder beside the one that programs begin in, to which /dev/shm leads: shared memory and POSIX
+semaphores are files of the scratch file system."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _LINKS = {"/dev/fd": "/proc/self/fd", "/dev/stdin": "/proc/self/fd/0", "/dev/stdout": "/proc/self/fd/1"}
-_LINKS |= {"/dev/stderr": "/proc/self/fd/2", "/dev/shm": f"{SCRATCH}/program/{SHARED_MEMORY}"}
+_LINKS |= {"/dev/stderr": "/proc/self/fd/2"}
 _READ_ONLY = kernel.MOUNT_ATTR_RDONLY | kernel.MOUNT_ATTR_NOSUID
 
 
@@ -40,10 +40,12 @@ def build(
     *,
     own_tmp: bool,
     links: Sequence[str] = (),
+    program: str = f"{SCRATCH}/program",
 ) -> bool:
     """Make a root of these paths on the folder `at` and enter it; return whether /proc is in it.
 
-    links: are made again as they are, whatever they lead to. files: path and text of further files, where
+    links: are made again as they are, whatever they lead to. program: the folder that programs begin in; the
+    one above it is the writable file system. files: path and text of further files, where
     there is none of that path. /tmp is the scratch folder; where
     something readable lies in it, it can be written to with `own_tmp` alone, and is then as large as that.
 
@@ -73,12 +75,14 @@ def build(
             os.makedirs(os.path.dirname(at + name), exist_ok=True)
             with open(at + name, "x") as stream:
                 stream.write(text)
-    os.mkdir(at + SCRATCH)
+    scratch = os.path.dirname(program)
+    os.symlink(f"{scratch}/{SHARED_MEMORY}", at + "/dev/shm")
+    os.makedirs(at + scratch)
     most_files = max(256, min(size_bytes // 4096, 1 << 14))
     options = f"size={size_bytes},nr_inodes={most_files},mode={SCRATCH_MODE:o}"
-    kernel.mount("tmpfs", at + SCRATCH, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, options)
+    kernel.mount("tmpfs", at + scratch, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, options)
     if not os.path.lexists(at + "/tmp"):
-        os.symlink(SCRATCH.lstrip("/") + "/program", at + "/tmp")
+        os.symlink(program.lstrip("/"), at + "/tmp")
     os.mkdir(at + "/proc")
     flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
     try:

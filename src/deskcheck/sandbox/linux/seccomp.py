@@ -17,6 +17,7 @@ control group counts that.
 
 import ctypes
 import errno
+import functools
 import signal
 import struct
 
@@ -27,7 +28,7 @@ from deskcheck.sandbox.linux.orphans import RLIMIT_LOCKS
 _Instruction = tuple[int, int, int, int]
 _LOAD, _JUMP, _EQUAL, _ABOVE, _AT_LEAST = 0x20, 0x05, 0x15, 0x25, 0x35
 _ANY_BIT, _RETURN, _AND = 0x45, 0x06, 0x54
-_ALLOW, _FAIL, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
+_ALLOW, _FAIL, _KILL, _ASK = 0x7FFF0000, 0x00050000, 0x80000000, 0x7FC00000
 _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _X32, _NO_NUMBER = 0x40000000, 0x80000000
 
@@ -134,7 +135,9 @@ _MADV_MERGEABLE = 12
 """Has the kernel look for equal pages in other processes and keep one of both: the time of a later write tells
 whether somebody has a page with the same content."""
 _KINDS_OF_FILE, _REGULAR, _PIPE = 0o170000, 0o100000, 0o010000
-_SET_MODE_FILTER, _ALL_THREADS = 1, 1
+_SET_MODE_FILTER, _ALL_THREADS, _NEW_LISTENER, _WAIT_KILLABLE = 1, 1, 8, 32
+_UNASKED = frozenset({"clone3"})
+"""Calls that every C library makes first and does without: that they fail says nothing of a program."""
 
 
 def _argument(number: int, high: bool = False) -> _Instruction:
@@ -146,6 +149,12 @@ def _fail(number: int = errno.EPERM) -> _Instruction:
 
 
 _YES: _Instruction = (_RETURN, 0, 0, _ALLOW)
+
+
+def _asked_instead(instruction: _Instruction) -> _Instruction:
+    """The instruction, or one that asks in place of a failure with EPERM or ENOSYS."""
+    fails = instruction in (_fail(errno.EPERM), _fail(errno.ENOSYS))
+    return (_RETURN, 0, 0, _ASK) if fails else instruction
 
 
 def _among(*values: int) -> list[_Instruction]:
@@ -270,13 +279,27 @@ def _tree(leaves: list[tuple[int, list[_Instruction]]]) -> list[_Instruction]:
     return [(_AT_LEAST, 0, 1, leaves[middle][0]), (_JUMP, 0, 0, len(low)), *low, *high]
 
 
-def program(*, owner_changes: bool, listening: bool = False, reaps: bool = False) -> bytes:
+def answer_of(number: int) -> int:
+    """With which number a call fails that a filter with `asks` asks about."""
+    return errno.EPERM if number in _numbers_with_names() else errno.ENOSYS
+
+
+@functools.cache
+def _numbers_with_names() -> frozenset[int]:
+    column = 0 if MACHINE == "x86_64" else 1
+    return frozenset(number for name in _ALLOWED | _REFUSED if (number := NUMBERS[name][column]) is not None)
+
+
+def program(
+    *, owner_changes: bool, listening: bool = False, reaps: bool = False, asks: bool = False
+) -> bytes:
     """The filter as BPF instructions.
 
     owner_changes: whether chmod and its kin are allowed. listening: whether UNIX sockets that others connect
     to are: for our own code, until it attaches the other filter. reaps: whether SIGCHLD keeps its default, so
     that each child is waited for. A parent that ignores it has children whose CPU time is in no account
-    (wait(2)). Shells and make need a handler of it.
+    (wait(2)). Shells and make need a handler of it. asks: whether somebody is asked (`notices`) where a call
+    would fail with EPERM or ENOSYS.
 
     Raises OSError where the machine's numbers are not known.
     """
@@ -297,6 +320,14 @@ def program(*, owner_changes: bool, listening: bool = False, reaps: bool = False
             assert answer is not None
             actions[number] = [_fail(answer)]
     unknown = [_fail(errno.ENOSYS)]
+    if asks:
+        unasked = {NUMBERS[name][column] for name in _UNASKED}
+        actions |= {number: unknown for number in unasked if number is not None}
+        actions = {
+            number: code if number in unasked else list(map(_asked_instead, code))
+            for number, code in actions.items()
+        }
+        unknown = list(map(_asked_instead, unknown))
     leaves: list[tuple[int, list[_Instruction]]] = []
     for number in range(max(actions) + 2):
         action = actions.get(number, unknown)
@@ -332,16 +363,23 @@ def _packed(code: list[_Instruction]) -> bytes:
     return b"".join(struct.pack("HBBI", *instruction) for instruction in code)
 
 
-def attach(code: bytes, *, all_threads: bool = False) -> None:
+def attach(code: bytes, *, all_threads: bool = False, listener: bool = False) -> int:
     """Put this process and its future children under a filter, for good. Raises OSError.
 
-    all_threads: those that run already too; without it, the process has one thread.
+    all_threads: those that run already too; without it, the process has one thread. listener: the filter asks
+    (`program`), and the result is the descriptor for whoever answers; otherwise 0.
     """
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     instructions = ctypes.create_string_buffer(code, len(code))
     header = struct.pack("HxxxxxxQ", len(code) // 8, ctypes.addressof(instructions))
     packed = ctypes.create_string_buffer(header, len(header))
+    if listener:
+        try:  # so that no signal interrupts a call that waits for its answer
+            return syscall("seccomp", _SET_MODE_FILTER, _NEW_LISTENER | _WAIT_KILLABLE, packed)
+        except OSError:  # before Linux 5.19
+            return syscall("seccomp", _SET_MODE_FILTER, _NEW_LISTENER, packed)
     if not all_threads:
         prctl(PR_SET_SECCOMP, 2, packed)
     elif thread := syscall("seccomp", _SET_MODE_FILTER, _ALL_THREADS, packed):
         raise OSError(f"seccomp: thread {thread} cannot be put under the filter")
+    return 0

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from deskcheck.errors import InputError
-from deskcheck.files import disk_errors
+from deskcheck.files import disk_errors, read_json
 from deskcheck.recording import Program
 from deskcheck.teach.alone.lessons import NO_PROGRAM, Lessons, Steps, numbers, programs_of
 from deskcheck.teach.alone.network import AloneModel, save
@@ -259,6 +259,6 @@ class _Run:
             state |= {name: row[name] for name in ("lessons", "operations", "seconds")}
             torch.save(state, part)
             lines = (self.out / METRICS).read_text().splitlines() if (self.out / METRICS).exists() else []
-            before = [line for line in lines if json.loads(line)["step"] < row["step"]]
+            before = [line for line in lines if read_json(line)["step"] < row["step"]]
             (self.out / METRICS).write_text("\n".join([*before, json.dumps(row)]) + "\n")
             part.replace(self.out / RESUME)

@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 
 from deskcheck import __version__
 from deskcheck.corpus.near import HeldOut
-from deskcheck.files import sync
+from deskcheck.files import read_file, read_json, sync
 from deskcheck.recording import InputError, Recording, RecordingError
 from deskcheck.recording.reader import Recordings
 from deskcheck.scale import Item, Job, JobSummary, Progress, Runner, run_job
@@ -330,7 +330,7 @@ def _put(place: Place, name: str, parts: list[Path]) -> Line:
         sync(sources[0])
         os.replace(sources[0], paths[split])
     sync(place.folder)
-    told = [json.loads((part / "told.json").read_bytes()) for part in parts]
+    told = [read_json(read_file(part / "told.json"), str(part / "told.json")) for part in parts]
     summary = LessonSummary()
     for one in told:
         summary.add(LessonSummary(**one["summary"]))

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from deskcheck.corpus import programs
 from deskcheck.corpus.near import HeldOut
-from deskcheck.files import FolderLock, disk_errors, sync
+from deskcheck.files import FolderLock, disk_errors, read_file, read_json, sync
 from deskcheck.recording import InputError, Recording, RecordingError
 from deskcheck.recording.reader import Recordings
 from deskcheck.teach.lessons.making import Maker
@@ -242,7 +242,7 @@ class _Builder:
                 )
             return
         try:
-            state = json.loads(path.read_bytes())
+            state = read_json(read_file(path))
             had = {key: state[key] for key in self._head()}
             summary, position = LessonSummary(**state["summary"]), state["position"]
         except (ValueError, KeyError, TypeError) as error:

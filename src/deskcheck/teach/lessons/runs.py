@@ -87,8 +87,8 @@ class Choice:
         if not program.train_ok and not self.settings.any_licence:
             self.not_cleared[origin(program.source, program.licence)] += 1
             return "not cleared for training"
-        if recording.repeatable is False:
-            return "not repeatable"
+        if recording.doubt is not None:
+            return recording.doubt
         if not len(recording.trace):
             return "no events"
         granularity = recording.environment.granularity

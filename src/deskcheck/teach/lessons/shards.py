@@ -3,7 +3,6 @@ columns. A shard's files get their names when they are whole, all before ``lesso
 it does not speak of, a killed builder left.
 """
 
-import json
 import os
 import re
 from array import array
@@ -14,7 +13,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from deskcheck.files import disk_errors, sync
+from deskcheck.files import NotJSON, disk_errors, read_file, read_json, sync
 from deskcheck.recording import InputError
 from deskcheck.teach.lessons.choice import SPLITS
 from deskcheck.teach.lessons.ids import Ids
@@ -74,8 +73,8 @@ def _state(folder: Path) -> dict[str, Any] | None:
     if not path.exists():
         return None
     try:
-        found = json.loads(path.read_bytes())
-    except ValueError:
+        found = read_json(read_file(path))
+    except NotJSON:
         found = None
     if not isinstance(found, dict):
         raise InputError(f"{path}: damaged. Make the lessons anew, in another folder.")

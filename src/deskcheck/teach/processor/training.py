@@ -18,7 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from deskcheck.files import disk_errors
+from deskcheck.files import disk_errors, read_json
 from deskcheck.teach.paper.cells import SIZE, WORDS, Window
 from deskcheck.teach.paper.windows import all_windows
 from deskcheck.teach.processor import network
@@ -199,6 +199,6 @@ def _save(out: Path, run: _Run, about: dict[str, Any], row: dict[str, Any]) -> N
         part = out / (RESUME + ".part")
         torch.save(run.state(), part)
         lines = (out / METRICS).read_text().splitlines() if (out / METRICS).exists() else []
-        before = [line for line in lines if json.loads(line)["step"] < row["step"]]
+        before = [line for line in lines if read_json(line)["step"] < row["step"]]
         (out / METRICS).write_text("\n".join([*before, json.dumps(row)]) + "\n")
         part.replace(out / RESUME)

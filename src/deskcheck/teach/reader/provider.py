@@ -24,7 +24,7 @@ from deskcheck.teach.small.checkpoints import folder_of
 
 MOST = 1_000_000
 """Line events of a run that is asked about."""
-_ASKED = re.compile(r"```python\n(.*?)\n?```\s*Call: ([A-Za-z_]\w*)(\([^\n]*\))", re.DOTALL)
+_ASKED = re.compile(r"(`{3,})python\n(.*?)\n?\1\s*Call: ([A-Za-z_]\w*)(\([^\n]*\))", re.DOTALL)
 
 
 class _Level(ModelAPI):
@@ -62,7 +62,7 @@ class _Level(ModelAPI):
                 f"{self.level.value}/{self.model_name}: answers what a call returns, and no other question: "
                 "ask it with --question output --method direct."
             )
-        code, entry, arguments = asked[-1]
+        _, code, entry, arguments = asked[-1]
         with self._alone:
             machine = self._runs.machine(steps=MOST)
             try:

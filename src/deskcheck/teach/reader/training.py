@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from deskcheck.errors import InputError
-from deskcheck.files import disk_errors
+from deskcheck.files import disk_errors, read_json
 from deskcheck.teach import weights as files
 from deskcheck.teach.reader import network
 from deskcheck.teach.reader.lessons import Lesson, drawn, of_programs, way_lessons
@@ -207,6 +207,6 @@ def _save(out: Path, state: dict[str, Any], row: dict[str, Any]) -> None:
         part = out / (RESUME + ".part")
         torch.save(state, part)
         lines = (out / METRICS).read_text().splitlines() if (out / METRICS).exists() else []
-        before = [line for line in lines if json.loads(line)["step"] < row["step"]]
+        before = [line for line in lines if read_json(line)["step"] < row["step"]]
         (out / METRICS).write_text("\n".join([*before, json.dumps(row)]) + "\n")
         part.replace(out / RESUME)

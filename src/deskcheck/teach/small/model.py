@@ -20,6 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from deskcheck.files import read_file, read_json
 from deskcheck.recording import InputError
 from deskcheck.teach.settings import ModelSize
 from deskcheck.teach.small.gradients import Attended, RootMeanSquare
@@ -304,7 +305,7 @@ class Model(nn.Module):
         from safetensors.torch import load_file
 
         try:
-            config = json.loads((folder / CONFIG).read_text())
+            config = read_json(read_file(folder / CONFIG))
             about = config["deskcheck"]
             model = cls(ModelConfig(**about["config"]))
             weights = load_file(folder / WEIGHTS)

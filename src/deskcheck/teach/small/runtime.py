@@ -4,7 +4,6 @@ The file holds weights in 16 bits, and the graph makes 32 of them when it is loa
 `Model.forward` with the context as an input.
 """
 
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deskcheck.files import read_json
 from deskcheck.recording import InputError, MissingExtra
 from deskcheck.teach.small.interpreter import Floats, Numbers
 
@@ -36,7 +36,7 @@ class OnnxNetwork:
         options.log_severity_level = 3
         try:
             self.session = ort.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
-            self.about: dict[str, Any] = json.loads(self.session.get_modelmeta().custom_metadata_map[ABOUT])
+            self.about: dict[str, Any] = read_json(self.session.get_modelmeta().custom_metadata_map[ABOUT])
             config = self.about["config"]
         except (
             errors.Fail,

@@ -22,7 +22,7 @@ from typing import Any, TextIO
 import torch
 from torch import Tensor, nn
 
-from deskcheck.files import disk_errors
+from deskcheck.files import disk_errors, read_json
 from deskcheck.recording import InputError
 from deskcheck.teach.lessons.ids import IGNORED
 from deskcheck.teach.lessons.shards import taught_as
@@ -316,7 +316,7 @@ def _resumed(out: Path) -> dict[str, Any] | None:
 
 def _step(line: str) -> float:
     try:
-        return float(json.loads(line)["step"])
+        return float(read_json(line)["step"])
     except (ValueError, KeyError):
         return math.inf  # cut off while it was written
 

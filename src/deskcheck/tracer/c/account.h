@@ -228,6 +228,20 @@ account_act(Thread *t, const View *v, const Act *act, int from)
     }
 }
 
+/* A display or comprehension goes on building what lies on the value stack: an event has shown it there if it came in between,
+   that of a line inside the display or of a call. */
+static void
+account_building(Thread *t, const IFrame *i)
+{
+    Entry *e = i->frame_obj ? known_entry(t, i->frame_obj) : NULL;
+    if (!e) { t->wild = true; return; }
+    for (size_t n = 0; n < e->rec->srefs.n; n++) {
+        Obj *obj = e->rec->srefs.p[n];
+        bool built = obj->type == &PyList_Type || obj->type == &PyDict_Type || obj->type == &PySet_Type || obj->type == &PyFunction_Type;
+        if (built && !obj->dead) touch(t, obj->address, 1, EVERYWHERE);
+    }
+}
+
 /* The instructions of one line have run, from where the last event left off (`after`: behind that instruction) to `to`. */
 static void
 account_for(Thread *t, IFrame *i, const Info *info, int to)
@@ -236,6 +250,7 @@ account_for(Thread *t, IFrame *i, const Info *info, int to)
     if (unit >= info->nunits) t->wild = true;
     if (t->wild) return;
     t->at.stored |= info->stored[unit];
+    if (info->left[unit] < t->at.left) t->at.left = info->left[unit];
     if (to <= from) to = INT_MAX;  /* a line may go back within itself */
     View v = {.i = i, .info = (Info *)info, .offset = INT_MAX / 2};
     for (unit = t->at.after || !info->effect[unit] ? info->then[unit] : unit; unit >= 0 && 2 * unit < to && !t->wild;
@@ -246,9 +261,11 @@ account_for(Thread *t, IFrame *i, const Info *info, int to)
         else if (effect >= IN_PLACE_LOCAL) {
             PyObject *o = i->localsplus[effect - IN_PLACE_LOCAL];
             if (!o || !keeps_still(o)) t->wild = true;
-        } else if (effect == BUILDS && t->at.resumed) t->wild = true;
-        else if (effect == ITERATES) t->iterates = true;
-        else if (effect >= DRAINS) t->drains = true;
+        } else if (effect == ITERATES) t->iterates = true;
+        else if (effect >= DRAINS) {
+            t->drains = true;
+            if (effect == BUILDS) account_building(t, i);
+        }
     }
 }
 
@@ -281,6 +298,7 @@ stand_at(Thread *t, IFrame *i, Info *info, int offset, bool after, bool resumed)
     t->at.resumed = resumed;
     t->at.single = t->at.shown = t->at.follows = false;
     t->at.stored = ~0ull;
+    t->at.left = INT_MAX;
 }
 
 static void
@@ -360,9 +378,11 @@ account(Thread *t, PyFrameObject *frame, Info *info, int what)
         return;
     }
     uint64_t stored = here ? t->at.stored : ~0ull;
+    int left = here ? t->at.left : 0;
     bool follows = here && t->at.shown && what == PyTrace_LINE;
     stand_at(t, i, info, offset, false, what != PyTrace_LINE);
     t->at.stored = stored;
+    t->at.left = left;
     t->at.follows = follows;
     t->at.single = what == PyTrace_OPCODE;
 }

@@ -155,6 +155,19 @@ buf_json(Buf *b, PyObject *s, Py_ssize_t n)
     buf_byte(b, '"');
 }
 
+/* Whether a high surrogate is directly before a low one in the first `n` characters (SURROGATE_PAIR). */
+static bool
+surrogate_pair(PyObject *s, Py_ssize_t n)
+{
+    int kind = PyUnicode_KIND(s);
+    const void *data = PyUnicode_DATA(s);
+    if (kind == PyUnicode_1BYTE_KIND) return false;
+    for (Py_ssize_t i = 1; i < n; i++)
+        if ((PyUnicode_READ(kind, data, i) & 0xFFFFFC00) == 0xDC00
+            && (PyUnicode_READ(kind, data, i - 1) & 0xFFFFFC00) == 0xD800) return true;
+    return false;
+}
+
 /* A string as UTF-8, lone surrogates passed. */
 static void
 buf_text(Buf *b, PyObject *s)

@@ -378,9 +378,12 @@ static void collect_locals(Thread *t, View *views, int nviews, Nows *l);
 static void view_stack(Thread *t, const View *v, Pys *to);
 static PyObject *frame_number_of(Thread *t, void *frame);
 
+#define CUT_OPAQUE ",\"cut\":\"opaque\""
+
 static int
 generator_content(Thread *t, Obj *obj, PyObject *o)
 {
+    bool hidden = false;
     PyGenObject *gen = (PyGenObject *)o;
     PyObject *state;
     Pys names = {0}, values = {0}, stack = {0};
@@ -396,6 +399,7 @@ generator_content(Thread *t, Obj *obj, PyObject *o)
         bool started = gen->gi_frame_state != FRAME_CREATED;
         state = started ? V_suspended : V_created;
         if (view_of_iframe(t, frame, &v) < 0) return -1;
+        hidden = !v.info->in_scope;
         if (v.info->in_scope) {
             int line = started ? PyCode_Addr2Line(v.info->code, frame_lasti(frame)) : v.info->code->co_firstlineno;
             PyObject *text = line < 0 ? Py_NewRef(Py_None) : PyLong_FromLong(line);
@@ -431,6 +435,7 @@ generator_content(Thread *t, Obj *obj, PyObject *o)
     buf_put(&head, name.p + 1, name.n - 1);
     buf_free(&name);
     Shape s = {.head = head.p, .nhead = head.n, .tail = "", .names = names.p, .fields = values.p, .nfields = (Py_ssize_t)names.n};
+    if (hidden) { s.tail = CUT_OPAQUE; s.ntail = sizeof CUT_OPAQUE - 1; }
     if (!failed) failed = settle(t, obj, &s);
     buf_free(&head);
     free(names.p);
@@ -499,8 +504,12 @@ instance_content(Thread *t, Obj *obj, PyObject *o, TypeInfo *info)
         }
     }
     size_t kept = 0;
+    bool left_out = false;
     for (size_t i = 0; i < names.n; i++) {
-        if (info->hidden && PySet_Contains(info->hidden, names.p[i]) == 1) continue;
+        if (info->hidden && PySet_Contains(info->hidden, names.p[i]) == 1) {
+            left_out |= PyUnicode_CompareWithASCIIString(names.p[i], "__orig_class__") != 0;
+            continue;
+        }
         names.p[kept] = names.p[i];
         values.p[kept++] = values.p[i];
     }
@@ -513,6 +522,7 @@ instance_content(Thread *t, Obj *obj, PyObject *o, TypeInfo *info)
     s.nhead = (size_t)n;
     int failed = !s.head;
     char room[64];
+    if (left_out && s.head && !strstr(s.head, CUT_OPAQUE)) { s.tail = CUT_OPAQUE; s.ntail = sizeof CUT_OPAQUE - 1; }
     if (args) {
         Val v;
         for (Py_ssize_t i = 0; i < s.nfields && !failed; i++) failed = value_of(t, s.fields[i], &v) < 0;  /* numbered first */
@@ -630,6 +640,7 @@ revisit(Thread *t, Obj *obj)
 }
 
 static bool shares_dict(PyObject *o);
+static PyObject *own_dict(PyObject *o);
 
 /* From now on operators may change it unseen, or others show what it holds. */
 static void
@@ -792,6 +803,17 @@ look_into(Thread *t, Queued q)
             return instance_content(t, obj, o, info);
         }
         if (info->mode == M_OPAQUE && obj->known) return 0;
+        if (info->mode == M_POINTERS && !own_dict(o)) {
+            uint64_t memory = hash_bytes((char *)o + sizeof(PyObject), (size_t)k->tp_basicsize - sizeof(PyObject));
+            int again = obj->known && memory == obj->version && !t->reread && obj->read >= t->replaced_at ? revisit(t, obj) : 1;
+            if (again <= 0) return again;
+            obj->revisit.n = 0;
+            t->revisit = &obj->revisit;
+            int failed = python_content(t, obj, o);
+            t->revisit = NULL;
+            obj->version = memory;
+            return failed;
+        }
         if (PyType_Check(o) && ((PyTypeObject *)o)->tp_dict) {
             uint64_t version = class_version((PyTypeObject *)o);
             int again = obj->known && version == obj->version && !t->reread && obj->read >= t->replaced_at ? revisit(t, obj) : 1;

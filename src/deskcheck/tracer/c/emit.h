@@ -425,7 +425,7 @@ quiet_line(Thread *t, Rec *r, PyFrameObject *frame, View *v)
     const Info *info = v->info;
     uint64_t stored = t->at.stored | info->cells;
     const char *tags;
-    if (!info->nnames || t->at.depth < 0 || stack_shape(v, &tags) != t->at.depth || memcmp(tags, t->at.tags, (size_t)t->at.depth)
+    if (!info->nnames || t->at.depth < 0 || stack_shape(v, &tags) != t->at.depth || t->at.left < t->at.depth || memcmp(tags, t->at.tags, (size_t)t->at.depth)
         || !refers_as_before(t, r, v, stored)) return false;
     Globals *g = NULL;
     for (int i = 0; i < t->nglobals && !g; i++) if (t->globals[i].file == info->file) g = &t->globals[i];
@@ -465,12 +465,12 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
     View quiet;
     if (kind == K_LINE && t->at.follows && !core->instructions && !core->repetitions && quiet_line(t, r, frame, &quiet)) {
         t->at.stored = 0;
+        t->at.left = INT_MAX;
         t->at.shown = true;
         return put_event(t, kind, r, line, quiet.offset, texts);
     }
     t->ngone = 0;
     if (t->dirty) {
-        forget_unsure(t);
         t->dirty = false;
         forget(t);
     }
@@ -526,6 +526,7 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
     untouch(t);
     if (n == 1 && t->at.frame == top->i) {
         t->at.stored = 0;
+        t->at.left = INT_MAX;
         t->at.shown = kind == K_LINE;
         t->at.depth = stack_shape(top, &t->at.tags);
     }

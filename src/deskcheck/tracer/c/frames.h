@@ -83,6 +83,7 @@ info_of(Thread *t, PyCodeObject *code)
     info->kept = int_array(GET("kept"));
     info->caught = int_array(GET("caught"));
     info->operands = int_array(GET("operands"));
+    info->left = int_array(GET("left"));
     info->comprehension = int_array(GET("comprehension"));
     info->enters = must(malloc((size_t)info->nunits));
     memset(info->enters, -1, (size_t)info->nunits);
@@ -252,8 +253,9 @@ view_whole_stack(Thread *t, const View *v, Pys *to)
             PyObject *o = slots[p];  /* 3.13 may leave it bound, and none beside it */
             if (slots[p + 1]) o = bound(t, o, slots[p + 1]);
             else hold(t, o);
-            pys_add(to, NULL);
+            if (!NULL_ABOVE) pys_add(to, NULL);
             pys_add(to, o);
+            if (NULL_ABOVE) pys_add(to, NULL);
             p++;
             continue;
         }
@@ -437,7 +439,7 @@ static bool
 moved_unseen(Thread *t, Obj *obj, int steps)
 {
     if (!obj->moves || obj->visited == t->stamp || obj->dead) return false;
-    if (map_get(&t->objects, (uint64_t)obj->address) == obj && !(obj->weak && referent(obj->weak) != obj->address)) return true;
+    if (map_get(&t->objects, (uint64_t)obj->address) == obj) return true;
     for (size_t i = 0; i < obj->c.nrefs && steps < 8; i++) if (moved_unseen(t, obj->c.refs[i], steps + 1)) return true;
     return false;
 }

@@ -51,7 +51,6 @@ struct Obj {
     uint64_t number;
     PyObject *address;
     PyTypeObject *type;
-    PyObject *weak;      /* weak reference, where the type offers it */
     bool placed;         /* an iterator that is told apart by its place */
     uint64_t over;
     double position;
@@ -60,8 +59,9 @@ struct Obj {
     size_t roots, rc;    /* references from frames, globals and values in flight; from contents */
     size_t users;        /* lists that name it: it is freed when it is dead and this is 0 */
     Obj *hint;           /* an object whose content refers to this one, or NULL */
-    bool known, dead, listed, moves, exotic, dies_unseen;  /* moves: an iterator; exotic: C code may change it by an operator, or another
-                            object shows its content; dies_unseen: another one may lie at its address */
+    bool watched;        /* its death is noticed; else it keeps its number for one event only */
+    bool known, dead, listed, moves, exotic;  /* moves: an iterator; exotic: C code may change it by an operator, or another
+                            object shows its content */
     signed char touched; /* the last line may have changed it: how many steps it is from a variable; 0 if not */
     Py_ssize_t only;     /* of a list: where alone; EVERYWHERE or AT_END */
     Content c;
@@ -73,7 +73,6 @@ struct Obj {
 
 typedef struct {
     uint64_t checked;    /* the event at which it was last found to hold */
-    PyObject *weak;      /* NULL for a static type */
     uint64_t version;
     int mode;
     PyObject *head;      /* text of an instance's content up to its fields */
@@ -82,7 +81,7 @@ typedef struct {
     Py_ssize_t *offsets;
     PyObject *hidden;    /* a frozenset: attributes that are not shown; NULL for none */
     int nslots;
-    bool has_dict, weakly, placed, moves, exotic;
+    bool has_dict, watched, placed, moves, exotic;
 } TypeInfo;
 enum {
     M_INLINE = 0,   /* ask each time: text, or by reference */
@@ -90,5 +89,6 @@ enum {
     M_INSTANCE = 2, /* by reference; slots and dict */
     M_OPAQUE = 3,   /* by reference; nothing is looked into */
     M_EXCEPTION = 4, /* as M_INSTANCE, and its args */
+    M_POINTERS = 5, /* as M_CONTENT; the structure in C is pointers to what it consists of: the same as long as they are */
 };
 #endif

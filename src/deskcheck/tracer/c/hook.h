@@ -25,7 +25,6 @@ leave(Thread *t, PyFrameObject *frame, Rec *r, bool keep)
     keep_numbers(left, &t->in_flight);
     if (left->n > 2 * KEPT_NUMBERS) let_go(t, left, left->n - KEPT_NUMBERS);
     let_go(t, &r->left, r->left.n);
-    t->unsure |= r->via;
     t->dirty = true;
     if (!keep) frames_del(t, frame);
 }

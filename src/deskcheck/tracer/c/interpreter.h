@@ -71,6 +71,9 @@ generator_code(PyObject *o)
 #endif
 }
 
+/* The empty slot beside what is about to be called lies above it (before: below). */
+enum { NULL_ABOVE = PY_VERSION_HEX >= 0x030D0000 };
+
 /* Whether this process has more interpreters than one: the newest is the first of the list. */
 static inline bool
 has_subinterpreters(void)
@@ -178,14 +181,6 @@ range_left(PyObject *o, int64_t *start, int64_t *stop, int64_t *step, int64_t *l
     *len = it->len - it->index;
     *stop = it->start + it->len * it->step;
 #endif
-}
-
-/* What a weak reference refers to, borrowed; None once that is gone. */
-static inline PyObject *
-referent(PyObject *weak)
-{
-    PyObject *o = ((PyWeakReference *)weak)->wr_object;
-    return o != Py_None && Py_REFCNT(o) > 0 ? o : Py_None;
 }
 
 /* sys.settrace stands on sys.monitoring from 3.12 on, as a tool of its own whose events are on for all code. For a tracer

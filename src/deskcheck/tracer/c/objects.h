@@ -1,6 +1,17 @@
 /* Identity: which objects are known, what refers to them, and when they are out of reach (Snapshotter in snapshot.py). */
 
 static void
+type_info_free(TypeInfo *info)
+{
+    for (int n = 0; n < info->nslots; n++) Py_DECREF(info->names[n]);
+    free(info->names);
+    free(info->offsets);
+    Py_XDECREF(info->head);
+    Py_XDECREF(info->hidden);
+    free(info);
+}
+
+static void
 content_free(Content *c)
 {
     free(c->items);
@@ -19,7 +30,6 @@ obj_free(Thread *t, Obj *o)
     if (o->next) o->next->prev = o->prev;
     content_free(&o->c);
     free(o->revisit.p);
-    Py_XDECREF(o->weak);
     free(o);
 }
 
@@ -129,7 +139,6 @@ obj_kill(Thread *t, Obj *o)
     o->dead = true;
     t->iterators -= o->moves;
     t->exotics -= o->exotic;
-    t->unseen -= o->dies_unseen;
     if (map_get(&t->objects, (uint64_t)o->address) == o) map_del(&t->objects, (uint64_t)o->address);
     o->users++;
     edges_set(t, o, NULL, 0);
@@ -146,15 +155,6 @@ surely_reached(Obj *o)
         if (o->roots) return true;
     }
     return false;
-}
-
-static void
-mark_all(Objs *todo, const Objs *from, uint64_t mark)
-{
-    for (size_t i = 0; i < from->n; i++) {
-        Obj *o = from->p[i];
-        if (o->mark != mark && !o->dead) { o->mark = mark; objs_add(todo, o); }
-    }
 }
 
 static void
@@ -180,30 +180,6 @@ drop_all(Thread *t, Objs *them)
     }
     for (size_t i = 0; i < them->n; i++) unuse(t, them->p[i]);
     free(them->p);
-}
-
-/* Drop what dies unseen and may have died since the last event (_forget_unsure in reference.py). */
-static void
-forget_unsure(Thread *t)
-{
-    bool unsure = t->unsure;
-    t->unsure = false;
-    if (!t->unseen) return;
-    let_go(t, &t->left, t->left.n);
-    for (int n = 0; n < t->nactive; n++) let_go(t, &t->active[n]->left, t->active[n]->left.n);
-    if (!unsure) return;
-    Objs todo = {0};
-    uint64_t mark = ++t->marks;
-    for (int n = 0; n < t->nactive; n++) { mark_all(&todo, &t->active[n]->refs, mark); mark_all(&todo, &t->active[n]->srefs, mark); }
-    for (int k = 0; k < t->nglobals; k++) mark_all(&todo, &t->globals[k].refs, mark);
-    for (size_t i = 0; t->frames.e && i <= t->frames.mask; i++) {
-        Entry *e = t->frames.e[i].key ? t->frames.e[i].value : NULL;
-        if (e && e->kept) { mark_all(&todo, &e->rec->refs, mark); mark_all(&todo, &e->rec->srefs, mark); }
-    }
-    mark_reached(&todo, mark);
-    for (Obj *o = t->all; o; o = o->next)
-        if (o->dies_unseen && o->mark != mark && !o->dead && o->known) objs_add(&todo, o);
-    drop_all(t, &todo);
 }
 
 /* Drop what cannot be reached from the roots any more, and note its numbers (Snapshotter.forget_unreachable). */
@@ -242,20 +218,38 @@ forget(Thread *t)
     t->nreplaced = 0;
 }
 
-static Map registered;       /* what the reference tracer wants to know of */
-static Buf died;
+/* By address: the number of an object's life, for Python code that remembers objects by their address. */
+typedef struct Lives {
+    PyObject_HEAD
+    Map numbers;
+    uintptr_t newest;
+    struct Lives *next;
+} Lives;
+static Lives *all_lives;
+
+/* What is known of a class ends with it. */
+static void
+forget_class(Core *core, PyTypeObject *kind)
+{
+    TypeInfo *info = map_get(&core->types, (uint64_t)kind);
+    if (!info) return;
+    map_del(&core->types, (uint64_t)kind);
+    for (Thread *t = core->threads; t; t = t->next) if (t->last_info == info) { t->last_info = NULL; t->last_kind = NULL; }
+    type_info_free(info);
+}
 
 static void
 note_death(PyObject *o)
 {
     if (has_subinterpreters() && PyInterpreterState_Get() != PyInterpreterState_Main()) return;  /* it may have a lock of its own */
-    if (registered.used && map_get(&registered, (uint64_t)o)) {
-        map_del(&registered, (uint64_t)o);
-        buf_put(&died, (char *)&o, sizeof o);
-    }
+    for (Lives *lives = all_lives; lives; lives = lives->next) map_del(&lives->numbers, (uint64_t)o);
+    if (PyType_Check(o)) unwatch((PyTypeObject *)o);
     if (!watching) return;
-    for (Thread *t = watching->threads; t; t = t->next) {
-        Obj *obj = map_get(&t->objects, (uint64_t)o);
-        if (obj && !obj->weak) map_del(&t->objects, (uint64_t)o);
+    if (PyType_Check(o)) forget_class(watching, (PyTypeObject *)o);
+    if (watching->said.used && (PyType_Check(o) || PyFunction_Check(o))) {
+        PyObject *text = map_get(&watching->said, (uint64_t)o);
+        map_del(&watching->said, (uint64_t)o);
+        Py_XDECREF(text);
     }
+    for (Thread *t = watching->threads; t; t = t->next) map_del(&t->objects, (uint64_t)o);
 }

@@ -26,6 +26,7 @@ typedef struct Info {
     int *tags;               /* where its tags begin in `pool` */
     char *pool;              /* IS_VALUE, IS_METHOD */
     int *kept, *caught, *operands;
+    int *left;               /* by code unit: how many stack slots the rest of its line leaves alone */
     int *comprehension;      /* first line of the comprehension that it lies in, 0 if none */
     signed char *enters;     /* -1: not asked yet */
     int *lines;              /* by code unit: its line, 0 if it has none */
@@ -106,6 +107,7 @@ typedef struct Thread {
         int offset, depth;       /* depth, tags: shape of the value stack, where the line is `shown` */
         const char *tags;
         bool after, resumed, single, shown, follows;  /* shown: a line, written; follows: one is at hand and nothing came between */
+        int left;                /* how many stack slots are as they were there */
         uint64_t stored;
     } at;
     Return *returns;
@@ -116,8 +118,6 @@ typedef struct Thread {
     bool wild, drains, returned_drains, iterates;  /* since the last event anything may have changed; iterators may have been drawn from; a loop's was */
     Objs touched;                /* what alone may have changed, if not */
     uint64_t touches;            /* how often something was found to change */
-    bool unsure;                 /* other code has got something since the last event, and may have let go of it */
-    size_t unseen;               /* known objects that die unseen */
     bool shared;                 /* a dict was found that something else holds, too: it may be that of an instance */
     uint64_t quiet;              /* what was looked at in this event or later has not changed since */
     uint64_t replaced_at;        /* the last event that found a __class__ assigned: what was read before may hold the object */
@@ -159,7 +159,7 @@ typedef struct Core {
     Py_ssize_t items, text_chars, objects;
     int depth, call_depth, repetitions;  /* the latter: 0 is no limit */
     bool only_some;              /* code of the recorded files may run unseen */
-    Map infos, types, said;
+    Map infos, types, said;      /* said: texts of functions and classes of libraries */
     Info *last_info;
     Thread *threads;
     int nthreads;

@@ -20,6 +20,7 @@
 #include "blocks.h"
 #include "emit.h"
 #include "hook.h"
+#include "calls_311.h"
 #include "outermost.h"
 #include "stdout.h"
 
@@ -84,7 +85,6 @@ thread_free(Thread *t)
         next = o->next;
         content_free(&o->c);
         free(o->revisit.p);
-        Py_XDECREF(o->weak);
         free(o);
     }
     map_free(&t->frames);
@@ -115,7 +115,7 @@ core_clear(Core *core, PyObject *unused)
     Py_CLEAR(core->set_local_events);
     Py_CLEAR(core->disable);
 #endif
-    if (watching == core) { watching = NULL; if (!registered.used) unwatch_all(); }
+    if (watching == core) { watching = NULL; bind_unbound(false); if (!all_lives) unwatch_all(); }
     Thread *threads = core->threads;
     core->threads = NULL;
     for (Thread *t = threads, *next; t; t = next) { next = t->next; thread_free(t); }
@@ -124,7 +124,8 @@ core_clear(Core *core, PyObject *unused)
             Info *f = core->infos.e[i].value;
             if (f->in_scope) {
                 free(f->hidden); free(f->order); free(f->owner); free(f->op); free(f->depth); free(f->tags); free(f->pool);
-                free(f->kept); free(f->caught); free(f->operands); free(f->comprehension); free(f->enters); free(f->guarded);
+                free(f->kept); free(f->caught); free(f->operands);
+                free(f->left); free(f->comprehension); free(f->enters); free(f->guarded);
                 free(f->lines); free(f->effect); free(f->then); free(f->stored); free(f->acts);
                 for (int u = 0; u < f->nunits; u++) Py_XDECREF(f->texts[u]);
                 free(f->texts);
@@ -139,16 +140,11 @@ core_clear(Core *core, PyObject *unused)
     core->last_info = NULL;
     for (size_t i = 0; core->types.e && i <= core->types.mask; i++)
         if (core->types.e[i].key) {
-            TypeInfo *k = core->types.e[i].value;
-            for (int n = 0; n < k->nslots; n++) Py_DECREF(k->names[n]);
-            free(k->names);
-            free(k->offsets);
-            Py_XDECREF(k->weak);
-            Py_XDECREF(k->head);
-            Py_XDECREF(k->hidden);
-            free(k);
+            type_info_free(core->types.e[i].value);
         }
     map_free(&core->types);
+    for (size_t i = 0; core->said.e && i <= core->said.mask; i++) if (core->said.e[i].key) Py_DECREF(core->said.e[i].value);
+    map_free(&core->said);
     core->block_info = NULL;
     core->followed = NULL;
     Py_CLEAR(core->told);
@@ -194,6 +190,9 @@ core_attach(Core *core, PyObject *args)
     core->threads = t;
     core->on = true;
     watching = core;
+    bind_unbound(true);
+    watch(&PyType_Type);
+    watch(&PyFunction_Type);
     PyEval_SetTrace(hook, (PyObject *)core);
 #if HAS_LOCAL_EVENTS
     if (!core->wide && narrow(core, false) < 0) return NULL;
@@ -478,45 +477,52 @@ setup(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* register(object): have its death told, if its type is written in C and has no weak references. */
+/* Lives().of(object): a number that this object alone has had, from when it was first asked until it dies; 0 where its death would
+   not be noticed. Of two objects that have the same address, one after the other, it tells which is there. */
 static PyObject *
-register_object(PyObject *module, PyObject *o)
+lives_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    if (Py_TYPE(o)->tp_flags & Py_TPFLAGS_HEAPTYPE || Py_TYPE(o)->tp_weaklistoffset) Py_RETURN_NONE;
-    watch(Py_TYPE(o));
-    map_put(&registered, (uint64_t)o, &registered);
-    Py_RETURN_NONE;
+    Lives *lives = (Lives *)type->tp_alloc(type, 0);
+    if (!lives) return NULL;
+    lives->next = all_lives;
+    all_lives = lives;
+    return (PyObject *)lives;
 }
 
-/* deaths(): addresses of registered objects that have died since it was last asked. */
-static PyObject *
-deaths_since(PyObject *module, PyObject *unused)
+static void
+lives_dealloc(Lives *lives)
 {
-    size_t n = died.n / sizeof(PyObject *);
-    PyObject *list = PyList_New((Py_ssize_t)n);
-    for (size_t i = 0; list && i < n; i++) {
-        PyObject *number = PyLong_FromUnsignedLongLong((unsigned long long)((uint64_t *)died.p)[i]);
-        if (!number) { Py_CLEAR(list); break; }
-        PyList_SET_ITEM(list, (Py_ssize_t)i, number);
-    }
-    died.n = 0;
-    return list;
+    Lives **at = &all_lives;
+    while (*at != lives) at = &(*at)->next;
+    *at = lives->next;
+    map_free(&lives->numbers);
+    if (!watching && !all_lives) unwatch_all();
+    Py_TYPE(lives)->tp_free((PyObject *)lives);
 }
 
-/* forget_deaths(): watch nothing any more. */
 static PyObject *
-forget_deaths(PyObject *module, PyObject *unused)
+lives_of(Lives *lives, PyObject *o)
 {
-    map_free(&registered);
-    buf_free(&died);
-    if (!watching) unwatch_all();
-    Py_RETURN_NONE;
+    uintptr_t number = (uintptr_t)map_get(&lives->numbers, (uint64_t)o);
+    if (!number && watch(&PyType_Type) && watch(Py_TYPE(o))) map_put(&lives->numbers, (uint64_t)o, (void *)(number = ++lives->newest));
+    return PyLong_FromSize_t((size_t)number);
 }
+
+static PyMethodDef lives_methods[] = {
+    {"of", (PyCFunction)lives_of, METH_O, "a number that this object alone has had; 0 where its death would not be noticed"},
+    {NULL},
+};
+static PyTypeObject LivesType = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "deskcheck.tracer._native.Lives",
+    .tp_basicsize = sizeof(Lives),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_new = lives_new,
+    .tp_dealloc = (destructor)lives_dealloc,
+    .tp_methods = lives_methods,
+};
 
 static PyMethodDef functions[] = {
-    {"register", register_object, METH_O, "have an object's death told"},
-    {"deaths", deaths_since, METH_NOARGS, "addresses of registered objects that have died since"},
-    {"forget_deaths", forget_deaths, METH_NOARGS, "watch nothing any more"},
     {"evaluate", outermost_evaluate, METH_VARARGS, "evaluate(code, names): run code as the first frame of this thread"},
     {"call", (PyCFunction)(void (*)(void))outermost_call, METH_FASTCALL | METH_KEYWORDS, "call(frame, function, *args, **kwargs): call it as that frame would, or with none below"},
     {"show", outermost_show, METH_O, "show(error): as the interpreter shows an exception that leaves a program"},
@@ -549,6 +555,10 @@ PyInit__native(void)
         if (!(*strings[i].to = PyUnicode_InternFromString(strings[i].text))) return NULL;
     EMPTY = PyTuple_New(0);
     buf_setup();
+    PyObject *class = PyObject_CallFunction((PyObject *)&PyType_Type, "s(){}", "_");
+    if (!class) return NULL;
+    SUBTYPE_DEALLOC = ((PyTypeObject *)class)->tp_dealloc;
+    Py_DECREF(class);
     PyObject *dict = PyDict_New();
     T_listiter = type_of_iterator(PyList_New(0));
     T_tupleiter = type_of_iterator(PyTuple_New(0));
@@ -564,8 +574,12 @@ PyInit__native(void)
     T_dictitemiter = type_of_iterator(PyObject_CallMethod(dict, "items", NULL));
     T_setiter = type_of_iterator(PySet_New(NULL));
     Py_XDECREF(dict);
-    if (PyErr_Occurred() || PyType_Ready(&CoreType) < 0) return NULL;
+#if PY_VERSION_HEX < 0x030C0000
+    if (PyType_Ready(&UnboundType) < 0) return NULL;
+#endif
+    if (PyErr_Occurred() || PyType_Ready(&CoreType) < 0 || PyType_Ready(&LivesType) < 0) return NULL;
     PyObject *module = PyModule_Create(&definition);
-    if (!module || PyModule_AddObjectRef(module, "Core", (PyObject *)&CoreType) < 0) return NULL;
+    if (!module || PyModule_AddObjectRef(module, "Core", (PyObject *)&CoreType) < 0
+        || PyModule_AddObjectRef(module, "Lives", (PyObject *)&LivesType) < 0) return NULL;
     return module;
 }

@@ -27,8 +27,7 @@ type_info(Thread *t, PyTypeObject *kind)
     TypeInfo *known = map_get(&core->types, (uint64_t)kind);
     bool heap = kind->tp_flags & Py_TPFLAGS_HEAPTYPE;
     if (known) {
-        if (!heap || (known->checked == t->stamp && t->alone) || (referent(known->weak) == (PyObject *)kind
-            && known->version == class_version(kind))) {
+        if (!heap || (known->checked == t->stamp && t->alone) || known->version == class_version(kind)) {
             known->checked = t->stamp;
             t->last_kind = kind;
             t->last_info = known;
@@ -39,7 +38,6 @@ type_info(Thread *t, PyTypeObject *kind)
     if (!facts) return NULL;
     known = map_get(&core->types, (uint64_t)kind);  /* another thread may have asked meanwhile */
     if (!known) { known = must(calloc(1, sizeof *known)); map_put(&core->types, (uint64_t)kind, known); }
-    Py_CLEAR(known->weak);
     Py_CLEAR(known->head);
     for (int i = 0; i < known->nslots; i++) Py_DECREF(known->names[i]);
     known->nslots = 0;
@@ -67,7 +65,7 @@ type_info(Thread *t, PyTypeObject *kind)
     known->moves = placed || kind == &PyGen_Type || kind == &PyCoro_Type || (head != Py_None && PyUnicode_Check(head) && known->mode == M_CONTENT);
     known->exotic = known->moves ? !draws_quietly(kind) : (known->mode == M_OPAQUE || unseen
         || (known->mode == M_CONTENT && !PyType_IsSubtype(kind, (PyTypeObject *)PyExc_BaseException)));
-    known->weakly = kind->tp_weaklistoffset != 0 && kind != &PyList_Type && kind != &PyDict_Type;
+    known->watched = watch(kind);
     Py_ssize_t n = PyTuple_GET_SIZE(slots);
     known->names = must(realloc(known->names, (size_t)(n + 1) * sizeof(PyObject *)));
     known->offsets = must(realloc(known->offsets, (size_t)(n + 1) * sizeof(Py_ssize_t)));
@@ -78,9 +76,8 @@ type_info(Thread *t, PyTypeObject *kind)
     }
     known->nslots = (int)n;
     known->version = class_version(kind);
-    if (heap) known->weak = PyWeakref_NewRef((PyObject *)kind, NULL);
     Py_DECREF(facts);
-    return heap && !known->weak ? NULL : known;
+    return known;
 }
 
 static bool
@@ -199,7 +196,7 @@ dies_unseen(Thread *t, PyObject *o)
 /* The object with an identity; NULL with `*cut` set where a limit is reached, or NULL with an error
    (Snapshotter._reference). */
 static Obj *
-reference(Thread *t, PyObject *o, bool weakly, bool placed, const char **cut)
+reference(Thread *t, PyObject *o, bool placed, const char **cut)
 {
     PyTypeObject *kind = Py_TYPE(o);
     Obj *obj = map_get(&t->objects, (uint64_t)o);
@@ -208,7 +205,7 @@ reference(Thread *t, PyObject *o, bool weakly, bool placed, const char **cut)
     *cut = NULL;
     if (t->revisit) pys_add(t->revisit, o);
     if (obj) {
-        bool it = obj->type == kind && (!obj->weak || referent(obj->weak) == o);
+        bool it = obj->type == kind && (obj->watched || obj->visited == t->stamp);
         if (it && obj->placed) {
             if (iterator_place(t, o, &over, &position) < 0) return NULL;
             it = position >= obj->position && (over == obj->over || over == 0);
@@ -227,15 +224,10 @@ reference(Thread *t, PyObject *o, bool weakly, bool placed, const char **cut)
             }
             return obj;
         }
-        if (obj->weak && referent(obj->weak) != o) {  /* it is dead, and told of when nothing refers to its number */
-            map_del(&t->objects, (uint64_t)o);
-            list_candidate(t, obj);
-        } else {
-            gone_add(&t->replaced, &t->nreplaced, &t->capreplaced, obj->number);
-            t->reread = true;  /* a __class__ may have been assigned: what holds it holds another object now */
-            if (obj->type != kind && kind->tp_flags & Py_TPFLAGS_HEAPTYPE) t->replaced_at = t->stamp;
-            obj_kill(t, obj);
-        }
+        gone_add(&t->replaced, &t->nreplaced, &t->capreplaced, obj->number);
+        t->reread = true;  /* a __class__ may have been assigned: what holds it holds another object now */
+        if (obj->type != kind && kind->tp_flags & Py_TPFLAGS_HEAPTYPE) t->replaced_at = t->stamp;
+        obj_kill(t, obj);
     }
     if (t->depth >= t->core->depth) { *cut = "deep"; t->beyond = true; return NULL; }
     if ((Py_ssize_t)t->visited >= t->core->objects) { *cut = "many"; return NULL; }
@@ -250,19 +242,18 @@ reference(Thread *t, PyObject *o, bool weakly, bool placed, const char **cut)
         if (found < 0) { free(obj); return NULL; }
         obj->placed = found;
     }
-    if (weakly && !(obj->weak = PyWeakref_NewRef(o, NULL))) { free(obj); return NULL; }
-    if (kind != &PyList_Type && kind != &PyDict_Type && kind != &PySet_Type && kind != &PyFunction_Type && kind != &PyByteArray_Type) {
+    if (kind == &PyList_Type || kind == &PyDict_Type || kind == &PySet_Type || kind == &PyFunction_Type || kind == &PyByteArray_Type)
+        obj->watched = watch(kind);
+    else {
         TypeInfo *info = type_info(t, kind);
-        if (!info) { Py_XDECREF(obj->weak); free(obj); return NULL; }
+        if (!info) { free(obj); return NULL; }
+        obj->watched = info->watched;
         obj->moves = info->moves;
         obj->exotic = info->exotic || ((kind == &PyGen_Type || kind == &PyCoro_Type) && !in_scope(t->core, generator_code(o)));
         t->iterators += obj->moves;
         t->exotics += obj->exotic;
         t->moved += obj->moves;
     }
-    if (!weakly && !(kind->tp_flags & Py_TPFLAGS_HEAPTYPE)) watch(kind);
-    obj->dies_unseen = !weakly && kind->tp_flags & Py_TPFLAGS_HEAPTYPE;
-    t->unseen += obj->dies_unseen;
     obj->next = t->all;
     if (t->all) t->all->prev = obj;
     t->all = obj;
@@ -278,29 +269,28 @@ reference(Thread *t, PyObject *o, bool weakly, bool placed, const char **cut)
 
 /* How a value is to be written that is no atom and no tuple. 1: by reference, 0: as `*text` says, -1: error. */
 static int
-by_reference(Thread *t, PyObject *o, bool *weakly, bool *placed, PyObject **text)
+by_reference(Thread *t, PyObject *o, bool *placed, PyObject **text)
 {
     PyTypeObject *kind = Py_TYPE(o);
-    *weakly = *placed = false;
-    if (kind == &PyList_Type || kind == &PyDict_Type || kind == &PyByteArray_Type) return 1;
-    if (kind == &PySet_Type) { *weakly = true; return 1; }
-    if (kind == &PyFunction_Type && is_own_function(t, o)) { *weakly = true; return 1; }
+    *placed = false;
+    if (kind == &PyList_Type || kind == &PyDict_Type || kind == &PySet_Type || kind == &PyByteArray_Type) return 1;
+    if (kind == &PyFunction_Type && is_own_function(t, o)) return 1;
+    if ((*text = map_get(&t->core->said, (uint64_t)o))) { Py_INCREF(*text); return 0; }
     TypeInfo *info = type_info(t, kind);
     if (!info) return -1;
-    *weakly = info->weakly;
     *placed = info->placed;
     if (info->mode != M_INLINE) return 1;
-    if (PyType_Check(o)) {
-        Obj *known = map_get(&t->objects, (uint64_t)o);
-        if (known && known->weak && referent(known->weak) == o) return 1;
-    }
+    if (PyType_Check(o) && map_get(&t->objects, (uint64_t)o)) return 1;
     if (!PyType_Check(o) && !PyFunction_Check(o) && !PyModule_Check(o))
         t->named |= kind->tp_dictoffset || (kind->tp_flags & Py_TPFLAGS_MANAGED_DICT);
     Py_INCREF(o);
     *text = QUIETLY(PyObject_CallMethodOneArg(t->fallback, S_inline, o));
     Py_DECREF(o);
     if (!*text) return -1;
-    if (*text != Py_None) return 0;
+    if (*text != Py_None) {
+        if (kind == &PyFunction_Type || kind == &PyType_Type) map_put(&t->core->said, (uint64_t)o, Py_NewRef(*text));
+        return 0;
+    }
     Py_CLEAR(*text);
     return 1;
 }
@@ -386,6 +376,7 @@ write_value(Thread *t, Buf *b, PyObject *o)
     }
     if (k == &PyUnicode_Type) {
         Py_ssize_t n = PyUnicode_GET_LENGTH(readable(o));
+        if (surrogate_pair(o, Py_MIN(n, t->core->text_chars))) { keep(t, o); return write_big(t, b, o); }
         if (n <= t->core->text_chars) { buf_json(b, o, n); return 0; }
         buf_lit(b, "{\"str\":");
         buf_json(b, o, t->core->text_chars);
@@ -400,13 +391,13 @@ write_value(Thread *t, Buf *b, PyObject *o)
     if (k == &PyBytes_Type || k == &PyComplex_Type || k == &PyRange_Type || k == &PySlice_Type
         || k == &PyEllipsis_Type || k == &_PyNotImplemented_Type) { keep(t, o); return write_big(t, b, o); }
     keep(t, o);
-    bool weakly, placed;
+    bool placed;
     PyObject *text;
-    int how = by_reference(t, o, &weakly, &placed, &text);
+    int how = by_reference(t, o, &placed, &text);
     if (how < 0) return -1;
     if (how == 0) { buf_text(b, text); Py_DECREF(text); return 0; }
     const char *cut;
-    Obj *obj = reference(t, o, weakly, placed, &cut);
+    Obj *obj = reference(t, o, placed, &cut);
     if (obj) {
         buf_lit(b, "{\"ref\":");
         buf_int(b, (int64_t)obj->number);
@@ -465,21 +456,21 @@ value_of(Thread *t, PyObject *o, Val *v)
     }
     Obj *known = k == &PyTuple_Type ? NULL : map_get(&t->objects, (uint64_t)o);
     if (known && known->visited >= t->quiet && !known->moves && !known->touched && known->type == k
-        && (!known->weak || referent(known->weak) == o)) {  /* nothing has changed: the short way through `reference` */
+        && (known->watched || known->visited == t->stamp)) {  /* nothing has changed: the short way through `reference` */
         if (t->revisit) pys_add(t->revisit, o);
         objs_add(&t->refs, known);
         *v = (Val){V_REF, known->number};
         return 0;
     }
     if (k == &PyList_Type || k == &PyDict_Type || k == &PySet_Type || known) {
-        bool weakly = k == &PySet_Type, placed = false;
+        bool placed = false;
         PyObject *text = NULL;
         const char *cut;
         keep(t, o);
-        int how = k == &PyList_Type || k == &PyDict_Type || k == &PySet_Type ? 1 : by_reference(t, o, &weakly, &placed, &text);
+        int how = k == &PyList_Type || k == &PyDict_Type || k == &PySet_Type ? 1 : by_reference(t, o, &placed, &text);
         if (how < 0) return -1;
         if (how == 1) {
-            Obj *obj = reference(t, o, weakly, placed, &cut);
+            Obj *obj = reference(t, o, placed, &cut);
             if (obj) { *v = (Val){V_REF, obj->number}; return 0; }
             if (!cut) return -1;
         } else Py_DECREF(text);

@@ -4,7 +4,6 @@ Lengths and depths are put into ranges that are fixed, so that reports of differ
 by side.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 from deskcheck.ask.results.effects import by_sample
 from deskcheck.ask.results.results import Result
 from deskcheck.ask.results.statistics import Interval, mean_interval
+from deskcheck.files import read_json
 from deskcheck.recording import InputError
 from deskcheck.view.report.rows import COUNTED, INTERVAL, KEYS, in_order, key_of, names_of
 from deskcheck.view.report.sheets import Column, Entry, Sheet
@@ -56,7 +56,10 @@ class _Sample(NamedTuple):
 def _samples(result: Result) -> list[_Sample]:
     scores = by_sample(result.samples, "score")
     first = {row.id: row for row in reversed(result.samples)}
-    return [_Sample(first[id_].cluster, score, json.loads(first[id_].data)) for id_, score in scores.items()]
+    return [
+        _Sample(first[id_].cluster, score, read_json(first[id_].data, f"{id_}: data"))
+        for id_, score in scores.items()
+    ]
 
 
 def _interval(samples: Sequence[_Sample]) -> Interval:

@@ -6,15 +6,17 @@ running code cannot pass for one), never through methods that a subclass may def
 imported. Only what is shown is copied.
 
 An item that a masked array masks is None, as its own `tolist` has it. Not: masks of single fields of
-structured arrays; pandas' sparse and interval arrays and hierarchical indexes, which are marked as
-left out.
+structured arrays; pandas' sparse arrays, which are marked as left out.
 """
 
 import builtins
+import datetime
 import itertools
 import sys
 import types
 from typing import Any, NamedTuple
+
+from deskcheck.tracer.contents.c_state import is_zone_info, text_of_zone
 
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))
@@ -50,12 +52,14 @@ class ArrayColumn(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A pandas DataFrame. columns: as many as are shown, with their labels; row_labels: its index."""
+    """A pandas DataFrame. columns: as many as are shown, with their labels; row_labels: its index. names: of
+    the index and of the columns."""
 
     shape: tuple[int, int]
-    labels: list[Any]
+    labels: ArrayColumn
     columns: list[ArrayColumn]
     row_labels: ArrayColumn
+    names: tuple[Any, Any]
 
 
 def _static(bases: tuple[type, ...], module: str, name: str) -> type | None:
@@ -68,11 +72,66 @@ def _static(bases: tuple[type, ...], module: str, name: str) -> type | None:
 
 
 def is_scalar(kind: type) -> bool:
-    """Whether it is a type of numpy's scalars, whose text says everything."""
+    """Whether the text of an instance says everything: a scalar, type or function of numpy, or a date, a
+    duration, a period, an interval, an offset or a missing value of pandas."""
+    if id(kind) in _pandas_scalars():
+        return True
     if _flags(kind) & _HEAP:
         return False
     bases = _mro(kind)
-    return _static(bases, "numpy", "generic") is not None and _static(bases, "numpy", "void") is None
+    if _static(bases, "numpy", "generic") is not None:
+        return _static(bases, "numpy", "void") is None
+    return any(_static(bases, "numpy", name) is not None for name in ("dtype", "ufunc"))
+
+
+def scalar_text(kind: type, obj: Any) -> str | None:
+    """The text of a scalar; None for one whose text would be written by code of the program, or would not say
+    everything."""
+    if not is_scalar(kind):
+        return None
+    bases = _mro(kind)
+    if _static(bases, "numpy", "dtype") is not None:
+        return f"dtype({_dtype_text(obj)!r})"
+    if _static(bases, "numpy", "ufunc") is not None:
+        return f"<ufunc {_get(obj, '__name__')!r}>"
+    if id(kind) not in _pandas_scalars() or _reads_quietly(obj):
+        read: Any = kind.__repr__
+        return str(read(obj))
+    return None
+
+
+_PANDAS_SCALARS = ("Timestamp", "Timedelta", "Period", "Interval")
+_scalars: dict[int, frozenset[int]] = {}
+"""By the address of the module pandas, once it is loaded: addresses of its types of scalars."""
+
+
+def _pandas_scalars() -> frozenset[int]:
+    module = sys.modules.get("pandas")
+    known = _scalars.get(id(module)) if module is not None else frozenset()
+    if known is None:
+        names, offsets = _names_of_module("pandas"), _names_of_module("pandas.tseries.offsets")
+        kinds = [names.get(name) for name in _PANDAS_SCALARS]
+        kinds += [type(names[name]) for name in ("NaT", "NA") if name in names]
+        kinds += [  # the text of a custom one leaves the calendar out
+            kind for name, kind in offsets.items() if type(kind) is type and not name.startswith("Custom")
+        ]
+        known = frozenset(id(kind) for kind in kinds if kind is not None)
+        if "NaT" in names and offsets:
+            _scalars[id(module)] = known
+    return known
+
+
+def _reads_quietly(obj: Any) -> bool:
+    """Whether pandas alone writes the text of a scalar of its own: the zone of a date and the ends of an
+    interval are not of the program's classes."""
+    zone = _get(obj, "tzinfo")
+    ends = [_get(obj, "left"), _get(obj, "right")]
+    parts = [] if zone is None else [zone]
+    parts += [end for end in ends if end is not None]
+    return all(
+        type(part) in (int, float, datetime.timezone) or is_scalar(type(part)) or is_zone_info(type(part))
+        for part in parts
+    )
 
 
 def is_array(bases: tuple[type, ...]) -> bool:
@@ -96,6 +155,19 @@ def pandas_name(bases: tuple[type, ...]) -> str | None:
 def _names_of_module(name: str) -> dict[str, Any]:
     module = sys.modules.get(name)
     return _module_dict(module) if type(module) is types.ModuleType else {}
+
+
+def is_void(bases: tuple[type, ...]) -> bool:
+    """Whether a type with these bases is an item of numpy's structured arrays, or bytes without meaning."""
+    return _static(bases, "numpy", "void") is not None
+
+
+def read_void(item: Any) -> ArrayColumn:
+    names = _namespace(_static(_mro(type(item)), "numpy", "void"))
+    dtype = _get(item, "dtype")
+    read = next(_namespace(base)["item"] for base in _mro(type(item)) if "item" in _namespace(base))
+    plain = read(item) if dtype.names is None else _record(read(item), dtype, names.get("tolist"))
+    return ArrayColumn([plain], 1, _dtype_text(dtype), None)
 
 
 def array_base(array: Any) -> Any:
@@ -181,6 +253,11 @@ def _nested(items: Any, dtype: Any, to_list: Any) -> Any:
 
 
 def _dtype_text(dtype: Any) -> str:
+    if dtype.subdtype is not None:
+        return f"{_dtype_text(dtype.base)}{list(dtype.shape)}"
+    if dtype.names is not None:
+        fields = ((name, dtype.fields[name]) for name in dtype.names)
+        return "{" + ", ".join(f"{name}: {_dtype_text(field[0])}" for name, field in fields) + "}"
     if dtype.kind in "biufcO" and dtype.isnative:
         return str(_qualname(dtype.type)).rstrip("_")
     text: str = dtype.str
@@ -220,7 +297,8 @@ def read_table(frame: Any, limit: int) -> Table | None:
             if place < limit:
                 columns[place] = _read_values(values, rows, row, index.length)
     shown = list(itertools.islice(sorted(columns), len(labels.items)))
-    return Table((index.length, labels.length), labels.items, [columns[place] for place in shown], index)
+    names = index_name(axes[1]), index_name(axes[0])
+    return Table((index.length, labels.length), labels, [columns[place] for place in shown], index, names)
 
 
 def read_series(series: Any, limit: int) -> tuple[ArrayColumn, ArrayColumn, Any] | None:
@@ -246,15 +324,61 @@ def read_index(index: Any, limit: int) -> ArrayColumn:
         return ArrayColumn(
             list(numbers[:limit]), len(numbers), "range", "long" if len(numbers) > limit else None
         )
-    codes = _get(index, "_codes")
-    if codes is not None:  # of a hierarchical index: a list of arrays, one for each level
-        length = array_shape(list.__getitem__(codes, 0))[0] if list.__len__(codes) else 0
-        return ArrayColumn([], length, str(_qualname(type(index))), "opaque")
+    codes, levels = _get(index, "_codes"), _get(index, "_levels")
+    if codes is not None and levels is not None:  # of a hierarchical index: lists, one item for each level
+        return _read_levels([*list.__iter__(codes)], [*list.__iter__(levels)], limit)
     return _read_values(_get(index, "_data"), limit, 0, 0)
 
 
+def _read_levels(codes: list[Any], levels: list[Any], limit: int) -> ArrayColumn:
+    """The labels of a hierarchical index: tuples."""
+    columns, cut = [], None
+    length = array_shape(codes[0])[0] if codes else 0
+    for code, level in zip(codes, levels, strict=True):
+        places = read_array(code, limit).items
+        labels = read_index(level, max(places, default=-1) + 1)
+        if labels.cut == "opaque":
+            return ArrayColumn([], length, "MultiIndex", "opaque")
+        columns.append([labels.items[place] if place >= 0 else None for place in places])
+    cut = "long" if length > limit else None
+    return ArrayColumn([*zip(*columns, strict=True)], length, "MultiIndex", cut)
+
+
 def index_name(index: Any) -> Any:
+    """The name of an index; of a hierarchical one a tuple of names, if any of them is not None."""
+    several = _get(index, "_names")
+    if type(several) is list:
+        return tuple(several) if any(name is not None for name in several) else None
     return _get(index, "_name")
+
+
+def frequency(index: Any) -> str | None:
+    """Of an index of dates or durations: the rule by which they follow one another."""
+    rule = _get(index, "_freq")
+    if rule is None:
+        rule = _get(_get(index, "_data"), "_freq")
+    return scalar_text(type(rule), rule) if rule is not None else None
+
+
+def besides(table: Any) -> dict[str, Any]:
+    """What a Series or DataFrame holds besides its values and labels, where it is not the default."""
+    attrs, unique = _get(table, "_attrs"), _get(_get(table, "_flags"), "_allows_duplicate_labels")
+    found: dict[str, Any] = {}
+    if type(attrs) is dict and attrs:
+        found["attrs"] = attrs
+    if unique is False:
+        found["allows_duplicate_labels"] = False
+    return found
+
+
+def fill_value(array: Any) -> Any:
+    """What a masked array was told to fill in for masked items; None for the default."""
+    module = sys.modules.get("numpy.ma")
+    masked = _module_dict(module).get("MaskedArray") if type(module) is types.ModuleType else None
+    fill = _get(array, "_fill_value") if any(base is masked for base in _mro(type(array))) else None
+    if fill is None or not is_array(_mro(type(fill))):
+        return None
+    return read_array(fill, 1).items[0]
 
 
 def _read_values(values: Any, limit: int, row: int, length: int) -> ArrayColumn:
@@ -268,15 +392,23 @@ def _read_values(values: Any, limit: int, row: int, length: int) -> ArrayColumn:
     if is_array(_mro(type(backing := _get(values, "_ndarray")))):
         found = _read_values(backing, limit, row, length)
         dtype = _get(values, "_dtype")
-        if _get(dtype, "_tz") is not None:  # the times are in UTC
-            return found._replace(dtype=f"{found.dtype[:-1]}, tz] in UTC")
+        zone = _get(dtype, "_tz")
+        if zone is not None:  # the times are in UTC
+            text = text_of_zone(zone)
+            named = found._replace(dtype=f"{found.dtype[:-1]}, {text or 'tz'}] in UTC")
+            return named if text is not None else named._replace(cut=found.cut or "opaque")
         categories = _get(dtype, "_categories")
         if categories is None:
-            is_period = _get(dtype, "_freq") is not None
-            return found._replace(dtype="period as ordinals") if is_period else found
-        every = read_index(categories, max(found.items, default=-1) + 1).items
-        named = [every[code] if code >= 0 else None for code in found.items]
-        return found._replace(items=named, dtype="category")
+            rule = _get(dtype, "_freq")
+            if rule is None:
+                return found
+            return found._replace(dtype=f"period[{_get(dtype, '_freqstr')}] as ordinals")
+        return _categorical(found, read_index(categories, limit), _get(dtype, "_ordered"))
+    left, right = _get(values, "_left"), _get(values, "_right")
+    if left is not None and right is not None and _get(_get(values, "_dtype"), "_closed") is not None:
+        one, other = (_read_any(end, limit) for end in (left, right))
+        dtype = f"interval[{one.dtype}, {_get(_get(values, '_dtype'), '_closed')}]"
+        return one._replace(items=[*zip(one.items, other.items, strict=True)], dtype=dtype)
     data, mask, chunks = (_get(values, name) for name in ("_data", "_mask", "_pa_array"))
     if is_array(_mro(type(data))) and is_array(_mro(type(mask))):
         found, masked = read_array(data, limit), read_array(mask, limit).items
@@ -291,6 +423,23 @@ def _read_values(values: Any, limit: int, row: int, length: int) -> ArrayColumn:
         dtype = "str" if text in ("string", "large_string") else f"{text}[pyarrow]"
         return ArrayColumn(items, size, dtype, "long" if size > limit else None)
     return ArrayColumn([], length, str(_qualname(type(values))), "opaque")
+
+
+def _categorical(codes: ArrayColumn, categories: ArrayColumn, ordered: Any) -> ArrayColumn:
+    """Categories by their number in the list of all, which the dtype names."""
+    every = categories.items
+    known = all(code < len(every) for code in codes.items)
+    plain = categories.cut is None and all(type(one) in (str, int, float, bool) for one in every)
+    joined = (" < " if ordered else ", ").join(map(repr, every)) if plain else "..."
+    items = [every[code] if code >= 0 else None for code in codes.items] if known else []
+    return codes._replace(
+        items=items, dtype=f"category[{joined}]", cut=codes.cut if plain and known else codes.cut or "opaque"
+    )
+
+
+def _read_any(values: Any, limit: int) -> ArrayColumn:
+    index = pandas_name(_mro(type(values))) == "Index"
+    return read_index(values, limit) if index else _read_values(values, limit, 0, 0)
 
 
 def _nullable(dtype: str) -> str:

@@ -6,6 +6,7 @@ What it does not do: clocks that C code reads for itself (`numpy.datetime64("now
 timeouts of locks) stay as they are, and so do random numbers that C code asks of the kernel.
 """
 
+import _thread
 import ctypes
 import datetime
 import gc
@@ -20,11 +21,19 @@ from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any
 
+_redirect: Any
+try:
+    from deskcheck.sandbox.surroundings import _redirect
+except ImportError:
+    _redirect = None
+
 _MONOTONIC_NS = 1000 * 10**9
 """Where the clocks without an epoch begin, which count from the start of a machine."""
 _NEVER_S = 4000.0
 """Between forced turns of threads: more than a run may take, and within what the interpreter can store."""
 _ALWAYS_S = 1e-5
+_LATE_S = 0.002
+"""A thread begins up to so much later, where threads are to take turns all the time."""
 
 
 _libc_write = ctypes.PyDLL(None, use_errno=True).write
@@ -32,7 +41,7 @@ _libc_write.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t)
 _libc_write.restype = ctypes.c_ssize_t
 
 
-class _Builtin:
+class Builtin:
     """Stands for a function of C: no method where it is put into a class, and named as that is."""
 
     __slots__ = ("__name__", "call")
@@ -48,6 +57,20 @@ class _Builtin:
         return f"<built-in function {self.__name__}>"
 
 
+def instead(module: Any, name: str, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    """Have a builtin function of a module do what `make` makes of it.
+
+    It stays the same object where our C core is there: its name, its text, and whoever has imported it.
+    """
+    builtin = getattr(module, name, None)
+    if builtin is None:
+        return
+    if _redirect is None or type(builtin) is not type(len):
+        setattr(module, name, Builtin(name, make(builtin)))
+    else:
+        _redirect.redirect(builtin, make(_redirect.twin(builtin)))
+
+
 def fix(wanted: dict[str, Any], module: Callable[[str], types.ModuleType | None] = sys.modules.get) -> None:
     """Do as `determinism.Determinism` says; its fields are the keys. module: gets one that is loaded."""
     if wanted["clock"] is not None:
@@ -58,7 +81,63 @@ def fix(wanted: dict[str, Any], module: Callable[[str], types.ModuleType | None]
     if wanted["turns"] is not None:
         if wanted["turns"]:
             os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-        sys.setswitchinterval(_NEVER_S if wanted["turns"] else _ALWAYS_S)
+            sys.setswitchinterval(_NEVER_S)
+        else:
+            _mix_threads()
+
+
+class _Late:
+    """Stands for the lock that a thread holds last before it runs: it lets go of it a moment later.
+
+    Whoever started the thread goes on meanwhile.
+    """
+
+    def __init__(self, lock: Any, moments: dict[int, float]) -> None:
+        self._lock, self._moments, self._sleep = lock, moments, time.sleep
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._lock, name)
+
+    def __enter__(self) -> Any:
+        return self._lock.__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        self._lock.__exit__(*error)
+        moment = self._moments.pop(threading.get_ident(), None)
+        if moment is not None:
+            self._sleep(moment)
+
+
+def _mix_threads() -> None:
+    """Threads begin a moment later, each another one, and take turns all the time."""
+    sys.setswitchinterval(_ALWAYS_S)
+    luck, moments, sleep = random.Random(os.getpid()), dict[int, float](), time.sleep
+    module: Any = threading
+    module._active_limbo_lock = _Late(module._active_limbo_lock, moments)
+    bootstrap = module.Thread._bootstrap
+
+    def late(real: Callable[..., Any]) -> Callable[..., Any]:
+        def start(function: Callable[..., Any], *args: Any, **how: Any) -> Any:
+            moment = luck.random() * _LATE_S
+            waits = getattr(function, "__func__", None) is bootstrap
+
+            def begin(*args: Any, **kwargs: Any) -> Any:
+                if waits:  # who starts it waits until it has begun
+                    moments[threading.get_ident()] = moment
+                else:
+                    sleep(moment)
+                return function(*args, **kwargs)
+
+            return real(begin, *args, **how)
+
+        return start
+
+    for name in ("start_new_thread", "start_new", "start_joinable_thread"):
+        instead(_thread, name, late)
+    if _redirect is None:  # what has imported it has its own
+        for name in ("_start_new_thread", "_start_joinable_thread"):
+            if hasattr(module, name):
+                setattr(module, name, getattr(_thread, name[1:]))
 
 
 def write_in_turn(descriptor: int, data: memoryview) -> int:
@@ -138,7 +217,7 @@ def _fix_clock(start_ns: int, tick_ns: int) -> None:
         functions[name] = lambda base=base: (base + passed()) / 10**9
         functions[name + "_ns"] = lambda base=base: base + passed()
     for name, function in functions.items():
-        setattr(time, name, _Builtin(name, function))
+        setattr(time, name, Builtin(name, function))
 
     def now(cls: Any, tz: datetime.tzinfo | None = None) -> Any:
         """Returns new datetime object representing current time local to tz."""
@@ -147,21 +226,21 @@ def _fix_clock(start_ns: int, tick_ns: int) -> None:
     def utcnow(cls: Any) -> Any:
         """Return a new datetime representing UTC day and time."""
         if sys.version_info >= (3, 12):
-            warnings.warn(_UTCNOW, DeprecationWarning, stacklevel=2)
+            warnings.warn(UTCNOW, DeprecationWarning, stacklevel=2)
         return cls.fromtimestamp(seconds(), datetime.UTC).replace(tzinfo=None)
 
     # `today` asks `time.time` itself. The class stays what it is: programs compare with it and derive from
     # it.
-    _set_in_type(datetime.datetime, {"now": classmethod(now), "utcnow": classmethod(utcnow)})
+    set_in_type(datetime.datetime, {"now": classmethod(now), "utcnow": classmethod(utcnow)})
 
 
-_UTCNOW = (
+UTCNOW = (
     "datetime.datetime.utcnow() is deprecated and scheduled for removal in a future version. "
     "Use timezone-aware objects to represent datetimes in UTC: datetime.datetime.now(datetime.UTC)."
 )
 
 
-def _set_in_type(kind: type, attributes: dict[str, Any]) -> None:
+def set_in_type(kind: type, attributes: dict[str, Any]) -> None:
     """Set attributes of a type of C, whose `__dict__` cannot be written to by the front door."""
     (names,) = (each for each in gc.get_referents(kind.__dict__) if type(each) is dict)
     names.update(attributes)
@@ -186,9 +265,9 @@ def _fix_random(seed: int, numpy_random: Any) -> None:
             found += blake2b(number.to_bytes(8, "big"), key=key).digest()
         return found[:size]
 
-    fixed = _Builtin("urandom", urandom)
+    fixed = Builtin("urandom", urandom)
     os.urandom = fixed
-    os.getrandom = _Builtin("getrandom", lambda size, flags=0, /: urandom(size))
+    os.getrandom = Builtin("getrandom", lambda size, flags=0, /: urandom(size))
     random.__dict__["_urandom"] = fixed  # `SystemRandom`, and through it `secrets` and numpy
     real_seed = random.Random.seed
 

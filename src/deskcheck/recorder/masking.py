@@ -1,0 +1,32 @@
+"""Takes secrets out of recordings of programs: values of this process's environment, and of ``.env`` files.
+
+Not the program's own text, which is kept as it is: a secret that stands in it is in the recording, too.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from deskcheck.recording.recording import RunResult
+from deskcheck.recording.secrets import EnvironmentMask, secrets_of, variables_around
+
+
+def mask_around(*folders: str | None) -> EnvironmentMask | None:
+    """For the secrets of the environment and of ``.env`` in these folders; None where there are none."""
+    secrets = secrets_of(variables_around(*folders))
+    return EnvironmentMask(secrets) if secrets else None
+
+
+def masked(run_result: RunResult, mask: EnvironmentMask) -> RunResult:
+    """The result without secrets."""
+    return replace(
+        run_result,
+        result=None if run_result.result is None else mask.text(run_result.result),
+        stdout=mask.text(run_result.stdout),
+        stderr=mask.text(run_result.stderr),
+        detail=mask.text(run_result.detail),
+    )
+
+
+def masked_text(names: Iterable[str]) -> str:
+    """What a user is told whose secrets were taken out."""
+    return f"the values of {', '.join(sorted(names))} are masked in what was recorded; --no-mask keeps them"

@@ -1,0 +1,370 @@
+"""Moves a program to another machine, another day and another order of things, as far as it can notice.
+
+A run that is repeated here gives the same result whatever it read of this machine. A run elsewhere finds
+other names, folders, users, clocks, processors, addresses and turns of threads, so what depends on them shows
+as a difference. Half of that is the server's (`inside.server`: host name, folders, user, environment, process
+numbers); here is the half that is done in a program's process. Standard library only.
+
+What cannot be varied is counted where it is read (`Reads`): variables of the environment that are not set.
+
+Not reached: clocks that C code reads for itself (`numpy.datetime64("now")`), the interpreter's own folders
+and version, and what only a real machine has (devices, a network).
+"""
+
+import _socket
+import builtins
+import datetime
+import gc
+import os
+import random
+import sys
+import time
+import types
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from deskcheck.sandbox.surroundings.determinism import UTCNOW, instead, set_in_type
+
+HOST = "another-machine"
+SCRATCH = "/srv/elsewhere"
+PROGRAM = "a-folder-of-another-name"
+"""Where programs may write, and the folder below it that they begin in."""
+UMASK = 0o077
+UID = 60_123
+"""The programs' user, where it has the caller's number outside."""
+LAST_PID = 30_410
+"""The number of a process before the first program."""
+UPTIME_S = 3_000_017
+"""The machine is on for so much longer."""
+MORE_BYTES = 24 << 20
+"""So much larger are file systems."""
+_COLLECT = (97, 3, 3)
+"""Thresholds of the garbage collector."""
+_ID_MASK = (1 << 47) - 1
+"""Turns the order of addresses around, and every low bit of them."""
+_SCATTERED = 250
+"""Objects that are made, and half of them freed again, so that free memory lies in no order."""
+_OURS = ("deskcheck.tracer", "deskcheck.recording", "deskcheck.sandbox.inside")
+_kept: list[Any] = []
+
+ENVIRONMENT = {
+    "LANG": "POSIX",
+    "LC_ALL": "POSIX",
+    "PYTHONUTF8": "1",
+    "TZ": "EWT-5:45EWS-6:45,M3.5.0,M10.5.0",
+    "USER": "somebody-else",
+    "LOGNAME": "somebody-else",
+    "SHELL": "/bin/dash",
+    "TERM": "vt220",
+    "COLUMNS": "133",
+    "LINES": "41",
+    "HOSTNAME": HOST,
+    "PWD": f"{SCRATCH}/{PROGRAM}",
+}
+"""UTF-8 is the encoding here as there (PEP 540): what a program writes must not fail elsewhere."""
+ADDRESSES = {"PYTHONMALLOC": "malloc", "MALLOC_ARENA_MAX": "1"}
+"""Objects lie between one another at multiples of 16 bytes, and not in pools of one size."""
+
+
+def other_moment(now: float) -> float:
+    """A later time at which as much as possible is different: year and its parity, half of the year, month,
+    half of the month, day, weekday and whether that is at a weekend, half of the day, hour, minute, second.
+
+    The hour lies so that the zone of `ENVIRONMENT` changes neither the day nor its half.
+    """
+    day = time.gmtime(now)
+    best, most = now, -1
+    since_hour = (now + 30 * 60 + 30.5) % 3600
+    in_day = (15 if day.tm_hour < 12 else 3) * 3600 + since_hour
+    for days in range(370, 1100):
+        then = (now // 86_400 + days) * 86_400 + in_day
+        moment = time.gmtime(then)
+        differing = (
+            (moment.tm_year - day.tm_year) % 2 == 1,
+            (moment.tm_year % 4 == 0) != (day.tm_year % 4 == 0),
+            (moment.tm_mon > 6) != (day.tm_mon > 6),
+            (moment.tm_mon - day.tm_mon) % 2 == 1,
+            (moment.tm_mday > 15) != (day.tm_mday > 15),
+            (moment.tm_mday - day.tm_mday) % 2 == 1,
+            (moment.tm_yday - day.tm_yday) % 2 == 1,
+            (moment.tm_wday > 4) != (day.tm_wday > 4),
+            (moment.tm_wday - day.tm_wday) % 2 == 1,
+        )
+        score = sum(differing) + 10 * differing[7]
+        if score > most:
+            best, most = then, score
+    return best
+
+
+_BETWEEN = ("<frozen os>", "<frozen posixpath>", "<frozen _collections_abc>")
+"""Modules of the library by way of which programs ask for variables."""
+
+
+class Reads:
+    """Names of variables that a program asked for and that are not set, which no run can vary."""
+
+    def __init__(self, is_own: Callable[[str], bool]) -> None:
+        self.names: dict[str, None] = {}
+        self._is_own = is_own
+        self._between = {os.__file__, *_BETWEEN}
+
+    def look(self) -> None:
+        """Count from here on. Whatever a library asks for by itself does not count."""
+        reads = self
+
+        class Variables(dict):  # type: ignore[type-arg]
+            def __missing__(self, key: bytes) -> Any:
+                reads.note(os.fsdecode(key))
+                raise KeyError(key)
+
+        environ: Any = os.environ
+        environ._data = variables = Variables(environ._data)
+        binary: Any = os.environb
+        binary._data = variables
+
+    def note(self, name: str) -> None:
+        frame: types.FrameType | None = sys._getframe(2)
+        while frame is not None and frame.f_code.co_filename in self._between:
+            frame = frame.f_back
+        if frame is not None and self._is_own(frame.f_code.co_filename):
+            self.names.setdefault(name)
+
+
+def hold() -> None:
+    """Refer once more to what programs share with the interpreter: they find other counts of references.
+
+    In the server, before programs.
+    """
+    _kept.extend([*range(-5, 257), *map(chr, range(256)), (), "", b"", None, True, False, ...] * 3)
+    _kept.extend(gc.get_objects())
+
+
+def move(wanted: dict[str, Any], modules: Mapping[str, types.ModuleType]) -> None:
+    """Do the rest, in a program's process. wanted: `Elsewhere.job`. modules: all that are loaded, ours too."""
+    if wanted["clock_s"] is not None:
+        _move_clocks(wanted["clock_s"])
+    if wanted["names"]:
+        _move_machine(strict=wanted["strict"])
+    if wanted["addresses"]:
+        _mix_addresses(random.Random(wanted["seed"]), modules)
+
+
+# -- clocks ----------------------------------------------------------------------------------------
+
+
+def _move_clocks(shift_s: float) -> None:
+    """Move what `time` and `datetime` read, and the times of files, by so many seconds."""
+    shift_ns = round(shift_s * 1e9)
+    since = time.time() - 3600
+    """Files of before this are not the program's."""
+
+    def later(seconds: float) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        return lambda real: lambda *args: real(*args) + seconds
+
+    def later_ns(nanoseconds: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        return lambda real: lambda *args: real(*args) + nanoseconds
+
+    for name in ("monotonic", "perf_counter"):
+        instead(time, name, later(float(UPTIME_S)))
+        instead(time, f"{name}_ns", later_ns(UPTIME_S * 10**9))
+    for name in ("process_time", "thread_time"):
+        instead(time, name, later(0.75))
+        instead(time, f"{name}_ns", later_ns(750_000_000))
+
+    def of_clock(real: Callable[..., Any], wall: float, machine: float) -> Callable[..., Any]:
+        walls = (time.CLOCK_REALTIME, getattr(time, "CLOCK_TAI", -1))
+        return lambda clock: real(clock) + (wall if clock in walls else machine)
+
+    instead(time, "clock_gettime", lambda real: of_clock(real, shift_s, float(UPTIME_S)))
+    instead(time, "clock_gettime_ns", lambda real: of_clock(real, shift_ns, UPTIME_S * 10**9))
+    real_time = time.time_ns()
+    instead(time, "time", lambda real: lambda: real() + shift_s)
+    instead(time, "time_ns", lambda real: lambda: real() + shift_ns)
+    if time.time_ns() - real_time < shift_ns:
+        raise RuntimeError("the clock does not move")
+
+    def of_wall(real: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda when=None: real(time.time() if when is None else when)
+
+    for name in ("localtime", "gmtime", "ctime"):
+        instead(time, name, of_wall)
+
+    def strftime(real: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda form, *when: real(form, *(when or (time.localtime(),)))
+
+    def asctime(real: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *when: real(*(when or (time.localtime(),)))
+
+    instead(time, "strftime", strftime)
+    instead(time, "asctime", asctime)
+
+    def now(cls: Any, tz: datetime.tzinfo | None = None) -> Any:
+        """Returns new datetime object representing current time local to tz."""
+        return cls.fromtimestamp(time.time(), tz)
+
+    def utcnow(cls: Any) -> Any:
+        """Return a new datetime representing UTC day and time."""
+        if sys.version_info >= (3, 12):
+            warnings.warn(UTCNOW, DeprecationWarning, stacklevel=2)
+        return cls.fromtimestamp(time.time(), datetime.UTC).replace(tzinfo=None)
+
+    set_in_type(datetime.datetime, {"now": classmethod(now), "utcnow": classmethod(utcnow)})
+    _move_times_of_files(shift_s, since)
+
+
+def _move_times_of_files(shift_s: float, since: float) -> None:
+    shift_ns = round(shift_s * 1e9)
+
+    def moved(result: os.stat_result, path: Any) -> os.stat_result:
+        # Bytecode is compared with the time of its source: a module that is older must not look newer.
+        text = path if isinstance(path, str) else ""
+        if result.st_mtime < since and text.endswith((".py", ".pyc")):
+            return result
+        values = {name: getattr(result, name) for name in _STAT_FIELDS}
+        for name in ("st_atime", "st_mtime", "st_ctime"):
+            values[name] += shift_s
+            values[f"{name}_ns"] += shift_ns
+        times = [int(values[name]) for name in ("st_atime", "st_mtime", "st_ctime")]
+        return os.stat_result((*result[:7], *times), values)
+
+    def of_path(real: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda path, **how: moved(real(path, **how), path)
+
+    def of_descriptor(real: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda fd: moved(real(fd), None)
+
+    instead(os, "stat", of_path)
+    instead(os, "lstat", of_path)
+    instead(os, "fstat", of_descriptor)
+
+    def utime(real: Callable[..., Any]) -> Callable[..., Any]:
+        def set_times(path: Any, times: Any = None, **how: Any) -> None:
+            if times is not None:
+                times = tuple(each - shift_s for each in times)
+            if how.get("ns") is not None:
+                how["ns"] = tuple(each - shift_ns for each in how["ns"])
+            real(path, *(() if times is None else (times,)), **how)
+
+        return set_times
+
+    instead(os, "utime", utime)
+
+
+_STAT_FIELDS = tuple(
+    name
+    for name in dir(os.stat_result)
+    if name.startswith("st_") and name not in os.stat_result.__match_args__
+)
+"""Those that are no items of the tuple."""
+
+
+# -- the machine -----------------------------------------------------------------------------------
+
+
+def _move_machine(*, strict: bool) -> None:
+    """Another number of processors, another kernel, memory, load, parent and terminal; another order of the
+    entries of folders, and other moments of garbage collection. strict: the host has another name already."""
+    gc.set_threshold(*_COLLECT)
+    count = os.cpu_count() or 1
+    other = 1 if count > 1 else 8
+    instead(os, "cpu_count", lambda real: lambda: other)
+    instead(os, "sched_getaffinity", lambda real: lambda pid: set(range(other)))
+
+    def sysconf(real: Callable[..., Any]) -> Callable[..., Any]:
+        def value(name: Any) -> Any:
+            known = os.sysconf_names.get(name, name)
+            if known in (os.sysconf_names["SC_NPROCESSORS_ONLN"], os.sysconf_names["SC_NPROCESSORS_CONF"]):
+                return other
+            pages = (os.sysconf_names["SC_PHYS_PAGES"], os.sysconf_names["SC_AVPHYS_PAGES"])
+            return real(name) // 3 if known in pages else real(name)
+
+        return value
+
+    instead(os, "sysconf", sysconf)
+
+    def uname(real: Callable[..., Any]) -> Callable[..., Any]:
+        def names() -> os.uname_result:
+            system, node, _, _, machine = real()
+            return os.uname_result((system, node if strict else HOST, "4.4.0-elsewhere", "#7", machine))
+
+        return names
+
+    instead(os, "uname", uname)
+    if not strict:
+        instead(_socket, "gethostname", lambda real: lambda: HOST)
+        for name in ("getuid", "geteuid", "getgid", "getegid"):
+            instead(os, name, lambda real: lambda: real() + UID)
+
+    def load(real: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda: tuple(one / 90 if one > 1 else one + 3 for one in real())
+
+    instead(os, "getloadavg", load)
+
+    def times(real: Callable[..., Any]) -> Callable[..., Any]:
+        def values() -> os.times_result:
+            user, system, *children, elapsed = real()
+            return os.times_result((user + 0.75, system + 0.25, *children, elapsed + UPTIME_S))
+
+        return values
+
+    instead(os, "times", times)
+    instead(os, "getgroups", lambda real: lambda: [*real(), UID])
+    instead(os, "getppid", lambda real: lambda: real() + LAST_PID)
+    instead(os, "getlogin", lambda real: lambda: ENVIRONMENT["USER"])
+    instead(os, "get_terminal_size", lambda real: lambda *fd: os.terminal_size((133, 41)))
+    instead(os, "listdir", lambda real: lambda *path, **how: _turned(real(*path, **how)))
+    instead(os, "scandir", lambda real: lambda *path: ScandirIterator(real(*path)))
+
+
+def _turned(names: list[Any]) -> list[Any]:
+    names.reverse()
+    return names
+
+
+class ScandirIterator:
+    """The entries of a folder in another order, closed as those of `os.scandir`."""
+
+    __slots__ = ("_entries",)
+    __module__ = "posix"
+
+    def __init__(self, entries: Any) -> None:
+        with entries:
+            self._entries = iter(_turned([*entries]))
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._entries)
+
+    def __enter__(self) -> "ScandirIterator":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._entries = iter(())
+
+
+# -- addresses -------------------------------------------------------------------------------------
+
+
+def _mix_addresses(luck: random.Random, modules: Mapping[str, types.ModuleType]) -> None:
+    """Addresses are turned around in `id`, and free memory lies in no order."""
+
+    def turned_around(real: Callable[..., Any]) -> Callable[..., Any]:
+        for name, module in modules.items():
+            if name.startswith(_OURS):  # which keep tables by addresses, some of them written in C
+                vars(module)["id"] = real
+        return lambda value: real(value) ^ _ID_MASK
+
+    instead(builtins, "id", turned_around)
+    made: list[Any] = []
+    for _ in range(_SCATTERED):
+        size = luck.random()
+        made += (bytearray(int(512 * size)), [None] * int(1 + 3 * size), {})
+    luck.shuffle(made)
+    _kept.append(made[: len(made) // 2])
+    del made[len(made) // 2 :]

@@ -1,0 +1,357 @@
+"""State that types written in C have in memory of their own: whether a type has such state, and what of it
+can be read without running code of the program.
+
+`holder` returns the type whose C structure an object has. The readers below know the common ones of the
+standard library. They call only C code of that type itself, also for an instance of a subclass. An object
+whose holder is not known is marked as not complete, whatever its class.
+"""
+
+import builtins
+import datetime
+import decimal
+import functools
+import io
+import operator
+import re
+import struct
+import sys
+import types
+import weakref
+from collections.abc import Callable, Mapping
+from contextvars import Context, ContextVar
+from typing import Any, NamedTuple
+
+# A program may replace builtins; functions defined from here on keep the real ones.
+globals()["__builtins__"] = dict(vars(builtins))
+
+_base = type.__dict__["__base__"].__get__
+_size = type.__dict__["__basicsize__"].__get__
+_item_size = type.__dict__["__itemsize__"].__get__
+_dict_offset = type.__dict__["__dictoffset__"].__get__
+_weak_offset = type.__dict__["__weakrefoffset__"].__get__
+_flags = type.__dict__["__flags__"].__get__
+_names = type.__dict__["__dict__"].__get__
+_module_dict = vars(types.ModuleType)["__dict__"].__get__
+_HEAP = 1 << 9
+_IMMUTABLE = 1 << 8
+_POINTER = 8
+
+
+def made_by_code(kind: type) -> bool:
+    """Whether running code has made a class. (C code that makes types on the heap may not set the flag that
+    says otherwise.)"""
+    return bool(_flags(kind) & _HEAP) and not _flags(kind) & _IMMUTABLE
+
+
+def _has_structure(kind: type, base: type) -> bool:
+    """Whether instances have memory beyond that of the base, other than slots, a dict and weak references."""
+    size = _size(kind) - _size(base)
+    if _dict_offset(kind) and not _dict_offset(base) and size >= _POINTER:
+        size -= _POINTER  # not where the interpreter manages the dict: then there is no more to take away
+    if _weak_offset(kind) > 0 and not _weak_offset(base):
+        size -= _POINTER
+    if made_by_code(kind):
+        size -= _POINTER * sum(
+            type(value) is types.MemberDescriptorType for value in list(_names(kind).values())
+        )
+    return size > 0 or bool(_item_size(kind) and not _item_size(base))
+
+
+def holder(kind: type) -> type | None:
+    """The nearest base, or the type itself, with a C structure of its own. None where there is no such one:
+    attributes are all the state that an instance has."""
+    base = _base(kind)
+    while base is not None:
+        if _has_structure(kind, base):
+            return kind
+        kind, base = base, _base(base)
+    return None
+
+
+class Part(NamedTuple):
+    """What the C structure of an object holds: values in order, and by name. complete: nothing is left out.
+    keys: the values are pairs of key and value."""
+
+    items: tuple[Any, ...] = ()
+    fields: Mapping[str, Any] = {}
+    complete: bool = True
+    keys: bool = False
+
+
+def _descriptor(kind: type, name: str) -> Callable[[Any], Any]:
+    read: Callable[[Any], Any] = _names(kind)[name].__get__
+    return read
+
+
+# -- immutable values ----------------------------------------------------------------------------------
+
+_zone_of_datetime = _descriptor(datetime.datetime, "tzinfo")
+_zone_of_time = _descriptor(datetime.time, "tzinfo")
+_TIME = ("hour", "minute", "second", "microsecond")
+_DATE = ("year", "month", "day")
+
+
+def _fields(kind: type, names: tuple[str, ...]) -> Callable[[Any], list[Any]]:
+    readers = [_descriptor(kind, name) for name in names]
+    return lambda obj: [read(obj) for read in readers]
+
+
+_of_datetime = _fields(datetime.datetime, _TIME)
+_of_date = _fields(datetime.date, _DATE)
+_of_time = _fields(datetime.time, _TIME)
+_fold_of_datetime = _descriptor(datetime.datetime, "fold")
+_fold_of_time = _descriptor(datetime.time, "fold")
+
+
+def has_known_zone(obj: Any) -> bool:
+    """Whether the zone of a `datetime.datetime` or `datetime.time` is one whose text says everything."""
+    zone = (_zone_of_datetime if issubclass(type(obj), datetime.datetime) else _zone_of_time)(obj)
+    return zone is None or text_of_zone(zone) is not None
+
+
+def text_of_zone(zone: Any) -> str | None:
+    """The `repr` of a `datetime.timezone`, or of a `ZoneInfo` with a key; else None."""
+    kind: Any = type(zone)
+    if kind is datetime.timezone:
+        names = _names(kind)["__getinitargs__"](zone)
+        return kind.__repr__(zone) if all(type(name) in (datetime.timedelta, str) for name in names) else None
+    if is_zone_info(kind):
+        return str(kind.__repr__(zone)) if type(_names(kind)["key"].__get__(zone)) is str else None
+    return None
+
+
+def is_zone_info(kind: type) -> bool:
+    module = sys.modules.get("zoneinfo")
+    known = _module_dict(module).get("ZoneInfo") if type(module) is types.ModuleType else None
+    return known is kind and not made_by_code(kind)
+
+
+def _naive(obj: Any) -> Any:
+    """The same date and time as an instance of the builtin type, without zone."""
+    if issubclass(type(obj), datetime.datetime):
+        return datetime.datetime(*_of_date(obj), *_of_datetime(obj), fold=_fold_of_datetime(obj))
+    return datetime.time(*_of_time(obj), fold=_fold_of_time(obj))
+
+
+def _zoned(zone_of: Callable[[Any], Any]) -> Callable[[Any], Part]:
+    def read(obj: Any) -> Part:
+        zone = zone_of(obj)
+        return Part((_naive(obj),), {} if zone is None else {"tzinfo": zone})
+
+    return read
+
+
+def text_of_pattern(pattern: Any) -> str | None:
+    """The `repr` of a regular expression, whole, where its own ends after 200 characters of the pattern."""
+    text: str = re.Pattern.__repr__(pattern)
+    source = _pattern(pattern)
+    if type(source) is not str and type(source) is not bytes:
+        return None
+    shown = repr(source)
+    head = len("re.compile(")
+    return text if len(shown) <= 200 else f"{text[:head]}{shown}{text[head + 200 :]}"
+
+
+_pattern = _descriptor(re.Pattern, "pattern")
+_MATCH = {name: _descriptor(re.Match, name) for name in ("string", "re", "pos", "endpos", "regs")}
+
+
+def text_of_match(match: Any, limit: int) -> str | None:
+    """The `repr` of a match, and what it leaves out: the groups, the pattern, and up to `limit` characters of
+    the string that was searched. None where that is of another class than `str` and `bytes`."""
+    parts = {name: read(match) for name, read in _MATCH.items()}
+    string, spans = parts["string"], parts["regs"]
+    if type(string) is not str and type(string) is not bytes:
+        return None
+    text = re.Match.__repr__(match)[:-1]
+    if len(spans) > 1:
+        text += f", groups={spans[1:]!r}"
+    if parts["pos"]:
+        text += f", pos={parts['pos']}"
+    if parts["endpos"] != len(string):
+        text += f", endpos={parts['endpos']}"
+    pattern = text_of_pattern(parts["re"])
+    if pattern is None:
+        return None
+    shown = repr(string[:limit]) if len(string) <= limit else f"{string[:limit]!r}... of {len(string)}"
+    return f"{text}, re={pattern}, string={shown}>"
+
+
+# -- callables -----------------------------------------------------------------------------------------
+
+
+def _getter(obj: Any) -> Part:
+    kind = operator.itemgetter if issubclass(type(obj), operator.itemgetter) else operator.attrgetter
+    return Part(_names(kind)["__reduce__"](obj)[1])
+
+
+def _method_caller(obj: Any) -> Part:
+    made_by, arguments = _names(operator.methodcaller)["__reduce__"](obj)
+    if made_by is type(obj):
+        return Part(arguments)
+    return Part((*made_by.args, *arguments), dict(made_by.keywords))
+
+
+def _members(kind: type, *names: str, complete: bool = True) -> Callable[[Any], Part]:
+    readers = {name: _descriptor(kind, name) for name in names}
+
+    def read(obj: Any) -> Part:
+        return Part((), {name: one(obj) for name, one in readers.items()}, complete)
+
+    return read
+
+
+# -- views and containers ------------------------------------------------------------------------------
+
+
+def _memory_view(view: Any) -> Part:
+    """Its bytes in order, up to `MEMORY_BYTES`, and the object whose memory it shows."""
+    names = _names(memoryview)
+    try:
+        size, shape = names["nbytes"].__get__(view), names["shape"].__get__(view)
+    except ValueError:
+        return Part((), {"released": True})
+    shown = view
+    if size > MEMORY_BYTES:
+        first = max(1, MEMORY_BYTES * shape[0] // size)
+        shown = names["__getitem__"](view, slice(0, first))
+    data = names["tobytes"](shown)
+    fields = {"data": data, "format": names["format"].__get__(view), "shape": shape}
+    if names["readonly"].__get__(view) and type(names["obj"].__get__(view)) is not bytes:
+        fields["readonly"] = True
+    return Part((), {**fields, "obj": names["obj"].__get__(view)}, size <= MEMORY_BYTES)
+
+
+MEMORY_BYTES = 10_000
+
+
+def _cell(cell: Any) -> Part:
+    try:
+        return Part((), {"cell_contents": _descriptor(types.CellType, "cell_contents")(cell)})
+    except ValueError:
+        return Part()
+
+
+def _reference(ref: Any) -> Part:
+    """A weak reference: what it refers to, None where that is dead, and what is called at its end."""
+    callback = _descriptor(weakref.ref, "__callback__")(ref)
+    return Part((_names(weakref.ref)["__call__"](ref),), {} if callback is None else {"callback": callback})
+
+
+_MISSING = object()
+
+
+def _variable(variable: Any) -> Part:
+    fields = {"name": _descriptor(ContextVar, "name")(variable)}
+    value = variable.get(_MISSING)
+    try:
+        default = Context().run(variable.get)
+    except LookupError:
+        default = _MISSING
+    for name, one in (("default", default), ("value", value)):
+        if one is not _MISSING:
+            fields[name] = one
+    return Part((), fields)
+
+
+def _context(context: Any) -> Part:
+    """Variables by name: their own order depends on where they lie in memory."""
+    name = _descriptor(ContextVar, "name")
+    return Part(tuple(sorted(Context.items(context), key=lambda pair: str(name(pair[0])))), keys=True)
+
+
+def _text_buffer(kind: Any) -> Callable[[Any], Part]:
+    def read(buffer: Any) -> Part:
+        try:
+            return Part((), {"value": kind.getvalue(buffer), "position": kind.tell(buffer)})
+        except ValueError:
+            return Part((), {"closed": True})
+
+    return read
+
+
+_FILE_ATTRIBUTES = next(base for base in io.FileIO.__mro__ if "__dict__" in _names(base))
+
+
+def _raw_file(file: Any) -> Any:
+    """The `FileIO` at the bottom of an open file, if all above it are the standard library's own."""
+    if type(file) is io.TextIOWrapper:
+        file = _descriptor(io.TextIOWrapper, "buffer")(file)
+    if type(file) in (io.BufferedReader, io.BufferedWriter, io.BufferedRandom):
+        file = _descriptor(type(file), "raw")(file)
+    return file if type(file) is io.FileIO else None
+
+
+def _file(file: Any) -> Part:
+    """An open file: its name and mode, which stay. Its content, its position, and whether it is closed are
+    not shown."""
+    try:
+        raw = _raw_file(file)
+    except (AttributeError, ValueError):  # it was detached, or has never been opened
+        raw = None
+    if raw is None:
+        return Part((), {}, complete=False)
+    name = _descriptor(_FILE_ATTRIBUTES, "__dict__")(raw).get("name")
+    fields = {"name": name} if type(name) in (str, bytes, int) else {}
+    return Part((), {**fields, "mode": _descriptor(io.FileIO, "mode")(raw)}, complete=False)
+
+
+def _typed(kind: type) -> Callable[[Any], Part]:
+    """``list[int]`` and ``int | str``: what it was made of."""
+    origin = _names(kind).get("__origin__")
+
+    def read(alias: Any) -> Part:
+        first = () if origin is None else (origin.__get__(alias),)
+        return Part((*first, *_descriptor(kind, "__args__")(alias)))
+
+    return read
+
+
+READERS: dict[int, Callable[[Any], Part]] = {
+    id(kind): read
+    for kind, read in {
+        datetime.timedelta: lambda obj: Part((datetime.timedelta.__pos__(obj),)),
+        datetime.date: lambda obj: Part((datetime.date(*_of_date(obj)),)),
+        datetime.datetime: _zoned(_zone_of_datetime),
+        datetime.time: _zoned(_zone_of_time),
+        decimal.Decimal: lambda obj: Part((decimal.Decimal(obj),)),
+        struct.Struct: _members(struct.Struct, "format"),
+        types.GenericAlias: _typed(types.GenericAlias),
+        types.UnionType: _typed(types.UnionType),
+        operator.itemgetter: _getter,
+        operator.attrgetter: _getter,
+        operator.methodcaller: _method_caller,
+        functools.partial: _members(functools.partial, "func", "args", "keywords"),
+        property: _members(property, "fget", "fset", "fdel", "__doc__"),
+        staticmethod: _members(staticmethod, "__func__"),
+        classmethod: _members(classmethod, "__func__"),
+        memoryview: _memory_view,
+        types.CellType: _cell,
+        weakref.ref: _reference,
+        ContextVar: _variable,
+        Context: _context,
+        io.StringIO: _text_buffer(io.StringIO),
+        io.BytesIO: _text_buffer(io.BytesIO),
+        io.FileIO: _file,
+        io.TextIOWrapper: _file,
+        io.BufferedReader: _file,
+        io.BufferedWriter: _file,
+        io.BufferedRandom: _file,
+    }.items()
+}
+
+POINTERS = frozenset(
+    id(kind)
+    for kind in (
+        *(operator.itemgetter, operator.attrgetter, operator.methodcaller, functools.partial),
+        *(property, staticmethod, classmethod, types.GenericAlias, types.UnionType),
+        *(types.CellType, types.MappingProxyType, weakref.ref),
+    )
+)
+"""Types whose structure is pointers to all that an instance consists of. An instance has changed only if one
+of the pointers has."""
+FILES = frozenset(
+    id(kind)
+    for kind in (io.FileIO, io.TextIOWrapper, io.BufferedReader, io.BufferedWriter, io.BufferedRandom)
+)
+"""Types of which only what stays is shown."""

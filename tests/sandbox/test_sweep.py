@@ -10,8 +10,8 @@ import pytest
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.sandbox import Sandbox, server
-from deskcheck.sandbox.surroundings import scratch
 from deskcheck.sandbox.server import sweep
+from deskcheck.sandbox.surroundings import scratch
 
 
 def leftover(among: Path, name: str) -> Path:

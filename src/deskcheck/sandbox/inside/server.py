@@ -29,7 +29,6 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from deskcheck.sandbox.inside import beside as _beside
-from deskcheck.sandbox.surroundings import scratch as _scratch
 from deskcheck.sandbox.inside import startup
 from deskcheck.sandbox.inside.session_server import CallerGone, Keeper, Wishes
 from deskcheck.sandbox.linux import kernel, landlock, orphans, seccomp
@@ -51,6 +50,7 @@ from deskcheck.sandbox.linux.processes import (
 )
 from deskcheck.sandbox.linux.refused import SHARED_MEMORY, Refuses
 from deskcheck.sandbox.surroundings import elsewhere as _elsewhere
+from deskcheck.sandbox.surroundings import scratch as _scratch
 from deskcheck.sandbox.surroundings.written import written
 
 REPORT = struct.Struct("!BidQ")

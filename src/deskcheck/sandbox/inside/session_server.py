@@ -14,7 +14,6 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from deskcheck.sandbox.surroundings import copies as _copies
 from deskcheck.sandbox.linux.processes import (
     ASKED,
     CPU_TIME,
@@ -28,6 +27,7 @@ from deskcheck.sandbox.linux.processes import (
     filled,
     waited_s,
 )
+from deskcheck.sandbox.surroundings import copies as _copies
 
 _STOPPED = frozenset("TtZXx")
 _FAST_ENOUGH_S = 5.0

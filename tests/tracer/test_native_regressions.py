@@ -33,12 +33,12 @@ if tracer.failure is not None:
 """
 
 
-def run(program: str, events: int = 10_000, granularity: str = "line") -> str:
+def run(program: str, events: int = 10_000, granularity: str = "line", **variables: str) -> str:
     """What a program prints under the tracer, in a process of its own; the tracer must not fail."""
     source = str(Path(__file__).parents[2] / "src")
     child = subprocess.run(
         [sys.executable, "-X", "faulthandler", "-c", CHILD, program, str(events), granularity],
-        env={"PYTHONPATH": source, "PYTHONHASHSEED": "0"},
+        env={"PYTHONPATH": source, "PYTHONHASHSEED": "0", **variables},
         capture_output=True,
         text=True,
         timeout=300,
@@ -335,3 +335,21 @@ def test_a_trace_function_of_the_program_after_a_limit(events: int, granularity:
         [sys.executable, "-c", TRACED_LATER], capture_output=True, text=True, check=True, timeout=300
     )
     assert run(TRACED_LATER, events, granularity) == alone.stdout
+
+
+def test_a_generator_is_not_read_after_it_was_freed() -> None:
+    """Its death was noted once more behind its finaliser. What is freed is overwritten here."""
+    program = """def counts(n):
+    try:
+        for k in range(n):
+            yield k
+    finally:
+        done.append(n)
+done = []
+for n in range(3):
+    drawn = counts(n)
+    next(drawn, None)
+    drawn = None
+print(done, sum(counts(4)))
+"""
+    assert run(program, PYTHONMALLOC="malloc_debug") == "[0, 1, 2, 4] 6\n"

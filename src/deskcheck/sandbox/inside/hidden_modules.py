@@ -84,12 +84,6 @@ class HiddenModules:
             del sys.modules[name]
             if getattr(getattr(module, "__spec__", None), "name", None) != name:
                 self._put_by_hand.setdefault(name.rpartition(".")[0], []).append(name)
-        for name, module in self._modules.items():
-            parent, _, child = name.rpartition(".")
-            names = getattr(self.get(parent), "__dict__", {})
-            bound = {*self._imports.get(parent, ()), *self._put_by_hand.get(parent, ())}
-            if name not in bound and names.get(child) is module:
-                del names[child]  # an import of the program sets it again
         for path in [*sys.path_importer_cache]:
             if path not in self._paths:
                 del sys.path_importer_cache[path]

@@ -442,7 +442,6 @@ def test_a_check_that_finds_something_has_a_status_of_its_own(folder: Path) -> N
         (["record", "broken.py::f", "(1)"], "broken.py:1:7"),
         (["record", "good.py::treble", "(1)"], "defines no treble"),
         (["record", "good.py::double", "(1, ]"], "not an argument list"),
-        (["record", "no_code.jsonl", "--out", "o"], "no_code.jsonl:1: the row lacks 'code'"),
         (["record", "heapqq", "--out", "o"], "Did you mean heapq"),
         (["record", "who:where", "--out", "o"], "cruxeval[:PATH]"),
         (["record", "generated", "--out", "o"], "Did you mean generated:COUNT"),
@@ -460,7 +459,6 @@ def test_a_check_that_finds_something_has_a_status_of_its_own(folder: Path) -> N
         ),
         (["record", "good.py::double", "(1)", "good.py::double", "(2)"], "--out FOLDER"),
         (["record", "doctests:good.py"], "doctests:good.py: has no programs, so nothing was run"),
-        (["record", "mine.jsonl", "nosuch.py", "--out", "o"], "nosuch.py: no such file or folder"),
         (["record", "mine.jsonl", "--out", "good.py"], "A file stands where a folder is needed"),
         (["record", "nosuch.py::double", "(1)"], "nosuch.py: no such file"),
         (["record", "mine.jsonl::double", "(1)"], "mine.jsonl: is not a .py file"),
@@ -480,6 +478,25 @@ def test_bad_input_gets_a_place_and_a_way_out(folder: Path, arguments: list[str]
     assert said in ran.stderr
     assert "Traceback" not in ran.stderr
     assert ran.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("sources", "recorded", "why"),
+    [
+        (["no_code.jsonl"], 0, "no_code.jsonl:1: the row lacks 'code'"),
+        (["mine.jsonl", "nosuch.py"], 3, "nosuch.py: no such file or folder"),
+        (["broken.py", "mine.jsonl"], 3, "broken.py:1:7"),
+    ],
+)
+def test_a_source_that_cannot_be_used_costs_itself(
+    folder: Path, sources: list[str], recorded: int, why: str
+) -> None:
+    """The others are recorded. It is named with the reason, and the status is 2."""
+    ran = deskcheck("record", *sources, "--out", "o", "--sandbox", "trusted", "--no-repeat", cwd=folder)
+    assert ran.returncode == 2
+    assert f"recorded {recorded} programs" in ran.stdout
+    assert why in ran.stdout
+    assert "Traceback" not in ran.stderr
 
 
 def test_rows_before_a_bad_one_are_kept(folder: Path) -> None:

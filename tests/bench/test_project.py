@@ -115,8 +115,8 @@ def test_older_ways_to_say_what_tests_need(tmp_path: Path) -> None:
             {"pyproject.toml": "[dependency-groups]\ntest = [{include-group = 'x'}]"},
             "x: there is no such list",
         ),
-        ({"setup.cfg": "[metadata\nname"}, "setup.cfg: cannot be read"),
-        ({"tox.ini": "nothing"}, "tox.ini: cannot be read"),
+        ({"setup.cfg": "[metadata\nname"}, "setup.cfg, line 1: is not an INI file"),
+        ({"tox.ini": "nothing"}, "tox.ini, line 1: is not an INI file"),
     ],
 )
 def test_settings_that_cannot_be_used_are_refused(tmp_path: Path, files: dict[str, str], said: str) -> None:

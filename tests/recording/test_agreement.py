@@ -105,7 +105,7 @@ def test_an_iterator_is_refused() -> None:
     ("change", "blocks", "where"),
     [
         ({}, [0, 1], None),
-        ({"outcome": Outcome.RAISED}, [0, 1], "outcome: returned and raised"),
+        ({"outcome": Outcome.RAISED}, [0, 1], "outcome: returned (E: a) and raised (E: a)"),
         ({"stdout": "b"}, [0, 1], "output: "),
         ({"result": "2"}, [0, 1], "result"),
         ({"detail": "E: b"}, [0, 1], "message: 'a' and 'b'"),

@@ -353,3 +353,25 @@ for n in range(3):
 print(done, sum(counts(4)))
 """
     assert run(program, PYTHONMALLOC="malloc_debug") == "[0, 1, 2, 4] 6\n"
+
+
+def test_an_array_that_is_recorded_can_be_resized() -> None:
+    """numpy refuses to resize what a weak reference leads to, or one reference too many: there is none."""
+    pytest.importorskip("numpy", reason="would have proved that an array can be resized while it is recorded")
+    program = """import weakref
+import numpy
+class Buffer:
+    def __init__(self):
+        self.data = numpy.arange(2)
+    def push(self, item):
+        self.data.resize(self.data.size + 1)
+        self.data[-1] = item
+array = numpy.arange(4)
+array.resize(6)
+buffer = Buffer()
+for item in range(3):
+    buffer.push(item)
+print(array.tolist(), buffer.data.tolist())
+print([weakref.getweakrefcount(one) for one in (array, buffer, buffer.data)])
+"""
+    assert run(program) == "[0, 1, 2, 3, 0, 0] [0, 1, 0, 1, 2]\n[0, 0, 0]\n"

@@ -175,7 +175,8 @@ def _print_done(done: Any, out: Path, *, in_shards: bool) -> None:
         print_job(done.summary)
     else:
         _print_programs(done.summary, out)
-    print_list("sources and rows that cannot be used", done.unusable)
+    unusable = {place: why.removeprefix(f"{place}: ") for place, why in done.unusable.items()}
+    print_list("sources and rows that cannot be used", unusable)
     if done.agreement is not None:
         _print_agreement(done.agreement)
 

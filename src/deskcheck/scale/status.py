@@ -136,18 +136,17 @@ def _driver(place: Place) -> str | None:
     of `lockf` ends when any descriptor of its file is closed."""
     if FolderLock.held_here(place.folder):
         return f"process {os.getpid()} on {os.uname().nodename}"
-    try:
-        with (
-            place.doing("see who has the lock"),
-            open(open_plain(place.folder / ".lock", os.O_RDWR), "r+b") as file,
-        ):
+    with place.doing("see who has the lock"):
+        try:
+            descriptor = open_plain(place.folder / ".lock", os.O_RDWR)
+        except FileNotFoundError:
+            return None
+        with open(descriptor, "r+b") as file:
             asked = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
             found = fcntl.fcntl(file, fcntl.F_GETLK, asked)
             if struct.unpack(_FLOCK, found)[0] == fcntl.F_UNLCK:
                 return None
             return lock_holder(file.read(200))
-    except FileNotFoundError:
-        return None
 
 
 def failures(folder: str | Path, most: int = 10) -> dict[str, dict[str, str]]:

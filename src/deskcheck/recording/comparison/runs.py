@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from deskcheck.errors import DamagedRows
 from deskcheck.recording.block import rows
-from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.raised import raised_message
 from deskcheck.recording.recording import RunResult
 from deskcheck.recording.trace import Event, Row, State
 from deskcheck.recording.value import Value, decode, loads
@@ -126,8 +126,9 @@ def _cut(text: str | None) -> str:
 def _rest(one: RunResult, other: RunResult) -> str | None:
     if one.exception != other.exception:
         return f"exception: {one.exception} and {other.exception}"
-    if one.outcome in _WITH_MESSAGE and one.detail != other.detail:
-        return f"message: {first_difference(one.detail, other.detail)}"
+    messages = raised_message(one), raised_message(other)
+    if None not in messages and messages[0] != messages[1]:
+        return f"message: {messages[0]!r} and {messages[1]!r}"
     if one.exit_status is None or other.exit_status is None:  # in a process with others
         return None
     if one.exit_status != other.exit_status:
@@ -139,9 +140,6 @@ def _rest(one: RunResult, other: RunResult) -> str | None:
         if a != b:
             return f"file {path!r}: {a} and {b}"
     return None
-
-
-_WITH_MESSAGE = (Outcome.RAISED, Outcome.EXITED)
 
 
 def first_difference(one: str, other: str) -> str:

@@ -114,6 +114,7 @@ class _Run:
         self.sources: dict[str, str] = {}
         self.pid = os.getpid()
         self.ours = fork.ours
+        self.named = fork.named
         self.watched = fork.watched
         self.status: int | None = None
         self.files = {self.program.filename}
@@ -168,7 +169,7 @@ class _Run:
     def enter(self) -> None:
         """Let the program find what is its own, and only now: what its environment runs first must not."""
         program = self.program
-        _modules.visible |= self.ours
+        _modules.visible |= self.ours.union(*map(_modules.with_imports, self.named))
         _modules.hide()
         if startup.has_code():
             self.ours |= frozenset(startup.run_code())
@@ -310,7 +311,7 @@ class _Run:
             "cut": tracer.cut if tracer is not None else None,
             "failure": repr(tracer.failure) if tracer is not None and tracer.failure else None,
             "sources": self.sources,
-            "imported": sorted({name.partition(".")[0] for name in _since(self.ours)}),
+            "imported": sorted({name.partition(".")[0] for name in [*sys.modules] if name not in self.ours}),
             "cpu_s": used.ru_utime + used.ru_stime,
             "reads": [] if self.reads is None else [*self.reads.names][:_READS],
             **facts,
@@ -328,19 +329,6 @@ class _Run:
 
 _READS = 20
 """Names of variables that are reported."""
-
-
-def _since(before: frozenset[str]) -> list[str]:
-    """Names of the modules that are not among these. The newest stand last, and the rest of a long
-    dictionary is not touched: each name would cost a page of the server's memory its own copy."""
-    number = len(sys.modules) - len(before)
-    found: list[str] = []
-    for name in reversed(sys.modules):
-        if len(found) >= number:
-            break
-        if name not in before:
-            found.append(name)
-    return found
 
 
 def _shortened(end: dict[str, Any]) -> dict[str, Any]:
@@ -404,7 +392,7 @@ def main() -> None:
     describe = functools.partial(_describe, refuses=fork.refuses)
     if "session" in job:
         rlimits.apply(job["limits"])
-        _modules.visible |= fork.ours
+        _modules.visible |= fork.ours.union(*map(_modules.with_imports, fork.named))
         _modules.hide()
         startup.run_code()
         determinism.fix(job["determinism"], _modules.get)

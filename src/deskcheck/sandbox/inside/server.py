@@ -133,6 +133,8 @@ class Fork:
     mirror: int | None
     ours: frozenset[str]
     """Modules that were there before the profile's."""
+    named: tuple[str, ...]
+    """Modules that the environment names: the program finds them imported."""
     refuses: Refuses
     """What the filter refuses: nothing at `trusted`."""
     watched: bytes | None
@@ -403,7 +405,8 @@ class _Server:
             if pid == 0:
                 self.connection.detach()
                 mirror = self.channel_at + 1 if descriptors[3:] else None
-                return Fork(self.channel_at, mirror, self.ours, self.refuses, self._watched())
+                named = tuple(self.setup.foreign)
+                return Fork(self.channel_at, mirror, self.ours, named, self.refuses, self._watched())
             for descriptor in descriptors:
                 os.close(descriptor)
             if request[:1] == SESSION:

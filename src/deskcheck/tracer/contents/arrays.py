@@ -163,10 +163,9 @@ def is_void(bases: tuple[type, ...]) -> bool:
 
 
 def read_void(item: Any) -> ArrayColumn:
-    names = _namespace(_static(_mro(type(item)), "numpy", "void"))
     dtype = _get(item, "dtype")
     read = next(_namespace(base)["item"] for base in _mro(type(item)) if "item" in _namespace(base))
-    plain = read(item) if dtype.names is None else _record(read(item), dtype, names.get("tolist"))
+    plain = read(item) if dtype.names is None else _record(read(item), dtype)
     return ArrayColumn([plain], 1, _dtype_text(dtype), None)
 
 
@@ -198,7 +197,7 @@ def read_array(array: Any, limit: int) -> ArrayColumn:
     else:
         items = names["tolist"](head)
     if dtype.names is not None:
-        items = [_record(item, dtype, names["tolist"]) for item in items]
+        items = [_record(item, dtype) for item in items]
     elif (mask := _mask(array)) is not None:
         hidden = read_array(mask, limit).items
         items = [None if masked else item for item, masked in zip(items, hidden, strict=True)]
@@ -235,21 +234,22 @@ def read_plain_array(array: Any, kind: type, limit: int) -> ArrayColumn:
     return ArrayColumn(names["tolist"](head), length, dtype, "long" if length > limit else None)
 
 
-def _record(item: Any, dtype: Any, to_list: Any) -> Any:
+def _record(item: Any, dtype: Any) -> Any:
     """An item of a structured array, with tuples for the arrays in its fields: numpy gives views of the copy
     that was made to look at it."""
     if dtype.subdtype is not None:
-        return _nested(to_list(item), dtype.base, to_list)
+        array = _namespace(_static(_mro(type(item)), "numpy", "ndarray"))
+        return _nested(array["tolist"](item), dtype.base)
     if dtype.names is None:
         return item
     kinds = (dtype.fields[name][0] for name in dtype.names)
-    return tuple(_record(part, kind, to_list) for part, kind in zip(item, kinds, strict=True))
+    return tuple(_record(part, kind) for part, kind in zip(item, kinds, strict=True))
 
 
-def _nested(items: Any, dtype: Any, to_list: Any) -> Any:
+def _nested(items: Any, dtype: Any) -> Any:
     if type(items) is list:
-        return tuple(_nested(item, dtype, to_list) for item in items)
-    return _record(items, dtype, to_list)
+        return tuple(_nested(item, dtype) for item in items)
+    return _record(items, dtype)
 
 
 def _dtype_text(dtype: Any) -> str:

@@ -10,6 +10,7 @@ a hundred times as many. The seed is the number of the mutant, so that what fail
 
 import contextlib
 import copy
+import importlib.util
 import io
 import json
 import os
@@ -398,13 +399,16 @@ CSV = (
 )
 JUNE = Path(__file__).parent / "notebook" / "june_session.jsonl"
 
+_SCRIPTS = [Reader("script.py", read_notebook, _text(SCRIPT))] if importlib.util.find_spec("jupytext") else []
+"""Only where the extra [notebook] is installed."""
+
 READERS = [
     *(
         Reader(f"{name}.ipynb", _notebook, _copy(NOTEBOOKS / f"{name}.ipynb"))
         for name in ("dice", "growth", "survey")
     ),
     Reader("rich.ipynb", _notebook, _copy(ROOT / "tests/frozen/inputs/notebooks/rich.ipynb")),
-    Reader("script.py", read_notebook, _text(SCRIPT)),
+    *_SCRIPTS,
     Reader("june.jsonl", lambda path: [*read_june(path)], _copy(JUNE)),
     Reader("june.csv", lambda path: [*read_june(path)], _text(CSV)),
     Reader(

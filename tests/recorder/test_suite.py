@@ -1188,8 +1188,9 @@ def test_the_recordings_can_be_asked_about(
 
 @pytest.mark.slow
 def test_a_test_that_notices_is_left_out(tmp_path: Path) -> None:
-    """A test that sees the tracer's weak reference comes out otherwise: its calls are not kept, and it is named."""
+    """A test that looks for a tracer comes out otherwise: its calls are not kept, and it is named."""
     tests = """
+        import sys
         from shop.stack import Stack
         from shop.words import same, twice
 
@@ -1197,15 +1198,15 @@ def test_a_test_that_notices_is_left_out(tmp_path: Path) -> None:
             stack = Stack([1])
             same(stack)
             stack.push(2)
-            assert stack.__weakref__ is None
+            assert sys.gettrace() is None
 
         def test_does_not():
             assert same(2) == 2
 
         def test_during():
             seen = []
-            twice(lambda stack: seen.append(stack.__weakref__) or stack, Stack())
-            assert seen == [None, None]
+            twice(lambda stack: seen.append(type(sys.settrace) is type(len)) or stack, Stack())
+            assert seen == [True, True]
         """
     summary = record(project(tmp_path, tests), tmp_path / "runs", repeat=True)
     assert summary.otherwise == {"tests/test_shop.py::test_during": "passed, then failed"}

@@ -151,7 +151,7 @@ def test_the_beginning_of_a_long_value() -> None:
         ("AUTH_TOKEN", "a1b2c3d4", True),
         ("BASIC_AUTH", "user:hunter22", True),
         ("SSH_AUTH_SOCK", "/tmp/ssh-1/agent.2", False),
-        ("XAUTHORITY", "/root/.Xauthority", False),
+        ("XAUTHORITY", "/home/somebody/.Xauthority", False),
         ("AWS_SECRET_ACCESS_KEY", "/wJalrXUtnFEMI/K7MDENG/bPxRfiCY", True),  # begins as a path does
         ("GOOGLE_APPLICATION_CREDENTIALS", __file__, False),  # of a file that is there
         ("SECRETS_DIR", str(Path(__file__).parent), False),

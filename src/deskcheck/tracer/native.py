@@ -106,7 +106,7 @@ def _left_by_line(about: CodeFacts, lines: list[int], kept: list[int]) -> list[i
     the line still runs leaves them alone. What belongs to no line may run in any."""
     left = [0] * len(lines)
     lowest: dict[int, int] = {}
-    nowhere = sys.maxsize >> 32
+    every = (1 << 31) - 1  # a C int
     for instruction in reversed(about.instructions):
         unit = instruction.offset // 2
         tags = about.before.get(instruction.offset)
@@ -114,13 +114,13 @@ def _left_by_line(about: CodeFacts, lines: list[int], kept: list[int]) -> list[i
             continue
         slots = len(tags) - instruction.arg if instruction.name == "SWAP" else kept[unit]
         line = lines[unit]
-        lowest[line] = min(lowest.get(line, nowhere), slots)
+        lowest[line] = min(lowest.get(line, every), slots)
         back = instruction.target is not None and instruction.target <= instruction.offset
         if back and instruction.target is not None and lines[instruction.target // 2] == line:
             lowest[line] = 0
         left[unit] = lowest[line]
     owners = (about.owner[unit] // 2 for unit in range(len(lines)))
-    return [min(left[owner], lowest.get(0, nowhere)) for owner in owners]
+    return [min(left[owner], lowest.get(0, every)) for owner in owners]
 
 
 def _place_text(position: tuple[int | None, ...]) -> str | None:

@@ -571,9 +571,7 @@ class Snapshotter:
             return self._part(kind, read_part(obj), fields, left_out)
         if (path := next((base for base in bases if is_path(base)), None)) is not None:
             text = self._path(path, obj)
-            if (
-                text is not None
-            ):  # the private attributes are what it was made with, and what it has worked out
+            if text is not None:  # its private attributes say the same, and what it has worked out
                 head = self._head("object", kind) + ',"base":"atom"'
                 return Content(head, [self._bounded_text(path, text)], fields, "")
         known = is_known(kind)

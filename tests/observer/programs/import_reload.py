@@ -1,4 +1,4 @@
-import importlib, sys, pathlib
+import importlib.util, sys, pathlib
 
 sys.dont_write_bytecode = True
 p = pathlib.Path("m.py")

@@ -1,5 +1,6 @@
 """Questions about runs that an exception left: which, and where; and what the other kinds ask of them."""
 
+import sys
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -177,6 +178,9 @@ def test_a_message_that_nobody_can_know_is_not_asked_for(name: str, sandbox: San
     (sample,) = asked("exception", replace(recording, run_result=run_result))
     if name == "reported otherwise":  # the tracer read what `str` gives
         assert sample.answer.endswith(": Odd: 1")
+        return
+    if name == "the text prints" and sys.version_info >= (3, 13):  # it is made before the report begins
+        assert sample.answer.endswith(": Odd: odd")
         return
     assert sample.prompt.endswith(NO_MESSAGE)
     for message in ("", ": odd", ": 1"):

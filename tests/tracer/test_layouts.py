@@ -100,6 +100,8 @@ def test_stars_change_no_output(program: Program) -> None:
     """A program whose displays and calls are starred prints the same."""
     if _shows_lines(program.code):
         pytest.skip(f"{program.id} shows its own text or lines: a layout is for it to see")
+    if re.search(r"__del__|\bgc\.", program.code):
+        pytest.skip(f"{program.id} shows when objects die: the tuple of a starred call holds them longer")
     starred = in_layout(program.code, "stars")
     if starred is None:
         pytest.skip(f"{program.id} cannot be written by ast")

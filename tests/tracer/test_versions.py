@@ -81,6 +81,7 @@ DIFFERENCES = {
     "generator_yield_from_throw": THROWN_IN,
     "import_pickle_main": OUTSIDE,
     "import_runpy": LIBRARY,
+    "library_generator_calls_back": LIBRARY,
     "lines_chained_calls": LINES,
     "lines_many_expressions": F_STRINGS,
     "locals_of_frames": HOOKS,

@@ -106,6 +106,7 @@ class _Frame:
     """What the tracer knows of an open frame. Never the frame itself: that would keep its locals alive."""
 
     __slots__ = (
+        "active",
         "after_comprehension",
         "closing",
         "code",
@@ -118,6 +119,7 @@ class _Frame:
         "line",
         "locals",
         "number",
+        "passed",
         "pending",
         "propagating",
         "refs",
@@ -142,6 +144,8 @@ class _Frame:
         """The code in C, or of a library, through which it was called or resumed last."""
         self.left: list[int] = []
         """Objects of frames that it called and that have ended: their numbers stay until its next event."""
+        self.active = self.passed = False
+        """Whether it runs; whether it stands below one that runs, and does not run itself."""
         self.last_line = 0
         self.last_offset = -1
         self.line = 0
@@ -357,11 +361,32 @@ class _Thread:
             record = _Frame(code, file)
             self.frames[id(frame)] = record
         record.skipped = record.repeats = self._in_gap()
-        self.active.append(record)
+        if not begins:
+            self._pass_through(frame)
+        self._enter(record, passed=False)
         record.propagating = record.closing = False
         record.pending = Kind.CALL if begins else Kind.RESUME
         if op in _GOES_ON:  # else an exception comes in: the next event tells
             self._flush(frame, record)
+
+    def _enter(self, record: _Frame, *, passed: bool) -> None:
+        record.active, record.passed = True, passed
+        self.active.append(record)
+
+    def _pass_through(self, frame: FrameType) -> None:
+        """A generator's `throw` goes on in what it delegates to, and the generator does not run. What it refers
+        to stays known meanwhile: it is in the frame that the events are called from."""
+        passed = []
+        below = frame.f_back
+        while below is not None:
+            record = self._recorded(below)
+            if record is not None:
+                if record.active:
+                    break
+                passed.append(record)
+            below = below.f_back
+        for record in reversed(passed):
+            self._enter(record, passed=True)
 
     def _leaves_out(self, frame: FrameType, about: CodeFacts) -> bool:
         """Whether a frame that begins or goes on is beyond the depth that was asked for, or called in a gap.
@@ -573,6 +598,7 @@ class _Thread:
     def _leave(self, frame: FrameType, record: _Frame, *, keep: bool = False) -> None:
         if self.active and self.active[-1] is record:
             self.active.pop()
+            record.active = False
         left = self.active[-1].left if self.active else self.left
         left += (*record.left, *record.refs, *self.in_flight)
         if len(left) > 2 * KEPT_NUMBERS:
@@ -582,6 +608,8 @@ class _Thread:
         self.unsure |= record.via is not None
         if not keep:
             self.frames.pop(id(frame), None)
+        if self.active and self.active[-1].passed:
+            self._leave(frame, self.active[-1], keep=True)
 
     # -- the event itself --------------------------------------------------------------------------
 

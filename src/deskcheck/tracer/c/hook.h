@@ -16,6 +16,7 @@ leave(Thread *t, PyFrameObject *frame, Rec *r, bool keep)
     if (t->nactive && t->active[t->nactive - 1] == r) {
         t->nactive--;
         recount(t, r, -1);
+        r->active = false;
         r->users--;
     }
     Objs *left = t->nactive ? &t->active[t->nactive - 1]->left : &t->left;
@@ -27,6 +28,41 @@ leave(Thread *t, PyFrameObject *frame, Rec *r, bool keep)
     let_go(t, &r->left, r->left.n);
     t->dirty = true;
     if (!keep) frames_del(t, frame);
+    if (t->nactive && t->active[t->nactive - 1]->passed) leave(t, frame, t->active[t->nactive - 1], true);
+}
+
+static void
+enter(Thread *t, Rec *r, bool passed)
+{
+    if (t->nactive == t->capactive)
+        t->active = must(realloc(t->active, (size_t)(t->capactive = t->capactive * 2 + 16) * sizeof(Rec *)));
+    r->active = true;
+    r->passed = passed;
+    t->active[t->nactive++] = r;
+    r->users++;
+    recount(t, r, 1);
+}
+
+/* A generator's `throw` goes on in what it delegates to, and the generator does not run (_pass_through). */
+static void
+pass_through(Thread *t, PyFrameObject *frame)
+{
+    int first = t->nactive;
+    PyFrameObject *below = PyFrame_GetBack(frame);
+    while (below) {
+        Entry *e = entry_of(t, below);
+        if (e && e->rec->active) break;
+        if (e) enter(t, e->rec, true);
+        PyFrameObject *back = PyFrame_GetBack(below);
+        Py_DECREF(below);
+        below = back;
+    }
+    Py_XDECREF(below);
+    for (int last = t->nactive - 1; first < last; first++, last--) {  /* outermost first */
+        Rec *r = t->active[first];
+        t->active[first] = t->active[last];
+        t->active[last] = r;
+    }
 }
 
 static int
@@ -102,12 +138,9 @@ on_call(Thread *t, PyFrameObject *frame)
         r->last_offset = -1;
         frames_put(t, frame, r, false);
     } else r = e->rec;
-    if (t->nactive == t->capactive)
-        t->active = must(realloc(t->active, (size_t)(t->capactive = t->capactive * 2 + 16) * sizeof(Rec *)));
     r->skipped = r->repeats = in_gap(t);
-    t->active[t->nactive++] = r;
-    r->users++;
-    recount(t, r, 1);
+    if (!begins) pass_through(t, frame);
+    enter(t, r, false);
     r->propagating = r->closing = false;
     r->pending = begins ? K_CALL : K_RESUME;
     return op_at(info, v.offset) & OP_GOES_ON ? flush(t, frame, r) : 0;

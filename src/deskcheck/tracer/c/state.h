@@ -63,6 +63,7 @@ typedef struct Rec {
     int line, last_line, last_offset;
     uint64_t seen;               /* the event at which its variables were looked at last */
     bool moves;                  /* an iterator is among its refs */
+    bool active, passed;         /* it runs; it stands below one that runs, and does not run itself */
     bool propagating, closing, unfolding, after_comprehension;
     bool via;                    /* called or resumed last through code in C, or of a library */
     int pending;                 /* a kind, or -1 */

@@ -374,8 +374,8 @@ class _Thread:
         self.active.append(record)
 
     def _pass_through(self, frame: FrameType) -> None:
-        """A generator's `throw` goes on in what it delegates to, and the generator does not run. What it refers
-        to stays known meanwhile: it is in the frame that the events are called from."""
+        """A generator's `throw` goes on in what it delegates to, and the generator does not run. What it
+        refers to stays known meanwhile: the events are called from its frame."""
         passed = []
         below = frame.f_back
         while below is not None:

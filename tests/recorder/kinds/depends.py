@@ -293,6 +293,21 @@ def references():
     return sys.getrefcount(os)
 
 
+def threads_that_soon_end():
+    turns = []
+
+    def work(name):
+        for _ in range(300):
+            turns.append(name)
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sum(one != other for one, other in zip(turns, turns[1:]))
+
+
 def order_of_threads():
     out = []
     threads = [threading.Thread(target=out.append, args=(n,)) for n in range(8)]

@@ -34,6 +34,9 @@ _NEVER_S = 4000.0
 _ALWAYS_S = 1e-5
 _LATE_S = 0.002
 """A thread begins up to so much later, where threads are to take turns all the time."""
+_LINES, _SHARE = 20_000, 0.125
+"""Of so many lines that threads run, at this share of them others get a turn: many threads end sooner than
+the interpreter gives another one its turn."""
 
 
 _libc_write = ctypes.PyDLL(None, use_errno=True).write
@@ -112,6 +115,17 @@ def _mix_threads() -> None:
     """Threads begin a moment later, each another one, and take turns all the time."""
     sys.setswitchinterval(_ALWAYS_S)
     luck, moments, sleep = random.Random(os.getpid()), dict[int, float](), time.sleep
+    lines = iter(range(_LINES))
+
+    def turn(frame: types.FrameType, event: str, arg: object) -> Any:
+        if event == "line":
+            if next(lines, None) is None:
+                sys.settrace(None)
+                return None
+            if luck.random() < _SHARE:
+                sleep(1e-6)
+        return turn
+
     module: Any = threading
     module._active_limbo_lock = _Late(module._active_limbo_lock, moments)
     bootstrap = module.Thread._bootstrap
@@ -126,6 +140,7 @@ def _mix_threads() -> None:
                     moments[threading.get_ident()] = moment
                 else:
                     sleep(moment)
+                sys.settrace(turn)
                 return function(*args, **kwargs)
 
             return real(begin, *args, **how)

@@ -132,8 +132,9 @@ def test_variables_of_the_environment(tmp_path: Path, monkeypatch: pytest.Monkey
         monkeypatch.setenv(f"DESKCHECK_{name}", "/srv")
     path = save(tmp_path / "a.ipynb", *READS_ENVIRONMENT)
     own = ["failed", "failed", "different"]
-    assert [each.status.value for each in checked(path, Confinement.STRICT)] == ["confined"] * 5 + own
-    assert [each.limit for each in checked(path, Confinement.STRICT)] == ["environment"] * 5 + [None] * 3
+    found = checked(path, Confinement.STRICT)
+    assert [each.status.value for each in found] == ["confined"] * 5 + own
+    assert [each.limit for each in found] == ["environment"] * 5 + [None] * 3
     settings = CheckSettings(runs=1, env=("DESKCHECK_DATA",))
     (notebook,) = check_notebooks([path], settings).notebooks
     assert [each.status.value for each in notebook.cells] == [*["same"] * 3, "no_stored_output", "same", *own]

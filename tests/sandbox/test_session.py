@@ -230,7 +230,7 @@ ENDS = [
 @pytest.mark.parametrize(("code", "outcome", "said"), ENDS, ids=[said for _, _, said in ENDS])
 def test_a_piece_that_ends_the_interpreter(strict: Sandbox, code: str, outcome: Outcome, said: str) -> None:
     """With a snapshot the session is back there; without one it has ended, and says so from then on."""
-    limits = replace(LIMITS, cpu_s=0.5, wall_s=1.0 if said == "wall time" else 60.0)
+    limits = replace(LIMITS, cpu_s=0.5, wall_s=0.5 if said == "wall time" else 60.0)
     with strict.session() as session:
         session.run("x = 1")
         session.snapshot()

@@ -224,7 +224,9 @@ def assert_agreed(programs: list[Program], setting: agree.Setting = SETTING) -> 
 
 
 @needs_native
-@pytest.mark.parametrize("programs", spread([agree.own_programs()[start::60] for start in range(60)], 60, 6))
+@pytest.mark.parametrize(
+    "programs", spread([agree.own_programs()[start::120] for start in range(120)], 120, 20)
+)
 def test_programs_of_ours(programs: list[Program]) -> None:
     """Those of tests/programs."""
     assert_agreed(programs)

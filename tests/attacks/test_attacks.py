@@ -16,7 +16,7 @@ from tests.circumstances import as_container, as_nobody
 USERS = ("root", "user")
 ATTACKS = attacks()
 OTHER = {"root": "user", "user": "root"}
-EVERY = 5
+EVERY = 10
 """One in so many of the attacks of a family is a sample of them."""
 
 

@@ -13,6 +13,7 @@ import pytest
 from deskcheck.recording import Event, Kind, Trace
 from deskcheck.recording.value import render
 from deskcheck.tracer import Granularity, ReferenceTracer, TraceLimits, tracer_class
+from tests.sample import spread
 from tests.tracer import agree
 from tests.tracer.test_native import assert_agreed
 
@@ -122,7 +123,7 @@ def frames_too_deep(trace: Trace, depth: int) -> tuple[list[tuple[Any, ...]], in
 
 
 @each_tracer
-@pytest.mark.parametrize("depth", [1, 2, 3, 4, 50])
+@pytest.mark.parametrize("depth", spread([2, 1, 3, 50, 4], 3))
 @pytest.mark.parametrize("granularity", list(Granularity))
 def test_calls_are_recorded_to_a_depth(
     depth: int, granularity: Granularity, tracer: Any, traced: Callable[..., Any]
@@ -247,7 +248,7 @@ def first_repetitions(trace: Trace, most: int) -> tuple[list[tuple[Any, ...]], i
 
 
 @each_tracer
-@pytest.mark.parametrize("most", [1, 2, 4, 100])
+@pytest.mark.parametrize("most", spread([2, 1, 4, 100], 3))
 @pytest.mark.parametrize("granularity", list(Granularity))
 def test_loops_are_recorded_so_many_times(
     most: int, granularity: Granularity, tracer: Any, traced: Callable[..., Any]

@@ -68,7 +68,7 @@ def test_a_layout_changes_no_tree(paths: list[Path | Program]) -> None:
             assert new.count("\n") > text.count("\n") or text.count("(") < 2
 
 
-@settings(max_examples=examples(8), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(4), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.integers(0, 10_000), st.integers(0, 10_000), st.floats(0, 1))
 def test_no_line_break_changes_a_tree(seed: int, choices: int, share: float) -> None:
     """Wherever the lines of programs that nobody wrote end."""

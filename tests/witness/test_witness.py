@@ -52,7 +52,7 @@ def assert_agreed(programs: Iterable[Program], judges: Judges) -> int:
     return events
 
 
-@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", spread(PROGRAMS, 3), ids=lambda path: path.stem)
 def test_what_was_found_before(path: Path, judges: Judges) -> None:
     """Programs that were told wrongly once, and others like them."""
     if path.stem.startswith("numpy"):
@@ -60,7 +60,7 @@ def test_what_was_found_before(path: Path, judges: Judges) -> None:
     assert_agreed([agree.script(path)], judges)
 
 
-@pytest.mark.parametrize("program", spread(agree.own_programs(), 25, 6), ids=lambda program: program.id)
+@pytest.mark.parametrize("program", spread(agree.own_programs(), 60, 6), ids=lambda program: program.id)
 def test_programs_of_ours(program: Program, judges: Judges) -> None:
     """Programs of tests/programs that take the same course every time."""
     assert_agreed([program], judges)

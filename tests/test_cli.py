@@ -532,7 +532,7 @@ def test_an_interrupt_keeps_what_was_finished(folder: Path) -> None:
     assert {item["id"] for item in listed} == {"add_1_0", "add_1_1", "fail_2_0"}
 
 
-@pytest.mark.parametrize("out", [False, True])
+@pytest.mark.parametrize("out", spread([True, False], 2))
 def test_an_interrupted_program_is_told_of(folder: Path, out: bool) -> None:
     """Ctrl-C in a single program, shown or kept, says what became of it; `status` reads the folder."""
     (folder / "endless.py").write_text("def f():\n    while True: pass\n")

@@ -60,7 +60,10 @@ def test_a_repository_can_be_read(project: Path, level: str) -> None:
     "level",
     [Confinement.STRICT, *(pytest.param(each, marks=pytest.mark.slow) for each in ("standard", "trusted"))],
 )
-@pytest.mark.parametrize("alone", [False, True], ids=["in a repository", "alone"])
+@pytest.mark.parametrize(
+    "alone",
+    [pytest.param(False, id="in a repository"), pytest.param(True, id="alone", marks=pytest.mark.slow)],
+)
 def test_paths_are_those_of_the_original(project: Path, level: str, alone: bool) -> None:
     """That cells run in a copy makes no cell that shows a path different, and none not repeatable. Paths of
     another machine, and the copy's names, still differ."""

@@ -158,7 +158,7 @@ def _recorded(program: Program, traced: agree.Traced) -> str:
 
 @pytest.mark.parametrize(
     ("start", "every"),
-    [(0, 29), *(pytest.param(start, 29, marks=pytest.mark.slow) for start in (7, 14, 21))],
+    [(0, 29), pytest.param(14, 29, marks=pytest.mark.slow)],
 )
 def test_displays_are_recorded_as_they_are(start: int, every: int, tracers: dict[str, agree.Runner]) -> None:
     """A display over several lines, in every place that a display may have, has the value that plain Python gives it."""
@@ -237,10 +237,7 @@ def test_programs_of_ours(programs: list[Program]) -> None:
     ("name", "every"),
     [
         ("cruxeval", 75),
-        *(
-            pytest.param(*row, marks=pytest.mark.slow)
-            for row in [("cruxeval", 20), ("mbpp", 70), ("humaneval", 41), ("p3", 1900)]
-        ),
+        *(pytest.param(*row, marks=pytest.mark.slow) for row in [("cruxeval", 40), ("humaneval", 41)]),
         *(
             pytest.param(*row, marks=pytest.mark.exhaustive)
             for row in [("cruxeval", 1), ("mbpp", 1), ("humaneval", 1), ("p3", 20)]

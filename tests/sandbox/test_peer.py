@@ -113,7 +113,7 @@ def number(value):
     return found + bytes([value])
 def text(data):
     return number(len(data)) + data
-index = 100
+index = 1000
 while True:
     try:
         send(b"\\xdcK\\x01" + bytes([0x31]) + number(0) + number(index) + number(0) + number(0)

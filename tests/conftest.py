@@ -4,6 +4,7 @@ that level is skipped, and says what it would have proved."""
 import contextlib
 import fcntl
 import functools
+import gc
 import os
 import sys
 import tempfile
@@ -74,6 +75,12 @@ def unmeasured() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)
         yield
+
+
+def pytest_collection_finish() -> None:
+    """The collector of garbage does not look at thousands of tests again for each of them."""
+    gc.collect()
+    gc.freeze()
 
 
 def _measure(item: pytest.Item) -> None:

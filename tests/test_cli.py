@@ -21,6 +21,7 @@ from deskcheck.recording import Kind
 from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.linux.processes import children
 from tests.command import PROCESS, deskcheck
+from tests.sample import spread
 
 ENDLESS = (
     '{"code": "def f(n):\\n    while True:\\n        n += 1\\n", "entry": "f", "inputs": ["(1)", "(2)"]}\n'
@@ -64,7 +65,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("sandbox", ["strict", "standard", "trusted"])
+@pytest.mark.parametrize("sandbox", spread(["strict", "standard", "trusted"], 3))
 def test_a_script_is_run_as_it_stands(folder: Path, sandbox: str) -> None:
     """`record FILE.py` runs it and shows its trace. What lies beside it is found by relative paths and can be
     imported; what it writes does not get there."""
@@ -531,7 +532,7 @@ def test_an_interrupt_keeps_what_was_finished(folder: Path) -> None:
     assert {item["id"] for item in listed} == {"add_1_0", "add_1_1", "fail_2_0"}
 
 
-@pytest.mark.parametrize("out", [False, True])
+@pytest.mark.parametrize("out", spread([True, False], 2))
 def test_an_interrupted_program_is_told_of(folder: Path, out: bool) -> None:
     """Ctrl-C in a single program, shown or kept, says what became of it; `status` reads the folder."""
     (folder / "endless.py").write_text("def f():\n    while True: pass\n")

@@ -1,6 +1,7 @@
 """The house: a folder imports those above it in the list, never those below."""
 
 import ast
+import functools
 import re
 import sys
 from collections.abc import Iterator
@@ -37,12 +38,19 @@ GUEST = {"recording", "tracer"}
 """What runs inside the watched process: standard library only, but for the file of recordings."""
 
 
+@functools.cache
+def statements(path: Path) -> list[ast.Import | ast.ImportFrom]:
+    """Those of a file that import, wherever in it."""
+    tree = ast.walk(ast.parse(path.read_text()))
+    return [node for node in tree if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
 def imports(path: Path) -> Iterator[str]:
-    """Full names of the modules that a file imports, wherever in it."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    """Full names of the modules that a file imports."""
+    for node in statements(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+        elif node.module is not None:
             yield node.module
 
 
@@ -51,12 +59,15 @@ ENTRANCES = PACKAGE / "__init__.py", PACKAGE / "__main__.py"
 FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path not in ENTRANCES]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_imports_run_one_way(path: Path) -> None:
+def test_imports_run_one_way() -> None:
     """No file imports a folder that stands below its own."""
-    own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-    named = {name.split(".")[1] for name in imports(path) if name.startswith("deskcheck.")}
-    assert {name for name in named if ORDER.index(name) > ORDER.index(own)} == set()
+    below = {}
+    for path in FILES:
+        own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        named = {name.split(".")[1] for name in imports(path) if name.startswith("deskcheck.")}
+        if wrong := {name for name in named if ORDER.index(name) > ORDER.index(own)}:
+            below[str(path.relative_to(PACKAGE))] = wrong
+    assert below == {}
 
 
 def test_the_guest_brings_only_the_standard_library() -> None:
@@ -79,7 +90,7 @@ def rooms() -> dict[str, dict[str, set[str]]]:
         if path.name == "__init__.py":  # the front of a concept hands out what its rooms hold
             continue
         own = ".".join(path.relative_to(PACKAGE).parts[:-1])
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in statements(path):
             if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("deskcheck."):
                 continue
             base = (node.module or "").removeprefix("deskcheck.")

@@ -11,6 +11,7 @@ from deskcheck.corpus.check import check
 from deskcheck.recorder.programs import record_programs
 from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording.reader import Recordings
+from tests.sample import spread
 
 SHARED = Path(os.environ.get("DESKCHECK_SHARED", Path(__file__).parents[2] / "shared")) / "data"
 FILES = {
@@ -54,7 +55,7 @@ def test_the_oracle_is_right_about_cruxeval(cruxeval: Path, tmp_path: Path, limi
     assert min(result.n for result in results) == limit
 
 
-@pytest.mark.parametrize("name", ["mbpp", "humaneval"])
+@pytest.mark.parametrize("name", spread(["mbpp", "humaneval"], 2))
 def test_references_of_other_sets_reach_their_end(name: str, tmp_path: Path) -> None:
     """Every fourth of the first hundred references passes its own tests while it is recorded."""
     if not FILES[name].exists():

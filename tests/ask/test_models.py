@@ -9,6 +9,7 @@ from deskcheck.ask.baselines import guess, oracle
 from deskcheck.ask.scoring import sandbox as _sandbox
 from deskcheck.recording import Program, Recording, RunResult
 from tests.ask.conftest import OF_RETURNS, soon
+from tests.sample import spread
 
 Record = Callable[..., Recording]
 Run = Callable[[Program], RunResult]
@@ -26,10 +27,11 @@ def all_samples(recordings: list[Recording], kind: str) -> list[Sample]:
     return [sample for recording in recordings for sample in QUESTIONS[kind](recording)]
 
 
+@pytest.mark.parametrize("recorded", spread(["cruxeval", "cruxeval_all"], 2))
 @pytest.mark.parametrize("kind", [kind for kind in OF_RETURNS if kind != "input"])
-def test_the_oracle_is_always_right(cruxeval_all: list[Recording], kind: str) -> None:
+def test_the_oracle_is_always_right(kind: str, recorded: str, request: pytest.FixtureRequest) -> None:
     """All of CRUXEval: the truth is scored right. Anything less would be a fault of ours."""
-    samples = all_samples(cruxeval_all, kind)
+    samples = all_samples(request.getfixturevalue(recorded), kind)
     oracle.remember(samples)
     wrong = [s.id for s in samples if score_answer(s, oracle.completion(s.prompt)).score != 1]
     assert wrong == []

@@ -16,7 +16,7 @@ from tests.circumstances import as_container, as_nobody
 USERS = ("root", "user")
 ATTACKS = attacks()
 OTHER = {"root": "user", "user": "root"}
-EVERY = 5
+EVERY = 10
 """One in so many of the attacks of a family is a sample of them."""
 
 
@@ -113,7 +113,9 @@ def of_family(family: str, level: str | None = None) -> list[Attack]:
     ]
 
 
-@pytest.mark.parametrize(("level", "user"), [("strict", "user"), ("standard", "root")])
+@pytest.mark.parametrize(
+    ("level", "user"), [("strict", "user"), pytest.param("standard", "root", marks=pytest.mark.slow)]
+)
 def test_one_of_each_family_is_stopped(level: str, user: str) -> None:
     """The first attack of each family, at each level."""
     firsts = [next(iter(of_family(family, level)), None) for family in FAMILIES]

@@ -21,7 +21,7 @@ from deskcheck.sandbox.observed import suite
 from tests.attacks.suites import DEEDS, LIES, TESTS, liar, project
 from tests.command import PROCESS, deskcheck
 from tests.conftest import unmeasured
-from tests.sample import some
+from tests.sample import some, spread
 
 TRUE = "m.f(1)"
 CHANNEL = "stopped: a test wrote to the recorder's channel ("
@@ -110,7 +110,7 @@ def assert_survived(folder: Path, name: str) -> None:
     assert not alive(folder)
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("name", spread(QUICK, 2))
 def test_the_caller_survives(tmp_path: Path, name: str) -> None:
     assert_survived(tmp_path, name)
 
@@ -119,7 +119,7 @@ OTHERS = [name for name in LIES | DEEDS if name not in QUICK]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", some(OTHERS, *OTHERS[::3]))
+@pytest.mark.parametrize("name", some(OTHERS, *OTHERS[::6]))
 def test_the_caller_survives_the_others(tmp_path: Path, name: str) -> None:
     assert_survived(tmp_path, name)
 

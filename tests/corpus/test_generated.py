@@ -42,7 +42,7 @@ def test_a_text_does_not_depend_on_how_many_are_asked_for() -> None:
     assert [program.code for program in programs("generated:5,seed=1")] != few
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", spread(LEVELS, 3))
 def test_programs_end_well_and_values_stay_small(level: int) -> None:
     """Every call returns, below the level of exceptions; numbers, texts and containers keep their bounds."""
     raised = calls = 0
@@ -94,7 +94,7 @@ def watched(made: Made, arguments: str) -> bool:
     return False
 
 
-@pytest.mark.parametrize("level", spread(LEVELS, 3))
+@pytest.mark.parametrize("level", spread(LEVELS, 9))
 def test_a_level_has_its_language_and_no_more(level: int) -> None:
     """What a level declares appears among some hundreds of its programs, and nothing of a higher one does."""
     found = coverage(Program(id=str(k), code=made.code) for k, made in enumerate(texts(level, 1000)))

@@ -16,7 +16,7 @@ from deskcheck.recording import Kind, Program, Trace
 from deskcheck.recording.trace import fingerprint
 from deskcheck.tracer import Granularity, TraceLimits
 from tests.notation.states import BY_LINE, differs
-from tests.sample import examples, spread
+from tests.sample import examples, some, spread
 from tests.tracer.agree import Runner, Setting, native_is_built, own_programs
 from tests.tracer.conftest import FILE, run_traced
 from tests.tracer.generated import programs
@@ -48,10 +48,10 @@ def test_own_programs(trace: Callable[[Program], Trace], name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(PROGRAMS)[::4])
+@pytest.mark.parametrize("name", some(sorted(PROGRAMS), *sorted(PROGRAMS)[::12]))
 @pytest.mark.parametrize("trace", [Granularity.INSTRUCTION], indirect=True, ids=str)
 def test_own_programs_by_instruction(trace: Callable[[Program], Trace], name: str) -> None:
-    """Every fourth program of tests/programs, a state at each instruction; and by line from the same recording."""
+    """Each program of tests/programs, a state at each instruction; and by line from the same recording."""
     recorded = trace(PROGRAMS[name])
     states = list(moments(recorded, file=PROGRAMS[name].filename, instructions=True))
     assert any(state.kind is Kind.INSTRUCTION for state in states) or not states

@@ -11,7 +11,7 @@ from deskcheck.notation.forms.running import RunningTexts
 from deskcheck.recording import Program, Row, Trace
 from deskcheck.tracer import Granularity, TraceLimits
 from tests.notation.test_round_trip import CRUXEVAL, PIECES, PROGRAMS, trace
-from tests.sample import examples, spread
+from tests.sample import examples, some, spread
 from tests.tracer.conftest import FILE, run_traced
 from tests.tracer.generated import programs
 
@@ -102,7 +102,7 @@ def test_a_line_number_that_stands_in_the_call_too() -> None:
     assert differ(rows, FILE) == ""
 
 
-@pytest.mark.parametrize("name", spread(sorted(PROGRAMS), 4))
+@pytest.mark.parametrize("name", spread(sorted(PROGRAMS), 8, 3))
 @pytest.mark.parametrize("trace", [Granularity.LINE], indirect=True, ids=str)
 def test_own_programs(trace: Callable[[Program], Trace], name: str) -> None:
     """Each program of tests/programs."""
@@ -110,10 +110,10 @@ def test_own_programs(trace: Callable[[Program], Trace], name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(PROGRAMS)[::3])
+@pytest.mark.parametrize("name", some(sorted(PROGRAMS), *sorted(PROGRAMS)[::9]))
 @pytest.mark.parametrize("trace", [Granularity.INSTRUCTION], indirect=True, ids=str)
 def test_own_programs_by_instruction(trace: Callable[[Program], Trace], name: str) -> None:
-    """Every third program of tests/programs at each instruction."""
+    """Each program of tests/programs at each instruction."""
     assert differ(trace(PROGRAMS[name]).rows, PROGRAMS[name].filename, instructions=True) == ""
 
 

@@ -82,7 +82,7 @@ class TestCells:
 
         monkeypatch.setattr(kernel, "interrupt", often)
         for _ in range(3):
-            ran = kernel.run("while True: pass", limits=CellLimits(cell_s=0.5))
+            ran = kernel.run("while True: pass", limits=CellLimits(cell_s=0.2))
             assert ran.status is Status.TIMED_OUT
             ran = kernel.run("import time\nfor _ in range(50): time.sleep(0.01)\n'whole'")
             assert ran.status is Status.OK, ran
@@ -94,13 +94,13 @@ class TestCells:
         assert (ran.status, ran.detail) == (Status.TIMED_OUT, "more than 1 s")
         assert ran.outputs[0].text == "begun\n"
         assert kernel.alive
-        monkeypatch.setattr("deskcheck.notebook.kernel.kernel._STOP_S", 1.0)  # of 20
+        monkeypatch.setattr("deskcheck.notebook.kernel.kernel._STOP_S", 0.5)  # of 20
         deaf = (
             "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: time.sleep(0.1)"
         )
-        ran = kernel.run(deaf, limits=CellLimits(cell_s=1))
+        ran = kernel.run(deaf, limits=CellLimits(cell_s=0.5))
         assert ran.status is Status.TIMED_OUT
-        assert ran.detail == "more than 1 s; it took no notice of an interrupt"
+        assert ran.detail == "more than 0.5 s; it took no notice of an interrupt"
         assert not kernel.alive
 
     def test_input_is_refused(self, kernel: Kernel) -> None:

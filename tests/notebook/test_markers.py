@@ -62,7 +62,7 @@ class TestRuns:
 
     def test_what_the_notebook_asks_for_all(self, tmp_path: Path) -> None:
         """`allow_errors` and `timeout` of a notebook's own metadata, as nbmake and Jupyter Book read them."""
-        slow = cell("import time; time.sleep(2); 1 / 0")
+        slow = cell("import time; time.sleep(1); 1 / 0")
         path = save(tmp_path / "a.ipynb", slow, execution={"allow_errors": True, "timeout": 30})
         assert [each.status.value for each in self.checked(path).cells] == ["no_stored_output"]
         save(path, slow, execution={"allow_errors": True, "timeout": 0.5})

@@ -190,7 +190,7 @@ def test_rules_can_be_left_out() -> None:
 
 
 @pytest.mark.parametrize("each", NORMALISERS, ids=lambda each: each.name)
-@settings(deadline=None)  # the machine may be busy
+@settings(max_examples=examples(40), deadline=None)  # the machine may be busy
 @given(text=st.text("ab01.,:'\"()[]{} \n\r\t\\-np=<>x#", max_size=40) | st.text(max_size=30))
 def test_rules_are_used_once(each: Any, text: str) -> None:
     """On any text: what a rule has made stays under it."""
@@ -203,7 +203,7 @@ WORDS = st.lists(
 )
 
 
-@settings(deadline=None)  # the machine may be busy
+@settings(max_examples=examples(40), deadline=None)  # the machine may be busy
 @given(st.lists(WORDS, max_size=4), st.lists(WORDS, max_size=4))
 def test_words_and_numbers_are_never_lost(one: list[list[str]], other: list[list[str]]) -> None:
     """Lines of words and numbers that differ stay different, whatever rules there are."""
@@ -220,7 +220,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(VALUES, VALUES, st.integers(4, 80))
 def test_values_stay_what_they_are(one: Any, other: Any, width: int) -> None:
     """However they are broken into lines, equal values are the same and others are not; bool and int are told apart."""
@@ -238,7 +238,7 @@ def _typed(value: Any) -> Any:
     return type(value), value
 
 
-@settings(deadline=None)  # the machine may be busy
+@settings(max_examples=examples(40), deadline=None)  # the machine may be busy
 @given(st.sets(st.text("abc ,'", max_size=3) | st.integers(), max_size=5), st.randoms())
 def test_sets_in_any_order(members: set[Any], random: Any) -> None:
     """The same set in another order is the same; with a member less it is not."""
@@ -250,7 +250,7 @@ def test_sets_in_any_order(members: set[Any], random: Any) -> None:
         assert after(one, "{" + ", ".join(texts[1:]) + "}") is None
 
 
-@settings(deadline=None)  # the machine may be busy
+@settings(max_examples=examples(40), deadline=None)  # the machine may be busy
 @given(st.floats(1e-9, 1e9), st.integers(-9, 9))
 def test_last_digits(number: float, digit: int) -> None:
     """A float that differs from the 10th digit on up is another."""

@@ -188,10 +188,10 @@ def test_data_frames_of_dicts(cells: list[tuple[str, ...]], expected: tuple[str,
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the cells leave files open
-@pytest.mark.parametrize("cells", CHANCE_OF_DEVICES)
-def test_devices(cells: tuple[str, ...]) -> None:
+def test_devices() -> None:
     """A file of the system that gives random numbers, however it is opened and kept."""
-    assert any("/dev/urandom" in each for each in told(cells))
+    missed = [cells for cells in CHANCE_OF_DEVICES if not any("/dev/urandom" in each for each in told(cells))]
+    assert missed == []
     gc.collect()  # closes it
 
 

@@ -226,7 +226,7 @@ class TestRuns:
         from tests.notebook.test_replay import notebook
 
         given = parse_notebook(notebook("1", "import time; time.sleep(60)", "2"), name="n.ipynb")
-        limits = ReplayLimits(cell_s=2, notebook_s=8)
+        limits = ReplayLimits(cell_s=0.5, notebook_s=8)
         found = replay(given, tmp_path / "one.trajectory.parquet", limits=limits)
         assert {e.repeats for e in found.executions} == {None}
         assert found.ended in (Ended.WHOLE, Ended.TIMED_OUT)

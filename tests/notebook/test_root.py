@@ -60,7 +60,10 @@ def test_a_repository_can_be_read(project: Path, level: str) -> None:
     "level",
     [Confinement.STRICT, *(pytest.param(each, marks=pytest.mark.slow) for each in ("standard", "trusted"))],
 )
-@pytest.mark.parametrize("alone", [False, True], ids=["in a repository", "alone"])
+@pytest.mark.parametrize(
+    "alone",
+    [pytest.param(False, id="in a repository"), pytest.param(True, id="alone", marks=pytest.mark.slow)],
+)
 def test_paths_are_those_of_the_original(project: Path, level: str, alone: bool) -> None:
     """That cells run in a copy makes no cell that shows a path different, and none not repeatable. Paths of
     another machine, and the copy's names, still differ."""
@@ -132,8 +135,9 @@ def test_variables_of_the_environment(tmp_path: Path, monkeypatch: pytest.Monkey
         monkeypatch.setenv(f"DESKCHECK_{name}", "/srv")
     path = save(tmp_path / "a.ipynb", *READS_ENVIRONMENT)
     own = ["failed", "failed", "different"]
-    assert [each.status.value for each in checked(path, Confinement.STRICT)] == ["confined"] * 5 + own
-    assert [each.limit for each in checked(path, Confinement.STRICT)] == ["environment"] * 5 + [None] * 3
+    found = checked(path, Confinement.STRICT)
+    assert [each.status.value for each in found] == ["confined"] * 5 + own
+    assert [each.limit for each in found] == ["environment"] * 5 + [None] * 3
     settings = CheckSettings(runs=1, env=("DESKCHECK_DATA",))
     (notebook,) = check_notebooks([path], settings).notebooks
     assert [each.status.value for each in notebook.cells] == [*["same"] * 3, "no_stored_output", "same", *own]

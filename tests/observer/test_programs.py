@@ -98,7 +98,7 @@ def sandbox() -> Iterator[Sandbox]:
         yield opened
 
 
-@pytest.mark.parametrize("path", spread(PROGRAMS, 12), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", spread(PROGRAMS, 25, 5), ids=lambda path: path.stem)
 def test_a_program_does_the_same(
     path: Path, sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -81,7 +81,9 @@ def script(tmp_path: Path) -> Path:
     return file
 
 
-@pytest.mark.parametrize("level", [Confinement.STRICT, Confinement.TRUSTED])
+@pytest.mark.parametrize(
+    "level", [Confinement.STRICT, pytest.param(Confinement.TRUSTED, marks=pytest.mark.slow)]
+)
 def test_an_environment_with_nothing_in_it(tmp_path: Path, script: Path, level: Confinement) -> None:
     """Records a script and a call as this interpreter does, event for event; the script prints what it prints
     by itself."""

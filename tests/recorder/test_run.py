@@ -23,7 +23,7 @@ from deskcheck.recording import Outcome, Recording
 from deskcheck.recording.reader import Recordings
 from deskcheck.tracer.limits import TraceLimits
 from tests.command import PROCESS
-from tests.sample import some
+from tests.sample import some, spread
 
 SCRIPTS = {
     "prints": "print('hello')\nprint('and', 'more', file=__import__('sys').stderr)",
@@ -134,7 +134,7 @@ def both(
     return (plain.returncode, plain.stdout, plain.stderr), (status, told.out, told.err), recording
 
 
-@pytest.mark.parametrize("name", some(SCRIPTS, *QUICK))
+@pytest.mark.parametrize("name", [*spread(QUICK, 2), *some([name for name in SCRIPTS if name not in QUICK])])
 def test_a_program_does_the_same(name: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Exit status, standard output and standard error, to the letter."""
     text = SCRIPTS[name] + "\n"
@@ -325,7 +325,7 @@ def test_in_a_terminal_without_a_browser(folder: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", spread([signal.SIGINT, signal.SIGTERM], 2))
 def test_signals_are_the_programs_matter(number: signal.Signals, folder: Path) -> None:
     """Ctrl-C, which the whole group is sent, and SIGTERM to us alone: the program decides, and is recorded."""
     (folder / "app.py").write_text(

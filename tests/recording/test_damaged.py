@@ -110,7 +110,7 @@ WORDS = {"runs": 2, "offline": 2}
 """Of a command's name, where it is in a group; `export` has one more."""
 
 
-@pytest.mark.parametrize("name", spread([*EVENTS, *RECORDINGS], 3))
+@pytest.mark.parametrize("name", spread([*EVENTS, *RECORDINGS], 8))
 def test_commands_go_on(tmp_path: Path, name: str) -> None:
     """None ends with a traceback; what is whole is there; what is not is named."""
     folder = folder_of(tmp_path / "runs", events=EVENTS.get(name), recording=RECORDINGS.get(name))

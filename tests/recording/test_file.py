@@ -164,7 +164,7 @@ runs = st.tuples(programs, told.rows(most=4), endings, environments, st.none() |
     st.integers(1, 5),
     st.integers(1, 7),
 )
-@settings(max_examples=examples(30), deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_what_is_written_is_read(
     written: list[Any], shard_recordings: int, batch_rows: int, group_rows: int
 ) -> None:
@@ -833,7 +833,7 @@ def copied(three_shards: Path, tmp_path: Path) -> Path:
     st.floats(0, 1, exclude_max=True),
 )
 @settings(
-    max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_a_file_cut_at_any_byte(three_shards: Path, name: str, where: float) -> None:
     """A file cut anywhere is a clean error; with allow_truncated the other shards are read, whole."""

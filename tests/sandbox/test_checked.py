@@ -19,7 +19,7 @@ CHECK = (
 LIMITS = Limits(cpu_s=1, wall_s=60, memory_bytes=1 << 30)
 
 
-@pytest.fixture(scope="module", params=[Confinement.STRICT, Confinement.STANDARD])
+@pytest.fixture(scope="module", params=spread([Confinement.STRICT, Confinement.STANDARD], 2))
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     with Sandbox(request.param, limits=LIMITS) as opened:
         yield opened

@@ -2,6 +2,7 @@
 
 import functools
 import gc
+import itertools
 import random
 import subprocess
 import sys
@@ -54,7 +55,7 @@ def sandbox() -> Iterator[Sandbox]:
         yield found
 
 
-@pytest.mark.parametrize("form", spread(FORMS, 3))
+@pytest.mark.parametrize("form", spread(FORMS, 8))
 def test_every_way_to_run_a_program(sandbox: Sandbox, form: str) -> None:
     """Whatever a program says in the recorder's name, `run`, `run_one`, recording and `check_one` go on."""
     code = f"{FIND}\nsend({FORMS[form]!r})\nimport os\nos._exit(0)\n"
@@ -262,8 +263,13 @@ LONG = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", ["plain", "traced", "session"])
-@pytest.mark.parametrize("what", LONG)
+@pytest.mark.parametrize(
+    ("way", "what"),
+    [
+        pytest.param(way, what, marks=[pytest.mark.exhaustive] * (n % 5 > 0))
+        for n, (way, what) in enumerate(itertools.product(["plain", "traced", "session"], LONG))
+    ],
+)
 def test_the_caller_does_not_grow(way: str, what: str) -> None:
     """Beside a program that says as much as it can, with the key, by no more than 40 MB."""
     done = subprocess.run(

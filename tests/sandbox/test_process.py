@@ -40,10 +40,11 @@ def call(code: str, arguments: str = "()") -> RunResult:
         ("import sys; sys.exit(3)", Outcome.EXITED, "SystemExit: 3"),
         ("import os; os._exit(0)", Outcome.EXITED, "status 0"),
         ("while True: pass", Outcome.TIMED_OUT, "CPU time"),
-        (
+        pytest.param(
             "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
             Outcome.TIMED_OUT,
             "",
+            marks=pytest.mark.slow,
         ),
         (
             "import signal; signal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True: pass",

@@ -16,6 +16,7 @@ from deskcheck.sandbox import Confinement, Sandbox
 from deskcheck.sandbox.linux import notices
 from deskcheck.sandbox.linux.call_numbers import NUMBERS
 from tests.circumstances import ROOT, as_container, as_nobody
+from tests.sample import spread
 
 SWALLOWED = """
 import errno, os, socket
@@ -44,7 +45,7 @@ PLAIN = {
 }
 
 
-@pytest.fixture(scope="module", params=[Confinement.STRICT, Confinement.STANDARD])
+@pytest.fixture(scope="module", params=spread([Confinement.STRICT, Confinement.STANDARD], 2))
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     with Sandbox(request.param, workers=1) as found:
         yield found

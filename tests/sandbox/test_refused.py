@@ -12,6 +12,7 @@ import pytest
 from deskcheck.recording import Outcome, Program
 from deskcheck.sandbox import Confinement, Sandbox
 from deskcheck.sandbox.linux import refused, seccomp
+from tests.sample import spread
 
 TELL = "the sandbox refused the system call "
 NAMED = {
@@ -48,7 +49,7 @@ UNNAMED = {
 }
 
 
-@pytest.fixture(scope="module", params=[Confinement.STRICT, Confinement.STANDARD])
+@pytest.fixture(scope="module", params=spread([Confinement.STRICT, Confinement.STANDARD], 2))
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     with Sandbox(request.param, workers=1) as found:
         yield found

@@ -26,6 +26,7 @@ from deskcheck.teach.lessons.lessons import LessonSettings, build
 from deskcheck.teach.lessons.shards import refuse_unfinished
 from deskcheck.teach.lessons.tokens import Bytes
 from deskcheck.tracer import Granularity
+from tests.sample import spread
 from tests.teach.conftest import Recorded, call, rows_of
 
 LOOP = "def f(n):\n    s = 0\n    for i in range(n):\n        s += i\n    return s\n"
@@ -229,7 +230,7 @@ class _Killed(BaseException):
     """Stands for what ends a process in the middle."""
 
 
-@pytest.mark.parametrize("at", [1, 4, 9, 13])
+@pytest.mark.parametrize("at", spread([4, 1, 9, 13], 4))
 def test_a_killed_builder_loses_nothing(
     at: int, record: Recorded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -123,7 +123,7 @@ def frames_too_deep(trace: Trace, depth: int) -> tuple[list[tuple[Any, ...]], in
 
 
 @each_tracer
-@pytest.mark.parametrize("depth", [1, 2, 3, 4, 50])
+@pytest.mark.parametrize("depth", spread([2, 1, 3, 50, 4], 3))
 @pytest.mark.parametrize("granularity", list(Granularity))
 def test_calls_are_recorded_to_a_depth(
     depth: int, granularity: Granularity, tracer: Any, traced: Callable[..., Any]
@@ -148,12 +148,20 @@ def test_the_count_stands_where_the_calls_were(tracer: Any, traced: Callable[...
 
 @native_is_built
 @pytest.mark.parametrize(
-    "asked", spread([{"call_depth": 2}, {"only": ("f",)}, {"repetitions": 2}], 3), ids=str
+    ("asked", "count"),
+    [
+        ({"call_depth": 2}, 2),
+        *(
+            pytest.param(asked, 5, marks=pytest.mark.slow)
+            for asked in ({"call_depth": 2}, {"only": ("f",)}, {"repetitions": 2})
+        ),
+    ],
+    ids=str,
 )
-def test_the_tracers_leave_out_the_same(asked: dict[str, Any]) -> None:
+def test_the_tracers_leave_out_the_same(asked: dict[str, Any], count: int) -> None:
     """Both tracers agree, gaps and all, on programs that nobody wrote."""
     setting = agree.Setting(limits=TraceLimits(events=5_000, **asked), seconds=30)
-    assert assert_agreed(agree.generated(10, seed=5), setting) == 10
+    assert assert_agreed(agree.generated(count, seed=5), setting) == count
 
 
 LOOPS = """
@@ -240,7 +248,7 @@ def first_repetitions(trace: Trace, most: int) -> tuple[list[tuple[Any, ...]], i
 
 
 @each_tracer
-@pytest.mark.parametrize("most", [1, 2, 4, 100])
+@pytest.mark.parametrize("most", spread([2, 1, 4, 100], 3))
 @pytest.mark.parametrize("granularity", list(Granularity))
 def test_loops_are_recorded_so_many_times(
     most: int, granularity: Granularity, tracer: Any, traced: Callable[..., Any]

@@ -302,7 +302,7 @@ SAME = [
 
 
 @pytest.mark.parametrize(
-    "path", spread([p for p in PROGRAMS if p.stem in SAME], 3), ids=lambda path: path.stem
+    "path", spread([p for p in PROGRAMS if p.stem in SAME], 9), ids=lambda path: path.stem
 )
 def test_line_level_is_the_rest(path: Path) -> None:
     """A program's trace at instruction level without its instructions says what its trace at line level says: kinds,

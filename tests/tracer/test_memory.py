@@ -432,7 +432,7 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("granularity", list(Granularity))
-@pytest.mark.parametrize("name", spread(PROGRAMS, 7, 4))
+@pytest.mark.parametrize("name", spread(PROGRAMS, 8, 7))
 def test_nothing_freed_is_read(name: str, granularity: Granularity, tmp_path: Path) -> None:
     """The program runs to its end under the tracer, and no event shows freed memory."""
     watch(textwrap.dedent(PROGRAMS[name]), granularity, tmp_path)

@@ -60,13 +60,13 @@ OURS = [
 ]
 
 
-@pytest.mark.parametrize("program", spread(OURS, 2))
+@pytest.mark.parametrize("program", spread(OURS, 5))
 def test_programs_of_ours(program: Program, runners: tuple[agree.Runner, agree.Runner]) -> None:
     """Every program of tests/programs that takes the same course every time."""
     assert_agrees(program, runners)
 
 
-@pytest.mark.parametrize("path", FOUND, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", spread(FOUND, 3), ids=lambda path: path.stem)
 def test_what_was_found_before(path: Path, runners: tuple[agree.Runner, agree.Runner]) -> None:
     """Each program in disagreements/ was told differently once."""
     assert_agrees(agree.script(path), runners)
@@ -88,6 +88,7 @@ def test_small_programs_that_nobody_wrote(code: str, runners: tuple[agree.Runner
     assert_agrees(Program(id="generated", code=code), runners)
 
 
+@pytest.mark.parametrize("every", spread([12, 4], 2))
 @pytest.mark.parametrize(
     "limits",
     [
@@ -97,15 +98,16 @@ def test_small_programs_that_nobody_wrote(code: str, runners: tuple[agree.Runner
     ],
     ids=["depth", "items", "text"],
 )
-def test_what_is_cut_is_cut_alike(limits: TraceLimits) -> None:
+def test_what_is_cut_is_cut_alike(limits: TraceLimits, every: int) -> None:
     """Small limits on values, on programs of each kind: what goes beyond them and comes back."""
-    programs = [program for program in agree.own_programs()[::4] if program.id not in CUT_ELSEWHERE]
-    assert assert_agreed(programs, replace(SETTING, limits=limits)) > 40
+    programs = [program for program in agree.own_programs()[::every] if program.id not in CUT_ELSEWHERE]
+    assert assert_agreed(programs, replace(SETTING, limits=limits)) > 160 / every
 
 
-def test_programs_that_nobody_wrote() -> None:
+@pytest.mark.parametrize("count", spread([1, 4], 2))
+def test_programs_that_nobody_wrote(count: int) -> None:
     """Longer programs of the same grammar."""
-    assert assert_agreed(agree.generated(4, seed=1), OF_GENERATED) == 4
+    assert assert_agreed(agree.generated(count, seed=1), OF_GENERATED) == count
 
 
 @pytest.mark.exhaustive

@@ -47,7 +47,7 @@ def run(program: str, events: int = 10_000, granularity: str = "line", **variabl
     return child.stdout
 
 
-@pytest.mark.parametrize("events", spread(range(1, 30), 3))
+@pytest.mark.parametrize("events", spread(range(1, 30), 9))
 def test_a_limit_within_a_comprehension(events: int) -> None:
     """From 3.12 on the interpreter calls the trace function of a frame with opcode events without asking whether there is one."""
     program = "def f():\n    a = [i for i in range(3)]\n    b = [i for i in a]\n    return b\nprint(f())\n"
@@ -328,7 +328,7 @@ print(f(), [pair for pair in seen if pair[0] == "inner"])
 
 
 @pytest.mark.parametrize("granularity", ["line", "instruction"])
-@pytest.mark.parametrize("events", [1, 2, 4, 8, 12, 10_000])
+@pytest.mark.parametrize("events", spread([8, 1, 2, 4, 12, 10_000], 5))
 def test_a_trace_function_of_the_program_after_a_limit(events: int, granularity: str) -> None:
     """Frames that the tracer has left are as it found them."""
     alone = subprocess.run(

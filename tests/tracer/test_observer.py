@@ -80,7 +80,7 @@ def sandboxed(path: Path, blocks: list[bytes] | None = None) -> tuple[Seen, RunR
     return seen(run_result.stdout, run_result.stderr, run_result.exit_status), run_result
 
 
-@pytest.mark.parametrize("path", spread(PROGRAMS, 20, 6), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", spread(PROGRAMS, 40, 12), ids=lambda path: path.stem)
 def test_a_program_does_not_notice(path: Path, tmp_path: Path) -> None:
     """Standard output, exit status and the last line of standard error are those of the plain script, in the
     sandbox and under the tracer, and the tracer has seen it run."""

@@ -33,7 +33,7 @@ from deskcheck.tracer.result import WHOLE, snapshot
 from tests.sample import examples
 
 PROPERTY = settings(
-    max_examples=examples(300),
+    max_examples=examples(100),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -181,7 +181,7 @@ def _several_versions() -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        *spread([path for path in PROGRAMS if path.stem not in LONG], 40, 9),
+        *spread([path for path in PROGRAMS if path.stem not in LONG], 120, 18),
         *(pytest.param(path, marks=pytest.mark.exhaustive) for path in PROGRAMS if path.stem in LONG),
     ],
     ids=lambda path: path.stem,

@@ -10,6 +10,7 @@ import _thread
 import ctypes
 import datetime
 import gc
+import itertools
 import os
 import random
 import sys
@@ -32,8 +33,9 @@ _MONOTONIC_NS = 1000 * 10**9
 _NEVER_S = 4000.0
 """Between forced turns of threads: more than a run may take, and within what the interpreter can store."""
 _ALWAYS_S = 1e-5
-_LATE_S = 0.002
-"""A thread begins up to so much later, where threads are to take turns all the time."""
+_LATE_S, _LATE_IN_ALL_S = 0.02, 0.2
+"""A thread begins up to so much later, where threads are to take turns all the time: the nth thread of a
+program up to an nth of the second one."""
 _LINES, _SHARE = 20_000, 0.125
 """Of so many lines that threads run, at this share of them others get a turn: many threads end sooner than
 the interpreter gives another one its turn."""
@@ -115,7 +117,7 @@ def _mix_threads() -> None:
     """Threads begin a moment later, each another one, and take turns all the time."""
     sys.setswitchinterval(_ALWAYS_S)
     luck, moments, sleep = random.Random(os.getpid()), dict[int, float](), time.sleep
-    lines = iter(range(_LINES))
+    lines, numbers = iter(range(_LINES)), itertools.count(1)
 
     def turn(frame: types.FrameType, event: str, arg: object) -> Any:
         if event == "line":
@@ -132,7 +134,7 @@ def _mix_threads() -> None:
 
     def late(real: Callable[..., Any]) -> Callable[..., Any]:
         def start(function: Callable[..., Any], *args: Any, **how: Any) -> Any:
-            moment = luck.random() * _LATE_S
+            moment = luck.random() * min(_LATE_S, _LATE_IN_ALL_S / next(numbers))
             waits = getattr(function, "__func__", None) is bootstrap
 
             def begin(*args: Any, **kwargs: Any) -> Any:

@@ -106,6 +106,7 @@ def test_the_example_runs_through_record_ask_list_and_report(command: Command, t
 
 
 @needs_inspect
+@pytest.mark.slow
 def test_answers_given_elsewhere_are_scored(command: Command, tmp_path: Path) -> None:
     """Also in the processes that score."""
     (tmp_path / "cells.txt").write_text("x = [1, 2]\nx.append(3)\n")

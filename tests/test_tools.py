@@ -95,6 +95,7 @@ def test_shared_memory_that_is_left_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="would have proved that others' System V objects are not seen")
+@pytest.mark.slow
 def test_shared_memory_of_others_is_not_ours(tmp_path: Path) -> None:
     """What another clone's tests have made, and still have, when these end."""
     begun, made = tmp_path / "begun", tmp_path / "made"

@@ -56,6 +56,7 @@ def test_the_oracle_is_right_about_cruxeval(cruxeval: Path, tmp_path: Path, limi
 
 
 @pytest.mark.parametrize("name", spread(["mbpp", "humaneval"], 2))
+@pytest.mark.slow
 def test_references_of_other_sets_reach_their_end(name: str, tmp_path: Path) -> None:
     """Every fourth of the first hundred references passes its own tests while it is recorded."""
     if not FILES[name].exists():

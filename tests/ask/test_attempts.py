@@ -135,6 +135,7 @@ def test_offline_and_online_say_the_same(folder: Path) -> None:
     assert "pass@4" in shown.stdout
 
 
+@pytest.mark.slow
 def test_epochs_are_attempts(folder: Path) -> None:
     """`ask --epochs`: a model that is wrong at times, the same in every epoch or not."""
     pytest.importorskip("inspect_ai", reason="no deskcheck[ask]: would show pass@k of an online run")

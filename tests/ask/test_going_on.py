@@ -174,6 +174,7 @@ def test_a_provider_that_fails_is_no_score(place: Path) -> None:
         assert "openai-api/local/some" in printed
 
 
+@pytest.mark.slow
 def test_it_goes_on_elsewhere(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After the run folder was moved, twice, and by another path to the recordings: only the rest
     is asked."""

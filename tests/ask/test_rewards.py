@@ -340,6 +340,7 @@ def kill_soon(servers: set[int], find: Callable[[int], list[int]], killed: list[
 
 
 @pytest.mark.level("strict")
+@pytest.mark.slow
 def test_a_killed_worker_changes_no_reward() -> None:
     """Of two workers, both are killed while they run answers; then the processes of the answers themselves. Others take
     their places, also after `close`, which ends all of them. One worker gives the same."""

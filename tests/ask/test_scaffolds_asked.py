@@ -96,6 +96,7 @@ def run(benchmark: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_ask_compares_settings_of_a_method(run: Path) -> None:
     """The true trace is what helps; every attempt stands in the table of samples, and in the log of Inspect."""
     rows = pq.read_table(run / "samples.parquet").to_pylist()

@@ -404,6 +404,7 @@ def lines_otherwise(text: str, calls: list[tuple[str, str]]) -> set[int]:
     return ran
 
 
+@pytest.mark.slow
 def test_lines_and_branches_are_those_of_a_rewritten_program(tmp_path: Path) -> None:
     """What the account says of the kept inputs, a program whose conditions count themselves says too."""
     file, table = tmp_path / "ways.py", tmp_path / "found.jsonl"

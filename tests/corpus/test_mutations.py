@@ -172,6 +172,7 @@ def test_a_mutant_of_a_call_with_arguments(tmp_path: Path) -> None:
     assert [program.arguments for program in found] == ["(1, b=4)"] * 2
 
 
+@pytest.mark.slow
 def test_wrong_programs_have_true_traces(tmp_path: Path) -> None:
     """Mutants are recorded however they end, one that never ends among them, and `check` finds no fault with that."""
     file = tmp_path / "f.jsonl"

@@ -79,6 +79,7 @@ def test_a_script_with_cells_is_a_notebook_where_it_is_named(tmp_path: Path) -> 
 
 
 @pytest.mark.level("strict")
+@pytest.mark.slow
 def test_every_status_is_an_outcome(tmp_path: Path) -> None:
     """Each with its reason, in the terminal and in JUnit XML; what is no notebook is a test that fails, not the end."""
     save(

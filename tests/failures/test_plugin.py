@@ -151,6 +151,7 @@ def rest(output: str) -> str:
     return re.sub(r"0x[0-9a-f]+|in [0-9.]+s|(?m:^\n)", "", kept)
 
 
+@pytest.mark.slow
 def test_pages_of_last_calls(project: Path) -> None:
     """Each failed test has its line and, where there was a call, its page; all else is as it is without us."""
     output = run(project, "--deskcheck", "--deskcheck-folder", "pages", "-rN")

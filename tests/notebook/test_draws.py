@@ -519,6 +519,7 @@ class TestRuns:
         (once,) = check_notebooks([path], CheckSettings(runs=1)).notebooks
         assert [each.status for each in once.cells] == statuses
 
+    @pytest.mark.slow
     def test_what_follows_from_chance(self, tmp_path: Path) -> None:
         """What one drawn bit decides in a later cell is not taken for the same or different, whether the source
         tells or only the runs do. What does not depend on it is the same."""
@@ -556,6 +557,7 @@ class TestRuns:
         assert statuses[12:] == [CellStatus.NORMALISED] * 2
         assert notebook.runs <= 6
 
+    @pytest.mark.slow
     def test_what_variables_keep(self, tmp_path: Path) -> None:
         """A variable that took what was drawn in a way that is not followed by name: who reads it and shows one
         of few results is not taken for the same or different. What does not depend on it is the same."""

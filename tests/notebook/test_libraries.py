@@ -110,6 +110,7 @@ def test_runs_differ() -> None:
     assert not hasattr(random.Random.seed, "__wrapped__")
 
 
+@pytest.mark.slow
 def test_the_runs_tell(tmp_path: Path) -> None:
     """Draws of a library that decide nothing are no reason to give no verdict; what they decide is told by
     runs that differ. A module in the notebook's folder is the notebook's own."""

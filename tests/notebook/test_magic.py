@@ -196,6 +196,7 @@ def test_context(kernel: Kernel) -> None:
     assert kernel.run("%deskcheck context --budget 0").said.get("stdout", "") == ""
 
 
+@pytest.mark.slow
 def test_notebooks_of_one_name_in_one_folder(kernel: Kernel, tmp_path: Path) -> None:
     """A kernel that is not told its notebook's name goes by its own; one of the same name as an earlier one,
     in another folder, has a file of its own; the same notebook again has the same."""

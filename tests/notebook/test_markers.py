@@ -60,6 +60,7 @@ class TestRuns:
         path = save(tmp_path / "a.ipynb", *(each for each, _ in cells))
         assert [each.status.value for each in self.checked(path).cells] == [status for _, status in cells]
 
+    @pytest.mark.slow
     def test_what_the_notebook_asks_for_all(self, tmp_path: Path) -> None:
         """`allow_errors` and `timeout` of a notebook's own metadata, as nbmake and Jupyter Book read them."""
         slow = cell("import time; time.sleep(1); 1 / 0")

@@ -63,6 +63,7 @@ def script(tmp_path: Path) -> Path:
 
 
 @needs_jupytext
+@pytest.mark.slow
 def test_as_jupytext_converts_it(script: Path) -> None:
     """Cells, tags and kernel are those of the notebook that `jupytext --to ipynb` writes; so is each reading."""
     converted = script.with_suffix(".ipynb")
@@ -135,6 +136,7 @@ def test_what_is_a_script(tmp_path: Path) -> None:
 
 @needs_jupytext
 @pytest.mark.level("strict")
+@pytest.mark.slow
 def test_a_check_by_name(script: Path) -> None:
     """Cells run as those of a notebook without outputs; a folder brings no scripts."""
     report = check_notebooks([script], CheckSettings(runs=1))

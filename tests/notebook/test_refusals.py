@@ -203,6 +203,7 @@ OWN_FAULTS = {
 }
 
 
+@pytest.mark.slow
 def test_what_a_refused_cell_would_have_changed(tmp_path: Path) -> None:
     """It is no failure of the notebook's, however the cell would have changed it, and whatever it showed."""
     notebooks = {}

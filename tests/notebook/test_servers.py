@@ -65,6 +65,7 @@ random.seed(1); print(random.random() == 0.13436424411240122)
 
 
 @pytest.mark.parametrize("many", [False, True])
+@pytest.mark.slow
 def test_nothing_of_one_kernel_is_in_the_next(many: bool) -> None:
     """The second kernel of a server finds no variable, file, process or setting of the first."""
     with Servers(many=many, most=1) as servers:

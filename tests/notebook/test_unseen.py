@@ -37,6 +37,7 @@ class Hidden(metaclass=Meta):
 """
 
 
+@pytest.mark.slow
 def test_objects_that_raise_whatever_they_are_asked_for(tmp_path: Path) -> None:
     """The cells are compared as before. What could not be looked at is told with its error, and what then
     differs is not called different: it may be chance."""

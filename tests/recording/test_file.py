@@ -512,6 +512,7 @@ print(deaths)
 
 
 @pytest.mark.parametrize("second", spread([0, 3, 5, 8, 12], 5, 4))
+@pytest.mark.slow
 def test_death_before_any_file_operation(tmp_path: Path, second: int) -> None:
     """Wherever a writer dies, and where the next dies while it recovers, everything finished is kept,
     nothing is twice, and the folder ends up with whole shards alone."""

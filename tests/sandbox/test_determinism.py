@@ -169,6 +169,7 @@ QUICK = {Cause.ENVIRONMENT}
     ("code", "found"),
     [pytest.param(*each, marks=() if each[1] == QUICK else pytest.mark.slow) for each in CAUSES],
 )
+@pytest.mark.slow
 def test_the_cause_is_found_by_experiment(code: str, found: set[Cause]) -> None:
     """Of programs that differ, what makes them so; of one whose randomness is seeded by time, time."""
     again = repeat(Program(id="p", code=code), runs=3, limits=LIMITS)

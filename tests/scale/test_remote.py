@@ -562,6 +562,7 @@ def test_the_address_of_the_environment(
     assert pull(uri, tmp_path / "back").whole
 
 
+@pytest.mark.slow
 def test_nobody_answers(job: Path, tmp_path: Path) -> None:
     """A port that nobody listens on ends the command within a minute, with status 2 and one line; nothing is left
     here."""

@@ -70,6 +70,7 @@ def steps(recording: Recording) -> list[tuple[str, str]]:
     return list(pairwise(states))
 
 
+@pytest.mark.slow
 def test_answers_by_the_rules_are_what_is_recorded(record: Recorded) -> None:
     """The states come from the tracer; the answers from paper, reader and this level's words."""
     own = [call(f"own-{a}-{b}", CODE, f"({a}, {b})") for a, b in ((3, 20), (-8, 0), (17, True), (140, -6))]

@@ -399,6 +399,7 @@ def test_nano_is_right_at_every_way() -> None:
     assert wrong == 0
 
 
+@pytest.mark.slow
 def test_nano_reads_programs(record: Recorded) -> None:
     """Programs that it was not taught, its own answers fed back. `CODE` among them."""
     runs = record(

@@ -227,6 +227,7 @@ def test_a_comprehension(traced: Callable[..., Any]) -> None:
     assert "[4]" in stacks[1]
 
 
+@pytest.mark.slow
 def test_an_extended_argument_is_part_of_its_instruction(traced: Callable[..., Any]) -> None:
     """An argument beyond 255 makes no event of its own, and a jump that needs one goes where it says."""
     lines = [f"    x{n} = {n} + a" for n in range(300)]

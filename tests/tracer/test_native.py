@@ -105,6 +105,7 @@ def test_what_is_cut_is_cut_alike(limits: TraceLimits, every: int) -> None:
 
 
 @pytest.mark.parametrize("count", spread([1, 4], 2))
+@pytest.mark.slow
 def test_programs_that_nobody_wrote(count: int) -> None:
     """Longer programs of the same grammar."""
     assert assert_agreed(agree.generated(count, seed=1), OF_GENERATED) == count

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
 
@@ -345,6 +346,7 @@ def test_any_event_is_the_same_by_index_and_in_order(
     assert told(trace[-1]) == in_order[-1]
 
 
+@pytest.mark.slow
 def test_state_by_index_beyond_the_checkpoints(traced: Callable[..., Any]) -> None:
     """In a trace of thousands of events the state by index is right on both sides of every checkpoint."""
     trace = traced("total, seen = 0, []\nfor i in range(520):\n    total += i\n    seen.append(i)\n").trace

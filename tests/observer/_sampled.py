@@ -1,11 +1,9 @@
 """Sampled calls of a library, each under a tracer of its own, while tests run: started by `calls.py`.
 
-python _sampled.py REQUEST.json RESULT        a module of CPython's own test suite
-python -m pytest -p _sampled ...              with SAMPLED_REQUEST and SAMPLED_RESULT; tests of a package
+python _sampled.py REQUEST.json RESULT
 """
 
 import json
-import os
 import random
 import sys
 import unittest
@@ -58,27 +56,6 @@ class Watched(unittest.TestResult):
     def stopTest(self, test: unittest.TestCase) -> None:
         self.sample.observer.end()
         super().stopTest(test)
-
-
-def pytest_configure(config: Any) -> None:
-    import pytest
-
-    sample = Sample(json.loads(Path(os.environ["SAMPLED_REQUEST"]).read_text()), os.environ["SAMPLED_RESULT"])
-
-    class Plugin:
-        @pytest.hookimpl(wrapper=True)
-        def pytest_runtest_protocol(self, item: pytest.Item) -> Any:
-            random.seed(0)
-            sample.observer.begin(item.nodeid)
-            try:
-                return (yield)
-            finally:
-                sample.observer.end()
-
-        def pytest_sessionfinish(self) -> None:
-            sample.close()
-
-    config.pluginmanager.register(Plugin(), "sampled")
 
 
 def main(request_file: str, result: str) -> None:

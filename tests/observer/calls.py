@@ -1,9 +1,8 @@
 """Do two tracers agree on real code? Sampled calls of libraries, while the libraries' own tests run.
 
     python -m tests.observer.calls stdlib [NAME...]      by modules of CPython's own test suite
-    python -m tests.observer.calls package FOLDER...     by the tests of unpacked source distributions
 
-        --python EXE    the interpreter (this one); it needs the `test` package, for packages pytest
+        --python EXE    the interpreter (this one); it needs the `test` package
         --most N        different calls of one function (100)
         --budget N      calls of one library, at most (20,000)
         --events N      calls with more events are left out (2,000)
@@ -90,12 +89,7 @@ def run(
         asked.write_text(json.dumps(request | settings | {"tracer": tracer}))
         work.mkdir()
         command = [str(HERE / "_sampled.py"), str(asked), str(told)]
-        if "pytest" in request:
-            command = [*request["pytest"], "-p", "no:cacheprovider", "-p", "no:randomly", "-o", "addopts="]
-            work = Path(request["root"])
-        variables = environment(None) | {"SAMPLED_REQUEST": str(asked), "SAMPLED_RESULT": str(told)}
-        variables["PYTHONMALLOC"] = allocator
-        variables["PYTHONPATH"] += "".join(f":{path}" for path in request.get("path", ()))
+        variables = environment(allocator)
         begun = time.monotonic()
         fixed = shutil.which("setarch")  # the same addresses in both: a set of classes is in their order
         child = subprocess.Popen(
@@ -169,28 +163,11 @@ def compare(name: str, request: dict[str, Any], args: argparse.Namespace) -> dic
     }
 
 
-def package(folder: Path) -> dict[str, Any]:
-    """A request for the tests of a source distribution."""
-    where = folder / "src" if (folder / "src").is_dir() else folder
-    names = [
-        path.parent.name for path in where.glob("*/__init__.py") if path.parent.name not in ("tests", "test")
-    ]
-    names += [path.stem for path in where.glob("*.py") if path.stem not in ("setup", "conftest", "tasks")]
-    tests = [path for path in (folder / "tests", folder / "test") if path.is_dir()]
-    tests = tests or [*folder.glob("test*.py")] or [*where.glob("*/tests")]
-    return {
-        "root": str(folder),
-        "path": [str(where), str(HERE)],
-        "packages": names,
-        "pytest": ["-m", "pytest", "-q", "-p", "_sampled", *map(str, tests)],
-    }
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("kind", choices=("stdlib", "package"))
+    parser.add_argument("kind", choices=("stdlib",))
     parser.add_argument("names", nargs="*")
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--most", type=int, default=100)
@@ -207,19 +184,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         known = [json.loads(line) for line in args.json.read_text().splitlines()]
         known = [row for row in known if row["python"] == args.version]
     rows = {row["name"]: row for row in known}
-    for given in args.names or (LIBRARIES if args.kind == "stdlib" else ()):
-        name = given if args.kind == "stdlib" else Path(given).resolve().name
+    for name in args.names or LIBRARIES:
         if name in rows:
             continue
-        if args.kind == "stdlib":
-            head, _, tail = name.partition(".")
-            request: dict[str, Any] = {
-                "module": f"test.test_{head}" + (f".{tail}" if tail else ""),
-                "packages": [module.partition(".")[0] for module in LIBRARIES.get(name, [name])],
-                "root": "/nowhere",
-            }
-        else:
-            request = package(Path(given).resolve())
+        head, _, tail = name.partition(".")
+        request: dict[str, Any] = {
+            "module": f"test.test_{head}" + (f".{tail}" if tail else ""),
+            "packages": [module.partition(".")[0] for module in LIBRARIES.get(name, [name])],
+            "root": "/nowhere",
+        }
         row = rows[name] = compare(name, request, args)
         if args.json:
             with args.json.open("a") as out:

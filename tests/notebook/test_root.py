@@ -6,7 +6,7 @@ import pytest
 
 from deskcheck.errors import InputError
 from deskcheck.notebook.check.check import CellReport, check_notebooks
-from deskcheck.notebook.kernel.folders import as_outside, root_of, time_zone
+from deskcheck.notebook.kernel.folders import as_outside, copy_folder, root_of, time_zone
 from deskcheck.notebook.settings import CheckSettings
 from deskcheck.sandbox.confinement import Confinement
 from tests.notebook.test_check import cell, printed, save, shown
@@ -215,3 +215,25 @@ def test_the_top_of_a_repository(project: Path, monkeypatch: pytest.MonkeyPatch)
     assert root_of(project.parent) == project.parent
     monkeypatch.setenv("HOME", str(project))
     assert root_of(project / "books") == project / "books"
+
+
+def test_a_folder_of_many_entries_is_copied_as_far_as_it_is_near(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a home folder, or one that other programs put theirs into; a link to a folder stays a link."""
+    monkeypatch.setattr("deskcheck.notebook.kernel.folders._ENTRIES", 30)
+    there, here = tmp_path / "there", tmp_path / "here"
+    for number in range(9):
+        deep = there / f"folder{number}" / "deep" / "deeper"
+        deep.mkdir(parents=True)
+        (deep / "far.txt").write_text("far")
+        (deep.parent.parent / "near.txt").write_text("near")
+    (there / "linked").symlink_to(there / "folder0")
+    assert copy_folder(str(there), str(here), 10) == 2  # two files of four bytes; of the others there are links
+    for number in range(9):
+        folder = here / f"folder{number}"
+        assert (folder / "near.txt").read_text() == "near"
+        assert (folder / "near.txt").is_symlink() is (number >= 2)
+        assert (folder / "deep").is_symlink() is (number >= 2)
+        assert (folder / "deep" / "deeper" / "far.txt").read_text() == "far"
+    assert (here / "linked").is_symlink()

@@ -4,6 +4,7 @@ The folder is copied as far as it is small; of larger files, and of what lies be
 there are links, which the sandbox lets be read alone. Where nothing confines a kernel, that is copied too, as
 far as it is small: a link could be written through. Runs in the kernel's process."""
 
+import collections
 import os
 import re
 import shutil
@@ -24,6 +25,7 @@ OF_INSTALLED = "deskcheck-kernel-"
 CHANNELS = ("shell", "iopub", "stdin", "control", "hb")
 """Jupyter's names of the sockets, in the order of their numbers."""
 
+_ENTRIES = 10_000
 _NOT_COPIED = {".git", "__pycache__", ".ipynb_checkpoints", ".venv", "node_modules"}
 
 
@@ -49,18 +51,30 @@ def import_as_in_jupyter(program_folder: str) -> None:
 
 
 def copy_folder(folder: str | None, to: str, most_bytes: int) -> int:
-    """Copy what lies in a folder, as far as it is small; the rest is linked to. Returns how many of the bytes
+    """Copy what lies in a folder, as far as it is small; the rest is linked to: larger files, folders that
+    are farther down than the first `_ENTRIES` entries, and other file systems. Returns how many of the bytes
     are left."""
     os.makedirs(to, exist_ok=True)
     if folder is None:
         return most_bytes
-    left = most_bytes
-    for at, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name not in _NOT_COPIED)
-        place = os.path.join(to, os.path.relpath(at, folder))
-        os.makedirs(place, exist_ok=True)
-        for name in sorted(files):
-            left = _copy(os.path.join(at, name), os.path.join(place, name), left)
+    left, entries, device = most_bytes, _ENTRIES, os.stat(folder).st_dev
+    todo = collections.deque([(folder, to)])  # the nearest first
+    while todo:
+        at, place = todo.popleft()
+        try:
+            inside = sorted(os.scandir(at), key=lambda entry: entry.name)
+            entries -= len(inside)
+            if at != folder and (entries < 0 or os.stat(at).st_dev != device):
+                os.symlink(at, place)
+                continue
+            os.makedirs(place, exist_ok=True)
+        except OSError:  # not to be read from here: not to be read by a cell either
+            continue
+        for entry in inside:
+            if not entry.is_dir(follow_symlinks=False):
+                left = _copy(entry.path, os.path.join(place, entry.name), left)
+            elif entry.name not in _NOT_COPIED:
+                todo.append((entry.path, os.path.join(place, entry.name)))
     return left
 
 

@@ -13,7 +13,7 @@ import typer
 from deskcheck.cli.common.commands import ClickException
 from deskcheck.cli.common.jobs import Work, job_progress, print_job
 from deskcheck.cli.common.options import Panel, with_options
-from deskcheck.cli.common.output import progress_bar, refuse_unwritable, says_when_interrupted
+from deskcheck.cli.common.output import progress_told, refuse_unwritable, says_when_interrupted
 from deskcheck.errors import InputError
 from deskcheck.files import write_file
 from deskcheck.notebook.settings import CheckSettings
@@ -260,10 +260,8 @@ def _checked(
     stopped = "interrupted: nothing was kept; with --out FOLDER, finished runs are"
     if out is not None:
         stopped = f"interrupted: the runs are in {out}; the same command goes on from there"
-    with progress_bar(quiet=False) as advance, says_when_interrupted(stopped):
-        return check_notebooks(
-            paths, settings, out=out, workers=work.workers, progress=lambda name: advance(name)
-        ), None
+    with progress_told(quiet=False) as tell, says_when_interrupted(stopped):
+        return check_notebooks(paths, settings, out=out, workers=work.workers, progress=tell), None
 
 
 def _statuses(names: str) -> set[str]:

@@ -10,6 +10,7 @@ notebook is then always run twice. Not covered: widgets, what needs a network (t
 sandbox)."""
 
 import ast
+import functools
 import hashlib
 import json
 import logging
@@ -293,19 +294,24 @@ class Report:
         }
 
 
+def _no_progress(done: int, of: int) -> None:
+    pass
+
+
 def check_notebooks(
     paths: Iterable[str | os.PathLike[str]],
     settings: CheckSettings | None = None,
     *,
     out: str | os.PathLike[str] | None = None,
     workers: int = 1,
-    progress: Callable[[str], None] = lambda name: None,
+    progress: Callable[..., None] = lambda name, done=None, of=None: None,
 ) -> Report:
     """Run notebooks again, files or all below folders, and compare them with what is stored in them.
 
     A notebook is run in a copy of its folder, or of the folder that was named. out: folder that keeps the
     trajectories of the runs, and from which the same call goes on; without it they are gone at the end.
-    workers: notebooks that run at once.
+    workers: notebooks that run at once. progress: told the name of a notebook that is done; where there is
+    one only, its name, and how many cells of how many are done.
 
     Raises:
         InputError: there is no such file or folder, or no notebook in it; `out` is the folder of a job.
@@ -324,7 +330,13 @@ def check_notebooks(
 
     def one(path: Path, folder: Path) -> NotebookReport:
         found, environment = check_one(
-            path, folder, place, settings, servers=servers, interrupted=stopping.is_set
+            path,
+            folder,
+            place,
+            settings,
+            servers=servers,
+            interrupted=stopping.is_set,
+            progress=functools.partial(progress, f"{path.stem}, cells") if len(files) == 1 else _no_progress,
         )
         report.environment = report.environment or environment
         return found
@@ -334,7 +346,8 @@ def check_notebooks(
             jobs = [(path, pool.submit(one, path, folder)) for path, folder in files]
             for path, job in jobs:
                 report.notebooks.append(job.result())
-                progress(path.stem)
+                if len(files) > 1:
+                    progress(path.stem)
         except BaseException:
             stopping.set()
             pool.shutdown(cancel_futures=True)
@@ -371,13 +384,17 @@ def check_one(
     *,
     servers: Servers | None = None,
     interrupted: Callable[[], bool] = lambda: False,
+    progress: Callable[[int, int], None] = _no_progress,
 ) -> tuple[NotebookReport, Environment | None]:
     """What becomes of one notebook, and where it ran; None where it did not. folder: that it runs in a copy
     of. kept: the folder of its runs' trajectories, from which another call goes on; None: nothing is kept.
-    servers: as of `Kernel`. A failure of deskcheck itself is the status of this notebook."""
+    servers: as of `Kernel`. progress: as of `replay`. A failure of deskcheck itself is the status of this
+    notebook."""
     failures: list[str] = []
     with own_failures(failures.append):
-        return _check_one(path, folder, kept, settings, servers=servers, interrupted=interrupted)
+        return _check_one(
+            path, folder, kept, settings, servers=servers, interrupted=interrupted, progress=progress
+        )
     _log.error("%s: %s", path, failures[0].partition("\n")[0])
     return NotebookReport(path=str(path), status=NotebookStatus.HARNESS_ERROR, detail=failures[0]), None
 
@@ -390,6 +407,7 @@ def _check_one(
     *,
     servers: Servers | None = None,
     interrupted: Callable[[], bool] = lambda: False,
+    progress: Callable[[int, int], None] = _no_progress,
 ) -> tuple[NotebookReport, Environment | None]:
     try:
         stored = read_notebook(path, order=settings.order)
@@ -413,6 +431,7 @@ def _check_one(
             limits=settings.limits,
             reruns=Reruns(settings.runs, compare.wants_another, compare.forgives),
             interrupted=interrupted,
+            progress=progress,
         )
     if not {storable(step.cell) for step in fresh.executions} <= {storable(cell.id) for cell in as_run.cells}:
         raise RecordingError(f"{path}: was run before with other cells. {_ANOTHER_FOLDER}")

@@ -134,6 +134,7 @@ def replay(
     state: "StateLimits | None" = None,
     reruns: Reruns = ONCE,
     interrupted: Callable[[], bool] = lambda: False,
+    progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> Trajectory:
     """Run every execution of a trajectory again and record it, with all other steps, in the file `path`;
     with None, in memory alone.
@@ -141,7 +142,8 @@ def replay(
     kernels: in which the cells run; where the notebook lies below their folder, it runs in its own place
     there. state: None records no variables. interrupted: asked while cells run; once it says so the replay
     stops, and the same call goes on from there: the executions since the last restart are run again first,
-    unrecorded, for their variables. A trajectory that is there already is read and given back.
+    unrecorded, for their variables. A trajectory that is there already is read and given back. progress: told
+    how many steps of how many are done, in each of the runs.
 
     Raises:
         MissingExtra, InputError, RecordingError, SandboxError.
@@ -153,6 +155,7 @@ def replay(
         kernels=kernels,
         limits=limits or ReplayLimits(),
         interrupted=interrupted,
+        progress=progress,
     )
     if reruns.runs == 1:
         return once(path, state=state, hash_seed=0)
@@ -207,6 +210,7 @@ def _replay(
     state: "StateLimits | None",
     hash_seed: int,
     interrupted: Callable[[], bool],
+    progress: Callable[[int, int], None],
 ) -> Trajectory:
     """One run, in a file of its own."""
     found = None if path is None else _kept(path)
@@ -228,7 +232,7 @@ def _replay(
             return writer.finish(Ended.NO_KERNEL, refusal)
         inside = inside_of(trajectory, kernels.around.folder)
         with kernels.start(hash_seed, inside, limits, state) as kernel:
-            return _Replay(trajectory, writer, kernel, limits, interrupted).run(hash_seed)
+            return _Replay(trajectory, writer, kernel, limits, interrupted, progress).run(hash_seed)
 
 
 def kernel_limits(limits: ReplayLimits, confinement: Confinement) -> Limits:
@@ -259,7 +263,9 @@ class _Replay:
         kernel: CellRunner,
         limits: ReplayLimits,
         interrupted: Callable[[], bool],
+        progress: Callable[[int, int], None],
     ) -> None:
+        self.progress = progress
         self.trajectory = trajectory
         self.writer = writer
         self.kernel = kernel
@@ -279,8 +285,9 @@ class _Replay:
         order = tuple(cell.id for cell in self.trajectory.cells)
         skipped = {cell.id for cell in self.trajectory.cells if Marker.SKIP in markers_of(cell)}
         done = self._resume(order) if self.writer.resumed else 0
-        for step in self.trajectory.steps:
+        for number, step in enumerate(self.trajectory.steps):
             order = step.order
+            self.progress(number, len(self.trajectory.steps))
             if isinstance(step, Execution) and (not step.source.strip() or step.cell in skipped):
                 continue  # no front end runs an empty cell
             if done:

@@ -454,7 +454,7 @@ class Witness:
         before = frame.f_lasti - 2
         while before >= 0 and opcode.opname[units[before]] == "CACHE":
             before -= 2
-        return line == frame.f_lineno and 0 <= since < before < frame.f_lasti - 2
+        return line == frame.f_lineno and 0 <= since <= before < frame.f_lasti - 2
 
     def _tell(self, frame: types.FrameType, event: str, arg: Any) -> None:
         code, at = frame.f_code, max(frame.f_lasti, 0)

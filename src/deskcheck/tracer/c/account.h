@@ -50,7 +50,10 @@ touch(Thread *t, PyObject *o, int steps, Py_ssize_t only)
     t->touches++;
     if (t->exotics) { t->wild = true; return; }
     Obj *obj = map_get(&t->objects, (uint64_t)o);
-    if (!obj || obj->dead) return;  /* what is not known yet is looked at when it is */
+    if (!obj || obj->dead) {  /* what is not known yet is looked at when it is */
+        t->wild |= map_get(&t->core->said, (uint64_t)o) != NULL;  /* a function may get another name */
+        return;
+    }
     PyTypeObject *k = Py_TYPE(o);
     bool container = k == &PyList_Type || k == &PyDict_Type || k == &PySet_Type || k == &PyByteArray_Type;
     if (obj->moves || (!container && (PyFunction_Check(o) || PyType_Check(o) || shares_dict(o)))) { t->wild = true; return; }

@@ -500,7 +500,7 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
     t->doubt = t->shared = false;
     t->moved = t->fresh = 0;
     t->parent = NULL;
-    t->reread |= t->wild && t->named;  /* a text may be another, and versions of dicts do not tell */
+    t->reread |= t->wild && (t->named || any_renamed(t->core));  /* a text may be another, and versions of dicts do not tell */
     if (t->wild || t->beyond || !t->alone || t->objects.used * 2 > (size_t)core->objects) look_again(t);
     t->wild = t->beyond = false;
     if (frame_changes(t, r, views, n, shows_stack ? stack : NULL, &t->locals, &t->stack) < 0) return -1;

@@ -160,7 +160,7 @@ typedef struct Core {
     Py_ssize_t items, text_chars, objects;
     int depth, call_depth, repetitions;  /* the latter: 0 is no limit */
     bool only_some;              /* code of the recorded files may run unseen */
-    Map infos, types, said;      /* said: texts of functions and classes of libraries */
+    Map infos, types, said;      /* said: texts of functions and classes of libraries, with the name that each had */
     Info *last_info;
     Thread *threads;
     int nthreads;

@@ -267,6 +267,31 @@ reference(Thread *t, PyObject *o, bool placed, const char **cut)
     return obj;
 }
 
+/* What the text of a function or class follows from; a program may give it another name. */
+static PyObject *
+named_by(PyObject *o)
+{
+    if (PyFunction_Check(o)) return ((PyFunctionObject *)o)->func_qualname;
+    if (PyType_Check(o) && ((PyTypeObject *)o)->tp_flags & Py_TPFLAGS_HEAPTYPE) return ((PyHeapTypeObject *)o)->ht_qualname;
+    return Py_None;
+}
+
+/* Whether a function or class of a library has another name than when its text was made. That is made again when it is seen. */
+static bool
+any_renamed(Core *core)
+{
+    bool found = false;
+    if (core != watching) return false;  /* what is dead there is noted for another */
+    for (size_t i = 0; core->said.e && i <= core->said.mask; i++) {
+        PyObject *o = (PyObject *)core->said.e[i].key, *said = core->said.e[i].value;
+        if (!o || PyTuple_GET_ITEM(said, 1) == named_by(o)) continue;
+        core->said.e[i].value = must(PyTuple_Pack(2, Py_None, named_by(o)));
+        Py_DECREF(said);
+        found = true;
+    }
+    return found;
+}
+
 /* How a value is to be written that is no atom and no tuple. 1: by reference, 0: as `*text` says, -1: error. */
 static int
 by_reference(Thread *t, PyObject *o, bool *placed, PyObject **text)
@@ -275,7 +300,11 @@ by_reference(Thread *t, PyObject *o, bool *placed, PyObject **text)
     *placed = false;
     if (kind == &PyList_Type || kind == &PyDict_Type || kind == &PySet_Type || kind == &PyByteArray_Type) return 1;
     if (kind == &PyFunction_Type && is_own_function(t, o)) return 1;
-    if ((*text = map_get(&t->core->said, (uint64_t)o))) { Py_INCREF(*text); return 0; }
+    PyObject *said = map_get(&t->core->said, (uint64_t)o);
+    if (said && PyTuple_GET_ITEM(said, 0) != Py_None && PyTuple_GET_ITEM(said, 1) == named_by(o)) {
+        *text = Py_NewRef(PyTuple_GET_ITEM(said, 0));
+        return 0;
+    }
     TypeInfo *info = type_info(t, kind);
     if (!info) return -1;
     *placed = info->placed;
@@ -288,7 +317,11 @@ by_reference(Thread *t, PyObject *o, bool *placed, PyObject **text)
     Py_DECREF(o);
     if (!*text) return -1;
     if (*text != Py_None) {
-        if (kind == &PyFunction_Type || kind == &PyType_Type) map_put(&t->core->said, (uint64_t)o, Py_NewRef(*text));
+        if (kind == &PyFunction_Type || kind == &PyType_Type) {
+            PyObject *both = must(PyTuple_Pack(2, *text, named_by(o)));
+            map_put(&t->core->said, (uint64_t)o, both);
+            Py_XDECREF(said);
+        }
         return 0;
     }
     Py_CLEAR(*text);

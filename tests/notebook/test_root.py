@@ -229,7 +229,7 @@ def test_a_folder_of_many_entries_is_copied_as_far_as_it_is_near(
         (deep / "far.txt").write_text("far")
         (deep.parent.parent / "near.txt").write_text("near")
     (there / "linked").symlink_to(there / "folder0")
-    assert copy_folder(str(there), str(here), 10) == 2  # two files of four bytes; of the others there are links
+    assert copy_folder(str(there), str(here), 10) == 2  # two files of four bytes; the others are linked to
     for number in range(9):
         folder = here / f"folder{number}"
         assert (folder / "near.txt").read_text() == "near"

@@ -1,6 +1,6 @@
 """Do two tracers agree on real code? Sampled calls of libraries, while the libraries' own tests run.
 
-    python -m tests.observer.calls stdlib [NAME...]      by modules of CPython's own test suite
+    python -m tests.observer.calls [NAME...]      by modules of CPython's own test suite
 
         --python EXE    the interpreter (this one); it needs the `test` package
         --most N        different calls of one function (100)
@@ -18,12 +18,8 @@ where nothing could be compared: no calls, or one of the two runs did not come t
 """
 
 import argparse
-import contextlib
 import json
-import os
 import re
-import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -34,7 +30,7 @@ from typing import Any
 
 from deskcheck.recording import Row, block
 from deskcheck.recording.comparison.tracers import Different, check
-from tests.observer.suites import HERE, STDLIB, environment
+from tests.observer.suites import HERE, STDLIB, environment, run_steadily
 from tests.tracer.agree import _neutral
 
 LIBRARIES = {name: modules.split() for name, modules in STDLIB.items() if modules} | {
@@ -89,25 +85,8 @@ def run(
         asked.write_text(json.dumps(request | settings | {"tracer": tracer}))
         work.mkdir()
         command = [str(HERE / "_sampled.py"), str(asked), str(told)]
-        variables = environment(allocator)
         begun = time.monotonic()
-        fixed = shutil.which("setarch")  # the same addresses in both: a set of classes is in their order
-        child = subprocess.Popen(
-            [*([fixed, "-R"] if fixed else []), args.python, *command],
-            cwd=work,
-            env=variables,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        try:
-            child.wait(args.timeout)
-        except subprocess.TimeoutExpired:
-            pass
-        with contextlib.suppress(ProcessLookupError):  # what the tests started goes, too
-            os.killpg(child.pid, signal.SIGKILL)
-        child.wait()
+        run_steadily([args.python, *command], args.timeout, cwd=work, env=environment(allocator))
         calls, ended = read(told)
         return calls, ended, time.monotonic() - begun
 
@@ -167,7 +146,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("kind", choices=("stdlib",))
     parser.add_argument("names", nargs="*")
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--most", type=int, default=100)

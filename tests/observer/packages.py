@@ -15,11 +15,8 @@ native with reference, event for event, and native with the witness. The exit st
 """
 
 import argparse
-import contextlib
 import json
 import os
-import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -31,7 +28,7 @@ from typing import Any
 from deskcheck.recording import Row, block
 from deskcheck.recording.trace import Kind
 from tests.observer.calls import difference
-from tests.observer.suites import HERE, environment
+from tests.observer.suites import HERE, environment, run_steadily
 from tests.witness.compare import Different, check, seen
 
 
@@ -58,25 +55,9 @@ def run(
         variables = environment("pymalloc") | {"TRACED_REQUEST": json.dumps(request)}
         source = folder / "src" if (folder / "src").is_dir() else folder
         variables["PYTHONPATH"] = os.pathsep.join([str(HERE), variables["PYTHONPATH"], str(source)])
-        fixed = shutil.which("setarch")
         plain = "-p no:cacheprovider -p no:randomly -o addopts= -q --continue-on-collection-errors".split()
-        child = subprocess.Popen(
-            [*([fixed, "-R"] if fixed else []), args.python, "-m", "pytest", "-p", "_traced", *plain, *tests],
-            cwd=folder,
-            env=variables,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        try:
-            child.wait(args.timeout)
-        except subprocess.TimeoutExpired:
-            pass
-        finally:
-            with contextlib.suppress(ProcessLookupError):  # what the tests started goes, too
-                os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
+        command = [args.python, "-m", "pytest", "-p", "_traced", *plain, *tests]
+        run_steadily(command, args.timeout, cwd=folder, env=variables)
         return read(result.read_bytes() if result.exists() else b"")
 
 

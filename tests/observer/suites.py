@@ -21,9 +21,12 @@ exit status is 1 if anything else differs, a process crashes, the tracer fails o
 """
 
 import argparse
+import contextlib
 import json
 import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -166,6 +169,27 @@ def environment(malloc: str | None) -> dict[str, str]:
     return kept | more | ({"PYTHONMALLOC": malloc} if malloc else {})
 
 
+def run_to_end(command: Sequence[str], timeout: float, **how: Any) -> int | None:
+    """The exit status of a process, or None if its time was up; what it has started ends with it. how: as of
+    `subprocess.Popen`."""
+    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True, **how)
+    try:
+        return child.wait(timeout)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+
+
+def run_steadily(command: Sequence[str], timeout: float, **how: Any) -> None:
+    """As `run_to_end`, with the same addresses each time: a set of classes is in their order. What it prints
+    is dropped."""
+    fixed = [setarch, "-R"] if (setarch := shutil.which("setarch")) else []
+    run_to_end([*fixed, *command], timeout, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **how)
+
+
 def run_module(python: str, request: dict[str, Any], timeout: float, malloc: str | None) -> Run:
     """One process; its working folder is a new one."""
     with tempfile.TemporaryDirectory() as folder:
@@ -181,21 +205,9 @@ def run_module(python: str, request: dict[str, Any], timeout: float, malloc: str
         variables["PYTHONPATH"] += "".join(os.pathsep + path for path in request.get("path", ()))
         begun = time.monotonic()
         with open(Path(folder, "said"), "w+") as said:
-            child = subprocess.Popen(
-                [python, *command],
-                cwd=work,
-                env=variables,
-                stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=said,
-                start_new_session=True,
+            status = run_to_end(
+                [python, *command], timeout, cwd=work, env=variables, stdout=said, stderr=said
             )
-            try:
-                status: int | str = child.wait(timeout)
-            except subprocess.TimeoutExpired:
-                child.kill()
-                child.wait()
-                status = "timeout"
         result = Run(seconds=time.monotonic() - begun)
         begun_test = ""
         for text in told.read_text().splitlines() if told.exists() else ():
@@ -210,7 +222,9 @@ def run_module(python: str, request: dict[str, Any], timeout: float, malloc: str
                 result.summary = row
         if "end" not in result.summary:
             tail = Path(folder, "said").read_text(errors="replace")[-3000:]
-            result.crash = f"ended by {status} in {begun_test or 'no test'}\n{tail}"
+            result.crash = (
+                f"ended by {'timeout' if status is None else status} in {begun_test or 'no test'}\n{tail}"
+            )
         return result
 
 

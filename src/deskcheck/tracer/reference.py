@@ -108,6 +108,7 @@ class _Frame:
     __slots__ = (
         "active",
         "after_comprehension",
+        "bypassed",
         "closing",
         "code",
         "counts",
@@ -119,7 +120,6 @@ class _Frame:
         "line",
         "locals",
         "number",
-        "passed",
         "pending",
         "propagating",
         "refs",
@@ -144,8 +144,8 @@ class _Frame:
         """The code in C, or of a library, through which it was called or resumed last."""
         self.left: list[int] = []
         """Objects of frames that it called and that have ended: their numbers stay until its next event."""
-        self.active = self.passed = False
-        """Whether it runs; whether it stands below one that runs, and does not run itself."""
+        self.active = self.bypassed = False
+        """Whether it is among the thread's `active`; whether only because a `throw` goes past it."""
         self.last_line = 0
         self.last_offset = -1
         self.line = 0
@@ -362,31 +362,31 @@ class _Thread:
             self.frames[id(frame)] = record
         record.skipped = record.repeats = self._in_gap()
         if not begins:
-            self._pass_through(frame)
-        self._enter(record, passed=False)
+            self._enter_bypassed(frame)
+        self._enter(record)
         record.propagating = record.closing = False
         record.pending = Kind.CALL if begins else Kind.RESUME
         if op in _GOES_ON:  # else an exception comes in: the next event tells
             self._flush(frame, record)
 
-    def _enter(self, record: _Frame, *, passed: bool) -> None:
-        record.active, record.passed = True, passed
+    def _enter(self, record: _Frame, *, bypassed: bool = False) -> None:
+        record.active, record.bypassed = True, bypassed
         self.active.append(record)
 
-    def _pass_through(self, frame: FrameType) -> None:
-        """A generator's `throw` goes on in what it delegates to, and the generator does not run. What it
-        refers to stays known meanwhile: the events are called from its frame."""
-        passed = []
+    def _enter_bypassed(self, frame: FrameType) -> None:
+        """A generator's `throw` resumes what it delegates to, and not the generator itself. Yet its frame is
+        the caller then, and is shown: what it refers to has to stay known."""
+        bypassed = []
         below = frame.f_back
         while below is not None:
             record = self._recorded(below)
             if record is not None:
                 if record.active:
                     break
-                passed.append(record)
+                bypassed.append(record)
             below = below.f_back
-        for record in reversed(passed):
-            self._enter(record, passed=True)
+        for record in reversed(bypassed):
+            self._enter(record, bypassed=True)
 
     def _leaves_out(self, frame: FrameType, about: CodeFacts) -> bool:
         """Whether a frame that begins or goes on is beyond the depth that was asked for, or called in a gap.
@@ -596,6 +596,13 @@ class _Thread:
         self._leave(frame, record, keep=kind is Kind.YIELD)
 
     def _leave(self, frame: FrameType, record: _Frame, *, keep: bool = False) -> None:
+        self._leave_active(record)
+        if not keep:
+            self.frames.pop(id(frame), None)
+        while self.active and self.active[-1].bypassed:
+            self._leave_active(self.active[-1])
+
+    def _leave_active(self, record: _Frame) -> None:
         if self.active and self.active[-1] is record:
             self.active.pop()
             record.active = False
@@ -606,10 +613,6 @@ class _Thread:
         record.left.clear()
         self.dirty = True
         self.unsure |= record.via is not None
-        if not keep:
-            self.frames.pop(id(frame), None)
-        if self.active and self.active[-1].passed:
-            self._leave(frame, self.active[-1], keep=True)
 
     # -- the event itself --------------------------------------------------------------------------
 

@@ -294,10 +294,6 @@ class Report:
         }
 
 
-def _no_progress(done: int, of: int) -> None:
-    pass
-
-
 def check_notebooks(
     paths: Iterable[str | os.PathLike[str]],
     settings: CheckSettings | None = None,
@@ -310,8 +306,8 @@ def check_notebooks(
 
     A notebook is run in a copy of its folder, or of the folder that was named. out: folder that keeps the
     trajectories of the runs, and from which the same call goes on; without it they are gone at the end.
-    workers: notebooks that run at once. progress: told the name of a notebook that is done; where there is
-    one only, its name, and how many cells of how many are done.
+    workers: notebooks that run at once. progress: called with the name of each notebook that is done; while
+    the only notebook runs, with its name and how many cells are done, of how many.
 
     Raises:
         InputError: there is no such file or folder, or no notebook in it; `out` is the folder of a job.
@@ -336,7 +332,7 @@ def check_notebooks(
             settings,
             servers=servers,
             interrupted=stopping.is_set,
-            progress=functools.partial(progress, f"{path.stem}, cells") if len(files) == 1 else _no_progress,
+            progress=functools.partial(progress, f"{path.stem}, cells") if len(files) == 1 else None,
         )
         report.environment = report.environment or environment
         return found
@@ -346,8 +342,7 @@ def check_notebooks(
             jobs = [(path, pool.submit(one, path, folder)) for path, folder in files]
             for path, job in jobs:
                 report.notebooks.append(job.result())
-                if len(files) > 1:
-                    progress(path.stem)
+                progress(path.stem)
         except BaseException:
             stopping.set()
             pool.shutdown(cancel_futures=True)
@@ -384,7 +379,7 @@ def check_one(
     *,
     servers: Servers | None = None,
     interrupted: Callable[[], bool] = lambda: False,
-    progress: Callable[[int, int], None] = _no_progress,
+    progress: Callable[[int, int], None] | None = None,
 ) -> tuple[NotebookReport, Environment | None]:
     """What becomes of one notebook, and where it ran; None where it did not. folder: that it runs in a copy
     of. kept: the folder of its runs' trajectories, from which another call goes on; None: nothing is kept.
@@ -407,7 +402,7 @@ def _check_one(
     *,
     servers: Servers | None = None,
     interrupted: Callable[[], bool] = lambda: False,
-    progress: Callable[[int, int], None] = _no_progress,
+    progress: Callable[[int, int], None] | None = None,
 ) -> tuple[NotebookReport, Environment | None]:
     try:
         stored = read_notebook(path, order=settings.order)
@@ -431,7 +426,7 @@ def _check_one(
             limits=settings.limits,
             reruns=Reruns(settings.runs, compare.wants_another, compare.forgives),
             interrupted=interrupted,
-            progress=progress,
+            progress=progress or (lambda done, of: None),
         )
     if not {storable(step.cell) for step in fresh.executions} <= {storable(cell.id) for cell in as_run.cells}:
         raise RecordingError(f"{path}: was run before with other cells. {_ANOTHER_FOLDER}")

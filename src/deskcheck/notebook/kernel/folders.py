@@ -26,6 +26,7 @@ CHANNELS = ("shell", "iopub", "stdin", "control", "hb")
 """Jupyter's names of the sockets, in the order of their numbers."""
 
 _ENTRIES = 10_000
+"""Files and folders that a copy of a folder has at most, below those that are linked to."""
 _NOT_COPIED = {".git", "__pycache__", ".ipynb_checkpoints", ".venv", "node_modules"}
 
 
@@ -51,9 +52,9 @@ def import_as_in_jupyter(program_folder: str) -> None:
 
 
 def copy_folder(folder: str | None, to: str, most_bytes: int) -> int:
-    """Copy what lies in a folder, as far as it is small; the rest is linked to: larger files, folders that
-    are farther down than the first `_ENTRIES` entries, and other file systems. Returns how many of the bytes
-    are left."""
+    """Copy a folder. Links stand for files that would exceed `most_bytes` in all, for folders beyond the
+    first `_ENTRIES` entries, the nearest counted first, and for other file systems. Returns how many of the
+    bytes are left."""
     os.makedirs(to, exist_ok=True)
     if folder is None:
         return most_bytes

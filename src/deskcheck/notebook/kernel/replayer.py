@@ -142,8 +142,8 @@ def replay(
     kernels: in which the cells run; where the notebook lies below their folder, it runs in its own place
     there. state: None records no variables. interrupted: asked while cells run; once it says so the replay
     stops, and the same call goes on from there: the executions since the last restart are run again first,
-    unrecorded, for their variables. A trajectory that is there already is read and given back. progress: told
-    how many steps of how many are done, in each of the runs.
+    unrecorded, for their variables. A trajectory that is there already is read and given back. progress:
+    called with how many steps of a run are done, and of how many.
 
     Raises:
         MissingExtra, InputError, RecordingError, SandboxError.
@@ -265,13 +265,13 @@ class _Replay:
         interrupted: Callable[[], bool],
         progress: Callable[[int, int], None],
     ) -> None:
-        self.progress = progress
         self.trajectory = trajectory
         self.writer = writer
         self.kernel = kernel
         self.limits = limits
         self.cell_limits = CellLimits(cell_s=limits.of_cells(None), output_chars=limits.output_chars)
         self.asked = interrupted
+        self.progress = progress
         self.stopped = False
         self.until = time.monotonic() + limits.notebook_s
 

@@ -34,11 +34,11 @@ _NEVER_S = 4000.0
 """Between forced turns of threads: more than a run may take, and within what the interpreter can store."""
 _ALWAYS_S = 1e-5
 _LATE_S, _LATE_IN_ALL_S = 0.02, 0.2
-"""A thread begins up to so much later, where threads are to take turns all the time: the nth thread of a
-program up to an nth of the second one."""
+"""Where threads take turns all the time, each begins later, by up to the first of these; the nth thread of a
+program by up to an nth of the second, or a thousand threads would take long."""
 _LINES, _SHARE = 20_000, 0.125
-"""Of so many lines that threads run, at this share of them others get a turn: many threads end sooner than
-the interpreter gives another one its turn."""
+"""Among the first lines that threads run, the share at which another thread gets its turn. The interpreter's
+own switches come too late for threads that run for microseconds."""
 
 
 _libc_write = ctypes.PyDLL(None, use_errno=True).write

@@ -11,7 +11,7 @@ flush(Thread *t, PyFrameObject *frame, Rec *r)
 }
 
 static void
-leave(Thread *t, PyFrameObject *frame, Rec *r, bool keep)
+leave_active(Thread *t, Rec *r)
 {
     if (t->nactive && t->active[t->nactive - 1] == r) {
         t->nactive--;
@@ -27,25 +27,31 @@ leave(Thread *t, PyFrameObject *frame, Rec *r, bool keep)
     if (left->n > 2 * KEPT_NUMBERS) let_go(t, left, left->n - KEPT_NUMBERS);
     let_go(t, &r->left, r->left.n);
     t->dirty = true;
-    if (!keep) frames_del(t, frame);
-    if (t->nactive && t->active[t->nactive - 1]->passed) leave(t, frame, t->active[t->nactive - 1], true);
 }
 
 static void
-enter(Thread *t, Rec *r, bool passed)
+leave(Thread *t, PyFrameObject *frame, Rec *r, bool keep)
+{
+    leave_active(t, r);
+    if (!keep) frames_del(t, frame);
+    while (t->nactive && t->active[t->nactive - 1]->bypassed) leave_active(t, t->active[t->nactive - 1]);
+}
+
+static void
+enter(Thread *t, Rec *r, bool bypassed)
 {
     if (t->nactive == t->capactive)
         t->active = must(realloc(t->active, (size_t)(t->capactive = t->capactive * 2 + 16) * sizeof(Rec *)));
     r->active = true;
-    r->passed = passed;
+    r->bypassed = bypassed;
     t->active[t->nactive++] = r;
     r->users++;
     recount(t, r, 1);
 }
 
-/* A generator's `throw` goes on in what it delegates to, and the generator does not run (_pass_through). */
+/* Keep the generators that a `throw` goes past (_enter_bypassed). */
 static void
-pass_through(Thread *t, PyFrameObject *frame)
+enter_bypassed(Thread *t, PyFrameObject *frame)
 {
     int first = t->nactive;
     PyFrameObject *below = PyFrame_GetBack(frame);
@@ -139,7 +145,7 @@ on_call(Thread *t, PyFrameObject *frame)
         frames_put(t, frame, r, false);
     } else r = e->rec;
     r->skipped = r->repeats = in_gap(t);
-    if (!begins) pass_through(t, frame);
+    if (!begins) enter_bypassed(t, frame);
     enter(t, r, false);
     r->propagating = r->closing = false;
     r->pending = begins ? K_CALL : K_RESUME;

@@ -12,6 +12,14 @@ type_info_free(TypeInfo *info)
 }
 
 static void
+said_free(Said *said)
+{
+    Py_XDECREF(said->text);
+    Py_XDECREF(said->name);
+    free(said);
+}
+
+static void
 content_free(Content *c)
 {
     free(c->items);
@@ -262,8 +270,8 @@ note_death(PyObject *o)
     if (!watching) return;
     if (PyType_Check(o)) forget_class(watching, (PyTypeObject *)o);
     if (watching->said.used && (PyType_Check(o) || PyFunction_Check(o))) {
-        PyObject *text = map_get(&watching->said, (uint64_t)o);
+        Said *said = map_get(&watching->said, (uint64_t)o);
         map_del(&watching->said, (uint64_t)o);
-        Py_XDECREF(text);
+        if (said) said_free(said);
     }
 }

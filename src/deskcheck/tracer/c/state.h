@@ -63,7 +63,7 @@ typedef struct Rec {
     int line, last_line, last_offset;
     uint64_t seen;               /* the event at which its variables were looked at last */
     bool moves;                  /* an iterator is among its refs */
-    bool active, passed;         /* it runs; it stands below one that runs, and does not run itself */
+    bool active, bypassed;       /* it is among `active`; there only because a `throw` goes past it */
     bool propagating, closing, unfolding, after_comprehension;
     bool via;                    /* called or resumed last through code in C, or of a library */
     int pending;                 /* a kind, or -1 */
@@ -86,6 +86,8 @@ typedef struct { PyObject *o; Obj *obj; int depth; } Queued;
 typedef struct { IFrame *called, *frame; Info *info; int offset; bool directly, drains; uint64_t stored; } Return;  /* to where a call goes back */
 enum { KEPT_NUMBERS = 1000 };   /* of `left`: see reference.py */
 enum { DEEP, REPEATED, CALLED, LEFT_OUT };
+
+typedef struct { PyObject *text, *name; } Said;  /* how a function or class is written, and its name when that was made */
 
 struct Core;
 typedef struct Thread {
@@ -160,7 +162,7 @@ typedef struct Core {
     Py_ssize_t items, text_chars, objects;
     int depth, call_depth, repetitions;  /* the latter: 0 is no limit */
     bool only_some;              /* code of the recorded files may run unseen */
-    Map infos, types, said;      /* said: texts of functions and classes of libraries, with the name that each had */
+    Map infos, types, said;      /* said: a Said for each function and class of a library that was seen */
     Info *last_info;
     Thread *threads;
     int nthreads;

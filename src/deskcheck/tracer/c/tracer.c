@@ -143,7 +143,7 @@ core_clear(Core *core, PyObject *unused)
             type_info_free(core->types.e[i].value);
         }
     map_free(&core->types);
-    for (size_t i = 0; core->said.e && i <= core->said.mask; i++) if (core->said.e[i].key) Py_DECREF(core->said.e[i].value);
+    for (size_t i = 0; core->said.e && i <= core->said.mask; i++) if (core->said.e[i].key) said_free(core->said.e[i].value);
     map_free(&core->said);
     core->block_info = NULL;
     core->followed = NULL;

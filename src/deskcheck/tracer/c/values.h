@@ -267,7 +267,7 @@ reference(Thread *t, PyObject *o, bool placed, const char **cut)
     return obj;
 }
 
-/* What the text of a function or class follows from; a program may give it another name. */
+/* The name in the text of a function or class; it can be assigned. None of a class whose name is fixed. */
 static PyObject *
 named_by(PyObject *o)
 {
@@ -276,17 +276,18 @@ named_by(PyObject *o)
     return Py_None;
 }
 
-/* Whether a function or class of a library has another name than when its text was made. That is made again when it is seen. */
+/* Whether a function or class of a library has got another name: its text is made again when it is seen. */
 static bool
 any_renamed(Core *core)
 {
     bool found = false;
-    if (core != watching) return false;  /* what is dead there is noted for another */
+    if (core != watching) return false;  /* its objects die unnoticed: the addresses may be stale */
     for (size_t i = 0; core->said.e && i <= core->said.mask; i++) {
-        PyObject *o = (PyObject *)core->said.e[i].key, *said = core->said.e[i].value;
-        if (!o || PyTuple_GET_ITEM(said, 1) == named_by(o)) continue;
-        core->said.e[i].value = must(PyTuple_Pack(2, Py_None, named_by(o)));
-        Py_DECREF(said);
+        PyObject *o = (PyObject *)core->said.e[i].key;
+        Said *said = core->said.e[i].value;
+        if (!o || said->name == named_by(o)) continue;
+        Py_CLEAR(said->text);
+        Py_SETREF(said->name, Py_NewRef(named_by(o)));
         found = true;
     }
     return found;
@@ -300,11 +301,8 @@ by_reference(Thread *t, PyObject *o, bool *placed, PyObject **text)
     *placed = false;
     if (kind == &PyList_Type || kind == &PyDict_Type || kind == &PySet_Type || kind == &PyByteArray_Type) return 1;
     if (kind == &PyFunction_Type && is_own_function(t, o)) return 1;
-    PyObject *said = map_get(&t->core->said, (uint64_t)o);
-    if (said && PyTuple_GET_ITEM(said, 0) != Py_None && PyTuple_GET_ITEM(said, 1) == named_by(o)) {
-        *text = Py_NewRef(PyTuple_GET_ITEM(said, 0));
-        return 0;
-    }
+    Said *said = map_get(&t->core->said, (uint64_t)o);
+    if (said && said->text && said->name == named_by(o)) { *text = Py_NewRef(said->text); return 0; }
     TypeInfo *info = type_info(t, kind);
     if (!info) return -1;
     *placed = info->placed;
@@ -318,9 +316,9 @@ by_reference(Thread *t, PyObject *o, bool *placed, PyObject **text)
     if (!*text) return -1;
     if (*text != Py_None) {
         if (kind == &PyFunction_Type || kind == &PyType_Type) {
-            PyObject *both = must(PyTuple_Pack(2, *text, named_by(o)));
-            map_put(&t->core->said, (uint64_t)o, both);
-            Py_XDECREF(said);
+            if (!said) map_put(&t->core->said, (uint64_t)o, said = must(calloc(1, sizeof *said)));
+            Py_XSETREF(said->text, Py_NewRef(*text));
+            Py_XSETREF(said->name, Py_NewRef(named_by(o)));
         }
         return 0;
     }

@@ -211,7 +211,8 @@ class _Copy:
                 return ["cell", name, None, True, {}]
         if kind is functools.partial:
             parts = {"func": obj.func, "args": obj.args, "keywords": obj.keywords}
-            return ["object", name, None, True, {part: self.value(value) for part, value in parts.items()}]
+            fields = {part: self.value(value) for part, value in parts.items()}
+            return ["object", name, None, True, fields | self.attributes(obj, bases)]
         if _is_one(kind, _VIEWS):
             if kind is type({}.keys()):
                 return ["object", name, self.items(obj), True, {}]

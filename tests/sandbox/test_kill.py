@@ -16,9 +16,12 @@ from typing import Any
 
 import pytest
 
+from deskcheck.errors import ServerLost
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.sandbox import Sandbox
+from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.server import Profile, Server
 from tests.attacks.stage import parent_of, processes
 
 LEVELS = ("strict", "standard")
@@ -107,6 +110,30 @@ def test_servers_are_killed(level: str, kills: int, nothing_left: None) -> None:
     assert any(result.attempts > 1 for result in results), "no kill met a run"
 
 
+@pytest.mark.parametrize("starts", moments(60, 600))
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_server_is_killed_as_it_starts(level: str, starts: int, nothing_left: None) -> None:
+    """A server killed at any moment of its start is called lost: that says nothing of what the level needs."""
+    profile = Profile(level=Confinement(level))
+    begun = time.monotonic()
+    server = Server(profile)
+    server.wait_until_ready()
+    takes_s = time.monotonic() - begun
+    server.close()
+    lost = 0
+    for n in range(starts):
+        server = Server(profile)
+        time.sleep(takes_s * n / starts)
+        server.process.kill()
+        try:
+            server.wait_until_ready()
+        except ServerLost:
+            lost += 1
+        else:
+            server.close()
+    assert lost > starts // 3
+
+
 @pytest.mark.parametrize("kills", moments(6, 25))
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_caller_is_killed(level: str, kills: int, nothing_left: None) -> None:
@@ -172,8 +199,7 @@ def test_everybody_is_killed(level: str, wanted: int, tmp_path: Path, nothing_le
     choose = random.Random(13)
     tmp_path.chmod(0o755)
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    # One server deep at standard; at strict the outer part of a server, which waits, lies between.
-    program_depth = 2 if level == "standard" else 3
+    program_depth = 3  # the outer part of a server, which answers for the filter, lies between
     lines: list[str] = []
     kills: Counter[str] = Counter()
     workers_killed = 0

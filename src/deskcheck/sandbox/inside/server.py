@@ -152,6 +152,8 @@ def serve(control: int, ours: Iterable[str], facts: dict[str, Any]) -> Fork:
     account = CpuAccount(descriptors[0] if descriptors else None)
     try:
         server = _Server(setup, connection, account, frozenset(ours), facts)
+    except BrokenPipeError:
+        os._exit(1)  # what started this process was killed, and our caller sees that
     except (OSError, ImportError) as error:
         connection.send(json.dumps({"error": f"{type(error).__name__}: {error}"}).encode())
         os._exit(1)
@@ -376,9 +378,11 @@ class _Server:
 
     def _go_on_in_a_child(self) -> None:
         """Go on in a child. What is left outside answers for the filter, and goes with it."""
+        read, write = os.pipe()
         pid = os.fork()
         if pid:
             self.connection.close()
+            os.close(read)
             if self.notices is not None:
                 self.notices.answer(pid)
             _, status = os.waitpid(pid, 0)
@@ -388,6 +392,10 @@ class _Server:
                 os.kill(os.getpid(), signal.SIGKILL)  # so that our caller is told the same
             os._exit(code & 0xFF)
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+        os.close(write)
+        if select.select([read], [], [], 0)[0]:  # closed: it was killed before it could tell
+            os._exit(1)
+        os.close(read)
 
     def serve(self) -> Fork:
         self.connection.send(json.dumps({"ready": self.facts}).encode())

@@ -21,7 +21,14 @@ INT_BITS = 256
 _CONSTANTS = frozenset(opcode.opname[op] for op in opcode.hasconst)
 _NAMES = frozenset(opcode.opname[op] for op in opcode.hasname)
 _VARIABLES = frozenset(opcode.opname[op] for op in (*opcode.haslocal, *opcode.hasfree))
-_TWO_VARIABLES = frozenset({"LOAD_FAST_LOAD_FAST", "STORE_FAST_LOAD_FAST", "STORE_FAST_STORE_FAST"})
+_TWO_VARIABLES = frozenset(
+    {
+        "LOAD_FAST_LOAD_FAST",
+        "LOAD_FAST_BORROW_LOAD_FAST_BORROW",
+        "STORE_FAST_LOAD_FAST",
+        "STORE_FAST_STORE_FAST",
+    }
+)
 _BINARY: list[str] = [symbol for _, symbol in opcode._nb_ops]  # type: ignore[attr-defined]
 _COMPARISONS = tuple(opcode.cmp_op)
 _INTRINSICS: dict[str, list[str]] = {

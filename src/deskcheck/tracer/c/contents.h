@@ -388,7 +388,7 @@ generator_content(Thread *t, Obj *obj, PyObject *o)
     PyObject *state;
     Pys names = {0}, values = {0}, stack = {0};
     Nows locals = {0};
-    IFrame *frame = (IFrame *)gen->gi_iframe;
+    IFrame *frame = (IFrame *)&gen->gi_iframe;
     int failed = 0;
     View v;
     if (gen->gi_frame_state < FRAME_EXECUTING && view_of_iframe(t, frame, &v) < 0) return -1;

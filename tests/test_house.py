@@ -83,7 +83,7 @@ def test_names_and_sizes(figures: dict[str, Any]) -> None:
     assert figures["flattest"] == {"folder": "middle", "files": 4}
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_our_own_package_is_counted() -> None:
     """The text names the package's own figures; a folder without Python is refused with a way out."""
     ran = subprocess.run(COMMAND, capture_output=True, text=True, check=True)

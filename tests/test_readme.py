@@ -117,7 +117,7 @@ def test_the_first_tutorial(place: Path) -> None:
     commands_do_what_the_page_says(TUTORIALS / "first-recording.md", place)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.level("strict")
 def test_the_second_tutorial(place: Path) -> None:
     """Numbers are compared on 3.11 alone: other versions of the library have other doctests."""
@@ -125,7 +125,7 @@ def test_the_second_tutorial(place: Path) -> None:
     commands_do_what_the_page_says(TUTORIALS / "first-evaluation.md", place, sys.version_info[:2] == (3, 11))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.level("strict")
 def test_the_third_tutorial(place: Path) -> None:
     for needed in ("inspect_ai", "torch"):

@@ -148,7 +148,7 @@ def disturbed(place: Path, served: Provider, name: str, seed: int) -> tuple[list
     return result(place / name)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", some(range(23), 0))
 def test_stopped_at_random_moments(
     place: Path, served: Provider, undisturbed: tuple[list[Any], list[Any], list[Any]], seed: int
@@ -157,7 +157,7 @@ def test_stopped_at_random_moments(
     assert disturbed(place, served, f"some-{seed}", seed) == undisturbed
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_provider_that_fails_is_no_score(place: Path) -> None:
     """A key that is refused: exit status 2 with the reason, nothing scored; when the provider is well again the same
     command ends."""
@@ -227,7 +227,7 @@ def test_inspect_can_go_on_too(place: Path) -> None:
         assert 0 < server.answered.total() - before < ANSWERS, "it asks the rest, and only the rest"
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_settings_reach_the_provider(place: Path) -> None:
     """Limits, temperature, seed, epochs, prices; a sample that meets its limit of tokens is cut. The card
     tells them."""
@@ -265,7 +265,7 @@ def test_the_cache_answers_instead_of_the_provider(place: Path) -> None:
             assert (status, set(server.requests.values())) == (0, {1}), said
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_refused_requests_are_no_score(place: Path) -> None:
     """Each request is too long for the model: counted as refused, with a message, and exit status 1."""
     with provider(endings=("too long",)) as server:
@@ -288,7 +288,7 @@ def test_nothing_to_ask(tmp_path: Path) -> None:
     assert "nothing was asked" in asked.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("most_kb", some([2, 10, 20], 10))
 def test_a_disk_that_refuses(place: Path, most_kb: int) -> None:
     """No file may be longer than so many KB, which the kernel says as a full disk does: our error, no traceback. With

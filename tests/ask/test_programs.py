@@ -433,7 +433,7 @@ PUBLISHED = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_published_sets_hold() -> None:
     """Of each set all rows are read, and of some the references are right and the bugs wrong."""
     folder = os.environ.get("DESKCHECK_SHARED")

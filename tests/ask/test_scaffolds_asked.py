@@ -293,7 +293,7 @@ def test_a_limit_of_inspect_keeps_what_there_is(benchmark: Path) -> None:
         assert len(kinds) < 8
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_kill_loses_no_finished_question(benchmark: Path) -> None:
     """After SIGKILL the same command asks what was not finished, and comes to the result of a run that nobody killed,
     attempts and all."""

@@ -559,7 +559,7 @@ def deadly(code: str, name: str) -> dict[str, Any]:
     return sample.to_dict()
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_what_kills_the_worker_stands_alone(questions: Path, tmp_path: Path) -> None:
     """Unconfined, an answer whose run kills the process that scores it, and one whose run kills the sandbox's: each has
     no score, says how it was and is named; all others are scored as without them. The command ends with status 2."""

@@ -374,7 +374,7 @@ def test_at_each_instruction_too(record: Record) -> None:
         same_as(state, event, line, variables, sample.id)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_of_all_kinds_of_programs_each_answer_is_right_and_read() -> None:
     """The programs of the tests that neither hang nor need a process of their own, and generated ones."""
     names = (

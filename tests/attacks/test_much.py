@@ -134,7 +134,7 @@ def test_the_commands_say_it(tmp_path: Path) -> None:
     assert "--max-values" in done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_without_an_option_too(tmp_path: Path) -> None:
     much(tmp_path / "runs", "a nested value")  # 2.4 million values
     done = deskcheck("runs", "show", "runs", cwd=tmp_path)

@@ -144,7 +144,7 @@ def test_a_forged_report_is_no_error_of_ours(place: TrialPlace) -> None:
     assert_marked(place, QUICK)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_whatever_a_cell_says_or_does(place: TrialPlace) -> None:
     assert_marked(place, [name for name in CELLS if name not in QUICK])
 

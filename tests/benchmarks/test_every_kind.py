@@ -69,7 +69,7 @@ def test_apply(n):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_page_of_a_project(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Every kind has questions here; the oracle is right in all, and nothing is left out without a reason."""
     project = tmp_path / "shop-1.0"

@@ -46,7 +46,7 @@ def test_the_card_is_of_the_model_that_ships(tmp_path: Path) -> None:
     assert (tmp_path / levels.CARD).read_text("utf-8") == card
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_all_of_it_with_little(tmp_path: Path) -> None:
     """Checked, trained, recorded, measured and shipped, into a copy of the folder; a training of 300
     updates is wrong often, and its workings are."""
@@ -80,7 +80,7 @@ def test_a_model_of_little_is_not_shipped(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_lessons_against_the_tracer(tmp_path: Path) -> None:
     """10,000 single steps, each recorded by the tracer."""
     lesson_steps.record_steps(tmp_path, 10_000, seed=7)

@@ -67,7 +67,7 @@ def test_cost_counts_what_batches_are_filled_up_with() -> None:
     assert 60 < tuning_cost.filled_up([10, 20, 30], 2) <= 90
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_all_of_it_with_little(tmp_path: Path) -> None:
     """Recorded, taught, asked and shown, by the command."""
     env = {

@@ -23,7 +23,7 @@ def run(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_replay_and_a_long_trajectory(tmp_path: Path) -> None:
     """Only the notebook that repeats is compared, all executions of the long one count, the page has the tables."""
     pytest.importorskip("nbclient", reason="would have proved that replay is compared with nbclient")

@@ -83,7 +83,7 @@ def test_every_program_is_measured_under_every_tracer(measured: dict[str, Any]) 
         assert row["tracer"] not in OURS or row["ratios"][row["tracer"]] == pytest.approx(1)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_tracers_see_the_same_lines(measured: dict[str, Any]) -> None:
     """Without comprehensions those that can be counted have the same line events; with one, ours counts its own way."""
     plain = {
@@ -102,7 +102,7 @@ def test_tracers_see_the_same_lines(measured: dict[str, Any]) -> None:
         assert len(set(counts.values())) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_what_each_tracer_shows(measured: dict[str, Any]) -> None:
     """Ours shows everything that the probes ask for; forty lines of `repr` show neither attributes, identity nor iterators."""
     seen = {row["tracer"]: row["seen"] for row in measured["measurements"] if row["part"] == "probes"}
@@ -115,7 +115,7 @@ def test_what_each_tracer_shows(measured: dict[str, Any]) -> None:
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_code_that_is_not_recorded_is_measured(measured: dict[str, Any]) -> None:
     """Both shapes, under ours and the forty lines."""
     pairs = {(row["program"], row["tracer"]) for row in measured["measurements"] if row["part"] == "outside"}

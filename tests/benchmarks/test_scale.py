@@ -15,7 +15,7 @@ def scale(*arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, cwd=TOP, capture_output=True, text=True, timeout=300, check=False)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_recorder_and_pool_are_compared_and_published(tmp_path: Path) -> None:
     """Programs of a source, both ways: no row differs; the job again does nothing; the tables go between the marks."""
     ran = scale("--programs", "8", "--few", "4", "--ways", "recorder,local", "--sources", "generated:3")

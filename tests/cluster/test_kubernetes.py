@@ -135,7 +135,7 @@ def small(arguments: list[str], runs: Path) -> list[str]:
     return [*(swapped.get(one, one) for one in arguments), "--no-repeat"]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.level("strict")
 def test_a_pod_that_is_ended_is_followed_by_one_that_goes_on(tmp_path: Path) -> None:
     """The Job's arguments, as process 1 of its namespace, without capabilities, under our filter: SIGTERM ends it with

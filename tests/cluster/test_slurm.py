@@ -64,7 +64,7 @@ class Slurm:
         return said
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.level("strict")
 def test_a_job_whose_time_is_up_goes_back_into_the_queue_and_on(tmp_path: Path) -> None:
     """At SIGTERM what is whole stays and the job is queued again; started again, also on a node with an empty disk,

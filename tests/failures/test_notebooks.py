@@ -61,7 +61,7 @@ def writes(folder: Path, name: str, *sources: str) -> Path:
     return save(folder / name, *cells)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_script_with_cells_is_a_notebook_where_it_is_named(tmp_path: Path) -> None:
     """Given by name, and not in a folder; a file of tests stays one."""
     pytest.importorskip("jupytext", reason="would have proved that scripts with cells are tests")
@@ -294,7 +294,9 @@ def test_cells_of_a_notebook_go_to_one_process(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["alone", "xdist"])
+@pytest.mark.parametrize(
+    "workers", [[], pytest.param(["-n", "2"], marks=pytest.mark.exhaustive)], ids=["alone", "xdist"]
+)
 def test_an_interrupt_leaves_no_process(workers: list[str], tmp_path: Path) -> None:
     """Ctrl-C while a cell runs: pytest ends with its own status for that, and so does all that it started."""
     started = tmp_path / "started"

@@ -104,7 +104,7 @@ cp "$OUT"/*.parquet "$KEPT"
 """
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_full_disk(tmp_path: Path) -> None:
     """A recording on a disk that fills up says so; with space again it goes on, and has every cell once."""
     for name in ("in", "out", "kept"):

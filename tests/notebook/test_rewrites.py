@@ -104,7 +104,7 @@ def _plainly(before: Sequence[str], source: str, later: Later) -> tuple[str, str
     return printed.getvalue(), repr(value), left
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_real_notebooks(tmp_path: Path) -> None:
     """Of 123 published notebooks some quick ones: every cell that can be marked scores 1 against itself and
     its rewrites, and most near misses score 0. Those that score 1 do the same, as lab/log.md tells."""

@@ -136,7 +136,7 @@ def test_a_session(start: Callable[..., Server], tmp_path: Path) -> None:
     assert "Traceback" not in server.log
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_killed_server(start: Callable[..., Server], tmp_path: Path) -> None:
     """What was recorded survives a kill of the server; the next one goes on with it, with what has changed."""
     server = start()

@@ -267,7 +267,7 @@ def test_of_many_some_are_compared(
         assert (told["recordings"], told["compared"], told["different"]) == (12, 2, {})
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_of_more_than_a_thousand_some_are_compared(tmp_path: Path) -> None:
     """With the numbers that are shipped."""
     options = ("--no-repeat", "--sandbox", "trusted", "--out", "runs")

@@ -162,14 +162,13 @@ CAUSES: list[tuple[str, set[Cause]]] = [
     ("import random, time\nrandom.seed(time.time())\nx = random.random()", {Cause.TIME}),
     ("import random\nrandom.seed(3)\nx = {random.random(), 'a', 'b'}\nclass A: pass\ny = A()", set()),
 ]
-QUICK = {Cause.ENVIRONMENT}
+WHEN = {THREADS: pytest.mark.exhaustive, "import os\nx = os.getpid()": ()}
 
 
 @pytest.mark.parametrize(
     ("code", "found"),
-    [pytest.param(*each, marks=() if each[1] == QUICK else pytest.mark.slow) for each in CAUSES],
+    [pytest.param(*each, marks=WHEN.get(each[0], pytest.mark.slow)) for each in CAUSES],
 )
-@pytest.mark.slow
 def test_the_cause_is_found_by_experiment(code: str, found: set[Cause]) -> None:
     """Of programs that differ, what makes them so; of one whose randomness is seeded by time, time."""
     again = repeat(Program(id="p", code=code), runs=3, limits=LIMITS)

@@ -166,7 +166,7 @@ def test_again_does_nothing_and_one_change_redoes_one_shard(tmp_path: Path) -> N
         job(sums(60), folder, replacing(OPEN, limits=Limits(cpu_s=6, wall_s=100)))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_what_kills_its_worker_stands_alone(tmp_path: Path) -> None:
     """Programs that kill the process that records them, each time: their rows say so and how, all others are
     as without them, in the same order."""

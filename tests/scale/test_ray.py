@@ -71,7 +71,7 @@ def test_a_cluster_of_our_own_listens_on_loopback_alone() -> None:
     "more",
     [
         pytest.param((), marks=pytest.mark.exhaustive, id="two nodes"),
-        pytest.param(("--lose",), marks=pytest.mark.slow, id="a node is lost"),
+        pytest.param(("--lose",), marks=pytest.mark.exhaustive, id="a node is lost"),
     ],
 )
 def test_ray_and_the_pool_record_the_same(tmp_path: Path, more: tuple[str, ...]) -> None:

@@ -155,7 +155,9 @@ def test_most_are_inside() -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "count"), [(0, 40), pytest.param(10_000, 1_200, marks=pytest.mark.slow)], ids=["some", "many"]
+    ("first", "count"),
+    [(0, 40), pytest.param(10_000, 1_200, marks=pytest.mark.exhaustive)],
+    ids=["some", "many"],
 )
 def test_drawn_without_types(first: int, count: int, arithmetic: Arithmetic) -> None:
     """Most of what these do to a value is odd: operands of two kinds, arguments that do not fit."""

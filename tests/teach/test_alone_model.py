@@ -138,7 +138,7 @@ SETTINGS = AloneTraining(steps=4, batch_size=8, layers=1, hidden_size=32, look_e
 SOURCE = "generated:60,difficulty=1-2,seed=1,inputs=1"
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_run_that_was_ended_goes_on(record: Recorded, tmp_path: Path) -> None:
     """With the same lessons and losses; and the command runs programs in what came of it."""
 

@@ -42,7 +42,7 @@ def test_is_small_and_says_what_it_is() -> None:
     assert about["step"] > 1000
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_steps_of_unseen_programs(record: Recorded) -> None:
     """As well as its card says, with room for other processors: from true states, and from the start on."""
     runs = record(*programs(UNSEEN))

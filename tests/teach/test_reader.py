@@ -388,7 +388,7 @@ def test_lessons_are_what_the_teacher_writes() -> None:
     assert asks > 1000
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_nano_is_right_at_every_way() -> None:
     """The reader that ships, at all that it can be asked about where to go on."""
     reader = network.load(folder_of("nano") / network.FILE)

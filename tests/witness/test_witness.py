@@ -101,7 +101,7 @@ def test_programs_that_nobody_wrote(seed: int, count: int, judges: Judges) -> No
 
 
 @pytest.mark.parametrize(
-    "count", [pytest.param(6, marks=pytest.mark.slow), pytest.param(60, marks=pytest.mark.exhaustive)]
+    "count", [pytest.param(2, marks=pytest.mark.slow), pytest.param(60, marks=pytest.mark.exhaustive)]
 )
 def test_programs_of_the_tracers_grammar(judges: Judges, count: int) -> None:
     """Those that the two tracers are compared with."""

@@ -31,6 +31,9 @@ from deskcheck.tracer._instructions import constant_text
 from deskcheck.tracer.frames import _LEAVES, CodeFacts, _after
 from tests.sample import spread
 
+SMALL = "LOAD_SMALL_INT" if sys.version_info >= (3, 14) else "LOAD_CONST"
+NO_DIVISION = "division by zero" if sys.version_info >= (3, 14) else "integer division or modulo by zero"
+
 PROGRAMS = sorted((Path(__file__).parents[1] / "programs").glob("*.py"))
 
 Steps = list[tuple[str, list[str]]]
@@ -104,6 +107,8 @@ def test_keyword_and_starred_calls(steps: Callable[..., Steps]) -> None:
         assert dict(found)["KW_NAMES ('reverse',)"][-2:] == ["(1, 2)", "True"]
     starred = next(stack for text, stack in found if text.startswith("CALL_FUNCTION_EX"))
     assert "<built-in function max>" in starred
+    if sys.version_info >= (3, 14):  # there is always room for keyword arguments
+        assert starred.pop() == "<unbound>"
     assert starred[-1] == "[2, 1]"
 
 
@@ -131,7 +136,7 @@ def test_a_line_comes_before_its_first_instruction(traced: Callable[..., Any]) -
     assert rows[:5] == [
         ("call", 1, None),
         ("line", 1, None),
-        ("instruction", 1, "LOAD_CONST 1"),
+        ("instruction", 1, f"{SMALL} 1"),
         ("instruction", 1, "STORE_NAME a"),
         ("line", 2, None),
     ]
@@ -180,7 +185,7 @@ def test_the_place_of_an_exception_that_is_raised_again(steps: Callable[..., Ste
     texts = [text for text, _ in found]
     assert texts[-1] == "RERAISE 1"
     cleanup = found[texts.index("COPY 3")][1]
-    assert (cleanup[0], cleanup[2]) == ("None", "ZeroDivisionError('integer division or modulo by zero')")
+    assert (cleanup[0], cleanup[2]) == ("None", f"ZeroDivisionError({NO_DIVISION!r})")
     assert int(cleanup[1]) > 0
 
 
@@ -375,7 +380,9 @@ def test_the_text_is_what_dis_says() -> None:
             if known.opname in ("EXTENDED_ARG", "RESUME") or starts[known.offset] <= about.first_resume:
                 continue
             said = known.argrepr
-            if known.opcode in opcode.hasjrel:
+            if known.opname == "END_ASYNC_FOR":
+                said = ""
+            elif known.opcode in opcode.hasjrel:
                 said = f"to {known.argval}"
             elif known.opcode in opcode.hasconst:
                 said = constant_text(code.co_consts[known.arg or 0])

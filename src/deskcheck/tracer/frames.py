@@ -100,6 +100,8 @@ METHOD = "method"
 """Of `super().name` about to be called, with the slot above. A bound method lies in one of them, and the
 other is empty (`NULL_ABOVE`); or, once the interpreter has specialised that, the function lies here, and
 above it what it will be bound to. Shown as the first in any case."""
+KEEPS_YIELDED = sys.version_info >= (3, 14)
+"""What is yielded still lies on the stack when that is told."""
 NULL_ABOVE = sys.version_info >= (3, 13)
 """The empty slot beside what is about to be called lies above it (before: below)."""
 EMPTY: Any = object()
@@ -511,7 +513,7 @@ def _instructions(code: CodeType) -> Iterator[_Instruction]:
         name, size = opcode.opname[op], 2 + 2 * _CACHES.get(op, 0)
         extended = arg << 8 if name == "EXTENDED_ARG" else 0
         target = None
-        if op in _JUMPS:
+        if op in _JUMPS and name != "END_ASYNC_FOR":  # from 3.14 on it tells where the loop began
             target = offset + size + 2 * (-arg if "JUMP_BACKWARD" in name else arg)
         yield _Instruction(offset, name, arg, target)
         offset += size
@@ -757,12 +759,12 @@ class FrameView:
         depth = self._told_depth(top)
         return len(self.facts.before.get(self.offset, ())) if depth is None else depth
 
-    def stack(self, *, suspended: bool = False) -> list[Any]:
+    def stack(self, *, suspended: bool = False, yields: bool = False) -> list[Any]:
         """What lies on the value stack and is data: outermost first, without empty slots, saved
         variables and return addresses. For a frame that is at an event of its own, or suspended.
 
         suspended: it was a moment ago, and another thread may go on with it at any time. Then only what was
-        read before that.
+        read before that. yields: it is about to be: without what it yields.
         """
         top = self._stacktop()
         told = self._told_depth(top)
@@ -771,6 +773,8 @@ class FrameView:
         depth = self._depth(top)
         if told is None and self.facts.opname.get(self.offset) == "JUMP_BACKWARD_NO_INTERRUPT":
             depth -= 1  # 3.11, after a throw that ended what the frame awaited: that is gone
+        if yields and KEEPS_YIELDED:
+            depth -= 1
         values = self._values(depth, self.facts.before.get(self.offset, ()), top=top)
         if ".0" in self.facts.parameters:  # a generator expression's iterable, before it is loaded
             try:

@@ -492,9 +492,7 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
         view_whole_stack(t, top, stack);
     } else if (shows_stack) {
         for (int i = 0; i < n - 1; i++) view_pending(t, &views[i], false, stack);
-        size_t from = stack->n;
-        view_stack(t, top, stack);
-        if (kind == K_YIELD && stack->n > from && stack->p[stack->n - 1] == value) stack->n--;
+        view_stack(t, top, kind == K_YIELD, stack);
         if (kind == K_RESUME && stack->n) value = stack->p[--stack->n];
     }
     t->doubt = t->shared = false;

@@ -222,12 +222,13 @@ tags_at(const View *v, int *depth)
 
 /* FrameView.stack */
 static void
-view_stack(Thread *t, const View *v, Pys *to)
+view_stack(Thread *t, const View *v, bool yields, Pys *to)
 {
     int first = v->info->nnames, top = filled_slots(v->i), depth;
     const char *tags = tags_at(v, &depth);
     int count = top >= first ? top - first : top >= 0 || depth < 0 ? 0 : depth;
     if (top < 0 && op_at(v->info, v->offset) & OP_NO_INTERRUPT) count--;
+    if (yields && KEEPS_YIELDED) count--;
     size_t from = to->n;
     stack_values(t, v, count, depth, tags, false, to);
     if (v->info->iterates) {

@@ -130,6 +130,7 @@ generator_of(IFrame *f)
 }
 
 /* The empty slot beside what is about to be called lies above it (before: below). */
+enum { KEEPS_YIELDED = PY_VERSION_HEX >= 0x030E0000 };  /* what is yielded still lies on the stack when that is told */
 enum { NULL_ABOVE = PY_VERSION_HEX >= 0x030D0000 };
 
 /* Whether this process has more interpreters than one: the newest is the first of the list. */

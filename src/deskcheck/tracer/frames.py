@@ -6,7 +6,7 @@ also does not show the value stack, where the iterators of running `for` loops l
 the next line does not follow from the state.
 
 The layout of `_PyInterpreterFrame` is the interpreter's own and differs between versions: `LAYOUT`
-names the differences. This covers CPython 3.11 to 3.14 on 64-bit machines and nothing else.
+names the differences. This covers CPython 3.11 to 3.15 on 64-bit machines and nothing else.
 """
 
 import builtins
@@ -66,6 +66,7 @@ LAYOUTS = {
     (3, 12): _Layout(function=2, namespace=5),
     (3, 13): _Layout(function=2, namespace=5),
     (3, 14): _Layout(function=2, namespace=5, localsplus=10, tagged=True),
+    (3, 15): _Layout(function=2, namespace=5, localsplus=10, tagged=True),
 }
 
 
@@ -304,7 +305,9 @@ class CodeFacts:
         self.arg = {i.offset: i.arg for i in self.instructions}
         self.owner = _owners(self.instructions, len(code.co_code))
         self.positions = list(code.co_positions())
-        self.first_resume = min((i.offset for i in self.instructions if i.name == "RESUME"), default=0)
+        made = next((i.offset for i in self.instructions if i.name == "RETURN_GENERATOR"), 0)
+        resumes = [i.offset for i in self.instructions if i.name == "RESUME" and i.offset >= made]
+        self.first_resume = min(resumes, default=0)
         self.first_line = self._first_line()
         self.names = (
             *code.co_varnames,
@@ -499,7 +502,7 @@ class CodeFacts:
 def _cache_units(op: int) -> int:
     """Inline cache entries after an instruction. The table is by number, from 3.13 on by name."""
     table: Any = opcode._inline_cache_entries  # type: ignore[attr-defined]
-    return int(table.get(opcode.opname[op], 0) if isinstance(table, dict) else table[op])
+    return int(table[op] if isinstance(table, list) else table.get(opcode.opname[op], 0))
 
 
 _CACHES = {op: _cache_units(op) for op in opcode.opmap.values() if op < 256}
@@ -912,8 +915,9 @@ class FrameView:
                 # There is no call between these lines: no other thread gets its turn there.
                 if top is not None and words[top_at] & _TOP != top:
                     break
-                _word[0] = words[slot] & ~_TAGS
-                value = _object_of_word[0]
+                bits = words[slot]
+                _word[0] = bits & ~_TAGS
+                value = bits >> 2 if _TAGGED and bits & _TAGS == _TAGS else _object_of_word[0]
             except ValueError:
                 continue
             if type(value) is CoroutineType and value.cr_code.co_name in COMPREHENSIONS:

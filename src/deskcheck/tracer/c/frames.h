@@ -192,6 +192,11 @@ stack_values(Thread *t, const View *v, int count, int depth, const char *tags, b
     for (int p = 0; p < count; p++) {
         if (tags && p < depth && !tags[p]) continue;
         PyObject *o = object_in(slots[p]);
+        if (is_number(slots[p])) {
+            pys_add(&t->held, o = must(PyLong_FromLong(number_in(slots[p]))));
+            pys_add(to, o);
+            continue;
+        }
         if (doubtful ? !holds_object(o) : !alive(o)) continue;
         if (Py_TYPE(o) == &PyCoro_Type) {
             PyObject *found = PyObject_GetAttrString(o, "cr_code");

@@ -1,4 +1,4 @@
-/* What differs between CPython 3.11 and 3.14, each difference under one name. */
+/* What differs between CPython 3.11 and 3.15, each difference under one name. */
 #ifndef DESKCHECK_INTERPRETER_H
 #define DESKCHECK_INTERPRETER_H
 
@@ -30,8 +30,8 @@
 #include "internal/pycore_setobject.h"
 #endif
 
-#if PY_VERSION_HEX < 0x030B0000 || PY_VERSION_HEX >= 0x030F0000 || defined(Py_GIL_DISABLED)
-#error "the native tracer knows the frames of CPython 3.11 to 3.14 with a GIL only"
+#if PY_VERSION_HEX < 0x030B0000 || PY_VERSION_HEX >= 0x03100000 || defined(Py_GIL_DISABLED)
+#error "the native tracer knows the frames of CPython 3.11 to 3.15 with a GIL only"
 #endif
 
 typedef _PyInterpreterFrame IFrame;
@@ -230,6 +230,10 @@ range_left(PyObject *o, int64_t *start, int64_t *stop, int64_t *step, int64_t *l
 #if PY_VERSION_HEX >= 0x030C0000
 #include "internal/pycore_instruments.h"
 #define HAS_LOCAL_EVENTS 1
+#if PY_VERSION_HEX >= 0x030F0000
+#define _PY_MONITORING_LOCAL_EVENTS (PY_MONITORING_EVENT_STOP_ITERATION + 1)  /* it has others, too; those stay for all code */
+#define FRAME_COMPLETED FRAME_CLEARED
+#endif
 enum { SETTRACE = 1 << PY_MONITORING_SYS_TRACE_ID };
 
 static inline void

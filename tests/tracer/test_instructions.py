@@ -153,18 +153,18 @@ def test_an_exception(traced: Callable[..., Any]) -> None:
                 except ZeroDivisionError as e:
                     x = 9
             return x
-        f([0])
+        f(iter([0]))
     """
     trace = traced(source, granularity=Granularity.INSTRUCTION).trace
     rows = [e for e in trace if e.function == "f"]
     raised = next(i for i, e in enumerate(rows) if e.kind is Kind.RAISE)
     assert rows[raised - 1].instruction == "BINARY_OP //"
-    assert [render(v) for v in trace[rows[raised - 1].index].stack][1:] == ["1", "0"]
+    assert [render(v) for v in trace[rows[raised - 1].index].stack][-2:] == ["1", "0"]
     handler = [trace[e.index] for e in rows[raised + 1 :] if e.kind is Kind.INSTRUCTION]
     assert handler[0].instruction == "PUSH_EXC_INFO"
-    iterator, exception = handler[0].stack
+    iterator, *_empty, exception = handler[0].stack
     assert (iterator.kind, exception.type) == ("iterator", "ZeroDivisionError")
-    assert [value.type for value in handler[1].stack][1:] == ["NoneType", "ZeroDivisionError"]
+    assert [value.type for value in handler[1].stack][-2:] == ["NoneType", "ZeroDivisionError"]
     assert handler[1].stack[0].kind == "iterator"
 
 
@@ -209,6 +209,7 @@ def test_a_generator(steps: Callable[..., Steps]) -> None:
     assert not [text for text, _ in found if text.startswith(("RESUME", "RETURN_GENERATOR"))]
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 15), reason="from 3.15 on it is on the stack as that of any loop")
 def test_a_generator_expression_has_its_iterable(steps: Callable[..., Steps]) -> None:
     """The iterable of a generator expression is on the stack from its call on, before it is loaded."""
     found = steps("xs = list(q for q in (3, 4))\n", "<genexpr>")

@@ -100,7 +100,7 @@ CHANGING = frozenset(
     PRINT_EXPR LOAD_BUILD_CLASS SETUP_ANNOTATIONS IMPORT_NAME IMPORT_FROM IMPORT_STAR LOAD_LOCALS
     LOAD_FROM_DICT_OR_GLOBALS LOAD_FROM_DICT_OR_DEREF LOAD_SUPER_ATTR STORE_NAME DELETE_NAME STORE_GLOBAL
     DELETE_GLOBAL STORE_DEREF DELETE_DEREF STORE_SLICE DICT_MERGE CALL_FUNCTION_EX CALL_INTRINSIC_1
-    CALL_INTRINSIC_2 EXIT_INIT_CHECK INTERPRETER_EXIT ENTER_EXECUTOR RESERVED
+    CALL_INTRINSIC_2 EXIT_INIT_CHECK INTERPRETER_EXIT ENTER_EXECUTOR RESERVED TRACE_RECORD
     """.split()
 )
 """Instructions that may change anything, or that are too rare to be looked into."""
@@ -200,6 +200,10 @@ CALLABLES = _callables()
 
 _ATTRIBUTE_SHIFTED = sys.version_info >= (3, 12)
 """LOAD_ATTR: the lowest bit of its argument says that a method is called."""
+
+
+_ITERATOR_TAKES = _stack_effect("GET_ITER", 0, jump=False)
+"""Further slots that the iterator of a loop takes: from 3.15 on, the index into a list or tuple has its own."""
 
 
 class _Read(NamedTuple):
@@ -436,7 +440,7 @@ class _Walk:
 
     def _get_iter(self, arg: int, unit: int, _: object) -> int:
         self.pop(1)
-        self.stack.append(_UNKNOWN)
+        self.stack += [_UNKNOWN] * (1 + _ITERATOR_TAKES)
         return OPERANDS
 
     def _call(self, arg: int, unit: int, _: object) -> int | Act | None:

@@ -96,6 +96,8 @@ def instruction_text(
 
 
 def _name(names: tuple[str, ...], name: str, arg: int) -> str:
+    if name == "IMPORT_NAME" and sys.version_info >= (3, 15):  # PEP 810
+        return names[arg >> 2] + ("", " + lazy", " + eager", " + lazy")[arg & 3]
     beside, bits = _NULLS.get(name, ("", 0))
     said = names[arg >> bits]
     if not bits or not arg & 1:

@@ -908,16 +908,18 @@ class FrameView:
             if tag not in (VALUE, METHOD):
                 continue
             below, function = function, EMPTY
+            slot = base + position
+            if _TAGGED and words[slot] & _TAGS == _TAGS:
+                values.append(self._object(slot))
+                continue
             if running and not _holds_object(addresses[position]):
                 continue
-            slot = base + position
             try:
                 # There is no call between these lines: no other thread gets its turn there.
                 if top is not None and words[top_at] & _TOP != top:
                     break
-                bits = words[slot]
-                _word[0] = bits & ~_TAGS
-                value = bits >> 2 if _TAGGED and bits & _TAGS == _TAGS else _object_of_word[0]
+                _word[0] = words[slot] & ~_TAGS
+                value = _object_of_word[0]
             except ValueError:
                 continue
             if type(value) is CoroutineType and value.cr_code.co_name in COMPREHENSIONS:

@@ -23,7 +23,8 @@ LEAVE_OUT = {"proc", "sys", "dev", "tmp"}
 
 @pytest.mark.level("strict")
 @pytest.mark.skipif(
-    os.geteuid() != 0 or shutil.which("unshare") is None, reason="needs root and unshare: would make another root"
+    os.geteuid() != 0 or shutil.which("unshare") is None,
+    reason="needs root and unshare: would make another root",
 )
 def test_a_root_that_is_no_mount_point(tmp_path: Path) -> None:
     """A program runs there as anywhere; of the mounts that are made nothing is seen outside."""
@@ -35,14 +36,16 @@ def test_a_root_that_is_no_mount_point(tmp_path: Path) -> None:
             made += f"mkdir -p {root}; ln -s {os.readlink(path)} {root}{path}\n"
         else:
             made += f"mkdir -p {root}{path}; mount --rbind {path} {root}{path}\n"
-    for path in ("/proc", "/dev"):
-        made += f"mkdir -p {root}{path}; mount --rbind {path} {root}{path}\n"
-    made += f"mkdir -m 1777 {root}/tmp; exec chroot {root} {sys.executable} -c \"$PROGRAM\""
+    for name in ("/proc", "/dev"):
+        made += f"mkdir -p {root}{name}; mount --rbind {name} {root}{name}\n"
+    made += f'mkdir -m 1777 {root}/tmp; exec chroot {root} {sys.executable} -c "$PROGRAM"'
     paths = os.pathsep.join([path for path in sys.path if path and not path.startswith("/tmp/")])
     environment = {"PATH": os.environ["PATH"], "PROGRAM": PROGRAM, "PYTHONPATH": paths}
     before = Path("/proc/self/mounts").read_text()
     done = subprocess.run(
         ["unshare", "--mount", "sh", "-c", made], capture_output=True, text=True, check=False, env=environment
     )
-    assert done.stdout.rstrip(" ") == "returned /scratch/program\n[False, False, False]\n", done.stdout + done.stderr
+    assert done.stdout.rstrip(" ") == "returned /scratch/program\n[False, False, False]\n", (
+        done.stdout + done.stderr
+    )
     assert Path("/proc/self/mounts").read_text() == before

@@ -61,7 +61,7 @@ def test_it_is_what_reduce_tells(name: str) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                parts, state = (*iterator.__reduce__()[1:], None)[:2]  # type: ignore[misc]
+                parts, state = (*iterator.__reduce__()[1:], None)[:2]
             except SystemError:  # `count` at the largest Py_ssize_t
                 parts, state = (sys.maxsize, 1), None
         found = told(iterator)

@@ -343,7 +343,7 @@ def _stack(frame: types.FrameType) -> list[Any] | None:
         top = ctypes.c_int.from_address(data + _STACKTOP).value
     if top < variables:
         return None
-    stack = []
+    stack: list[Any] = []
     for word in [ctypes.c_uint64.from_address(first + 8 * n).value for n in range(variables, top)]:
         if _TAGGED and word & 3 == 3:
             stack.append(word >> 2)

@@ -203,7 +203,7 @@ _ATTRIBUTE_SHIFTED = sys.version_info >= (3, 12)
 
 
 _ITERATOR_TAKES = _stack_effect("GET_ITER", 0, jump=False)
-"""Further slots that the iterator of a loop takes: from 3.15 on, the index into a list or tuple has its own."""
+"""Further slots that the iterator of a loop takes: from 3.15 on, the index into a sequence has its own."""
 
 
 class _Read(NamedTuple):

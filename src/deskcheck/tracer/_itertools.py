@@ -1,7 +1,7 @@
-"""What an iterator of itertools has before it, read where it lies: nothing of it is drawn, no code of the program runs.
+"""What an iterator of itertools has before it, read where it lies: nothing is drawn, no code of the program runs.
 
-`__reduce__` told that up to 3.13, and warned (3.12, 3.13); 3.14 has none. What it told is told here, as (parts, state), from the
-C structures of Modules/itertoolsmodule.c, which are the same from 3.11 to 3.14.
+`__reduce__` told that up to 3.13, and warned (3.12, 3.13); 3.14 has none. What it told is told here, as
+(parts, state), from the C structures of Modules/itertoolsmodule.c, which are the same from 3.11 to 3.15.
 """
 
 import builtins
@@ -155,6 +155,6 @@ _TOLD: dict[int, Callable[[Any], Told]] = {
 
 
 def told(iterator: Any) -> Told | None:
-    """What `__reduce__` of 3.11 gives: the arguments of its type, and a state. None if it is of another module."""
+    """What `__reduce__` of 3.11 gives: arguments of the type, and a state. None for what is of no such type."""
     read = _TOLD.get(id(type(iterator)))
     return None if read is None else read(iterator)

@@ -115,7 +115,7 @@ _ADDS_TO = frozenset(
 _PUSHES_NOTHING = ("STORE_", "DELETE_", "POP_", "RAISE_", "RERAISE", "PRINT_EXPR", "IMPORT_STAR", "RETURN_")
 _KEEPS = frozenset({"JUMP_IF_TRUE_OR_POP", "JUMP_IF_FALSE_OR_POP"})  # 3.12 tests a copy instead
 _TAKES_ONE = frozenset(
-    {"BEFORE_WITH", "BEFORE_ASYNC_WITH", "UNPACK_SEQUENCE", "UNPACK_EX", "LOAD_METHOD", "LOAD_ATTR", "LOAD_SPECIAL"}
+    "BEFORE_WITH BEFORE_ASYNC_WITH LOAD_SPECIAL UNPACK_SEQUENCE UNPACK_EX LOAD_METHOD LOAD_ATTR".split()
 )
 """Instructions that replace the top of the stack by any number of values."""
 _JUMPS = frozenset(opcode.hasjrel)

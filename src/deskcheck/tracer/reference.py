@@ -1,6 +1,6 @@
 """The reference tracer: what a trace is, in Python, to be read. Speed is the native tracer's work.
 
-It stands on `sys.settrace` and turns what that reports, which differs between 3.11, 3.12 and 3.13,
+It stands on `sys.settrace` and turns what that reports, which differs from 3.11 to 3.15,
 into events that do not (docs/reference/format.md defines them):
 
 - A comprehension has no frame of its own on any version (PEP 709): its further items are `line`

@@ -100,8 +100,8 @@ def build(
 def _keep_mounts_here(folder: str) -> None:
     """What is mounted from now on is seen in this mount namespace alone. folder: any, not the root.
 
-    That is said of a mount point. Where `chroot` made a root that is none, go to the namespace's own, mount our
-    folder over itself there, and enter that: what was around it is gone from the namespace.
+    That is said of a mount point. Where `chroot` made a root that is none, go to the namespace's own root,
+    mount our folder over itself there, and enter that: what was around it is gone from the namespace.
     """
     try:
         kernel.mount(None, "/", None, kernel.MS_REC | kernel.MS_PRIVATE)

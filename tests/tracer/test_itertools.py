@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from deskcheck.tracer._itertools import told
+from deskcheck.tracer.contents.iterators import told
 
 WORDS = ["b", "aa", "", "c", "aa"]
 MAKE: dict[str, Callable[[], Iterator[Any]]] = {

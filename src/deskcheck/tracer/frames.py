@@ -32,16 +32,12 @@ from types import (
 from typing import Any, NamedTuple
 
 from deskcheck.tracer._instructions import instruction_text
+from deskcheck.tracer.contents.memory import WORD, copy, objects_at, pointer_at, pointer_to
 
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))
 
-_POINTER = ctypes.sizeof(ctypes.c_void_p)
-_copy = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)(
-    ctypes._memmove_addr  # type: ignore[attr-defined]
-)
-"""memmove, holding the GIL. `from_address` would raise an audit event that the program can hear."""
-_FRAME_OF_OBJECT = 3 * _POINTER
+_FRAME_OF_OBJECT = 3 * WORD
 """Offset of `f_frame` in PyFrameObject: after the object header and `f_back`."""
 
 
@@ -76,7 +72,7 @@ _FREE_THREADED = "t" in getattr(sys, "abiflags", "")
 
 def _layout() -> _Layout | None:
     """The layout of the running interpreter; None where it is not known."""
-    if sys.implementation.name != "cpython" or _POINTER != 8 or _FREE_THREADED:
+    if sys.implementation.name != "cpython" or WORD != 8 or _FREE_THREADED:
         return None
     return LAYOUTS.get(sys.version_info[:2])
 
@@ -160,29 +156,8 @@ _IMPLICIT_NAMES = frozenset(
 # 6. A generator among such operands that runs and has one reference may be closing because it is being
 #    freed: its weak references were cleared before that, and one made now would outlive it.
 
-_Objects = ctypes.POINTER(ctypes.py_object)
 _FrameData = ctypes.POINTER(ctypes.POINTER(ctypes.c_size_t))
 _Residency = ctypes.c_char * 2
-
-
-def _pointer_to(kind: Any, address: int) -> Any:
-    """A pointer to an address; `cast` and `from_address` would raise audit events, and what of ctypes is
-    written in Python calls builtins that the program may have replaced."""
-    pointer = kind()
-    _copy(ctypes.byref(pointer), ctypes.byref(ctypes.c_size_t(address)), _POINTER)
-    return pointer
-
-
-def objects_at(address: int) -> Any:
-    """The object pointers at an address: indexing gives the object that lies there at that moment with
-    a reference of its own, in one step, or raises ValueError for NULL."""
-    return _pointer_to(_Objects, address)
-
-
-def pointer_at(address: int) -> int:
-    number = ctypes.c_size_t()
-    _copy(ctypes.byref(number), address, _POINTER)
-    return number.value
 
 
 _word = (ctypes.c_size_t * 1)()
@@ -204,14 +179,14 @@ _mincore = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_size_t, ctypes.c_size_t, cty
 def _mapped(address: int) -> bool:
     """Whether there is memory at the 16 bytes from an address on."""
     first = address & -_PAGE
-    return bool(_mincore(first, address + 2 * _POINTER - first, ctypes.byref(_Residency())) == 0)
+    return bool(_mincore(first, address + 2 * WORD - first, ctypes.byref(_Residency())) == 0)
 
 
 def type_at(address: int) -> int:
     """Address of the type of the object that a pointer, which may be stale, points to; 0 if it is gone."""
     if not _mapped(address) or not 0 < pointer_at(address) & _REFERENCES < 1 << 32:
         return 0  # in freed memory lies a pointer or a pattern
-    return pointer_at(address + _POINTER)
+    return pointer_at(address + WORD)
 
 
 def _bound(function: Any, owner: Any) -> Any:
@@ -668,7 +643,7 @@ class FrameView:
         self.frame = frame
         self.code = frame.f_code
         self.facts = facts(self.code)
-        self._words = _pointer_to(_FrameData, id(frame) + _FRAME_OF_OBJECT)[0]
+        self._words = pointer_to(_FrameData, id(frame) + _FRAME_OF_OBJECT)[0]
         """The words of `_PyInterpreterFrame`. Shares the frame object's pointer to it: indexing follows that
         each time."""
 
@@ -754,7 +729,7 @@ class FrameView:
         if top == (0 if LAYOUT.tagged else _TOP):
             return None
         if LAYOUT.tagged:
-            top = (top - pointer_at(id(self.frame) + _FRAME_OF_OBJECT)) // _POINTER - LAYOUT.localsplus
+            top = (top - pointer_at(id(self.frame) + _FRAME_OF_OBJECT)) // WORD - LAYOUT.localsplus
         return min(max(0, top - len(self.facts.names)), self.code.co_stacksize)
 
     def _depth(self, top: int) -> int:
@@ -884,7 +859,7 @@ class FrameView:
         assert LAYOUT is not None
         addresses = (ctypes.c_size_t * count)()
         data = pointer_at(id(self.frame) + _FRAME_OF_OBJECT)
-        _copy(addresses, data + _POINTER * (LAYOUT.localsplus + first), _POINTER * count)
+        copy(addresses, data + WORD * (LAYOUT.localsplus + first), WORD * count)
         return [address & ~_TAGS for address in addresses]
 
     def _values(

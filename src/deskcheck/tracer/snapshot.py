@@ -25,10 +25,11 @@ from json.encoder import encode_basestring as quote  # C-accelerated, keeps non-
 from json.encoder import encode_basestring_ascii as quote_ascii
 from typing import Any
 
-from deskcheck.tracer import _itertools
 from deskcheck.tracer.contents import arrays as _arrays
 from deskcheck.tracer.contents import c_state as _c_state
-from deskcheck.tracer.frames import FrameView, objects_at, pointer_at
+from deskcheck.tracer.contents import iterators as _iterators
+from deskcheck.tracer.contents.memory import objects_at, pointer_at
+from deskcheck.tracer.frames import FrameView
 from deskcheck.tracer.limits import TraceLimits
 
 _native: Any
@@ -1036,7 +1037,7 @@ def _reduced(*names: str) -> Callable[[Any], dict[str, Any]]:
 
 
 def _reduce(iterator: Any) -> tuple[tuple[Any, ...], Any]:
-    found = _itertools.told(iterator)
+    found = _iterators.told(iterator)
     if found is not None:
         return found
     reduced: Any = getattr(type(iterator), "__reduce__")(iterator)  # noqa: B009  # mypy has none with self

@@ -1,4 +1,4 @@
-"""What an iterator of itertools has before it, read where it lies: nothing is drawn, no code of the program runs.
+"""What an iterator of itertools has before it, read where it lies: nothing is drawn, and no code runs.
 
 `__reduce__` told that up to 3.13, and warned (3.12, 3.13); 3.14 has none. What it told is told here, as
 (parts, state), from the C structures of Modules/itertoolsmodule.c, which are the same from 3.11 to 3.15.
@@ -11,14 +11,13 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from deskcheck.tracer.frames import objects_at, pointer_at
+from deskcheck.tracer.contents.memory import WORD, objects_at, pointer_at
 
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))
 
 Told = tuple[tuple[Any, ...], Any]
 _HEAD = 16
-_WORD = 8
 
 
 def _part(iterator: Any, word: int) -> Any:
@@ -35,18 +34,18 @@ def _part_or(iterator: Any, word: int, otherwise: Any) -> Any:
 
 def _number(iterator: Any, word: int) -> int:
     """A word of the structure as a signed number."""
-    return ctypes.c_ssize_t(pointer_at(id(iterator) + _HEAD + _WORD * word)).value
+    return ctypes.c_ssize_t(pointer_at(id(iterator) + _HEAD + WORD * word)).value
 
 
 def _numbers(iterator: Any, word: int, count: int) -> tuple[int, ...]:
     """The array of numbers that a word points to."""
-    first = pointer_at(id(iterator) + _HEAD + _WORD * word)
-    return tuple([ctypes.c_ssize_t(pointer_at(first + _WORD * n)).value for n in range(count)])
+    first = pointer_at(id(iterator) + _HEAD + WORD * word)
+    return tuple([ctypes.c_ssize_t(pointer_at(first + WORD * n)).value for n in range(count)])
 
 
 def _is_true(iterator: Any, word: int) -> bool:
     """A C int."""
-    return bool(pointer_at(id(iterator) + _HEAD + _WORD * word) & 0xFFFFFFFF)
+    return bool(pointer_at(id(iterator) + _HEAD + WORD * word) & 0xFFFFFFFF)
 
 
 def _count(iterator: Any) -> Told:
@@ -84,7 +83,7 @@ def _pair_and_flag(iterator: Any) -> Told:
 
 def _zip_longest(iterator: Any) -> Told:
     iterators = _part(iterator, 2)
-    first = (tuple.__basicsize__ - _HEAD) // _WORD
+    first = (tuple.__basicsize__ - _HEAD) // WORD
     inner = [_part_or(iterators, first + n, ()) for n in range(len(iterators))]  # NULL once it is exhausted
     return tuple(inner), _part_or(iterator, 4, None)
 
@@ -155,6 +154,6 @@ _TOLD: dict[int, Callable[[Any], Told]] = {
 
 
 def told(iterator: Any) -> Told | None:
-    """What `__reduce__` of 3.11 gives: arguments of the type, and a state. None for what is of no such type."""
+    """What `__reduce__` of 3.11 gives: arguments of the type, and a state. None for other iterators."""
     read = _TOLD.get(id(type(iterator)))
     return None if read is None else read(iterator)

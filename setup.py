@@ -7,9 +7,14 @@ README lead nowhere unless they are whole.
 
 import re
 import shutil
+import sys
 import sysconfig
-import tomllib
 from pathlib import Path
+
+try:
+    import tomllib
+except ImportError:
+    sys.exit(f"deskcheck needs Python 3.11 or newer, and this is {sys.version.split()[0]}")
 
 from setuptools import Extension, setup
 from setuptools.command.build_py import build_py

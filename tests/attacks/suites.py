@@ -166,7 +166,9 @@ DEEDS = {
     "kills its guard": "stay()\nos.kill(os.getppid(), signal.SIGKILL)\ntime.sleep(1000)",
     "kills its guard, and speaks on": "stay('while True: os.write(job[\"channel\"], bytes(100))')\n"
     "os.kill(os.getppid(), signal.SIGKILL)\ntime.sleep(1000)",
-    "reports for its guard": "for n in os.listdir(f'/proc/{os.getppid()}/fd'):\n    try:\n"
+    "reports for its guard": "for n in os.listdir(f'/proc/{os.getppid()}/fd'):\n"
+    # No file: libffi keeps its own open, and as root this would write into it.
+    "    if not os.readlink(f'/proc/{os.getppid()}/fd/{n}').startswith('pipe:'):\n        continue\n    try:\n"
     "        at = os.open(f'/proc/{os.getppid()}/fd/{n}', os.O_WRONLY | os.O_NONBLOCK)\n"
     "        os.write(at, b'{\"status\": [], \"cpu_s\": 1}')\n    except OSError:\n        pass",
     "leaves children": "stay()\nstay()",

@@ -4,6 +4,7 @@ import importlib.util
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -162,7 +163,7 @@ CAUSES: list[tuple[str, set[Cause]]] = [
     ("import random, time\nrandom.seed(time.time())\nx = random.random()", {Cause.TIME}),
     ("import random\nrandom.seed(3)\nx = {random.random(), 'a', 'b'}\nclass A: pass\ny = A()", set()),
 ]
-WHEN = {THREADS: pytest.mark.exhaustive, "import os\nx = os.getpid()": ()}
+WHEN: dict[str, Any] = {THREADS: pytest.mark.exhaustive, "import os\nx = os.getpid()": ()}
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,9 @@ UNSTEADY = {
     "threads_pool": "threads take turns as the machine has it",
     "threads_take_turns": "threads take turns as the machine has it",
 }
+if sys.version_info >= (3, 14):
+    UNSTEADY["audit_hook"] = "hears the calls of ctypes that the reference makes, which 3.14 announces"
+    UNSTEADY["values_cycles"] = "shows how much of the stack is used"
 """Programs of tests/programs whose traces differ between two runs under one tracer, and why."""
 
 

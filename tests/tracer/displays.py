@@ -203,13 +203,13 @@ y = everything(
     **d)
 ===
 y = [look(k)  # half: [] [7]
-     for k in x]
+     for k in iter(x)]
 ===
 y = {k: look(k)  # half: {} {1: 7}
-     for k in x}
+     for k in iter(x)}
 ===
 y = {look(k)  # half: set() {7}
-     for k in x}
+     for k in iter(x)}
 ===
 y = [*x,
      *[look()]]  # half: [1, 2]

@@ -443,16 +443,23 @@ def test_live_iterators_are_on_the_stack(traced: Callable[..., Any]) -> None:
     ).trace
 
     def position(iterator: Value) -> str:
+        if iterator.kind == "list" or iterator.type in ("tuple", "str"):
+            return ""
+        if iterator.type == "int":
+            return f"next {iterator!r}"
         fields = dict(iterator.fields)
         return f"next {fields['next']!r}" if "next" in fields else f"left {fields['left']!r}"
 
-    stacks = [[position(iterator) for iterator in e.stack] for e in at_line(trace, 4)]
+    stacks = [list(filter(None, map(position, e.stack))) for e in at_line(trace, 4)]
     assert stacks == [
         [f"next {i}", f"next {j}", f"left range({n}, 2)"] for i in (1, 2) for j in (1, 2) for n in (1, 2)
     ]
     kinds = [iterator.type for iterator in at_line(trace, 4)[0].stack]
-    assert kinds[0] == "tuple_iterator"
-    assert kinds[2] == "range_iterator"
+    if sys.version_info >= (3, 15):  # of a sequence, that and the index of the next item
+        assert kinds[:4] == ["tuple", "int", "str", "int"]
+    else:
+        assert kinds[0] == "tuple_iterator"
+    assert kinds[-1] == "range_iterator"
     assert at_line(trace, 5)[0].stack == []
 
 
@@ -471,7 +478,7 @@ def test_the_iterator_of_a_loop_that_stores_is_on_the_stack(traced: Callable[...
     ).trace
     call = next(trace[e.index] for e in trace if e.kind == "call" and e.function == "D.__del__")
     (caller,) = [frame for frame in call.state.frames.values() if frame.function == "f"]
-    assert len(caller.stack) == 1
+    assert len(caller.stack) == (sys.version_info < (3, 15))  # 3.15 lets go of it at the end of the loop
 
 
 def test_a_comprehension_is_part_of_its_frame(traced: Callable[..., Any]) -> None:
@@ -724,4 +731,5 @@ def test_a_call_that_returns_into_its_line_is_no_new_line(traced: Callable[..., 
     """3.12 tells of a line again after a call in it that a jump may pass, often from its second run on."""
     ran = traced("\n" + CALLS_INTO_ITS_LINE)
     lines = [event.line for event in ran.trace if event.kind == "line" and event.function == "f"]
-    assert lines == [10, 11, 12, 13, 13, 14, *(2 * [10, 11, 12, 13, 14])]  # as sys.settrace on 3.11, 3.13
+    back = [13] * (sys.version_info >= (3, 14))  # as sys.settrace on 3.11, 3.13; 3.14 tells of each jump back
+    assert lines == [10, 11, 12, 13, 13, *back, 14, *(2 * [10, 11, 12, 13, *back, 14])]

@@ -31,6 +31,9 @@ from deskcheck.tracer._instructions import constant_text
 from deskcheck.tracer.frames import _LEAVES, CodeFacts, _after
 from tests.sample import spread
 
+SMALL = "LOAD_SMALL_INT" if sys.version_info >= (3, 14) else "LOAD_CONST"
+NO_DIVISION = "division by zero" if sys.version_info >= (3, 14) else "integer division or modulo by zero"
+
 PROGRAMS = sorted((Path(__file__).parents[1] / "programs").glob("*.py"))
 
 Steps = list[tuple[str, list[str]]]
@@ -104,6 +107,8 @@ def test_keyword_and_starred_calls(steps: Callable[..., Steps]) -> None:
         assert dict(found)["KW_NAMES ('reverse',)"][-2:] == ["(1, 2)", "True"]
     starred = next(stack for text, stack in found if text.startswith("CALL_FUNCTION_EX"))
     assert "<built-in function max>" in starred
+    if sys.version_info >= (3, 14):  # there is always room for keyword arguments
+        assert starred.pop() == "<unbound>"
     assert starred[-1] == "[2, 1]"
 
 
@@ -131,7 +136,7 @@ def test_a_line_comes_before_its_first_instruction(traced: Callable[..., Any]) -
     assert rows[:5] == [
         ("call", 1, None),
         ("line", 1, None),
-        ("instruction", 1, "LOAD_CONST 1"),
+        ("instruction", 1, f"{SMALL} 1"),
         ("instruction", 1, "STORE_NAME a"),
         ("line", 2, None),
     ]
@@ -148,18 +153,18 @@ def test_an_exception(traced: Callable[..., Any]) -> None:
                 except ZeroDivisionError as e:
                     x = 9
             return x
-        f([0])
+        f(iter([0]))
     """
     trace = traced(source, granularity=Granularity.INSTRUCTION).trace
     rows = [e for e in trace if e.function == "f"]
     raised = next(i for i, e in enumerate(rows) if e.kind is Kind.RAISE)
     assert rows[raised - 1].instruction == "BINARY_OP //"
-    assert [render(v) for v in trace[rows[raised - 1].index].stack][1:] == ["1", "0"]
+    assert [render(v) for v in trace[rows[raised - 1].index].stack][-2:] == ["1", "0"]
     handler = [trace[e.index] for e in rows[raised + 1 :] if e.kind is Kind.INSTRUCTION]
     assert handler[0].instruction == "PUSH_EXC_INFO"
-    iterator, exception = handler[0].stack
+    iterator, *_empty, exception = handler[0].stack
     assert (iterator.kind, exception.type) == ("iterator", "ZeroDivisionError")
-    assert [value.type for value in handler[1].stack][1:] == ["NoneType", "ZeroDivisionError"]
+    assert [value.type for value in handler[1].stack][-2:] == ["NoneType", "ZeroDivisionError"]
     assert handler[1].stack[0].kind == "iterator"
 
 
@@ -180,7 +185,7 @@ def test_the_place_of_an_exception_that_is_raised_again(steps: Callable[..., Ste
     texts = [text for text, _ in found]
     assert texts[-1] == "RERAISE 1"
     cleanup = found[texts.index("COPY 3")][1]
-    assert (cleanup[0], cleanup[2]) == ("None", "ZeroDivisionError('integer division or modulo by zero')")
+    assert (cleanup[0], cleanup[2]) == ("None", f"ZeroDivisionError({NO_DIVISION!r})")
     assert int(cleanup[1]) > 0
 
 
@@ -204,6 +209,7 @@ def test_a_generator(steps: Callable[..., Steps]) -> None:
     assert not [text for text, _ in found if text.startswith(("RESUME", "RETURN_GENERATOR"))]
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 15), reason="from 3.15 on it is on the stack as that of any loop")
 def test_a_generator_expression_has_its_iterable(steps: Callable[..., Steps]) -> None:
     """The iterable of a generator expression is on the stack from its call on, before it is loaded."""
     found = steps("xs = list(q for q in (3, 4))\n", "<genexpr>")
@@ -375,7 +381,9 @@ def test_the_text_is_what_dis_says() -> None:
             if known.opname in ("EXTENDED_ARG", "RESUME") or starts[known.offset] <= about.first_resume:
                 continue
             said = known.argrepr
-            if known.opcode in opcode.hasjrel:
+            if known.opname == "END_ASYNC_FOR":
+                said = ""
+            elif known.opcode in opcode.hasjrel:
                 said = f"to {known.argval}"
             elif known.opcode in opcode.hasconst:
                 said = constant_text(code.co_consts[known.arg or 0])

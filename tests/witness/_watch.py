@@ -322,25 +322,34 @@ def _steady(items: Any) -> bool:
 
 _FRAME_DATA, _STACKTOP, _SLOTS = 24, 64, 72
 """Offset in a frame object of the pointer to its data (Include/internal/pycore_frame.h); in these, of how many slots are in use, and of
-the slots: variables, cells, free variables, the value stack. The same from 3.11 to 3.13."""
+the slots: variables, cells, free variables, the value stack. The same from 3.11 to 3.13. In 3.14 (pycore_interpframe_structs.h) there is
+a pointer to the first slot that is free in place of the number, the slots begin 8 bytes later, and the two lowest bits of a slot are none of
+an address: both are set if it is a number, which is shifted by them (pycore_stackref.h)."""
+_TAGGED = sys.version_info[:2] == (3, 14)
 
 
 def _stack(frame: types.FrameType) -> list[Any] | None:
     """What lies on the value stack, `_NULL` for nothing; None where the interpreter has not noted its depth."""
-    if sys.version_info[:2] not in ((3, 11), (3, 12), (3, 13)):
+    if sys.version_info[:2] not in ((3, 11), (3, 12), (3, 13), (3, 14)):
         return None
     code = frame.f_code
     variables = len({*code.co_varnames, *code.co_cellvars}) + len(code.co_freevars)
     data = ctypes.c_void_p.from_address(id(frame) + _FRAME_DATA).value
     assert data is not None
-    top = ctypes.c_int.from_address(data + _STACKTOP).value
+    first = data + _SLOTS + 8 * _TAGGED
+    if _TAGGED:
+        top = ((ctypes.c_void_p.from_address(data + _STACKTOP).value or 0) - first) // 8
+    else:
+        top = ctypes.c_int.from_address(data + _STACKTOP).value
     if top < variables:
         return None
-    slots = [data + _SLOTS + 8 * position for position in range(variables, top)]
-    stack = [
-        ctypes.py_object.from_address(slot).value if ctypes.c_void_p.from_address(slot).value else _NULL
-        for slot in slots
-    ]
+    stack: list[Any] = []
+    for word in [ctypes.c_uint64.from_address(first + 8 * n).value for n in range(variables, top)]:
+        if _TAGGED and word & 3 == 3:
+            stack.append(word >> 2)
+            continue
+        word &= ~3 if _TAGGED else -1
+        stack.append(ctypes.cast(word, ctypes.py_object).value if word else _NULL)
     if code.co_name == "<genexpr>":  # its iterable, which a trace counts as on the stack from the beginning
         iterable = frame.f_locals.get(".0", _NULL)
         if iterable is not _NULL and not any(obj is iterable for obj in stack):
@@ -503,6 +512,8 @@ class Witness:
         values = copy.names(frame.f_globals, modules=False)
         told = copy.value(arg) if given else None
         raw = _stack(frame) if kind in ("call", "line", "yield") else None
+        if raw and kind == "yield" and _TAGGED:
+            raw.pop()  # what is yielded still lies there
         stack = None if raw is None else [["NULL"] if obj is _NULL else copy.slot(obj) for obj in raw]
         del raw
         copy.finish()

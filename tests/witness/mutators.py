@@ -171,6 +171,8 @@ _LIST = {
     "sort": ["{x}.sort(key={f})", "{x}.sort()", "{x}.sort(key={f}, reverse=True)"],
 }
 _BYTEARRAY = {**_SEQUENCE, "clear": ["{x}.clear()"]}
+if hasattr(bytearray, "resize"):  # 3.14
+    _BYTEARRAY["resize"] = ["{x}.resize({n})", "{x}.resize(1)"]
 _ARRAY = {name: found for name, found in _SEQUENCE.items() if name != "__init__"} | {
     "fromlist": ["{x}.fromlist([8, 9])"],
     "frombytes": ["{x}.frombytes(bytes(8))"],

@@ -68,8 +68,8 @@ PURE = frozenset(
     JUMP_BACKWARD_NO_INTERRUPT POP_JUMP_FORWARD_IF_NONE POP_JUMP_FORWARD_IF_NOT_NONE
     POP_JUMP_BACKWARD_IF_NONE POP_JUMP_BACKWARD_IF_NOT_NONE POP_JUMP_IF_NONE POP_JUMP_IF_NOT_NONE
     RETURN_VALUE RETURN_CONST END_FOR END_SEND LIST_TO_TUPLE GET_LEN MATCH_SEQUENCE MATCH_MAPPING
-    RETURN_GENERATOR COPY_FREE_VARS MAKE_CELL YIELD_VALUE LOAD_ASSERTION_ERROR PUSH_EXC_INFO
-    CHECK_EXC_MATCH POP_EXCEPT RERAISE
+    RETURN_GENERATOR COPY_FREE_VARS MAKE_CELL YIELD_VALUE LOAD_ASSERTION_ERROR LOAD_COMMON_CONSTANT
+    PUSH_EXC_INFO CHECK_EXC_MATCH POP_EXCEPT RERAISE NOT_TAKEN POP_ITER BUILD_INTERPOLATION BUILD_TEMPLATE
     """.split()
 )
 """Instructions that change nothing but the frame they run in, whatever their operands are, and are no method
@@ -88,17 +88,19 @@ DRAWING = frozenset({"CONTAINS_OP", "UNPACK_SEQUENCE", "UNPACK_EX"})
 """As those, but they also draw from an operand that is an iterator."""
 BUILDING = frozenset({"LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE", "LIST_APPEND", "SET_ADD", "MAP_ADD"})
 """They change what the same expression has made."""
-_FIRST_IN_PLACE = 13
-"""BINARY_OP: the first of the in-place operators (Include/opcode.h, NB_INPLACE_ADD)."""
+_FIRST_IN_PLACE, _SUBSCRIPT = 13, 26
+"""BINARY_OP: the first of the in-place operators (Include/opcode.h, NB_INPLACE_ADD); from 3.14 on an item is
+read by one, too (NB_SUBSCR)."""
 
 CHANGING = frozenset(
     """
     MATCH_KEYS MATCH_CLASS CHECK_EG_MATCH WITH_EXCEPT_START PREP_RERAISE_STAR BEFORE_WITH BEFORE_ASYNC_WITH
+    LOAD_SPECIAL
     GET_AITER GET_ANEXT GET_AWAITABLE GET_YIELD_FROM_ITER SEND END_ASYNC_FOR ASYNC_GEN_WRAP CLEANUP_THROW
     PRINT_EXPR LOAD_BUILD_CLASS SETUP_ANNOTATIONS IMPORT_NAME IMPORT_FROM IMPORT_STAR LOAD_LOCALS
     LOAD_FROM_DICT_OR_GLOBALS LOAD_FROM_DICT_OR_DEREF LOAD_SUPER_ATTR STORE_NAME DELETE_NAME STORE_GLOBAL
     DELETE_GLOBAL STORE_DEREF DELETE_DEREF STORE_SLICE DICT_MERGE CALL_FUNCTION_EX CALL_INTRINSIC_1
-    CALL_INTRINSIC_2 EXIT_INIT_CHECK INTERPRETER_EXIT ENTER_EXECUTOR RESERVED
+    CALL_INTRINSIC_2 EXIT_INIT_CHECK INTERPRETER_EXIT ENTER_EXECUTOR RESERVED TRACE_RECORD
     """.split()
 )
 """Instructions that may change anything, or that are too rare to be looked into."""
@@ -157,7 +159,7 @@ METHODS: dict[type, dict[str, int]] = {
         none=f"{_OF_NUMBERS} bit_count bit_length denominator numerator is_integer to_bytes",
         draws="from_bytes",
     ),
-    float: _rows(none=f"{_OF_NUMBERS} fromhex hex is_integer"),
+    float: _rows(none=f"{_OF_NUMBERS} from_number fromhex hex is_integer"),
     complex: _rows(none="conjugate imag real from_number"),
 }
 """What each method of a builtin type does to anything that a trace shows. Every one of them may call back, by
@@ -200,6 +202,10 @@ _ATTRIBUTE_SHIFTED = sys.version_info >= (3, 12)
 """LOAD_ATTR: the lowest bit of its argument says that a method is called."""
 
 
+_ITERATOR_TAKES = _stack_effect("GET_ITER", 0, jump=False)
+"""Further slots that the iterator of a loop takes: from 3.15 on, the index into a sequence has its own."""
+
+
 class _Read(NamedTuple):
     """What lies in a slot of the value stack, as far as it is known: where it was read."""
 
@@ -219,12 +225,14 @@ _NULL = _Read("null")
 _MADE = _Read("made")
 """A function that the line has made: a generator expression's, or a comprehension's."""
 
-_LEAVE = frozenset("CACHE NOP PRECALL KW_NAMES EXTENDED_ARG RESUME POP_TOP STORE_FAST DELETE_FAST".split())
+_LEAVE = frozenset(
+    "CACHE NOP NOT_TAKEN PRECALL KW_NAMES EXTENDED_ARG RESUME POP_TOP STORE_FAST DELETE_FAST".split()
+)
 _TAKES = {
     **dict.fromkeys("UNARY_POSITIVE UNARY_NEGATIVE UNARY_NOT UNARY_INVERT TO_BOOL GET_ITER".split(), 1),
     **dict.fromkeys("LIST_APPEND SET_ADD FORMAT_SIMPLE CONVERT_VALUE UNPACK_SEQUENCE".split(), 1),
     **dict.fromkeys("COMPARE_OP CONTAINS_OP IS_OP LIST_EXTEND SET_UPDATE DICT_UPDATE".split(), 2),
-    **dict.fromkeys("LOAD_CLOSURE LOAD_NAME LOAD_ASSERTION_ERROR".split(), 0),
+    **dict.fromkeys("LOAD_CLOSURE LOAD_NAME LOAD_ASSERTION_ERROR LOAD_COMMON_CONSTANT".split(), 0),
     "BINARY_SLICE": 3,
     "FORMAT_WITH_SPEC": 2,
 }
@@ -318,11 +326,13 @@ class _Walk:
         self.stack.append(_Read("slot", arg, None, unit))
         return NOTHING
 
-    _load_fast_check = _load_deref = _load_fast
+    _load_fast_check = _load_fast_borrow = _load_deref = _load_fast
 
     def _load_fast_load_fast(self, arg: int, unit: int, _: object) -> int:
         self.stack += [_Read("slot", arg >> 4, None, unit), _Read("slot", arg & 15, None, unit)]
         return NOTHING
+
+    _load_fast_borrow_load_fast_borrow = _load_fast_load_fast
 
     def _load_global(self, arg: int, unit: int, _: object) -> int:
         loaded = _Read("global", self.code.co_names[arg >> 1], None, unit)
@@ -336,6 +346,10 @@ class _Walk:
         value = self.code.co_consts[arg]
         small = type(value) is int and -(1 << 30) < value < 1 << 30
         self.stack.append(_Read("const", value) if small else _UNKNOWN)
+        return NOTHING
+
+    def _load_small_int(self, arg: int, unit: int, _: object) -> int:
+        self.stack.append(_Read("const", arg))
         return NOTHING
 
     def _push_null(self, arg: int, unit: int, _: object) -> int:
@@ -373,6 +387,8 @@ class _Walk:
         return OPERANDS
 
     def _binary_op(self, arg: int, unit: int, following: _Instruction | None) -> int | Act | None:
+        if arg == _SUBSCRIPT:
+            return self._binary_subscr(arg, unit, following)
         left, _right = self.pop(2)
         self.stack.append(_UNKNOWN)
         if arg < _FIRST_IN_PLACE:
@@ -424,7 +440,7 @@ class _Walk:
 
     def _get_iter(self, arg: int, unit: int, _: object) -> int:
         self.pop(1)
-        self.stack.append(_UNKNOWN)
+        self.stack += [_UNKNOWN] * (1 + _ITERATOR_TAKES)
         return OPERANDS
 
     def _call(self, arg: int, unit: int, _: object) -> int | Act | None:

@@ -21,20 +21,38 @@ INT_BITS = 256
 _CONSTANTS = frozenset(opcode.opname[op] for op in opcode.hasconst)
 _NAMES = frozenset(opcode.opname[op] for op in opcode.hasname)
 _VARIABLES = frozenset(opcode.opname[op] for op in (*opcode.haslocal, *opcode.hasfree))
-_TWO_VARIABLES = frozenset({"LOAD_FAST_LOAD_FAST", "STORE_FAST_LOAD_FAST", "STORE_FAST_STORE_FAST"})
+_TWO_VARIABLES = frozenset(
+    {
+        "LOAD_FAST_LOAD_FAST",
+        "LOAD_FAST_BORROW_LOAD_FAST_BORROW",
+        "STORE_FAST_LOAD_FAST",
+        "STORE_FAST_STORE_FAST",
+    }
+)
 _BINARY: list[str] = [symbol for _, symbol in opcode._nb_ops]  # type: ignore[attr-defined]
 _COMPARISONS = tuple(opcode.cmp_op)
 _INTRINSICS: dict[str, list[str]] = {
     "CALL_INTRINSIC_1": list(getattr(opcode, "_intrinsic_1_descs", ())),
     "CALL_INTRINSIC_2": list(getattr(opcode, "_intrinsic_2_descs", ())),
 }
-_FUNCTION_PARTS = ("defaults", "kwdefaults", "annotations", "closure")
+_FUNCTION_PARTS = ("defaults", "kwdefaults", "annotations", "closure", "annotate")
 _MAKES_FUNCTION = frozenset({"MAKE_FUNCTION", "SET_FUNCTION_ATTRIBUTE"})
 _CONVERSIONS = ("", "str", "repr", "ascii")
 _NULLS = {"LOAD_GLOBAL": ("NULL", 1), "LOAD_ATTR": ("NULL|self", 1), "LOAD_SUPER_ATTR": ("NULL|self", 2)}
 """What these push beside the value if the argument's lowest bit is set, and how many bits are no name."""
 if sys.version_info < (3, 12):
     del _NULLS["LOAD_ATTR"]
+_SAID: dict[str, list[str]] = {}
+"""What the arguments of further instructions mean, in their order."""
+if sys.version_info >= (3, 14):
+    _SAID = {
+        "IS_OP": ["is", "is not"],
+        "CONTAINS_OP": ["in", "not in"],
+        "LOAD_COMMON_CONSTANT": [
+            each.__name__ if type(each) is type else repr(each) for each in opcode._common_constants
+        ],
+        "LOAD_SPECIAL": list(opcode._special_method_names),
+    }
 _COMPARISON_SHIFT = {11: 0, 12: 4}.get(sys.version_info[1], 5)
 
 
@@ -65,6 +83,8 @@ def instruction_text(
             said = f"bool({said})"
     elif name in _INTRINSICS:
         said = _INTRINSICS[name][arg]
+    elif name in _SAID:
+        said = _SAID[name][arg]
     elif name in _MAKES_FUNCTION:
         said = ", ".join([part for bit, part in enumerate(_FUNCTION_PARTS) if arg & 1 << bit])
     elif name in ("FORMAT_VALUE", "CONVERT_VALUE"):
@@ -76,6 +96,8 @@ def instruction_text(
 
 
 def _name(names: tuple[str, ...], name: str, arg: int) -> str:
+    if name == "IMPORT_NAME" and sys.version_info >= (3, 15):  # PEP 810
+        return names[arg >> 2] + ("", " + lazy", " + eager", " + lazy")[arg & 3]
     beside, bits = _NULLS.get(name, ("", 0))
     said = names[arg >> bits]
     if not bits or not arg & 1:

@@ -6,7 +6,7 @@ also does not show the value stack, where the iterators of running `for` loops l
 the next line does not follow from the state.
 
 The layout of `_PyInterpreterFrame` is the interpreter's own and differs between versions: `LAYOUT`
-names the differences. This covers CPython 3.11 to 3.13 on 64-bit machines and nothing else.
+names the differences. This covers CPython 3.11 to 3.15 on 64-bit machines and nothing else.
 """
 
 import builtins
@@ -32,44 +32,58 @@ from types import (
 from typing import Any, NamedTuple
 
 from deskcheck.tracer._instructions import instruction_text
+from deskcheck.tracer.contents.memory import WORD, copy, objects_at, pointer_at, pointer_to
 
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))
 
-_POINTER = ctypes.sizeof(ctypes.c_void_p)
-_copy = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)(
-    ctypes._memmove_addr  # type: ignore[attr-defined]
-)
-"""memmove, holding the GIL. `from_address` would raise an audit event that the program can hear."""
-_FRAME_OF_OBJECT = 3 * _POINTER
+_FRAME_OF_OBJECT = 3 * WORD
 """Offset of `f_frame` in PyFrameObject: after the object header and `f_back`."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """Byte offsets in `_PyInterpreterFrame` (Include/internal/pycore_frame.h)."""
+    """Words in `_PyInterpreterFrame` (Include/internal/pycore_frame.h, pycore_interpframe_structs.h).
+
+    stacktop: how many slots are filled, an int that is -1 while the interpreter keeps it to itself; with
+    `tagged`, a pointer to the first slot that is free, which holds whenever other code runs.
+    tagged: a slot is a `_PyStackRef` (pycore_stackref.h): its two lowest bits say what it is.
+    """
 
     function: int
     namespace: int
-    stacktop: int = 64
-    localsplus: int = 72
+    stacktop: int = 8
+    localsplus: int = 9
+    tagged: bool = False
 
 
 LAYOUTS = {
-    (3, 11): _Layout(function=0, namespace=24),
-    (3, 12): _Layout(function=16, namespace=40),
-    (3, 13): _Layout(function=16, namespace=40),
+    (3, 11): _Layout(function=0, namespace=3),
+    (3, 12): _Layout(function=2, namespace=5),
+    (3, 13): _Layout(function=2, namespace=5),
+    (3, 14): _Layout(function=2, namespace=5, localsplus=10, tagged=True),
+    (3, 15): _Layout(function=2, namespace=5, localsplus=10, tagged=True),
 }
+
+
+_FREE_THREADED = "t" in getattr(sys, "abiflags", "")
+"""Objects of such a build have another head, and its threads do not take turns (PEP 703)."""
 
 
 def _layout() -> _Layout | None:
     """The layout of the running interpreter; None where it is not known."""
-    if sys.implementation.name != "cpython" or _POINTER != 8:
+    if sys.implementation.name != "cpython" or WORD != 8 or _FREE_THREADED:
         return None
     return LAYOUTS.get(sys.version_info[:2])
 
 
 LAYOUT = _layout()
+_TAGGED = LAYOUT is not None and LAYOUT.tagged
+_TAGS = 3 if _TAGGED else 0
+_REFERENCES = (1 << 32) - 1 if _TAGGED else -1
+"""Of an object's first word, the count of references: from 3.14 on, flags stand above it."""
+
+_TOP = (1 << 64) - 1 if _TAGGED else (1 << 32) - 1
 
 CO_OPTIMIZED = 0x1
 SAVED = "saved"
@@ -83,6 +97,8 @@ METHOD = "method"
 """Of `super().name` about to be called, with the slot above. A bound method lies in one of them, and the
 other is empty (`NULL_ABOVE`); or, once the interpreter has specialised that, the function lies here, and
 above it what it will be bound to. Shown as the first in any case."""
+KEEPS_YIELDED = sys.version_info >= (3, 14)
+"""What is yielded still lies on the stack when that is told."""
 NULL_ABOVE = sys.version_info >= (3, 13)
 """The empty slot beside what is about to be called lies above it (before: below)."""
 EMPTY: Any = object()
@@ -95,7 +111,7 @@ _ADDS_TO = frozenset(
 _PUSHES_NOTHING = ("STORE_", "DELETE_", "POP_", "RAISE_", "RERAISE", "PRINT_EXPR", "IMPORT_STAR", "RETURN_")
 _KEEPS = frozenset({"JUMP_IF_TRUE_OR_POP", "JUMP_IF_FALSE_OR_POP"})  # 3.12 tests a copy instead
 _TAKES_ONE = frozenset(
-    {"BEFORE_WITH", "BEFORE_ASYNC_WITH", "UNPACK_SEQUENCE", "UNPACK_EX", "LOAD_METHOD", "LOAD_ATTR"}
+    "BEFORE_WITH BEFORE_ASYNC_WITH LOAD_SPECIAL UNPACK_SEQUENCE UNPACK_EX LOAD_METHOD LOAD_ATTR".split()
 )
 """Instructions that replace the top of the stack by any number of values."""
 _JUMPS = frozenset(opcode.hasjrel)
@@ -112,6 +128,8 @@ _IMPLICIT_NAMES = frozenset(
         "__classdictcell__",
         "__classdict__",
         "__class__",
+        "__annotate_func__",
+        "__conditional_annotations__",
     }
 )
 """What the compiler itself puts into the namespace of a class body."""
@@ -134,34 +152,18 @@ _IMPLICIT_NAMES = frozenset(
 #    that is looked for, or at least of one that is a type. If an operand is gone, so may be the others:
 #    none is looked at.
 # 5. An object with a count of 0 is being freed: a reference to it would free it twice.
+#    From 3.14 on such a slot is empty before its object is let go of, and `stacktop` always holds.
 # 6. A generator among such operands that runs and has one reference may be closing because it is being
 #    freed: its weak references were cleared before that, and one made now would outlive it.
 
-_Objects = ctypes.POINTER(ctypes.py_object)
-_FrameData = ctypes.POINTER(_Objects)
-_FrameInts = ctypes.POINTER(ctypes.POINTER(ctypes.c_int))
+_FrameData = ctypes.POINTER(ctypes.POINTER(ctypes.c_size_t))
 _Residency = ctypes.c_char * 2
 
 
-def _pointer_to(kind: Any, address: int) -> Any:
-    """A pointer to an address; `cast` and `from_address` would raise audit events, and what of ctypes is
-    written in Python calls builtins that the program may have replaced."""
-    pointer = kind()
-    _copy(ctypes.byref(pointer), ctypes.byref(ctypes.c_size_t(address)), _POINTER)
-    return pointer
-
-
-def objects_at(address: int) -> Any:
-    """The object pointers at an address: indexing gives the object that lies there at that moment with
-    a reference of its own, in one step, or raises ValueError for NULL."""
-    return _pointer_to(_Objects, address)
-
-
-def pointer_at(address: int) -> int:
-    number = ctypes.c_size_t()
-    _copy(ctypes.byref(number), address, _POINTER)
-    return number.value
-
+_word = (ctypes.c_size_t * 1)()
+_object_of_word = objects_at(ctypes.addressof(_word))
+"""What `_word` points to: a pointer is put there without its tag, and the next line takes a reference to its
+object. There is no call between, so no other thread gets its turn there."""
 
 _RUNNING = {
     id(GeneratorType): "gi_running",
@@ -177,14 +179,14 @@ _mincore = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_size_t, ctypes.c_size_t, cty
 def _mapped(address: int) -> bool:
     """Whether there is memory at the 16 bytes from an address on."""
     first = address & -_PAGE
-    return bool(_mincore(first, address + 2 * _POINTER - first, ctypes.byref(_Residency())) == 0)
+    return bool(_mincore(first, address + 2 * WORD - first, ctypes.byref(_Residency())) == 0)
 
 
 def type_at(address: int) -> int:
     """Address of the type of the object that a pointer, which may be stale, points to; 0 if it is gone."""
-    if not _mapped(address) or not 0 < pointer_at(address) < 1 << 32:
+    if not _mapped(address) or not 0 < pointer_at(address) & _REFERENCES < 1 << 32:
         return 0  # in freed memory lies a pointer or a pattern
-    return pointer_at(address + _POINTER)
+    return pointer_at(address + WORD)
 
 
 def _bound(function: Any, owner: Any) -> Any:
@@ -226,6 +228,7 @@ class _Handler(NamedTuple):
     lasti: bool
 
 
+_LOADS = frozenset({"LOAD_FAST", "LOAD_FAST_BORROW"})
 _INLINES = frozenset({"CALL", "LOAD_ATTR", "BINARY_SUBSCR"})
 """What runs Python functions in the same loop of the interpreter, and has an inline cache."""
 
@@ -277,7 +280,9 @@ class CodeFacts:
         self.arg = {i.offset: i.arg for i in self.instructions}
         self.owner = _owners(self.instructions, len(code.co_code))
         self.positions = list(code.co_positions())
-        self.first_resume = min((i.offset for i in self.instructions if i.name == "RESUME"), default=0)
+        made = next((i.offset for i in self.instructions if i.name == "RETURN_GENERATOR"), 0)
+        resumes = [i.offset for i in self.instructions if i.name == "RESUME" and i.offset >= made]
+        self.first_resume = min(resumes, default=0)
         self.first_line = self._first_line()
         self.names = (
             *code.co_varnames,
@@ -381,7 +386,7 @@ class CodeFacts:
         """Whether a generator expression's (3.11: a comprehension's) iterable is not on the stack yet."""
         if ".0" not in self.parameters:
             return False
-        loads = (at for at, i in self.whole.items() if i.name == "LOAD_FAST" and self.names[i.arg] == ".0")
+        loads = (at for at, i in self.whole.items() if i.name in _LOADS and self.names[i.arg] == ".0")
         return offset <= min(loads, default=-1)
 
     def _first_line(self) -> int:
@@ -472,7 +477,7 @@ class CodeFacts:
 def _cache_units(op: int) -> int:
     """Inline cache entries after an instruction. The table is by number, from 3.13 on by name."""
     table: Any = opcode._inline_cache_entries  # type: ignore[attr-defined]
-    return int(table.get(opcode.opname[op], 0) if isinstance(table, dict) else table[op])
+    return int(table[op] if isinstance(table, list) else table.get(opcode.opname[op], 0))
 
 
 _CACHES = {op: _cache_units(op) for op in opcode.opmap.values() if op < 256}
@@ -486,7 +491,7 @@ def _instructions(code: CodeType) -> Iterator[_Instruction]:
         name, size = opcode.opname[op], 2 + 2 * _CACHES.get(op, 0)
         extended = arg << 8 if name == "EXTENDED_ARG" else 0
         target = None
-        if op in _JUMPS:
+        if op in _JUMPS and name != "END_ASYNC_FOR":  # from 3.14 on it tells where the loop began
             target = offset + size + 2 * (-arg if "JUMP_BACKWARD" in name else arg)
         yield _Instruction(offset, name, arg, target)
         offset += size
@@ -625,15 +630,10 @@ class UnknownLayout(RuntimeError):
     """The running interpreter is none whose frames we can read."""
 
 
-def _stacktop_index() -> int:
-    assert LAYOUT is not None
-    return LAYOUT.stacktop // ctypes.sizeof(ctypes.c_int)
-
-
 class FrameView:
     """A frame's variables and value stack at this moment. Holds no reference beyond its own life."""
 
-    __slots__ = ("_data", "code", "facts", "frame")
+    __slots__ = ("_words", "code", "facts", "frame")
 
     def __init__(self, frame: FrameType) -> None:
         if LAYOUT is None:
@@ -643,8 +643,9 @@ class FrameView:
         self.frame = frame
         self.code = frame.f_code
         self.facts = facts(self.code)
-        self._data = _pointer_to(_FrameData, id(frame) + _FRAME_OF_OBJECT)[0]
-        """Shares the frame object's pointer to `_PyInterpreterFrame`: indexing follows it each time."""
+        self._words = pointer_to(_FrameData, id(frame) + _FRAME_OF_OBJECT)[0]
+        """The words of `_PyInterpreterFrame`. Shares the frame object's pointer to it: indexing follows that
+        each time."""
 
     @property
     def offset(self) -> int:
@@ -655,12 +656,20 @@ class FrameView:
     def _slot(self, position: int) -> Any:
         """The object in a slot: fast locals, then the value stack. Raises ValueError for NULL."""
         assert LAYOUT is not None
-        return self._data[LAYOUT.localsplus // _POINTER + position]
+        return self._object(LAYOUT.localsplus + position)
+
+    def _object(self, word: int) -> Any:
+        """The object that a word of the frame's data points to, or the number that is tagged as one."""
+        bits = self._words[word]
+        if _TAGGED and bits & _TAGS == _TAGS:
+            return bits >> 2
+        _word[0] = bits & ~_TAGS
+        return _object_of_word[0]
 
     def namespace(self) -> Any:
         """The mapping that a module's or class body's names live in."""
         assert LAYOUT is not None
-        return self._data[LAYOUT.namespace // _POINTER]
+        return self._object(LAYOUT.namespace)
 
     def locals(self) -> dict[str, Any]:
         """Bound names with their objects: parameters in order, then the others by name.
@@ -706,35 +715,44 @@ class FrameView:
 
     def _closure(self, position: int) -> Any:
         assert LAYOUT is not None
-        function = self._data[LAYOUT.function // _POINTER]
+        function = self._object(LAYOUT.function)
         return function.__closure__[position]
 
-    def _ints(self) -> Any:
-        """The frame's data as C ints; as with `_data`, indexing follows the frame object each time."""
-        return _pointer_to(_FrameInts, id(self.frame) + _FRAME_OF_OBJECT)[0]
-
     def _stacktop(self) -> int:
-        return int(self._ints()[_stacktop_index()])
+        """What the frame says of how many slots are filled (`_Layout`), as a number that changes with it."""
+        assert LAYOUT is not None
+        return int(self._words[LAYOUT.stacktop]) & _TOP
+
+    def _told_depth(self, top: int) -> int | None:
+        """How many slots of the value stack are filled, where the frame says so."""
+        assert LAYOUT is not None
+        if top == (0 if LAYOUT.tagged else _TOP):
+            return None
+        if LAYOUT.tagged:
+            top = (top - pointer_at(id(self.frame) + _FRAME_OF_OBJECT)) // WORD - LAYOUT.localsplus
+        return min(max(0, top - len(self.facts.names)), self.code.co_stacksize)
 
     def _depth(self, top: int) -> int:
         """How many slots of the value stack are filled before the frame goes on."""
-        if top >= 0:
-            return max(0, top - len(self.facts.names))
-        return len(self.facts.before.get(self.offset, ()))
+        depth = self._told_depth(top)
+        return len(self.facts.before.get(self.offset, ())) if depth is None else depth
 
-    def stack(self, *, suspended: bool = False) -> list[Any]:
+    def stack(self, *, suspended: bool = False, yields: bool = False) -> list[Any]:
         """What lies on the value stack and is data: outermost first, without empty slots, saved
         variables and return addresses. For a frame that is at an event of its own, or suspended.
 
         suspended: it was a moment ago, and another thread may go on with it at any time. Then only what was
-        read before that.
+        read before that. yields: it is about to be: without what it yields.
         """
         top = self._stacktop()
-        if suspended and top < 0:
+        told = self._told_depth(top)
+        if suspended and told is None:
             return []
         depth = self._depth(top)
-        if top < 0 and self.facts.opname.get(self.offset) == "JUMP_BACKWARD_NO_INTERRUPT":
+        if told is None and self.facts.opname.get(self.offset) == "JUMP_BACKWARD_NO_INTERRUPT":
             depth -= 1  # 3.11, after a throw that ended what the frame awaited: that is gone
+        if yields and KEEPS_YIELDED:
+            depth -= 1
         values = self._values(depth, self.facts.before.get(self.offset, ()), top=top)
         if ".0" in self.facts.parameters:  # a generator expression's iterable, before it is loaded
             try:
@@ -812,7 +830,7 @@ class FrameView:
             return []
         found = []
         for (position, address), kind in zip(filled, types, strict=True):
-            references = pointer_at(address)
+            references = pointer_at(address) & _REFERENCES
             value = self._slot(position) if kind in kinds else None
             if references == 1 and kind in _RUNNING and getattr(value, _RUNNING[kind]):
                 value = None
@@ -831,7 +849,8 @@ class FrameView:
         tags = self.facts.before.get(offset)
         if name not in ("CALL", "PRECALL", "CALL_KW") or tags is None or arg is None:
             return 0, 0
-        if self._stacktop() >= 0:
+        told = self._told_depth(self._stacktop())
+        if told is not None and told < len(tags):
             return 0, 0  # the arguments have moved into the callee's frame
         size = arg + 2 + (name == "CALL_KW")
         return len(self.facts.names) + len(tags) - size, size
@@ -840,8 +859,8 @@ class FrameView:
         assert LAYOUT is not None
         addresses = (ctypes.c_size_t * count)()
         data = pointer_at(id(self.frame) + _FRAME_OF_OBJECT)
-        _copy(addresses, data + LAYOUT.localsplus + _POINTER * first, _POINTER * count)
-        return addresses
+        copy(addresses, data + WORD * (LAYOUT.localsplus + first), WORD * count)
+        return [address & ~_TAGS for address in addresses]
 
     def _values(
         self, count: int, tags: tuple[str, ...], *, running: bool = False, top: int | None = None
@@ -854,8 +873,8 @@ class FrameView:
         """
         assert LAYOUT is not None
         first = len(self.facts.names)
-        data, ints, top_at = self._data, self._ints(), _stacktop_index()
-        base = LAYOUT.localsplus // _POINTER + first
+        words, top_at = self._words, LAYOUT.stacktop
+        base = LAYOUT.localsplus + first
         values: list[Any] = []
         addresses = self._addresses(first, max(count, 0)) if running else ()
         function = EMPTY
@@ -864,14 +883,18 @@ class FrameView:
             if tag not in (VALUE, METHOD):
                 continue
             below, function = function, EMPTY
+            slot = base + position
+            if _TAGGED and words[slot] & _TAGS == _TAGS:
+                values.append(self._object(slot))
+                continue
             if running and not _holds_object(addresses[position]):
                 continue
-            slot = base + position
             try:
                 # There is no call between these lines: no other thread gets its turn there.
-                if top is not None and ints[top_at] != top:
+                if top is not None and words[top_at] & _TOP != top:
                     break
-                value = data[slot]
+                _word[0] = words[slot] & ~_TAGS
+                value = _object_of_word[0]
             except ValueError:
                 continue
             if type(value) is CoroutineType and value.cr_code.co_name in COMPREHENSIONS:

@@ -1,6 +1,6 @@
 """The reference tracer: what a trace is, in Python, to be read. Speed is the native tracer's work.
 
-It stands on `sys.settrace` and turns what that reports, which differs between 3.11, 3.12 and 3.13,
+It stands on `sys.settrace` and turns what that reports, which differs from 3.11 to 3.15,
 into events that do not (docs/reference/format.md defines them):
 
 - A comprehension has no frame of its own on any version (PEP 709): its further items are `line`
@@ -638,7 +638,7 @@ class _Thread:
             shows_stack = True
             stack += top.whole_stack()
         elif shows_stack:
-            stack += top.stack() if kind is not Kind.YIELD else _without_yielded(top, given["value"])
+            stack += top.stack(yields=kind is Kind.YIELD)
         if kind is Kind.RESUME and stack:
             given = {"value": stack.pop()}
         changed, stack_text = self._frame_changes(record, _merged(views), stack if shows_stack else None)
@@ -808,11 +808,6 @@ def _merged(views: list[FrameView]) -> dict[str, Any]:
         values.update(view.locals())
     ordered = {name: values.pop(name) for name in views[0].facts.parameters if name in values}
     return {**ordered, **{name: values[name] for name in sorted(values)}}
-
-
-def _without_yielded(view: FrameView, value: Any) -> list[Any]:
-    stack = view.stack()
-    return stack[:-1] if stack and stack[-1] is value else stack
 
 
 def _c_name(callable_: Any) -> str | None:

@@ -20,7 +20,6 @@ import re
 import struct
 import sys
 import types
-import warnings
 from collections.abc import Callable, Iterable
 from json.encoder import encode_basestring as quote  # C-accelerated, keeps non-ASCII
 from json.encoder import encode_basestring_ascii as quote_ascii
@@ -28,7 +27,9 @@ from typing import Any
 
 from deskcheck.tracer.contents import arrays as _arrays
 from deskcheck.tracer.contents import c_state as _c_state
-from deskcheck.tracer.frames import FrameView, objects_at, pointer_at
+from deskcheck.tracer.contents import iterators as _iterators
+from deskcheck.tracer.contents.memory import objects_at, pointer_at
+from deskcheck.tracer.frames import FrameView
 from deskcheck.tracer.limits import TraceLimits
 
 _native: Any
@@ -1035,17 +1036,11 @@ def _reduced(*names: str) -> Callable[[Any], dict[str, Any]]:
     return read
 
 
-_QUIET = ("ignore", None, Warning, None, 0)
-
-
 def _reduce(iterator: Any) -> tuple[tuple[Any, ...], Any]:
-    # 3.12 and 3.13 warn that pickling itertools will go. The filter goes in and out without
-    # _filters_mutated(): that would make warnings that the program has already seen appear again.
-    warnings.filters.insert(0, _QUIET)  # type: ignore[attr-defined]
-    try:
-        reduced: Any = getattr(type(iterator), "__reduce__")(iterator)  # noqa: B009  # mypy has none with self
-    finally:
-        warnings.filters.remove(_QUIET)  # type: ignore[attr-defined]
+    found = _iterators.told(iterator)
+    if found is not None:
+        return found
+    reduced: Any = getattr(type(iterator), "__reduce__")(iterator)  # noqa: B009  # mypy has none with self
     return reduced[1], reduced[2] if len(reduced) > 2 else None
 
 
@@ -1092,7 +1087,7 @@ def _map_parts(iterator: Any) -> dict[str, Any]:
 
 
 def _islice_parts(iterator: Any) -> dict[str, Any]:
-    """`__reduce__` makes up a new iterator each time once the slice is exhausted."""
+    """Once the slice is exhausted it has none."""
     try:
         inner = _part(iterator, 0)
     except ValueError:
@@ -1106,19 +1101,7 @@ def _all(kind: Any, obj: Any) -> list[Any]:
     return list(itertools.chain.from_iterable(map(kind.__iter__, (obj,))))
 
 
-_count_read = _reduced("next", "step")
-
-
-def _count_parts(iterator: Any) -> dict[str, Any]:
-    """`__reduce__` fails where the next number is the largest Py_ssize_t, reached by counting."""
-    try:
-        return _count_read(iterator)
-    except SystemError:
-        return {"next": sys.maxsize}
-
-
 def _cycle_parts(iterator: Any) -> dict[str, Any]:
-    """`__reduce__` makes up a new iterator each time after the first round."""
     try:
         inner = _part(iterator, 0)
     except ValueError:
@@ -1178,7 +1161,7 @@ _ITERATORS: dict[int, Callable[[Any], dict[str, Any]]] = _by_id(
         filter: lambda it: dict(zip(("function", "iterator"), _reduce(it)[0], strict=True)),
         type(iter(int, 1)): _reduced("callable", "sentinel"),
         type(iter(type("_Sequence", (), {"__getitem__": lambda self, i: 0})())): _indexed,
-        itertools.count: _count_parts,
+        itertools.count: _reduced("next", "step"),
         itertools.repeat: _reduced("value", "left"),
         itertools.cycle: _cycle_parts,
         itertools.chain: _reduced(),

@@ -4,6 +4,7 @@ Nothing is there but what was asked for, at its usual place and read-only, the h
 its own process namespace, and a small file system in memory to write to. Standard library only.
 """
 
+import errno
 import os
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -52,7 +53,7 @@ def build(
     The caller is in a new mount namespace of its own and, for /proc, in a new process namespace. The
     scratch file system takes `size_bytes` in all. Raises OSError.
     """
-    kernel.mount(None, "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
+    _keep_mounts_here(at)
     kernel.mount("tmpfs", at, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "size=1m,mode=755")
     os.umask(0o022)
     shown = outermost(os.path.abspath(path) for path in readable)
@@ -94,6 +95,33 @@ def build(
     kernel.enter_root(at)
     kernel.restrict_mount("/", kernel.MOUNT_ATTR_RDONLY, recursive=False)
     return has_proc
+
+
+def _keep_mounts_here(folder: str) -> None:
+    """What is mounted from now on is seen in this mount namespace alone. folder: any, not the root.
+
+    That is said of a mount point. Where `chroot` made a root that is none, go to the namespace's own root,
+    mount our folder over itself there, and enter that: what was around it is gone from the namespace.
+    """
+    try:
+        kernel.mount(None, "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
+        return
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+    ours = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.chroot(folder)
+        os.fchdir(ours)  # outside of that root: nothing stops the way up
+        while not os.path.samestat(os.stat("."), os.stat("..")):
+            os.chdir("..")
+        os.chroot(".")
+        kernel.mount(None, "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
+        os.fchdir(ours)
+        kernel.mount(".", ".", None, kernel.MS_BIND | kernel.MS_REC)
+        kernel.enter_root(os.getcwd())
+    finally:
+        os.close(ours)
 
 
 def _show(path: str, root: str, *, device: bool = False) -> None:

@@ -166,7 +166,7 @@ item_of(const View *v, const Act *act, PyObject *o)
     int64_t key = act->key;
     if (act->key_kind == NO_KEY || !PyList_CheckExact(o)) return EVERYWHERE;
     if (act->key_kind == KEY_IN_SLOT) {
-        PyObject *number = v->i->localsplus[act->key];
+        PyObject *number = local_of(v->i, (int)act->key);
         if (!number || !Py_IS_TYPE(number, &PyLong_Type) || !int_value(number, &key)) return EVERYWHERE;
     }
     if (key < 0) key += PyList_GET_SIZE(o);
@@ -262,7 +262,7 @@ account_for(Thread *t, IFrame *i, const Info *info, int to)
         if (effect >= ACTS) account_act(t, &v, &info->acts[effect - ACTS], t->at.after ? from + 1 : t->at.resumed ? from : 0);
         else if (t->exotics || effect == ANYTHING) t->wild = true;
         else if (effect >= IN_PLACE_LOCAL) {
-            PyObject *o = i->localsplus[effect - IN_PLACE_LOCAL];
+            PyObject *o = local_of(i, effect - IN_PLACE_LOCAL);
             if (!o || !keeps_still(o)) t->wild = true;
         } else if (effect == ITERATES) t->iterates = true;
         else if (effect >= DRAINS) {
@@ -281,11 +281,12 @@ calls_directly(const View *caller, IFrame *called)
     if (!(op_at(caller->info, caller->offset) & OP_CALLS)) return false;
     if (entered_from_python(called)) return true;
     int first = 0, size = operand_slots(caller, &first);
-    PyObject **slots = caller->i->localsplus + caller->info->nnames + first;
+    Slot *slots = caller->i->localsplus + caller->info->nnames + first;
     for (int n = 0; n < size; n++) {
-        if (!slots[n]) continue;
-        if (!PyType_Check(slots[n])) return false;  /* alive: code in C that is being called has it from here */
-        PyTypeObject *k = (PyTypeObject *)slots[n];
+        PyObject *callable = object_in(slots[n]);
+        if (!callable) continue;
+        if (!PyType_Check(callable)) return false;  /* alive: code in C that is being called has it from here */
+        PyTypeObject *k = (PyTypeObject *)callable;
         return Py_TYPE(k)->tp_call == PyType_Type.tp_call && k->tp_new == PyBaseObject_Type.tp_new && k->tp_init == SLOT_INIT;
     }
     return false;
@@ -307,10 +308,7 @@ stand_at(Thread *t, IFrame *i, Info *info, int offset, bool after, bool resumed)
 static void
 account_for_call(Thread *t, IFrame *i, Info *info, int offset)
 {
-    IFrame *caller = i->previous;
-#if PY_VERSION_HEX >= 0x030C0000
-    if (caller && caller->owner == FRAME_OWNED_BY_CSTACK) caller = caller->previous;
-#endif
+    IFrame *caller = calling_frame(i);
     if (t->nreturns == t->capreturns)
         t->returns = must(realloc(t->returns, (t->capreturns = t->capreturns * 2 + 16) * sizeof *t->returns));
     Return *back = &t->returns[t->nreturns++];
@@ -341,7 +339,7 @@ static bool
 generator_shows(Thread *t, IFrame *i, const Info *info)
 {
     if (!(info->code->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) || i->owner != FRAME_OWNED_BY_GENERATOR) return false;
-    Obj *obj = map_get(&t->objects, (uint64_t)_PyFrame_GetGenerator(i));
+    Obj *obj = map_get(&t->objects, (uint64_t)generator_of(i));
     if (!obj) return false;
     if (obj->rc) return true;
     for (int k = 0; k < t->nglobals; k++)

@@ -9,7 +9,19 @@
 #include "interpreter.h"
 #include "opcode.h"
 
-#if PY_VERSION_HEX >= 0x030D0000
+#if PY_VERSION_HEX >= 0x030E0000
+/* All of them have one form: ours stand there while we are at work, and the program's wait. */
+static struct _Py_freelists ours;
+static int at_work;
+
+static inline void
+swap_free_lists(PyInterpreterState *interp)
+{
+    struct _Py_freelists *place = &interp->object_state.freelists, theirs = *place;
+    *place = ours;
+    ours = theirs;
+}
+#elif PY_VERSION_HEX >= 0x030D0000
 #define FREE_TUPLES(interp) (interp)->object_state.freelists.tuples.items
 #define FREE_TUPLES_N(interp) (interp)->object_state.freelists.tuples.numfree
 #define FREE_LISTS(interp) (interp)->object_state.freelists.lists.items
@@ -27,7 +39,9 @@
 
 typedef struct {
     int was_on, is_due, counts[3];
+#if PY_VERSION_HEX < 0x030E0000
     int tuples[PyTuple_NFREELISTS], lists, dicts;
+#endif
 } Collector;
 
 /* 3.12 and later: whether the collector is to come when the program's code goes on. */
@@ -61,14 +75,19 @@ collector_waits(PyThreadState *ts)
     PyInterpreterState *interp = ts->interp;
     Collector c = {interp->gc.enabled, collector_is_due(ts)};
     for (int i = 0; i < 3; i++) c.counts[i] = interp->gc.generations[i].count;
+#if PY_VERSION_HEX >= 0x030E0000
+    if (at_work++ == 0) swap_free_lists(interp);
+#else
     memcpy(c.tuples, FREE_TUPLES_N(interp), sizeof c.tuples);
     c.lists = FREE_LISTS_N(interp);
     c.dicts = FREE_DICTS_N(interp);
+#endif
     interp->gc.enabled = 0;
     if (c.is_due) collector_set_due(ts, false);  /* 3.12.1 does not ask whether it is enabled */
     return c;
 }
 
+#if PY_VERSION_HEX < 0x030E0000
 static void
 as_many_free_tuples(PyInterpreterState *interp, int index, int n)
 {
@@ -97,15 +116,20 @@ as_many_free_tuples(PyInterpreterState *interp, int index, int n)
         (items)[number++] = new; \
     } \
 } while (0)
+#endif
 
 static inline void
 collector_goes_on(PyThreadState *ts, Collector c)
 {
     PyInterpreterState *interp = ts->interp;
+#if PY_VERSION_HEX >= 0x030E0000
+    if (--at_work == 0) swap_free_lists(interp);
+#else
     if (memcmp(c.tuples, FREE_TUPLES_N(interp), sizeof c.tuples))
         for (int i = 0; i < PyTuple_NFREELISTS; i++) as_many_free_tuples(interp, i, c.tuples[i]);
     AS_MANY_FREE(PyListObject, PyList_Type, FREE_LISTS(interp), FREE_LISTS_N(interp), c.lists);
     AS_MANY_FREE(PyDictObject, PyDict_Type, FREE_DICTS(interp), FREE_DICTS_N(interp), c.dicts);
+#endif
     for (int i = 0; i < 3; i++) interp->gc.generations[i].count = c.counts[i];
     interp->gc.enabled = c.was_on;
     bool due = c.is_due && c.counts[0] > interp->gc.generations[0].threshold;

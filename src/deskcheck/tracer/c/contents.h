@@ -375,7 +375,7 @@ one_item(Thread *t, Obj *obj, const Shape *s)
 static PyObject *N_line, *N_frame, *N_stack, *N_state, *V_finished, *V_running, *V_suspended, *V_created;
 static int view_of_iframe(Thread *t, IFrame *i, View *v);
 static void collect_locals(Thread *t, View *views, int nviews, Nows *l);
-static void view_stack(Thread *t, const View *v, Pys *to);
+static void view_stack(Thread *t, const View *v, bool yields, Pys *to);
 static PyObject *frame_number_of(Thread *t, void *frame);
 
 #define CUT_OPAQUE ",\"cut\":\"opaque\""
@@ -388,7 +388,7 @@ generator_content(Thread *t, Obj *obj, PyObject *o)
     PyObject *state;
     Pys names = {0}, values = {0}, stack = {0};
     Nows locals = {0};
-    IFrame *frame = (IFrame *)gen->gi_iframe;
+    IFrame *frame = (IFrame *)&gen->gi_iframe;
     int failed = 0;
     View v;
     if (gen->gi_frame_state < FRAME_EXECUTING && view_of_iframe(t, frame, &v) < 0) return -1;
@@ -417,7 +417,7 @@ generator_content(Thread *t, Obj *obj, PyObject *o)
             collect_locals(t, &v, 1, &locals);
             for (size_t i = 0; i < locals.n; i++) { pys_add(&names, locals.p[i].name); pys_add(&values, locals.p[i].value); }
             if (started) {
-                view_stack(t, &v, &stack);
+                view_stack(t, &v, false, &stack);
                 PyObject *tuple = PyTuple_New((Py_ssize_t)stack.n);
                 for (size_t i = 0; tuple && i < stack.n; i++) PyTuple_SET_ITEM(tuple, (Py_ssize_t)i, Py_NewRef(stack.p[i]));
                 if (!tuple) failed = -1;

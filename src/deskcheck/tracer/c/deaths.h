@@ -76,6 +76,7 @@ unwatch_all(void)
         if (watched[i].on) watched[i].type->tp_dealloc = watched[i].original;
         watched[i].on = false;
     }
+    forget_versions();
     watching = NULL;
 }
 

@@ -129,7 +129,7 @@ runs_in(PyObject *o, PyFrameObject *f)
 {
     PyTypeObject *k = Py_TYPE(o);
     if (k != &PyGen_Type && k != &PyCoro_Type && k != &PyAsyncGen_Type) return false;
-    return (IFrame *)((PyGenObject *)o)->gi_iframe == f->f_frame;
+    return (IFrame *)&((PyGenObject *)o)->gi_iframe == f->f_frame;
 }
 
 static void
@@ -173,12 +173,12 @@ caller_of(Thread *t, Rec *r, PyFrameObject *frame)
     bool freeing = r->closing || r->info->is_del || unwinds(t, top);
     PyObject *via_text = NULL;
     int first = 0, size = entered_from_python(below->f_frame) ? 0 : operand_slots(top, &first);
-    PyObject **slots = top->i->localsplus + top->info->nnames + first;
+    Slot *slots = top->i->localsplus + top->info->nnames + first;
     Pys operands = {0};
     bool whole = !freeing;
-    for (int i = 0; i < size && whole; i++) if (slots[i] && !type_at(slots[i])) whole = false;
+    for (int i = 0; i < size && whole; i++) if (object_in(slots[i]) && !type_at(object_in(slots[i]))) whole = false;
     for (int i = 0; i < size && whole; i++) {
-        PyObject *o = slots[i];
+        PyObject *o = object_in(slots[i]);
         if (!o) continue;
         PyTypeObject *k = Py_TYPE(o);
         bool looked_for = map_get(&LOOKED_FOR, (uint64_t)k);
@@ -193,7 +193,7 @@ caller_of(Thread *t, Rec *r, PyFrameObject *frame)
     else if (!size || (operands.n && operands.p[0] == Py_None)) via_text = Py_NewRef(Py_None);  /* it is no function in C */
     else {
         PyObject *callable = NULL;
-        for (int i = 0; i < size && !callable; i++) callable = slots[i];
+        for (int i = 0; i < size && !callable; i++) callable = object_in(slots[i]);
         via_text = QUIETLY(PyObject_CallMethod(t->fallback, "via", "OK", operands.n ? operands.p[0] : Py_None,
                                                (unsigned long long)(operands.n ? 0 : (uint64_t)callable)));
     }
@@ -409,7 +409,7 @@ put_event(Thread *t, int kind, Rec *r, int line, int offset, Buf **texts)
 static int
 stack_shape(const View *v, const char **tags)
 {
-    int depth, first = v->info->nnames, top = v->i->stacktop;
+    int depth, first = v->info->nnames, top = filled_slots(v->i);
     *tags = tags_at(v, &depth);
     if (depth < 0 || v->info->iterates || (top < 0 && op_at(v->info, v->offset) & OP_NO_INTERRUPT)) return -1;
     return top < 0 || top - first == depth ? depth : -1;
@@ -433,7 +433,7 @@ quiet_line(Thread *t, Rec *r, PyFrameObject *frame, View *v)
     Val now[64];
     for (uint64_t rest = stored; rest; rest &= rest - 1) {
         int slot = __builtin_ctzll(rest);
-        PyObject *o = v->i->localsplus[slot];
+        PyObject *o = local_of(v->i, slot);
         now[slot] = (Val){V_UNBOUND, 0};
         if (o ? !atom_of(t, o, &now[slot]) : r->vals[slot].a != V_UNBOUND) return false;
     }
@@ -446,7 +446,7 @@ quiet_line(Thread *t, Rec *r, PyFrameObject *frame, View *v)
         if (!(stored >> slot & 1) || info->hidden[slot] || same(now[slot], r->vals[slot])) continue;
         r->vals[slot] = now[slot];
         write_name(changed, info->names[slot]);
-        write_value(t, changed, v->i->localsplus[slot]);
+        write_value(t, changed, local_of(v->i, slot));
     }
     if (changed->n) buf_byte(changed, '}');
     return true;
@@ -492,9 +492,7 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
         view_whole_stack(t, top, stack);
     } else if (shows_stack) {
         for (int i = 0; i < n - 1; i++) view_pending(t, &views[i], false, stack);
-        size_t from = stack->n;
-        view_stack(t, top, stack);
-        if (kind == K_YIELD && stack->n > from && stack->p[stack->n - 1] == value) stack->n--;
+        view_stack(t, top, kind == K_YIELD, stack);
         if (kind == K_RESUME && stack->n) value = stack->p[--stack->n];
     }
     t->doubt = t->shared = false;

@@ -162,8 +162,7 @@ static PyTypeObject *
 type_at(PyObject *o)
 {
     if (((uintptr_t)o & 7) || !readable_at(o) || !readable_at(&o->ob_type)) return NULL;
-    uint64_t count;
-    memcpy(&count, o, sizeof count);
+    uint64_t count = references_at(o);
     return count > 0 && count < (uint64_t)1 << 32 ? Py_TYPE(o) : NULL;
 }
 
@@ -189,10 +188,15 @@ bound(Thread *t, PyObject *function, PyObject *owner)
 static void
 stack_values(Thread *t, const View *v, int count, int depth, const char *tags, bool doubtful, Pys *to)
 {
-    PyObject **slots = v->i->localsplus + v->info->nnames;
+    Slot *slots = v->i->localsplus + v->info->nnames;
     for (int p = 0; p < count; p++) {
         if (tags && p < depth && !tags[p]) continue;
-        PyObject *o = slots[p];
+        PyObject *o = object_in(slots[p]);
+        if (is_number(slots[p])) {
+            pys_add(&t->held, o = must(PyLong_FromLong(number_in(slots[p]))));
+            pys_add(to, o);
+            continue;
+        }
         if (doubtful ? !holds_object(o) : !alive(o)) continue;
         if (Py_TYPE(o) == &PyCoro_Type) {
             PyObject *found = PyObject_GetAttrString(o, "cr_code");
@@ -204,8 +208,8 @@ stack_values(Thread *t, const View *v, int count, int depth, const char *tags, b
             Py_XDECREF(found);
             if (comprehension) continue;
         }
-        if (tags && p < depth && tags[p] == IS_METHOD && p + 1 < count && alive(slots[p + 1])) {
-            o = bound(t, o, slots[p + 1]);
+        if (tags && p < depth && tags[p] == IS_METHOD && p + 1 < count && alive(object_in(slots[p + 1]))) {
+            o = bound(t, o, object_in(slots[p + 1]));
             p++;
         } else keep(t, o);
         pys_add(to, o);
@@ -223,16 +227,17 @@ tags_at(const View *v, int *depth)
 
 /* FrameView.stack */
 static void
-view_stack(Thread *t, const View *v, Pys *to)
+view_stack(Thread *t, const View *v, bool yields, Pys *to)
 {
-    int first = v->info->nnames, top = v->i->stacktop, depth;
+    int first = v->info->nnames, top = filled_slots(v->i), depth;
     const char *tags = tags_at(v, &depth);
     int count = top >= first ? top - first : top >= 0 || depth < 0 ? 0 : depth;
     if (top < 0 && op_at(v->info, v->offset) & OP_NO_INTERRUPT) count--;
+    if (yields && KEEPS_YIELDED) count--;
     size_t from = to->n;
     stack_values(t, v, count, depth, tags, false, to);
     if (v->info->iterates) {
-        PyObject *source = v->i->localsplus[0];
+        PyObject *source = local_of(v->i, 0);
         if (!alive(source)) return;
         for (size_t i = from; i < to->n; i++) if (to->p[i] == source) return;
         hold(t, source);
@@ -244,14 +249,15 @@ view_stack(Thread *t, const View *v, Pys *to)
 static void
 view_whole_stack(Thread *t, const View *v, Pys *to)
 {
-    int first = v->info->nnames, top = v->i->stacktop, depth;
+    int first = v->info->nnames, top = filled_slots(v->i), depth;
     const char *tags = tags_at(v, &depth);
     int count = top >= first ? top - first : top >= 0 || depth < 0 ? 0 : depth;
-    PyObject **slots = v->i->localsplus + first;
+    Slot *slots = v->i->localsplus + first;
     for (int p = 0; p < count; p++) {
-        if (slots[p] && p < depth && tags[p] == IS_METHOD && p + 1 < count) {
-            PyObject *o = slots[p];  /* 3.13 may leave it bound, and none beside it */
-            if (slots[p + 1]) o = bound(t, o, slots[p + 1]);
+        PyObject *o = object_in(slots[p]);
+        if (o && p < depth && tags[p] == IS_METHOD && p + 1 < count) {
+            PyObject *owner = object_in(slots[p + 1]);  /* 3.13 may leave it bound, and none beside it */
+            if (owner) o = bound(t, o, owner);
             else hold(t, o);
             if (!NULL_ABOVE) pys_add(to, NULL);
             pys_add(to, o);
@@ -259,12 +265,13 @@ view_whole_stack(Thread *t, const View *v, Pys *to)
             p++;
             continue;
         }
-        if (slots[p]) hold(t, slots[p]);
-        pys_add(to, slots[p]);
+        if (is_number(slots[p])) pys_add(&t->held, o = must(PyLong_FromLong(number_in(slots[p]))));
+        else if (o) hold(t, o);
+        pys_add(to, o);
     }
-    if (v->info->awaits >= v->offset && v->i->localsplus[0]) {
-        hold(t, v->i->localsplus[0]);
-        pys_add(to, v->i->localsplus[0]);
+    if (v->info->awaits >= v->offset && local_of(v->i, 0)) {
+        hold(t, local_of(v->i, 0));
+        pys_add(to, local_of(v->i, 0));
     }
 }
 
@@ -286,7 +293,8 @@ operand_slots(const View *v, int *first)
 {
     int depth;
     tags_at(v, &depth);
-    if (depth < 0 || v->i->stacktop >= 0) return 0;
+    int filled = filled_slots(v->i);
+    if (depth < 0 || (filled >= 0 && filled - v->info->nnames < depth)) return 0;  /* the callee's frame has them */
     int size = v->info->operands[v->offset / 2];
     *first = depth - size;
     return size;
@@ -302,7 +310,7 @@ starting(const View *v)
 static inline PyObject *
 fast_local(const View *v, int slot)
 {
-    PyObject *o = v->i->localsplus[slot];
+    PyObject *o = local_of(v->i, slot);
     if (!o) {
         if (slot < v->info->free_from || (v->offset >= 0 && !starting(v))) return NULL;
         PyObject *closure = PyFunction_GET_CLOSURE(frame_function(v->i));
@@ -480,7 +488,7 @@ refers_as_before(Thread *t, const Rec *r, const View *v, uint64_t stored)
     if (t->touched.n || r->moves || v->info->nnames > 64 || (stored & ~((2ull << (v->info->nnames - 1)) - 1))) return false;
     for (; stored; stored &= stored - 1) {
         int slot = __builtin_ctzll(stored);
-        PyObject *o = v->i->localsplus[slot];
+        PyObject *o = local_of(v->i, slot);
         if ((r->vals[slot].a & 0xFF) > V_STR) return false;
         if (o && !Py_IS_TYPE(o, &PyLong_Type) && !Py_IS_TYPE(o, &PyUnicode_Type) && !Py_IS_TYPE(o, &PyFloat_Type)
             && !Py_IS_TYPE(o, &PyBool_Type) && o != Py_None) return false;

@@ -6,7 +6,7 @@
 #ifndef DESKCHECK_HEAP_H
 #define DESKCHECK_HEAP_H
 
-#include "buffer.h"
+#include "dicts.h"
 
 enum { V_UNBOUND, V_NONE, V_TRUE, V_FALSE, V_INT, V_FLOAT, V_STR, V_TEXT, V_REF, V_TUPLE };
 typedef struct { uint64_t a, b; } Val;  /* a: tag, and above it a length; b: the value, a hash or a number */

@@ -1,4 +1,4 @@
-/* What differs between CPython 3.11, 3.12 and 3.13, each difference under one name. */
+/* What differs between CPython 3.11 and 3.15, each difference under one name. */
 #ifndef DESKCHECK_INTERPRETER_H
 #define DESKCHECK_INTERPRETER_H
 
@@ -12,10 +12,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include "internal/pycore_ceval.h"
 #include "internal/pycore_code.h"
 #include "internal/pycore_dict.h"
 #include "internal/pycore_frame.h"
+#if PY_VERSION_HEX >= 0x030E0000
+#include "internal/pycore_genobject.h"
+#include "internal/pycore_interpframe.h"
+#include "internal/pycore_stackref.h"
+#endif
 #include "internal/pycore_interp.h"
 #include "internal/pycore_object.h"
 #include "internal/pycore_runtime.h"
@@ -24,8 +30,8 @@
 #include "internal/pycore_setobject.h"
 #endif
 
-#if PY_VERSION_HEX < 0x030B0000 || PY_VERSION_HEX >= 0x030E0000
-#error "the native tracer knows the frames of CPython 3.11, 3.12 and 3.13 only"
+#if PY_VERSION_HEX < 0x030B0000 || PY_VERSION_HEX >= 0x03100000 || defined(Py_GIL_DISABLED)
+#error "the native tracer knows the frames of CPython 3.11 to 3.15 with a GIL only"
 #endif
 
 typedef _PyInterpreterFrame IFrame;
@@ -33,7 +39,9 @@ typedef _PyInterpreterFrame IFrame;
 static inline PyCodeObject *
 frame_code(IFrame *f)
 {
-#if PY_VERSION_HEX >= 0x030D0000
+#if PY_VERSION_HEX >= 0x030E0000
+    return _PyFrame_GetCode(f);
+#elif PY_VERSION_HEX >= 0x030D0000
     return (PyCodeObject *)f->f_executable;
 #else
     return f->f_code;
@@ -43,11 +51,50 @@ frame_code(IFrame *f)
 static inline PyObject *
 frame_function(IFrame *f)
 {
-#if PY_VERSION_HEX >= 0x030C0000
+#if PY_VERSION_HEX >= 0x030E0000
+    return PyStackRef_AsPyObjectBorrow(f->f_funcobj);
+#elif PY_VERSION_HEX >= 0x030C0000
     return f->f_funcobj;
 #else
     return (PyObject *)f->f_func;
 #endif
+}
+
+/* A slot of the fast locals or of the value stack. From 3.14 on its two lowest bits say what it is: an object whose reference
+   the slot has or borrows, or a number (pycore_stackref.h). */
+#if PY_VERSION_HEX >= 0x030E0000
+typedef _PyStackRef Slot;
+static inline bool is_number(Slot s) { return (s.bits & Py_INT_TAG) == Py_INT_TAG; }
+static inline long number_in(Slot s) { return (long)((intptr_t)s.bits >> 2); }
+static inline PyObject *object_in(Slot s) { return is_number(s) ? NULL : (PyObject *)(s.bits & ~(uintptr_t)Py_INT_TAG); }
+#else
+typedef PyObject *Slot;
+static inline bool is_number(Slot Py_UNUSED(s)) { return false; }
+static inline long number_in(Slot Py_UNUSED(s)) { return 0; }
+static inline PyObject *object_in(Slot s) { return s; }
+#endif
+
+static inline PyObject *local_of(IFrame *f, int slot) { return object_in(f->localsplus[slot]); }
+
+/* How many slots are filled, fast locals among them; -1 where the interpreter keeps that to itself. From 3.14 on it holds
+   whenever other code runs. */
+static inline int
+filled_slots(IFrame *f)
+{
+#if PY_VERSION_HEX >= 0x030E0000
+    return f->stackpointer ? (int)(f->stackpointer - f->localsplus) : -1;
+#else
+    return f->stacktop;
+#endif
+}
+
+/* The count in the first word of an object's memory; from 3.14 on, flags stand above it. */
+static inline uint64_t
+references_at(const void *o)
+{
+    uint64_t count;
+    memcpy(&count, o, sizeof count);
+    return PY_VERSION_HEX >= 0x030E0000 ? count & UINT32_MAX : count;
 }
 
 /* Byte offset as in frame.f_lasti: -1 before the first instruction. */
@@ -71,7 +118,19 @@ generator_code(PyObject *o)
 #endif
 }
 
+/* The generator or coroutine whose frame it is. */
+static inline PyObject *
+generator_of(IFrame *f)
+{
+#if PY_VERSION_HEX >= 0x030E0000
+    return (PyObject *)_PyGen_GetGeneratorFromFrame(f);
+#else
+    return (PyObject *)_PyFrame_GetGenerator(f);
+#endif
+}
+
 /* The empty slot beside what is about to be called lies above it (before: below). */
+enum { KEEPS_YIELDED = PY_VERSION_HEX >= 0x030E0000 };  /* what is yielded still lies on the stack when that is told */
 enum { NULL_ABOVE = PY_VERSION_HEX >= 0x030D0000 };
 
 /* Whether this process has more interpreters than one: the newest is the first of the list. */
@@ -85,11 +144,24 @@ has_subinterpreters(void)
 static inline bool
 entered_from_python(IFrame *f)
 {
-#if PY_VERSION_HEX >= 0x030C0000
+#if PY_VERSION_HEX >= 0x030E0000
+    return f->previous && f->previous->owner != FRAME_OWNED_BY_INTERPRETER;
+#elif PY_VERSION_HEX >= 0x030C0000
     return f->previous && f->previous->owner != FRAME_OWNED_BY_CSTACK;
 #else
     return !f->is_entry;
 #endif
+}
+
+/* The frame that called: between it and an evaluation of its own lies one that the interpreter makes. */
+static inline IFrame *
+calling_frame(IFrame *f)
+{
+    IFrame *caller = f->previous;
+#if PY_VERSION_HEX >= 0x030C0000
+    if (caller && !entered_from_python(f)) caller = caller->previous;
+#endif
+    return caller;
 }
 
 /* Whether an exception is set. */
@@ -125,36 +197,6 @@ int_value(PyObject *o, int64_t *value)
     return !overflow;
 }
 
-static inline uint64_t
-dict_version(PyObject *dict)
-{
-#if PY_VERSION_HEX >= 0x030D0000
-    /* its values lie in an instance, where an assignment to an attribute leaves the version as it was */
-    static uint64_t newest = UINT64_MAX;
-    PyDictValues *values = ((PyDictObject *)dict)->ma_values;
-    if (values && values->embedded) return newest--;
-#endif
-#if PY_VERSION_HEX >= 0x030C0000
-    _Py_COMP_DIAG_PUSH
-    _Py_COMP_DIAG_IGNORE_DEPR_DECLS
-    uint64_t version = ((PyDictObject *)dict)->ma_version_tag;
-    _Py_COMP_DIAG_POP
-    return version;
-#else
-    return ((PyDictObject *)dict)->ma_version_tag;
-#endif
-}
-
-/* Another one after each change of a class: of what it holds, or of its name, which lies elsewhere. */
-static inline uint64_t
-class_version(PyTypeObject *cls)
-{
-    uint64_t version = cls->tp_dict ? dict_version(cls->tp_dict) : 0;
-    if (cls->tp_flags & Py_TPFLAGS_HEAPTYPE)
-        version += ((uint64_t)((PyHeapTypeObject *)cls)->ht_qualname >> 3) * 0x9E3779B97F4A7C15ull;
-    return version;
-}
-
 /* Iterators of builtin types whose structure is private to the interpreter's sources. */
 typedef struct { PyObject_HEAD Py_ssize_t index; PyObject *over; } SequenceIterator;
 typedef struct { PyObject_HEAD PyObject *over; Py_ssize_t used, pos; PyObject *result; Py_ssize_t len; } DictIterator;
@@ -188,6 +230,10 @@ range_left(PyObject *o, int64_t *start, int64_t *stop, int64_t *step, int64_t *l
 #if PY_VERSION_HEX >= 0x030C0000
 #include "internal/pycore_instruments.h"
 #define HAS_LOCAL_EVENTS 1
+#if PY_VERSION_HEX >= 0x030F0000
+#define _PY_MONITORING_LOCAL_EVENTS (PY_MONITORING_EVENT_STOP_ITERATION + 1)  /* it has others, too; those stay for all code */
+#define FRAME_COMPLETED FRAME_CLEARED
+#endif
 enum { SETTRACE = 1 << PY_MONITORING_SYS_TRACE_ID };
 
 static inline void
@@ -210,6 +256,11 @@ settrace_events_on(PyInterpreterState *interp, const uint8_t *were)
 static inline void
 settrace_local(PyCodeObject *code, const uint8_t *which, bool instructions)
 {
+#if PY_VERSION_HEX >= 0x030E0000
+    /* else they count as those of another tool that had this number before */
+    code->_co_monitoring->tool_versions[PY_MONITORING_SYS_TRACE_ID] =
+        PyInterpreterState_Get()->monitoring_tool_versions[PY_MONITORING_SYS_TRACE_ID];
+#endif
     for (int event = 0; event < _PY_MONITORING_LOCAL_EVENTS; event++) {
         uint8_t *tools = &code->_co_monitoring->local_monitors.tools[event];
         bool on = which && which[event] && (event != PY_MONITORING_EVENT_INSTRUCTION || instructions);
@@ -299,13 +350,23 @@ signals_go_on(bool waited)
 
 /* Room for Python code of ours near the recursion limits of the program, of Python and (3.12 and later) of C. */
 typedef struct { int python, c; } Recursion;
+#if PY_VERSION_HEX >= 0x030E0000
+#define C_RECURSION(ts) (int){0}  /* it counts bytes of the stack, and we have ours below the program's */
+#define LIMIT_OF_C 0
+#elif PY_VERSION_HEX >= 0x030D0000
+#define C_RECURSION(ts) (ts)->c_recursion_remaining
+#define LIMIT_OF_C Py_C_RECURSION_LIMIT
+#elif PY_VERSION_HEX >= 0x030C0000
+#define C_RECURSION(ts) (ts)->c_recursion_remaining
+#define LIMIT_OF_C C_RECURSION_LIMIT
+#endif
 static inline Recursion
 recursion_eased(PyThreadState *ts)
 {
 #if PY_VERSION_HEX >= 0x030C0000
-    Recursion had = {ts->py_recursion_remaining, ts->c_recursion_remaining};
+    Recursion had = {ts->py_recursion_remaining, C_RECURSION(ts)};
     ts->py_recursion_remaining += 300;
-    ts->c_recursion_remaining += 100;
+    C_RECURSION(ts) += 100;
 #else
     Recursion had = {ts->recursion_remaining, 0};
     ts->recursion_remaining += 300;
@@ -317,7 +378,7 @@ recursion_as_before(PyThreadState *ts, Recursion had)
 {
 #if PY_VERSION_HEX >= 0x030C0000
     ts->py_recursion_remaining = had.python;
-    ts->c_recursion_remaining = had.c;
+    C_RECURSION(ts) = had.c;
 #else
     ts->recursion_remaining = had.python;
 #endif

@@ -24,11 +24,8 @@ recursion_down_to(PyThreadState *ts, IFrame *base)
 {
     int frames = 0;
     for (IFrame *f = *current_frame_of(ts); f && f != base; f = f->previous) frames += !_PyFrame_IsIncomplete(f);
-#if PY_VERSION_HEX >= 0x030D0000
-    if (!base) return (Recursion){ts->py_recursion_limit - ts->py_recursion_remaining, Py_C_RECURSION_LIMIT - ts->c_recursion_remaining};
-    return (Recursion){frames, 2};
-#elif PY_VERSION_HEX >= 0x030C0000
-    if (!base) return (Recursion){ts->py_recursion_limit - ts->py_recursion_remaining, C_RECURSION_LIMIT - ts->c_recursion_remaining};
+#if PY_VERSION_HEX >= 0x030C0000
+    if (!base) return (Recursion){ts->py_recursion_limit - ts->py_recursion_remaining, LIMIT_OF_C - C_RECURSION(ts)};
     return (Recursion){frames, 2};
 #else
     if (!base) return (Recursion){ts->recursion_limit - ts->recursion_remaining, 0};
@@ -41,7 +38,7 @@ count_recursion(PyThreadState *ts, Recursion used, int sign)
 {
 #if PY_VERSION_HEX >= 0x030C0000
     ts->py_recursion_remaining += sign * used.python;
-    ts->c_recursion_remaining += sign * used.c;
+    C_RECURSION(ts) += sign * used.c;
 #else
     ts->recursion_remaining += sign * used.python;
 #endif

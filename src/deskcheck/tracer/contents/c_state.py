@@ -298,7 +298,7 @@ def _file(file: Any) -> Part:
 
 def _typed(kind: type) -> Callable[[Any], Part]:
     """``list[int]`` and ``int | str``: what it was made of."""
-    origin = _names(kind).get("__origin__")
+    origin = None if kind is types.UnionType else _names(kind).get("__origin__")  # 3.14: `Union`, of each
 
     def read(alias: Any) -> Part:
         first = () if origin is None else (origin.__get__(alias),)

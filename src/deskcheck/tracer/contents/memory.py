@@ -1,0 +1,36 @@
+"""Memory that is read where it lies. See `frames` for what of it may be touched, and how."""
+
+import builtins
+import ctypes
+from typing import Any
+
+# A program may replace builtins; functions defined from here on keep the real ones.
+globals()["__builtins__"] = dict(vars(builtins))
+
+WORD = ctypes.sizeof(ctypes.c_void_p)
+"""Bytes of a pointer."""
+copy = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)(
+    ctypes._memmove_addr  # type: ignore[attr-defined]
+)
+"""memmove, holding the GIL. `from_address` would raise an audit event that the program can hear."""
+_Objects = ctypes.POINTER(ctypes.py_object)
+
+
+def pointer_to(kind: Any, address: int) -> Any:
+    """A pointer to an address; `cast` and `from_address` would raise audit events, and what of ctypes is
+    written in Python calls builtins that the program may have replaced."""
+    pointer = kind()
+    copy(ctypes.byref(pointer), ctypes.byref(ctypes.c_size_t(address)), WORD)
+    return pointer
+
+
+def objects_at(address: int) -> Any:
+    """The object pointers at an address: indexing gives the object that lies there at that moment with
+    a reference of its own, in one step, or raises ValueError for NULL."""
+    return pointer_to(_Objects, address)
+
+
+def pointer_at(address: int) -> int:
+    number = ctypes.c_size_t()
+    copy(ctypes.byref(number), address, WORD)
+    return number.value

@@ -57,6 +57,8 @@ class Machine(Builtins):
     def __init__(
         self, arithmetic: Arithmetic, *, line: OnLine | None = None, steps: int | None = None
     ) -> None:
+        if VERSION > (3, 13):
+            raise OutsideLanguage("this Python: the machine runs the bytecode of CPython 3.11 to 3.13")
         self.arithmetic = arithmetic
         self.line = line
         self.steps = steps

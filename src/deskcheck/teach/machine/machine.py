@@ -19,6 +19,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from deskcheck.errors import InputError
 from deskcheck.teach.machine.builtins import BUILTINS, Builtins
 from deskcheck.teach.machine.frames import (
     ASYNC,
@@ -58,7 +59,7 @@ class Machine(Builtins):
         self, arithmetic: Arithmetic, *, line: OnLine | None = None, steps: int | None = None
     ) -> None:
         if VERSION > (3, 13):
-            raise OutsideLanguage("this Python: the machine runs the bytecode of CPython 3.11 to 3.13")
+            raise InputError(f"a level runs bytecode of CPython 3.11 to 3.13; this is {VERSION[0]}.{VERSION[1]}")
         self.arithmetic = arithmetic
         self.line = line
         self.steps = steps

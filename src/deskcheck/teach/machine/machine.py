@@ -59,7 +59,8 @@ class Machine(Builtins):
         self, arithmetic: Arithmetic, *, line: OnLine | None = None, steps: int | None = None
     ) -> None:
         if VERSION > (3, 13):
-            raise InputError(f"a level runs bytecode of CPython 3.11 to 3.13; this is {VERSION[0]}.{VERSION[1]}")
+            here = ".".join(map(str, VERSION))
+            raise InputError(f"a level runs bytecode of CPython 3.11 to 3.13; this is {here}")
         self.arithmetic = arithmetic
         self.line = line
         self.steps = steps

@@ -38,7 +38,9 @@ def test_a_root_that_is_no_mount_point(tmp_path: Path) -> None:
             made += f"mkdir -p {root}{path}; mount --rbind {path} {root}{path}\n"
     for name in ("/proc", "/dev"):
         made += f"mkdir -p {root}{name}; mount --rbind {name} {root}{name}\n"
-    made += f'mkdir {root}/tmp; mount --bind /tmp {root}/tmp; exec chroot {root} {sys.executable} -c "$PROGRAM"'
+    made += (
+        f'mkdir {root}/tmp; mount --bind /tmp {root}/tmp; exec chroot {root} {sys.executable} -c "$PROGRAM"'
+    )
     paths = os.pathsep.join(filter(None, sys.path))
     environment = {"PATH": os.environ["PATH"], "PROGRAM": PROGRAM, "PYTHONPATH": paths}
     before = Path("/proc/self/mounts").read_text()

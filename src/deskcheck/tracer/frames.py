@@ -84,6 +84,7 @@ _REFERENCES = (1 << 32) - 1 if _TAGGED else -1
 """Of an object's first word, the count of references: from 3.14 on, flags stand above it."""
 
 _TOP = (1 << 64) - 1 if _TAGGED else (1 << 32) - 1
+"""The bits of the word at `stacktop` that say how many slots are filled."""
 
 CO_OPTIMIZED = 0x1
 SAVED = "saved"
@@ -151,8 +152,8 @@ _IMPLICIT_NAMES = frozenset(
 #    known that there is memory (`_mapped`), in it a plausible count of references, and an object of a type
 #    that is looked for, or at least of one that is a type. If an operand is gone, so may be the others:
 #    none is looked at.
-# 5. An object with a count of 0 is being freed: a reference to it would free it twice.
 #    From 3.14 on such a slot is empty before its object is let go of, and `stacktop` always holds.
+# 5. An object with a count of 0 is being freed: a reference to it would free it twice.
 # 6. A generator among such operands that runs and has one reference may be closing because it is being
 #    freed: its weak references were cleared before that, and one made now would outlive it.
 

@@ -28,7 +28,7 @@ from typing import Any
 from deskcheck.tracer.contents import arrays as _arrays
 from deskcheck.tracer.contents import c_state as _c_state
 from deskcheck.tracer.contents import iterators as _iterators
-from deskcheck.tracer.contents.memory import objects_at, pointer_at
+from deskcheck.tracer.contents.memory import pointer_at
 from deskcheck.tracer.frames import FrameView
 from deskcheck.tracer.limits import TraceLimits
 
@@ -920,7 +920,7 @@ def _private_names(library: type) -> frozenset[str]:
 
 
 def _mapping_of(proxy: Any) -> "_c_state.Part":
-    return _c_state.Part((), {"mapping": _part(proxy, 0)})
+    return _c_state.Part((), {"mapping": _iterators.part(proxy, 0)})
 
 
 _c_state.READERS[id(types.MappingProxyType)] = _mapping_of
@@ -985,7 +985,7 @@ def _view_items(view: Any, base: type) -> list[Any]:
     """What a view of a dict shows. One of an OrderedDict would ask code of the program for hashes of keys."""
     if not any(type(view) is kind for kind in _ORDERED_VIEWS):
         return list(view)
-    ordered = _part(view, 0)
+    ordered = _iterators.part(view, 0)
     pairs = _in_its_order(ordered, list(dict.items(ordered)))
     which = _VIEWS.index(base)
     return pairs if which == 2 else [pair[which] for pair in pairs]
@@ -1061,15 +1061,10 @@ def _range_left(iterator: Any) -> dict[str, Any]:
 def _hashed(iterator: Any) -> dict[str, Any]:
     """dict and set iterators: what they run over and how many items are left."""
     try:
-        over = _part(iterator, 0)
+        over = _iterators.part(iterator, 0)
     except ValueError:  # exhausted: it has let go of the container
         return {"over": None, "left": 0}
     return {"over": over, "left": type(iterator).__length_hint__(iterator)}
-
-
-def _part(iterator: Any, number: int) -> Any:
-    """The object that an iterator's C structure points to, the first after its header being 0."""
-    return objects_at(id(iterator) + 16)[number]
 
 
 def _zip_parts(iterator: Any) -> dict[str, Any]:
@@ -1089,7 +1084,7 @@ def _map_parts(iterator: Any) -> dict[str, Any]:
 def _islice_parts(iterator: Any) -> dict[str, Any]:
     """Once the slice is exhausted it has none."""
     try:
-        inner = _part(iterator, 0)
+        inner = _iterators.part(iterator, 0)
     except ValueError:
         return {"iterator": None}
     (_, start, stop, step), position = _reduce(iterator)
@@ -1103,15 +1098,15 @@ def _all(kind: Any, obj: Any) -> list[Any]:
 
 def _cycle_parts(iterator: Any) -> dict[str, Any]:
     try:
-        inner = _part(iterator, 0)
+        inner = _iterators.part(iterator, 0)
     except ValueError:
         inner = None
-    return {"iterator": inner, "saved": _part(iterator, 1), "next": pointer_at(id(iterator) + 32)}
+    return {"iterator": inner, "saved": _iterators.part(iterator, 1), "next": pointer_at(id(iterator) + 32)}
 
 
 def _pairwise_parts(iterator: Any) -> dict[str, Any]:
     try:
-        return {"iterator": _part(iterator, 0), "previous": _part(iterator, 1)}
+        return {"iterator": _iterators.part(iterator, 0), "previous": _iterators.part(iterator, 1)}
     except ValueError:
         return {}
 
@@ -1132,7 +1127,7 @@ def runs_in(obj: Any, frame: Any) -> bool:
 
 def unwrapped(value: Any) -> Any:
     """What an async generator yielded; the interpreter wraps it on the way out."""
-    return _part(value, 0) if type(value).__name__ == "async_generator_wrapped_value" else value
+    return _iterators.part(value, 0) if type(value).__name__ == "async_generator_wrapped_value" else value
 
 
 # By id of the type: hashing a type runs its metaclass's __hash__.

@@ -20,14 +20,15 @@ Told = tuple[tuple[Any, ...], Any]
 _HEAD = 16
 
 
-def _part(iterator: Any, word: int) -> Any:
-    """The object that a word of the structure points to; raises ValueError for NULL."""
+def part(iterator: Any, word: int) -> Any:
+    """The object that a word of a C structure points to, the first after the object's head being 0. Raises
+    ValueError for NULL."""
     return objects_at(id(iterator) + _HEAD)[word]
 
 
 def _part_or(iterator: Any, word: int, otherwise: Any) -> Any:
     try:
-        return _part(iterator, word)
+        return part(iterator, word)
     except ValueError:
         return otherwise
 
@@ -53,12 +54,12 @@ def _count(iterator: Any) -> Told:
     if following != sys.maxsize:
         return (following,), None
     following = _part_or(iterator, 1, following)  # NULL where that was reached by counting
-    return (following, _part(iterator, 2)), None
+    return (following, part(iterator, 2)), None
 
 
 def _repeat(iterator: Any) -> Told:
     left = _number(iterator, 1)
-    return ((_part(iterator, 0),) if left < 0 else (_part(iterator, 0), left)), None
+    return ((part(iterator, 0),) if left < 0 else (part(iterator, 0), left)), None
 
 
 def _chain(iterator: Any) -> Told:
@@ -69,20 +70,20 @@ def _chain(iterator: Any) -> Told:
 
 
 def _accumulate(iterator: Any) -> Told:
-    parts = (_part(iterator, 1), _part_or(iterator, 2, None))
+    parts = (part(iterator, 1), _part_or(iterator, 2, None))
     return parts, _part_or(iterator, 0, _part_or(iterator, 3, None))
 
 
 def _pair(iterator: Any) -> Told:
-    return (_part(iterator, 0), _part(iterator, 1)), None
+    return (part(iterator, 0), part(iterator, 1)), None
 
 
 def _pair_and_flag(iterator: Any) -> Told:
-    return (_part(iterator, 0), _part(iterator, 1)), int(bool(_number(iterator, 2)))
+    return (part(iterator, 0), part(iterator, 1)), int(bool(_number(iterator, 2)))
 
 
 def _zip_longest(iterator: Any) -> Told:
-    iterators = _part(iterator, 2)
+    iterators = part(iterator, 2)
     first = (tuple.__basicsize__ - _HEAD) // WORD
     inner = [_part_or(iterators, first + n, ()) for n in range(len(iterators))]  # NULL once it is exhausted
     return tuple(inner), _part_or(iterator, 4, None)
@@ -91,7 +92,7 @@ def _zip_longest(iterator: Any) -> Told:
 def _product(iterator: Any) -> Told:
     if _is_true(iterator, 3):
         return ((),), None
-    pools = _part(iterator, 0)
+    pools = part(iterator, 0)
     begun = _part_or(iterator, 2, None) is not None
     return pools, _numbers(iterator, 1, len(pools)) if begun else None
 
@@ -101,7 +102,7 @@ def _combinations(iterator: Any) -> Told:
     begun = _part_or(iterator, 2, None) is not None
     if begun and _is_true(iterator, 4):
         return ((), size), None
-    return (_part(iterator, 0), size), _numbers(iterator, 1, size) if begun else None
+    return (part(iterator, 0), size), _numbers(iterator, 1, size) if begun else None
 
 
 def _permutations(iterator: Any) -> Told:
@@ -109,15 +110,15 @@ def _permutations(iterator: Any) -> Told:
     begun = _part_or(iterator, 3, None) is not None
     if begun and _is_true(iterator, 5):
         return ((), size), None
-    pool = _part(iterator, 0)
+    pool = part(iterator, 0)
     state = (_numbers(iterator, 1, len(pool)), _numbers(iterator, 2, size)) if begun else None
     return (pool, size), state
 
 
 def _groupby(iterator: Any) -> Told:
-    parts = (_part(iterator, 0), _part(iterator, 1))
+    parts = (part(iterator, 0), part(iterator, 1))
     try:
-        return parts, (_part(iterator, 3), _part(iterator, 4), _part(iterator, 2))
+        return parts, (part(iterator, 3), part(iterator, 4), part(iterator, 2))
     except ValueError:
         return parts, None
 
@@ -126,7 +127,7 @@ def _islice(iterator: Any) -> Told:
     if _part_or(iterator, 0, None) is None:  # exhausted, it lets go of that
         return ((), 0), 0
     stop = _number(iterator, 2)
-    parts = (_part(iterator, 0), _number(iterator, 1), None if stop < 0 else stop, _number(iterator, 3))
+    parts = (part(iterator, 0), _number(iterator, 1), None if stop < 0 else stop, _number(iterator, 3))
     return parts, _number(iterator, 4)
 
 

@@ -82,6 +82,7 @@ DIFFERENCES = {
     "import_pickle_main": OUTSIDE,
     "import_runpy": LIBRARY,
     "library_generator_calls_back": LIBRARY,
+    "library_unittest": LIBRARY,
     "lines_chained_calls": LINES,
     "lines_many_expressions": F_STRINGS,
     "locals_of_frames": HOOKS,

@@ -7,7 +7,8 @@
 # make test-all     every test, with torch, Ray and JupyterLab
 # make exhaustive   what is left to samples elsewhere, in full, and Hypothesis with more and other examples: hours
 # make lint         what a machine can read: ruff, mypy
-# make versions     `make test` on every supported CPython that is found
+# make versions     `make test` on every supported CPython that is found; DEBIAN=1: those that are not found, from Debian's
+#                   packages in a root of their own (tools/python-root)
 # make coverage     how much of src/ the tests reach, subprocesses too: of `make test`, or of all with ALL=1
 # make web          build the pages anew from web/ (needs Node; nobody else does), check and test it
 # make docs         the documentation as a site, into build/docs/html; a link that leads nowhere is an error
@@ -20,7 +21,8 @@
 # it was installed from changes.
 
 PYTHON ?= python3
-VERSIONS ?= 3.11 3.12 3.13
+VERSIONS ?= 3.11 3.12 3.13 3.14 3.15
+DEBIAN ?=
 WORKERS ?= 2
 PYTEST_ARGS ?=
 BENCHMARK_ARGS ?=
@@ -91,10 +93,14 @@ lint: .venv/.installed
 versions:
 	@passed=; failed=; absent=; \
 	for version in $(VERSIONS); do \
-	    if ! tools/find-python $$version >/dev/null; then absent="$$absent $$version"; continue; fi; \
+	    inside=; \
+	    if ! tools/find-python $$version >/dev/null; then \
+	        inside="tools/python-root $$version"; \
+	        test -n "$(DEBIAN)" && $$inside >/dev/null || { absent="$$absent $$version"; continue; }; \
+	    fi; \
 	    echo "== CPython $$version"; \
-	    if $(MAKE) --no-print-directory .venv-$$version/.installed \
-	        && .venv-$$version/bin/python tools/tests $(SPREAD) $(SOME) $(PYTEST_ARGS) $(FILES); \
+	    if $$inside $(MAKE) --no-print-directory .venv-$$version/.installed \
+	        && $$inside .venv-$$version/bin/python tools/tests $(SPREAD) $(SOME) $(PYTEST_ARGS) $(FILES); \
 	    then passed="$$passed $$version"; else failed="$$failed $$version"; fi; \
 	done; \
 	echo "== passed:$${passed:- none}; failed:$${failed:- none}; not found:$${absent:- none}"; \

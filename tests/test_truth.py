@@ -41,7 +41,7 @@ def test_cruxeval_ends_in_the_published_output(cruxeval: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "limit", [pytest.param(50, marks=pytest.mark.slow), pytest.param(200, marks=pytest.mark.exhaustive)]
+    "limit", [pytest.param(200, marks=pytest.mark.exhaustive)]
 )
 def test_the_oracle_is_right_about_cruxeval(cruxeval: Path, tmp_path: Path, limit: int) -> None:
     """The model that reads the recording scores 1 on every question kind, so many samples of each."""

@@ -131,7 +131,7 @@ def test_it_is_said_wherever_a_report_is(kernels: Path, tmp_path: Path) -> None:
     assert _settings(_told(settings)).kernel == "tests-sh"
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.skipif(find_spec("bash_kernel") is None, reason="would have proved the same of bash_kernel")
 def test_bash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A kernel of others, whose variables stay from cell to cell, as nbclient runs it."""

@@ -69,7 +69,7 @@ def test_a_death_and_what_goes_on(tmp_path: Path) -> None:
     assert after[2].variables == {}
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_notebook_limit_leaves_a_partial_record(tmp_path: Path) -> None:
     """What ran is there with its outputs; the rest is not, and the trajectory says so."""
     endless = "print('begun')\nwhile True: pass"

@@ -833,7 +833,7 @@ def test_many():
 """
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_recording_takes_a_multiple_of_what_the_tests_take(tmp_path: Path) -> None:
     """Where every call would cost hundreds of times as much recorded, fewer are; that is said."""
     folder = project(tmp_path, BUSY)

@@ -127,7 +127,7 @@ while True:
 )
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_forged_block_does_not_reach_the_folder(tmp_path: Path) -> None:
     """The program is killed for it, the others are recorded, and what reads the folder goes on."""
     programs = [

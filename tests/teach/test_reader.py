@@ -170,7 +170,9 @@ def compiled(outline: Outline) -> dict[tuple[int, str], int | None]:
     def watch(frame: FrameType, event: str, _: object) -> Any:
         if frame.f_code.co_name != "f":
             return None
-        if event == "line":
+        # From 3.14 on no event tells of some lines behind a loop (`CodeFacts.missed_lines`).
+        frame.f_trace_opcodes = sys.version_info >= (3, 14)
+        if event == "line" or (event == "opcode" and last and last[0] != frame.f_lineno - 1):
             if next(events) > 400:
                 raise _Enough
             ran(frame.f_lineno - 1)

@@ -44,6 +44,7 @@ def exact_runs(runs: Path, model: Path, **where: Any) -> int:
     return sum(run["first"] is None for run in told["runs"])
 
 
+@pytest.mark.exhaustive
 def test_lessons_to_answers(record: Recorded, tmp_path: Path) -> None:
     from transformers import AutoTokenizer
 

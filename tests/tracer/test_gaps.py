@@ -152,7 +152,7 @@ def test_the_count_stands_where_the_calls_were(tracer: Any, traced: Callable[...
     [
         ({"call_depth": 2}, 2),
         *(
-            pytest.param(asked, 5, marks=pytest.mark.slow)
+            pytest.param(asked, 5, marks=pytest.mark.exhaustive)
             for asked in ({"call_depth": 2}, {"only": ("f",)}, {"repetitions": 2})
         ),
     ],

@@ -55,7 +55,7 @@ def assert_agrees(program: Program, runners: tuple[agree.Runner, agree.Runner]) 
 
 # The reference needs ten seconds for that one.
 OURS = [
-    pytest.param(program, id=program.id, marks=[pytest.mark.slow] * (program.id == "limits_crossed"))
+    pytest.param(program, id=program.id, marks=[pytest.mark.exhaustive] * (program.id == "limits_crossed"))
     for program in agree.own_programs()
 ]
 
@@ -93,7 +93,7 @@ def test_small_programs_that_nobody_wrote(code: str, runners: tuple[agree.Runner
     "limits",
     [
         replace(SETTING.limits, depth=3),
-        pytest.param(replace(SETTING.limits, items=2), marks=pytest.mark.slow),
+        pytest.param(replace(SETTING.limits, items=2), marks=pytest.mark.exhaustive),
         replace(SETTING.limits, items=3, text_chars=3),
     ],
     ids=["depth", "items", "text"],
@@ -105,7 +105,7 @@ def test_what_is_cut_is_cut_alike(limits: TraceLimits, every: int) -> None:
 
 
 @pytest.mark.parametrize("count", spread([1, 4], 2))
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_programs_that_nobody_wrote(count: int) -> None:
     """Longer programs of the same grammar."""
     assert assert_agreed(agree.generated(count, seed=1), OF_GENERATED) == count

@@ -322,15 +322,15 @@ def _steady(items: Any) -> bool:
 
 _FRAME_DATA, _STACKTOP, _SLOTS = 24, 64, 72
 """Offset in a frame object of the pointer to its data (Include/internal/pycore_frame.h); in these, of how many slots are in use, and of
-the slots: variables, cells, free variables, the value stack. The same from 3.11 to 3.13. In 3.14 (pycore_interpframe_structs.h) there is
+the slots: variables, cells, free variables, the value stack. The same from 3.11 to 3.13. From 3.14 on (pycore_interpframe_structs.h) there is
 a pointer to the first slot that is free in place of the number, the slots begin 8 bytes later, and the two lowest bits of a slot are none of
 an address: both are set if it is a number, which is shifted by them (pycore_stackref.h)."""
-_TAGGED = sys.version_info[:2] == (3, 14)
+_TAGGED = sys.version_info >= (3, 14)
 
 
 def _stack(frame: types.FrameType) -> list[Any] | None:
     """What lies on the value stack, `_NULL` for nothing; None where the interpreter has not noted its depth."""
-    if sys.version_info[:2] not in ((3, 11), (3, 12), (3, 13), (3, 14)):
+    if sys.version_info[:2] not in ((3, 11), (3, 12), (3, 13), (3, 14), (3, 15)):
         return None
     code = frame.f_code
     variables = len({*code.co_varnames, *code.co_cellvars}) + len(code.co_freevars)
@@ -386,6 +386,8 @@ class Witness:
         """By `id` of a frame: at which instruction an exception came up since its last line."""
         self._at: dict[int, tuple[int, int]] = {}
         """By `id` of a frame: line and offset of its last event."""
+        self._ran: dict[int, tuple[str, int | None]] = {}
+        """By `id` of a frame, from 3.14 on: the instruction that ran last, and its line."""
         self._thrown_in: set[int] = set()
         """`id` of frames that have not begun and are left at once: an exception was thrown in, or they are closed."""
         self._shown: tuple[int, dict[str, Any]] = (-1, {})
@@ -414,6 +416,8 @@ class Witness:
         self._forget(frame)
         if code.co_name in ("<listcomp>", "<setcomp>", "<dictcomp>"):
             return None
+        if sys.version_info >= (3, 14):
+            frame.f_trace, frame.f_trace_opcodes = self._on_event, True
         known = self._open.get(id(frame))
         if known is None or known[1] is not code or not self._has_begun(frame):
             self._open[id(frame)] = (self._frames, code)
@@ -427,8 +431,10 @@ class Witness:
         if self.cut is not None:
             return None
         self._forget(frame)
+        if event == "opcode" and not self._line_begins(frame):
+            return self._on_event
         try:
-            self._tell(frame, event, arg)
+            self._tell(frame, "line" if event == "opcode" else event, arg)
         except RecursionError:
             self._give_up("recursion")
         except Exception as error:  # noqa: BLE001 - ours, told to who compares
@@ -444,6 +450,15 @@ class Witness:
         code = frame.f_code
         refreshed = sys.version_info < (3, 13) and code.co_flags & _OPTIMIZED
         self._shown = id(frame), frame.f_locals if refreshed else {}
+
+    def _line_begins(self, frame: types.FrameType) -> bool:
+        """Whether a `for` has come to its end, another line is about to run, and settrace told of none: see KNOWN."""
+        at = frame.f_lasti
+        op, line = opcode.opname[frame.f_code.co_code[at]], frame.f_lineno
+        before, line_before = self._ran.get(id(frame), ("", None))
+        self._ran[id(frame)] = op, line
+        behind = before in ("FOR_ITER", "POP_ITER") and op != "POP_ITER"
+        return behind and line not in (None, line_before) and self._at.get(id(frame)) != (line, at)
 
     def _begins(self, frame: types.FrameType) -> bool:
         at, code = max(frame.f_lasti, 0), frame.f_code.co_code

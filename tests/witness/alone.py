@@ -102,7 +102,7 @@ def read(prompt: str) -> Asked:
         raise NotTold(f"another kind: {title[:60]}")
     own = prompt.partition("\n\nNow yours.\n\n")[2]
     head, _, rest = own.partition("\n")
-    assert re.fullmatch(r"(?:Program|File \S+)(?: \(what does not matter here is left out\))?:", head), head
+    assert re.fullmatch(r"(?:Program|File .+?)(?: \(what does not matter here is left out\))?:", head), head
     fence, _, rest = rest.partition("python\n")
     assert set(fence) == {"`"}, own[:200]
     code, ended, question = rest.partition(f"\n{fence}\n\n")

@@ -34,6 +34,8 @@ KNOWN = {
     "cleanup": "3.12 has `line` events of settrace at CLEANUP_THROW, which is no line",
     "the line that runs": "3.12 tells of it once more where a call returns into it and a jump may lead to the same place, some from"
     " the second run on: `x = a or f()`",
+    "missed lines": "from 3.14 on settrace tells of no line behind a `for` that has come to its end where the code before that end"
+    " is of the same line: the witness asks for each instruction there",
     "arrays": "array.append and array.insert make room before they ask the item for its number: its `__index__` sees an item that"
     " nobody has set, and so does a trace. generated.py gives them plain numbers",
     "sets": "the order of a set of objects is that of their addresses: compared by their number and the atoms among them",

@@ -262,7 +262,9 @@ class CodeFacts:
         "handlers",
         "instructions",
         "is_comprehension",
+        "missed_lines",
         "names",
+        "needs_opcodes",
         "opname",
         "owner",
         "parameters",
@@ -313,6 +315,8 @@ class CodeFacts:
             self._comprehension_of[instruction.offset] = previous = found
         self.guarded = self._guarded(entries)
         self.told_again = self._told_again()
+        self.missed_lines = self._missed_lines()
+        self.needs_opcodes = bool(self.comprehensions or self.missed_lines)
 
     def _told_again(self) -> frozenset[int]:
         """Where 3.12 tells of the line that is running: it looks for the line of what ran last in the inline
@@ -325,6 +329,27 @@ class CodeFacts:
             lines = {self.positions[each.offset // 2][0] for each in (before, after)}
             if before.name in _INLINES and len(lines) == 1 and None not in lines:
                 found.add(after.offset)
+        return frozenset(found)
+
+    def _missed_lines(self) -> frozenset[int]:
+        """Where a line begins and the interpreter tells of none, from 3.14 on: behind a `for` that has come to its
+        end, if the code before that end is of the same line. A short line behind a loop with `break` is so: the
+        compiler writes it twice. (`initialize_lines` in Python/instrumentation.c skips the end of a `for`, and
+        takes the line behind it for the line before it.)"""
+        if sys.version_info < (3, 14):
+            return frozenset()
+        found = set()
+        jumps = {i.target for i in self.instructions if i.name != "FOR_ITER"}
+        behind, current = None, None
+        for instruction in self.instructions:
+            line = self.positions[instruction.offset // 2][0]
+            if instruction.name in _BEGIN_NO_LINE:
+                behind = line if instruction.name == "POP_ITER" else None
+                continue
+            begins = behind is not None and line is not None and line != behind
+            if begins and line == current and instruction.offset not in jumps:
+                found.add(instruction.offset)
+            behind, current = None, line
         return frozenset(found)
 
     def _raises_again(self, targets: set[int]) -> dict[int, int]:
@@ -575,6 +600,8 @@ def _stack_tags(
             offset = instructions[following].offset
     return before
 
+
+_BEGIN_NO_LINE = frozenset({"END_FOR", "POP_ITER", "END_SEND", "END_ASYNC_FOR", "RESUME"})
 
 _LEAVES = frozenset(
     {

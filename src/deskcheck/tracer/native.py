@@ -77,7 +77,7 @@ _OPS: tuple[tuple[frozenset[str], int], ...] = (
     (frozenset({"END_ASYNC_FOR"}), 8192),
 )
 """Bits that the core knows instructions by (`OP_...` in c/state.h); 128: `raises_handled`; 4096: in
-`raises_again`; 16384: in `told_again`."""
+`raises_again`; 16384: in `told_again`; 32768: in `missed_lines`."""
 _TAGS = {VALUE: 1, METHOD: 2}
 """Of stack slots; the core shows none of the others."""
 _BITS = {name: sum(bit for names, bit in _OPS if name in names) for name in opcode.opname}
@@ -170,7 +170,7 @@ def _new_code_facts(code: CodeType) -> dict[str, Any]:
         if name is None:
             continue
         op[unit] |= _BITS[name] | 4096 * (offset in about.raises_again) | 16384 * (offset in about.told_again)
-        op[unit] |= 128 * raises_handled(name, about.arg[offset])
+        op[unit] |= 128 * raises_handled(name, about.arg[offset]) | 32768 * (offset in about.missed_lines)
         if before is None:
             continue
         if before not in places:
@@ -192,7 +192,7 @@ def _new_code_facts(code: CodeType) -> dict[str, Any]:
         "iterates": ".0" in about.parameters,
         "is_module": code.co_name == "<module>",
         "is_comprehension": about.is_comprehension,
-        "has_comprehensions": bool(about.comprehensions),
+        "needs_opcodes": about.needs_opcodes,
         "is_lambda": code.co_name == "<lambda>",
         "is_del": code.co_name == "__del__",
         "keeps_roots": bool(code.co_flags & _KEEPS_ROOTS),

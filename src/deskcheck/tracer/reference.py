@@ -343,7 +343,7 @@ class _Thread:
 
     def _call(self, frame: FrameType, code: CodeType, file: str) -> None:
         about = facts(code)
-        if about.comprehensions or self.tracer.granularity is Granularity.INSTRUCTION:
+        if about.needs_opcodes or self.tracer.granularity is Granularity.INSTRUCTION:
             frame.f_trace = self.on_event  # 3.13 forgets f_trace_opcodes on a frame without one
             frame.f_trace_opcodes = True
         if self._leaves_out(frame, about):
@@ -468,7 +468,9 @@ class _Thread:
         elif event == "line":
             self._line(frame, record)
         elif event == "opcode":
-            if record.facts.comprehensions:
+            if frame.f_lasti in record.facts.missed_lines:
+                self._event(frame, "line", None)
+            if record.facts.needs_opcodes:
                 self._opcode(frame, record)
             self._instruction(frame, record)
         elif event == "exception":

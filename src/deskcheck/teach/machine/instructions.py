@@ -1,10 +1,11 @@
-"""What each instruction of CPython 3.11 to 3.13 does to a frame, by its name in `dis`."""
+"""What each instruction of CPython 3.11 to 3.15 does to a frame, by its name in `dis`."""
 
 import dis
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from deskcheck.teach.machine.attributes import kind_of
+from deskcheck.teach.machine.builtins import BUILTINS
 from deskcheck.teach.machine.frames import (
     CALLED,
     COMPREHENSIONS,
@@ -50,17 +51,18 @@ def _nothing(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     pass
 
 
-@_named("RETURN_GENERATOR")
-def _generator(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    f.stack.append(None)  # the frame is that of the generator already; what follows pops this
-
-
-@_named("LOAD_CONST")
+@_named("LOAD_CONST", "LOAD_SMALL_INT")
 def _constant(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     f.stack.append(i.argval)
 
 
-@_named("LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_CLOSURE_VALUE")
+@_named("LOAD_COMMON_CONSTANT")
+def _common_constant(m: "Machine", f: Frame, i: dis.Instruction) -> None:
+    value = vars(dis)["_common_constants"][i.arg or 0]
+    f.stack.append(BUILTINS.get(value.__name__, value) if callable(value) else value)
+
+
+@_named("LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK", "LOAD_CLOSURE_VALUE")
 def _load(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     _push_local(f, i.argval)
 
@@ -90,7 +92,7 @@ def _set_local(f: Frame, name: str) -> None:
         f.names[name] = value
 
 
-@_named("LOAD_FAST_LOAD_FAST")
+@_named("LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW")
 def _load_two(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     for name in i.argval:
         _push_local(f, name)
@@ -187,9 +189,14 @@ def _store_deref(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     f.cells[i.argval].value = f.stack.pop()
 
 
-@_named("POP_TOP", "END_FOR", "POP_ITER")
+@_named("POP_TOP", "END_FOR")
 def _pop(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     f.stack.pop()
+
+
+@_named("POP_ITER")
+def _pop_iterator(m: "Machine", f: Frame, i: dis.Instruction) -> None:
+    _popped(f, 1 + UNDER_INDEX)
 
 
 @_named("PUSH_NULL")
@@ -216,6 +223,9 @@ def _binary(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     b = f.stack.pop()
     a = f.stack.pop()
     op = i.argrepr
+    if op == "[]":
+        f.stack.append(m.item(a, b))
+        return
     inplace = op[-1] == "="
     f.stack.append(m.binary(op[:-1] if inplace else op, a, b, inplace=inplace))
 
@@ -310,23 +320,36 @@ def _jump(m: "Machine", f: Frame, i: dis.Instruction) -> None:
 # ---- iteration ----
 
 
+UNDER_INDEX = int(VERSION >= (3, 15))
+"""Places of the stack between an iterator and its top: for the index in a sequence, which is not used here."""
+_FOR_YIELD_FROM = 3
+"""What GET_ITER has as its argument in a `yield from`, from 3.15 on."""
+
+
 @_named("GET_ITER")
 def _iter(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    f.stack[-1] = m.iterated(f.stack[-1])
+    if i.arg == _FOR_YIELD_FROM:
+        _yield_from(m, f, i)
+    else:
+        f.stack[-1] = m.iterated(f.stack[-1])
+    f.stack += [NULL] * UNDER_INDEX
 
 
 @_named("FOR_ITER")
 def _for_iter(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     try:
-        value = m.in_memory(lambda: next(f.stack[-1], NULL))
+        value = m.in_memory(lambda: next(f.stack[-1 - UNDER_INDEX], NULL))
     except StopIteration:
         value = NULL
     if value is not NULL:
         f.stack.append(value)
         return
-    f.stack.pop()
     _goto(m, f)
-    if VERSION >= (3, 12):  # past END_FOR, from 3.13 on past the POP_TOP behind it, too
+    if VERSION >= (3, 14):  # past END_FOR, to the POP_ITER behind it
+        f.place += 1
+        return
+    f.stack.pop()
+    if VERSION >= (3, 12):  # past END_FOR, on 3.13 past the POP_TOP behind it, too
         f.place += 1 if VERSION < (3, 13) else 2
 
 
@@ -339,7 +362,7 @@ def _yield_from(m: "Machine", f: Frame, i: dis.Instruction) -> None:
 @_named("SEND")
 def _send(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     given = f.stack.pop()
-    source = f.stack[-1]
+    source = f.stack[-1 - UNDER_INDEX]
     try:
         if given is not None and not isinstance(source, Generator):
             raise OutsideLanguage("send to what is no generator of the program")
@@ -354,7 +377,7 @@ def _send(m: "Machine", f: Frame, i: dis.Instruction) -> None:
 
 @_named("END_SEND")
 def _end_send(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    del f.stack[-2]
+    del f.stack[-2 - UNDER_INDEX : -1]
 
 
 @_named("UNPACK_SEQUENCE")
@@ -568,13 +591,14 @@ def _returned_from(f: Frame, function: Any) -> None:
 
 @_named("CALL_FUNCTION_EX")
 def _call_spread(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    keywords = f.stack.pop() if (i.arg or 0) & 1 else None
+    keywords = f.stack.pop() if VERSION >= (3, 14) or (i.arg or 0) & 1 else NULL
     args = f.stack.pop()
     first, second = _popped(f, 2)
     if not hasattr(kind_of(args), "__iter__"):
         raise OutsideLanguage(f"a value of the kind {kind_of(args).__name__} behind *")
     given = m.in_memory(lambda: list(m.iterated(args)))
-    f.stack.append(m.call(second if first is NULL else first, given, keywords))
+    function = second if first is NULL else first
+    f.stack.append(m.call(function, given, None if keywords is NULL else keywords))
 
 
 @_named("MAKE_FUNCTION")

@@ -58,9 +58,9 @@ class Machine(Builtins):
     def __init__(
         self, arithmetic: Arithmetic, *, line: OnLine | None = None, steps: int | None = None
     ) -> None:
-        if VERSION > (3, 13):
+        if VERSION > (3, 15):
             here = ".".join(map(str, VERSION))
-            raise InputError(f"a level runs bytecode of CPython 3.11 to 3.13; this is {here}")
+            raise InputError(f"a level runs bytecode of CPython 3.11 to 3.15; this is {here}")
         self.arithmetic = arithmetic
         self.line = line
         self.steps = steps
@@ -112,6 +112,7 @@ class Machine(Builtins):
         if isinstance(function, Function):
             frame = self._frame(function, args, keywords or {})
             if function.code.co_flags & GENERATOR:
+                self.run(frame)  # to RETURN_GENERATOR
                 return Generator(self, frame)
             if function.code.co_flags & ASYNC:
                 raise OutsideLanguage("an async function")
@@ -182,7 +183,7 @@ class Machine(Builtins):
     # ---- running ----
 
     def run(self, frame: Frame) -> Any:
-        """Run a frame until it returns, or yields (then it has not `ended`)."""
+        """Run a frame until it returns, yields, or is made a generator (then it has not `ended`)."""
         self.active.append(frame)
         try:
             return self._run(frame)
@@ -198,7 +199,8 @@ class Machine(Builtins):
             if frame.entered and not frame.quiet and read.fires(place, frame.previous):
                 self._fire(frame, place)
             frame.previous = place
-            if not frame.entered and name == "RESUME":
+            if not frame.entered and name == "RESUME" and not instructions[place].arg:
+                # (From 3.15 on, what a generator expression does before it is a generator has a RESUME 4.)
                 # The first line of a function is an event, of a comprehension only where it is another line.
                 frame.entered, frame.previous = True, FIRST if frame.around is None else place
             frame.place = place + 1
@@ -208,6 +210,9 @@ class Machine(Builtins):
             if name == "RETURN_CONST":
                 frame.ended = True
                 return instructions[place].argval
+            if name == "RETURN_GENERATOR":
+                frame.stack.append(None)  # what follows pops it
+                return None
             if name == "YIELD_VALUE":
                 if read.watched[place]:
                     raise OutsideLanguage("a yield inside of try")

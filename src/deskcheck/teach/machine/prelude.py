@@ -241,7 +241,9 @@ def index_of(items: Any, item: Any, name: Any, start: Any = 0, stop: Any = None)
         if other is item or other == item:
             return place
         place = place + 1
-    raise ValueError(f"{item!r} is not in list" if name == "list" else "tuple.index(x): x not in tuple")
+    if name == "list" and NAMES_ITEM:
+        raise ValueError(f"{item!r} is not in list")
+    raise ValueError(f"{name}.index(x): x not in {name}")
 
 
 def in_range(item: Any, start: Any, stop: Any, step: Any) -> Any:
@@ -722,3 +724,5 @@ def outside(what: Any) -> None:
 MISSING = object()
 OLD = sys.version_info < (3, 12)
 """Whether `max` and `min` say it in the older words."""
+NAMES_ITEM = sys.version_info < (3, 14)
+"""Whether `list.index` names what it has not found."""

@@ -53,7 +53,7 @@ info_of(Thread *t, PyCodeObject *code)
     info->iterates = INT("iterates");
     info->is_module = INT("is_module");
     info->is_comprehension = INT("is_comprehension");
-    info->has_comprehensions = INT("has_comprehensions");
+    info->needs_opcodes = INT("needs_opcodes");
     info->is_lambda = INT("is_lambda");
     info->is_del = INT("is_del");
     info->keeps_roots = INT("keeps_roots");

@@ -125,7 +125,7 @@ on_call(Thread *t, PyFrameObject *frame)
     View v;
     if (view_of(t, frame, &v) < 0) return -1;
     Info *info = v.info;
-    if ((info->has_comprehensions || t->core->instructions) && trace_opcodes(frame, Py_None) < 0) return -1;
+    if ((info->needs_opcodes || t->core->instructions) && trace_opcodes(frame, Py_None) < 0) return -1;
     if (leaves_out(t, frame, &v)) return 0;  /* after that: on 3.13 the events are the code's, of all its frames */
     if (info->is_comprehension) {
         PyFrameObject *back = PyFrame_GetBack(frame);
@@ -338,7 +338,7 @@ on_event(Thread *t, PyFrameObject *frame, int what, PyObject *arg)
     int failed = 0;
     if (what == PyTrace_LINE) failed = on_line(t, frame, r);
     else if (what == PyTrace_OPCODE) {
-        if (r->info->has_comprehensions) failed = on_opcode(t, frame, r);
+        if (r->info->needs_opcodes) failed = on_opcode(t, frame, r);
         if (!failed && t->core->instructions) failed = on_instruction(t, frame, r);
     }
     else if (what == PyTrace_EXCEPTION) failed = on_exception(t, frame, r, arg);
@@ -377,7 +377,7 @@ trace_locally(Core *core, Info *info, bool on)
 {
     PyObject *code = (PyObject *)info->code;
     if (call_with_ints(core->set_local_events, code, A_LINE) < 0) return -1;
-    settrace_local(info->code, on ? core->events_were : NULL, info->has_comprehensions || core->instructions);
+    settrace_local(info->code, on ? core->events_were : NULL, info->needs_opcodes || core->instructions);
     info->local = on;
     return call_with_ints(core->set_local_events, code, 0);
 }
@@ -477,6 +477,11 @@ hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
             int failed = 0;
             go_in(core);
             if (!info) failed = !(info = info_of(t, frame_code(frame->f_frame)));
+            bool begins_line = what == PyTrace_OPCODE && !failed && op_at(info, frame_lasti(frame->f_frame)) & OP_LINE_MISSED;
+            if (begins_line) {
+                account(t, frame, info, PyTrace_LINE);
+                failed = on_event(t, frame, PyTrace_LINE, arg);
+            }
             if (!failed && info->in_scope) account(t, frame, info, what);
             if (!failed && info->in_scope)
                 failed = what == PyTrace_CALL ? on_call(t, frame) : on_event(t, frame, what, arg);

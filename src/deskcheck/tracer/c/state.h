@@ -4,7 +4,7 @@
 enum {
     OP_RETURNS = 1, OP_YIELDS = 2, OP_LOOP_ENDS = 4, OP_GOES_ON = 8, OP_ASKS_NEXT = 16, OP_STARTING = 32,
     OP_NO_INTERRUPT = 64, OP_RERAISE = 128, OP_CLEANUP_THROW = 256, OP_JUMPS_BACK = 512, OP_YIELD_POINT = 1024,
-    OP_CALLS = 2048, OP_RAISES_AGAIN = 4096, OP_ASYNC_ENDS = 8192, OP_TOLD_AGAIN = 16384,
+    OP_CALLS = 2048, OP_RAISES_AGAIN = 4096, OP_ASYNC_ENDS = 8192, OP_TOLD_AGAIN = 16384, OP_LINE_MISSED = 32768,
 };
 typedef struct {             /* Act in _effects.py, which says what each is */
     int kind, since, slot, arguments, on_list, on_dict, on_set, on_still, key_kind, key;
@@ -15,7 +15,7 @@ enum { IS_VALUE = 1, IS_METHOD = 2 };  /* tags of stack slots (VALUE and METHOD 
 typedef struct Info {
     PyCodeObject *code;      /* strong: its address stays its own */
     PyObject *file, *function, *facts;
-    bool local, in_scope, iterates, optimized, is_module, is_comprehension, has_comprehensions, is_lambda, is_del, keeps_roots;
+    bool local, in_scope, iterates, optimized, is_module, is_comprehension, needs_opcodes, is_lambda, is_del, keeps_roots;
     int first_line, first_resume, nnames, nparams, free_from, nunits;
     PyObject **names;        /* borrowed from `held` */
     bool *hidden;

@@ -350,7 +350,7 @@ def _stack(frame: types.FrameType) -> list[Any] | None:
             continue
         word &= ~3 if _TAGGED else -1
         stack.append(ctypes.cast(word, ctypes.py_object).value if word else _NULL)
-    if code.co_name == "<genexpr>":  # its iterable, which a trace counts as on the stack from the beginning
+    if code.co_name == "<genexpr>" and sys.version_info < (3, 15):  # its iterable, which a trace counts as on the stack from the beginning
         iterable = frame.f_locals.get(".0", _NULL)
         if iterable is not _NULL and not any(obj is iterable for obj in stack):
             stack.append(iterable)
@@ -481,6 +481,15 @@ class Witness:
             before -= 2
         return line == frame.f_lineno and 0 <= since <= before < frame.f_lasti - 2
 
+    def _tells_annotations(self, frame: types.FrameType) -> bool:
+        """Whether the next name that is set is that of the function that the compiler makes of a class's annotations."""
+        if frame.f_code.co_flags & _OPTIMIZED or self._at.get(id(frame), (0, 0))[1] <= 2:
+            return False
+        units = frame.f_code.co_code
+        stores = (at for at in range(frame.f_lasti, len(units), 2) if opcode.opname[units[at]] == "STORE_NAME")
+        at = next(stores, None)
+        return at is not None and frame.f_code.co_names[units[at + 1]] == "__annotate_func__"
+
     def _tell(self, frame: types.FrameType, event: str, arg: Any) -> None:
         code, at = frame.f_code, max(frame.f_lasti, 0)
         op = opcode.opname[code.co_code[at]]
@@ -490,7 +499,8 @@ class Witness:
             return
         if event in ("call", "line"):
             self._raised.pop(id(frame), None)
-            if op == "CLEANUP_THROW" or (event == "line" and self._told_again(frame)):
+            again = event == "line" and (self._told_again(frame) or self._tells_annotations(frame))
+            if op == "CLEANUP_THROW" or again:
                 return
             self._at[id(frame)] = frame.f_lineno, at
         elif event == "exception":

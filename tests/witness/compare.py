@@ -36,6 +36,7 @@ KNOWN = {
     " the second run on: `x = a or f()`",
     "missed lines": "from 3.14 on settrace tells of no line behind a `for` that has come to its end where the code before that end"
     " is of the same line: the witness asks for each instruction there",
+    "annotations": "from 3.14 on settrace tells of a class's own line once more, where the function is made that tells its annotations",
     "arrays": "array.append and array.insert make room before they ask the item for its number: its `__index__` sees an item that"
     " nobody has set, and so does a trace. generated.py gives them plain numbers",
     "sets": "the order of a set of objects is that of their addresses: compared by their number and the atoms among them",

@@ -262,6 +262,7 @@ class CodeFacts:
         "handlers",
         "instructions",
         "is_comprehension",
+        "is_given_iterator",
         "missed_lines",
         "names",
         "needs_opcodes",
@@ -271,6 +272,7 @@ class CodeFacts:
         "positions",
         "raises_again",
         "told_again",
+        "unwritten",
         "whole",
     )
 
@@ -296,6 +298,8 @@ class CodeFacts:
         count += bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
         self.parameters = code.co_varnames[:count]
         self.is_comprehension = code.co_name in COMPREHENSIONS
+        # From 3.15 on a generator expression is given an iterable, and has its iterator before it begins.
+        self.is_given_iterator = ".0" in self.parameters and sys.version_info < (3, 15)
         entries = list(_exception_entries(code))
         self.handled: dict[int, list[_Handler]] = {}
         for entry in entries:
@@ -316,6 +320,7 @@ class CodeFacts:
         self.guarded = self._guarded(entries)
         self.told_again = self._told_again()
         self.missed_lines = self._missed_lines()
+        self.unwritten = self._unwritten()
         self.needs_opcodes = bool(self.comprehensions or self.missed_lines)
 
     def _told_again(self) -> frozenset[int]:
@@ -351,6 +356,19 @@ class CodeFacts:
                 found.add(instruction.offset)
             behind, current = None, line
         return frozenset(found)
+
+    def _unwritten(self) -> frozenset[int]:
+        """Where the interpreter tells of a line and the program has none: at the end of a class body with
+        annotations, which goes back to the line of the `class` to make the function that tells them (PEP 649)."""
+        for number, instruction in enumerate(self.instructions):
+            if instruction.name != "STORE_NAME" or self.code.co_names[instruction.arg] != "__annotate_func__":
+                continue
+            lines = [self.positions[i.offset // 2][0] for i in self.instructions[: number + 1]]
+            first = number
+            while lines[first - 1] == lines[number] and self.instructions[first - 1].name not in _END_A_PART:
+                first -= 1
+            return frozenset({self.instructions[first].offset})
+        return frozenset()
 
     def _raises_again(self, targets: set[int]) -> dict[int, int]:
         """Handler -> its last instruction, of those that raise an exception again where it came from: they
@@ -410,7 +428,7 @@ class CodeFacts:
 
     def awaits_iterable(self, offset: int) -> bool:
         """Whether a generator expression's (3.11: a comprehension's) iterable is not on the stack yet."""
-        if ".0" not in self.parameters:
+        if not self.is_given_iterator:
             return False
         loads = (at for at, i in self.whole.items() if i.name in _LOADS and self.names[i.arg] == ".0")
         return offset <= min(loads, default=-1)
@@ -601,6 +619,7 @@ def _stack_tags(
     return before
 
 
+_END_A_PART = frozenset({"RESUME", "STORE_NAME", "STORE_DEREF"})
 _BEGIN_NO_LINE = frozenset({"END_FOR", "POP_ITER", "END_SEND", "END_ASYNC_FOR", "RESUME"})
 
 _LEAVES = frozenset(
@@ -782,7 +801,7 @@ class FrameView:
         if yields and KEEPS_YIELDED:
             depth -= 1
         values = self._values(depth, self.facts.before.get(self.offset, ()), top=top)
-        if ".0" in self.facts.parameters:  # a generator expression's iterable, before it is loaded
+        if self.facts.is_given_iterator:  # a generator expression's iterable, before it is loaded
             try:
                 iterator = self._slot(0)
             except ValueError:

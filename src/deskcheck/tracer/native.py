@@ -77,7 +77,7 @@ _OPS: tuple[tuple[frozenset[str], int], ...] = (
     (frozenset({"END_ASYNC_FOR"}), 8192),
 )
 """Bits that the core knows instructions by (`OP_...` in c/state.h); 128: `raises_handled`; 4096: in
-`raises_again`; 16384: in `told_again`; 32768: in `missed_lines`."""
+`raises_again`; 16384: in `told_again`; 32768: in `missed_lines`; 2: in `unwritten`."""
 _TAGS = {VALUE: 1, METHOD: 2}
 """Of stack slots; the core shows none of the others."""
 _BITS = {name: sum(bit for names, bit in _OPS if name in names) for name in opcode.opname}
@@ -171,6 +171,7 @@ def _new_code_facts(code: CodeType) -> dict[str, Any]:
             continue
         op[unit] |= _BITS[name] | 4096 * (offset in about.raises_again) | 16384 * (offset in about.told_again)
         op[unit] |= 128 * raises_handled(name, about.arg[offset]) | 32768 * (offset in about.missed_lines)
+        op[unit] |= 2 * (offset in about.unwritten)
         if before is None:
             continue
         if before not in places:
@@ -189,7 +190,7 @@ def _new_code_facts(code: CodeType) -> dict[str, Any]:
         "facts": about,
         "function": qualified_name(code.co_qualname),
         "optimized": bool(code.co_flags & CO_OPTIMIZED),
-        "iterates": ".0" in about.parameters,
+        "iterates": about.is_given_iterator,
         "is_module": code.co_name == "<module>",
         "is_comprehension": about.is_comprehension,
         "needs_opcodes": about.needs_opcodes,
@@ -218,7 +219,7 @@ def _new_code_facts(code: CodeType) -> dict[str, Any]:
         "stored": changes.stored,
         "acts": changes.acts,
         "awaits": max((o for o in range(0, 2 * units, 2) if about.awaits_iterable(o)), default=-1)
-        if ".0" in about.parameters
+        if about.is_given_iterator
         else -2,
         "comprehension": comprehension,
         "guarded": [offset for covered in about.guarded for offset in covered],

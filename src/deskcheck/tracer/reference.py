@@ -484,7 +484,7 @@ class _Thread:
         if about.comprehension_at(offset) is not None:
             record.after_comprehension = True
             return
-        if op == "CLEANUP_THROW":
+        if op == "CLEANUP_THROW" or offset in about.unwritten:
             return
         if about.enters_comprehension(offset):
             record.last_line, record.after_comprehension = line, True

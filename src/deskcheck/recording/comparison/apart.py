@@ -62,10 +62,10 @@ def main() -> None:
     one, other, cut, memory_bytes = map(int, sys.argv[1:])
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     resource.setrlimit(resource.RLIMIT_CPU, (_CPU_S, _CPU_S))
-    with open(one, "rb") as first, open(other, "rb") as second:
-        try:
+    try:
+        with open(one, "rb") as first, open(other, "rb") as second:
             where = compared(saved(first), saved(second), cut=bool(cut)) or ""
-        except MemoryError:
-            os._exit(_NO_MEMORY)
+    except MemoryError:
+        os._exit(_NO_MEMORY)
     told = where if len(where) <= _MOST_CHARS else f"{where[:_MOST_CHARS]} ..."
     sys.stdout.buffer.write(told.encode("utf-8", "surrogatepass"))

@@ -173,7 +173,7 @@ on_line(Thread *t, PyFrameObject *frame, Rec *r)
     if (view_of(t, frame, &v) < 0) return -1;
     int line = PyFrame_GetLineNumber(frame), op = op_at(v.info, v.offset);
     if (v.offset >= 0 && v.info->comprehension[v.offset / 2]) { r->after_comprehension = true; return 0; }
-    if (op & OP_CLEANUP_THROW) return 0;
+    if (op & (OP_CLEANUP_THROW | OP_NO_LINE)) return 0;
     int enters = enters_comprehension(t, v.info, v.offset);
     if (enters < 0) return -1;
     if (enters) { r->last_line = line; r->after_comprehension = true; return 0; }

@@ -176,7 +176,8 @@ HIDDEN = {
 def test_what_would_not_be_counted_is_refused(name: str, judge: Quick) -> None:
     found = fast(HIDDEN[name], judge)
     assert not found.tested.right
-    assert "is not counted" in found.reason
+    # From 3.14 on an interpreter's shell shows the error of the refusal, and goes on.
+    assert "is not counted" in found.reason or "KeyError: 'x'" in found.reason
 
 
 IN_A_THREAD = (

@@ -177,7 +177,8 @@ def test_processes_that_share_memory_run() -> None:
     code = (
         "import multiprocessing as mp\nfrom multiprocessing import shared_memory\n"
         "def twice(n): return 2 * n\n"
-        "lock = mp.Lock()\nwith lock, mp.Pool(2) as pool: print(pool.map(twice, range(3)))\n"
+        "lock = mp.Lock()\n"
+        "with lock, mp.get_context('fork').Pool(2) as pool: print(pool.map(twice, range(3)))\n"
         "memory = shared_memory.SharedMemory(create=True, size=100, name='left')\nmemory.buf[0] = 7\n"
         "print(memory.buf[0])\nimport os\nprint(sorted(os.listdir()))"
     )
@@ -191,6 +192,15 @@ def test_processes_that_share_memory_run() -> None:
         assert ran(standard, code).refused == {"sem_open": 1}
         code = "from multiprocessing import shared_memory as m\nm.SharedMemory(create=True, size=9)"
         assert ran(standard, code).refused == {"shm_open": 1}
+
+
+@pytest.mark.skipif(sys.version_info < (3, 14), reason="would show that a fork server's socket is refused")
+def test_a_pool_of_a_fork_server_is_reported() -> None:
+    """What 3.14 and later take where a program names no way to start processes."""
+    code = "import multiprocessing as mp\ndef f(n): return n\nmp.Pool(2)"
+    with Sandbox(workers=1) as strict:
+        run_result = ran(strict, code)
+    assert (run_result.outcome, run_result.refused) == (Outcome.RAISED, {"socket": 1})
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_repr_says_what_came_of_it() -> None:
     """The result or the exception, the number of events, and why events are missing."""
     name = "test_shown.py::mean"
     assert repr(deskcheck.trace(mean, [4.0])) == f"<Recording {name}: returned 4.0, 7 events>"
-    raised = "raised ZeroDivisionError: float division by zero"
+    raised = "raised ZeroDivisionError: (float )?division by zero"
     assert re.match(f"<Recording {name}: {raised}, 6 events>", repr(deskcheck.trace(mean, [])))
     short = deskcheck.TraceLimits(events=3, repetitions=2)
     missing = "returned 4.0, 3 events, the rest is missing: the limit on events was reached, repetitions=2"

@@ -44,7 +44,7 @@ def list_models(as_json: Json = False) -> None:
 
 def doctor(as_json: Json = False) -> None:
     """What this kernel gives to confine programs with, what is missing, and what that means; the tracer."""
-    from deskcheck.recorder.programs import SLOW
+    from deskcheck.recorder.programs import slow
     from deskcheck.sandbox.layers import layers, refusals
 
     found, why_not = layers(), refusals()
@@ -63,6 +63,6 @@ def doctor(as_json: Json = False) -> None:
         console.print(table)
         for level, refusal in why_not.items():
             console.print(f"{level.value}: {refusal or 'can be had'}", markup=False)
-        console.print(f"tracer: {tracer}" + (f": {SLOW}" if tracer == "reference" else ""), markup=False)
+        console.print(f"tracer: {tracer}" + (f": {slow(None)}" if tracer == "reference" else ""), markup=False)
     if why_not[Confinement.STRICT]:
         raise typer.Exit(1)

@@ -60,9 +60,9 @@ def run(
     if page is not None:
         refuse_unwritable(page)
     if not showing.quiet and tracer_class().name == "reference":
-        from deskcheck.recorder.programs import SLOW
+        from deskcheck.recorder.programs import slow
 
-        say(f"note: {SLOW}")
+        say(f"note: {slow(None)}")
     with tempfile.TemporaryDirectory(prefix="deskcheck-") as scratch:
         folder = scratch if out is None else out
         id_, status = run_program(
@@ -80,12 +80,16 @@ def run(
 
 def _show(recording: object, showing: _Showing) -> None:
     """The page in a browser, where somebody sits; else where it lies; in a terminal without one the table."""
+    from deskcheck.recording.outcome import Outcome
     from deskcheck.recording.recording import Recording
     from deskcheck.view.showing import show_table
     from deskcheck.view.trace_page import write_trace_page
 
     assert isinstance(recording, Recording)
     out, page, quiet = showing.out, showing.page, showing.quiet
+    if recording.outcome is Outcome.HARNESS_ERROR and not recording.events:
+        say(f"nothing was recorded: {recording.run_result.detail}")
+        return
     opened = has_browser() if showing.open_ is None else showing.open_
     said = [repr(recording)[1:-1]]
     as_table = page is None and not opened and out is None and not quiet and sys.stdout.isatty()

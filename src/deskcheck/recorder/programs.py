@@ -4,6 +4,8 @@ import copy
 import functools
 import logging
 import os
+import platform
+import sys
 import tempfile
 import threading
 from collections import Counter
@@ -28,6 +30,7 @@ from deskcheck.sandbox.environments import of_interpreter
 from deskcheck.sandbox.process import Sink, Tracing
 from deskcheck.sandbox.sandbox import Sandbox
 from deskcheck.tracer import tracer_class
+from deskcheck.tracer.contents.memory import KNOWN
 
 _log = logging.getLogger(__name__)
 SLOW = (
@@ -35,6 +38,12 @@ SLOW = (
     "and takes about a hundred times as long. With a C compiler, installing deskcheck again builds it."
 )
 """What a user of the reference tracer is told."""
+NOT_KNOWN = (
+    "deskcheck knows CPython 3.11 to 3.15 with a GIL, and {python} is another interpreter: the reference tracer "
+    "records, slowly, what Python itself tells. The value stack, how far iterators are, and threads without a GIL "
+    "are left out."
+)
+"""The same, of an interpreter whose memory is not known."""
 SLOW_THERE = (
     "the tracer's C core is not built for that Python: the reference tracer records, which tells the same "
     "and takes about a hundred times as long. Where deskcheck is installed from a wheel of that Python's "
@@ -378,8 +387,13 @@ def without_tracer(traced: RunResult, run: Callable[[], RunResult]) -> str | Non
     return None if where is None else f"{UNTRACED}{where}"
 
 
+def _this_python() -> str:
+    kind = " without a GIL" if "t" in getattr(sys, "abiflags", "") else ""
+    return f"{platform.python_implementation()} {platform.python_version()}{kind}"
+
+
 def slow(python: str | None) -> str:
     """What a user is told where the reference tracer records; python: the interpreter that was asked for."""
     if python is None:
-        return SLOW
+        return SLOW if KNOWN else NOT_KNOWN.format(python=_this_python())
     return f"--python {python}, Python {of_interpreter(python).python_version}: {SLOW_THERE}"

@@ -38,7 +38,7 @@ from deskcheck.corpus.text.python import modified
 from deskcheck.files import disk_errors
 from deskcheck.recorder.kept import SETTINGS, Kept
 from deskcheck.recorder.masking import masked
-from deskcheck.recorder.programs import HASH_SEEDS, SLOW, SLOW_THERE, RecordSummary, without_tracer
+from deskcheck.recorder.programs import HASH_SEEDS, SLOW_THERE, RecordSummary, slow, without_tracer
 from deskcheck.recorder.reads import VARIES, reads_of, without
 from deskcheck.recorder.settings import SuiteSettings
 from deskcheck.recording import Environment, InputError, Kind, Mode, Outcome, Program, RunResult
@@ -241,7 +241,7 @@ class SuiteAccount:
         if self.interpreter.get("tracer") != "reference":
             return None
         python = self.interpreter.get("python", "of the tests")
-        return f"Python {python}: {SLOW if python == platform.python_version() else SLOW_THERE}"
+        return f"Python {python}: {slow(None) if python == platform.python_version() else SLOW_THERE}"
 
     @classmethod
     def of(cls, observed: Observed) -> "SuiteAccount":

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import FrameType
 from typing import Any
 
+from deskcheck.tracer.contents import memory
 from deskcheck.tracer.limits import Granularity, TraceLimits
 from deskcheck.tracer.snapshot import know_enum
 
@@ -79,7 +80,8 @@ class Guest(ABC):
         sys.gettrace = self._user_gettrace
         threading.settrace = self._user_thread_settrace  # type: ignore[assignment]  # the program's own
         threading.gettrace = lambda: self._user_thread_function
-        thread_settrace(self._thread_started)
+        if memory.KNOWN:
+            thread_settrace(self._thread_started)
         # 3.12 delivers opcode events only if some frame asked for them before settrace (gh-103615).
         # It is one that never runs: its events would find no function where an earlier traced thread runs on.
         asks: Any = (_ for _ in ())

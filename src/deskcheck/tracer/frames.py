@@ -32,6 +32,7 @@ from types import (
 from typing import Any, NamedTuple
 
 from deskcheck.tracer._instructions import instruction_text
+from deskcheck.tracer.contents import memory
 from deskcheck.tracer.contents.memory import WORD, copy, objects_at, pointer_at, pointer_to
 
 # A program may replace builtins; functions defined from here on keep the real ones.
@@ -66,18 +67,8 @@ LAYOUTS = {
 }
 
 
-_FREE_THREADED = "t" in getattr(sys, "abiflags", "")
-"""Objects of such a build have another head, and its threads do not take turns (PEP 703)."""
-
-
-def _layout() -> _Layout | None:
-    """The layout of the running interpreter; None where it is not known."""
-    if sys.implementation.name != "cpython" or WORD != 8 or _FREE_THREADED:
-        return None
-    return LAYOUTS.get(sys.version_info[:2])
-
-
-LAYOUT = _layout()
+LAYOUT = LAYOUTS[sys.version_info[:2]] if memory.KNOWN else None
+"""None: not known. A frame is then what `f_locals` says, and its value stack is left out."""
 _TAGGED = LAYOUT is not None and LAYOUT.tagged
 _TAGS = 3 if _TAGGED else 0
 _REFERENCES = (1 << 32) - 1 if _TAGGED else -1
@@ -305,7 +296,7 @@ class CodeFacts:
         for entry in entries:
             for offset in range(entry.start, entry.end, 2):
                 self.handled.setdefault(offset, []).append(entry)
-        self.before = _stack_tags(code, self.instructions, self.handled)
+        self.before = _stack_tags(code, self.instructions, self.handled) if LAYOUT is not None else {}
         self.raises_again = self._raises_again({entry.target for entry in entries})
         self.handlers = entries
         self.comprehensions = self._inlined(entries)
@@ -518,13 +509,7 @@ class CodeFacts:
         return False
 
 
-def _cache_units(op: int) -> int:
-    """Inline cache entries after an instruction. The table is by number, from 3.13 on by name."""
-    table: Any = opcode._inline_cache_entries  # type: ignore[attr-defined]
-    return int(table[op] if isinstance(table, list) else table.get(opcode.opname[op], 0))
-
-
-_CACHES = {op: _cache_units(op) for op in opcode.opmap.values() if op < 256}
+_CACHE_UNIT = bytes([opcode.opmap["CACHE"]])
 
 
 def _instructions(code: CodeType) -> Iterator[_Instruction]:
@@ -532,7 +517,9 @@ def _instructions(code: CodeType) -> Iterator[_Instruction]:
     raw, offset, extended = code.co_code, 0, 0
     while offset < len(raw):
         op, arg = raw[offset], raw[offset + 1] | extended
-        name, size = opcode.opname[op], 2 + 2 * _CACHES.get(op, 0)
+        name, size = opcode.opname[op], 2
+        while raw[offset + size : offset + size + 1] == _CACHE_UNIT:
+            size += 2
         extended = arg << 8 if name == "EXTENDED_ARG" else 0
         target = None
         if op in _JUMPS and name != "END_ASYNC_FOR":  # from 3.14 on it tells where the loop began
@@ -673,24 +660,16 @@ def facts(code: CodeType) -> CodeFacts:
     return known
 
 
-class UnknownLayout(RuntimeError):
-    """The running interpreter is none whose frames we can read."""
-
-
 class FrameView:
     """A frame's variables and value stack at this moment. Holds no reference beyond its own life."""
 
     __slots__ = ("_words", "code", "facts", "frame")
 
     def __init__(self, frame: FrameType) -> None:
-        if LAYOUT is None:
-            raise UnknownLayout(
-                f"frames of {sys.implementation.name} {sys.version.split()[0]} cannot be read"
-            )
         self.frame = frame
         self.code = frame.f_code
         self.facts = facts(self.code)
-        self._words = pointer_to(_FrameData, id(frame) + _FRAME_OF_OBJECT)[0]
+        self._words = pointer_to(_FrameData, id(frame) + _FRAME_OF_OBJECT)[0] if LAYOUT is not None else None
         """The words of `_PyInterpreterFrame`. Shares the frame object's pointer to it: indexing follows that
         each time."""
 
@@ -715,7 +694,8 @@ class FrameView:
 
     def namespace(self) -> Any:
         """The mapping that a module's or class body's names live in."""
-        assert LAYOUT is not None
+        if LAYOUT is None:
+            return self.frame.f_locals
         return self._object(LAYOUT.namespace)
 
     def locals(self) -> dict[str, Any]:
@@ -739,6 +719,10 @@ class FrameView:
     def _fast(self) -> dict[str, Any]:
         names = self.facts.names
         bound: dict[str, Any] = {}
+        if LAYOUT is None:
+            held = self.frame.f_locals if self.code.co_flags & CO_OPTIMIZED else {}
+            hidden = {name for name in names if name.startswith(".")} | _IMPLICIT_NAMES
+            return {name: held[name] for name in names if name in held and name not in hidden}
         free_from = len(names) - len(self.code.co_freevars)
         cells = self.code.co_cellvars + self.code.co_freevars
         for position, name in enumerate(names):
@@ -791,6 +775,8 @@ class FrameView:
         suspended: it was a moment ago, and another thread may go on with it at any time. Then only what was
         read before that. yields: it is about to be: without what it yields.
         """
+        if LAYOUT is None:
+            return []
         top = self._stacktop()
         told = self._told_depth(top)
         if suspended and told is None:
@@ -814,6 +800,8 @@ class FrameView:
         """Every slot of the value stack, outermost first, before an instruction of the frame runs: also saved
         variables and return addresses; `EMPTY` for an empty slot. As in `stack`, the iterable of a generator
         expression is on it before it has been loaded."""
+        if LAYOUT is None:
+            return []
         first = len(self.facts.names)
         values = []
         for position in range(first, first + self._depth(self._stacktop())):
@@ -843,7 +831,7 @@ class FrameView:
         """
         offset = self.offset
         tags = self.facts.before.get(offset)
-        if tags is None:
+        if tags is None or LAYOUT is None:
             return []
         name, arg = self.facts.opname[offset], self.facts.arg[offset]
         if unwinding or raises_handled(name, arg):
@@ -893,7 +881,7 @@ class FrameView:
         """First slot and number of the operands of a CALL that runs a C function."""
         offset = self.offset
         name, arg = self.facts.opname.get(offset, ""), self.facts.arg.get(offset)
-        tags = self.facts.before.get(offset)
+        tags = self.facts.before.get(offset) if LAYOUT is not None else None
         if name not in ("CALL", "PRECALL", "CALL_KW") or tags is None or arg is None:
             return 0, 0
         told = self._told_depth(self._stacktop())
@@ -903,7 +891,8 @@ class FrameView:
         return len(self.facts.names) + len(tags) - size, size
 
     def _addresses(self, first: int, count: int) -> Any:
-        assert LAYOUT is not None
+        if LAYOUT is None:
+            return []
         addresses = (ctypes.c_size_t * count)()
         data = pointer_at(id(self.frame) + _FRAME_OF_OBJECT)
         copy(addresses, data + WORD * (LAYOUT.localsplus + first), WORD * count)

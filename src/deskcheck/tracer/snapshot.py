@@ -28,7 +28,7 @@ from typing import Any
 from deskcheck.tracer.contents import arrays as _arrays
 from deskcheck.tracer.contents import c_state as _c_state
 from deskcheck.tracer.contents import iterators as _iterators
-from deskcheck.tracer.contents.memory import pointer_at
+from deskcheck.tracer.contents.memory import KNOWN, pointer_at
 from deskcheck.tracer.frames import FrameView
 from deskcheck.tracer.limits import TraceLimits
 
@@ -882,7 +882,7 @@ def fields_of(obj: Any, bases: tuple[type, ...]) -> dict[str, Any]:
             elif name == "__dict__" and id(type(descriptor)) in _DICT_DESCRIPTORS and names is None:
                 # To ask for a dict may make it; `functools.partial` can tell that its argument has one.
                 offset = _dictoffset(bases[0])
-                made = offset <= 0 or pointer_at(id(obj) + offset)
+                made = not KNOWN or offset <= 0 or pointer_at(id(obj) + offset)
                 names = descriptor.__get__(obj) if made else {}
     if names is None and _inherits(bases, BaseException):
         names = BaseException.__dict__["__dict__"].__get__(obj)
@@ -923,7 +923,8 @@ def _mapping_of(proxy: Any) -> "_c_state.Part":
     return _c_state.Part((), {"mapping": _iterators.part(proxy, 0)})
 
 
-_c_state.READERS[id(types.MappingProxyType)] = _mapping_of
+if KNOWN:
+    _c_state.READERS[id(types.MappingProxyType)] = _mapping_of
 
 
 def reader_of(kind: type) -> "Callable[[Any], _c_state.Part] | None":
@@ -983,7 +984,7 @@ def _long(length: int, extra: str) -> str:
 
 def _view_items(view: Any, base: type) -> list[Any]:
     """What a view of a dict shows. One of an OrderedDict would ask code of the program for hashes of keys."""
-    if not any(type(view) is kind for kind in _ORDERED_VIEWS):
+    if not KNOWN or not any(type(view) is kind for kind in _ORDERED_VIEWS):
         return list(view)
     ordered = _iterators.part(view, 0)
     pairs = _in_its_order(ordered, list(dict.items(ordered)))
@@ -1127,7 +1128,8 @@ def runs_in(obj: Any, frame: Any) -> bool:
 
 def unwrapped(value: Any) -> Any:
     """What an async generator yielded; the interpreter wraps it on the way out."""
-    return _iterators.part(value, 0) if type(value).__name__ == "async_generator_wrapped_value" else value
+    wrapped = KNOWN and type(value).__name__ == "async_generator_wrapped_value"
+    return _iterators.part(value, 0) if wrapped else value
 
 
 # By id of the type: hashing a type runs its metaclass's __hash__.
@@ -1176,6 +1178,8 @@ _ITERATORS: dict[int, Callable[[Any], dict[str, Any]]] = _by_id(
         itertools.pairwise: _pairwise_parts,
         type(iter(collections.deque())): _reduced("over", "next"),
     }
+    if KNOWN
+    else {}
 )
 
 ITERATOR_TYPES = frozenset(_ITERATORS) | _SUSPENDING

@@ -2,6 +2,7 @@
 
 import builtins
 import ctypes
+import sys
 from typing import Any
 
 # A program may replace builtins; functions defined from here on keep the real ones.
@@ -9,6 +10,15 @@ globals()["__builtins__"] = dict(vars(builtins))
 
 WORD = ctypes.sizeof(ctypes.c_void_p)
 """Bytes of a pointer."""
+FIRST, LAST = (3, 11), (3, 15)
+KNOWN = (
+    sys.implementation.name == "cpython"
+    and WORD == 8
+    and FIRST <= sys.version_info[:2] <= LAST
+    and "t" not in getattr(sys, "abiflags", "")
+)
+"""Whether frames and objects lie in memory as we read them. Objects of a free-threaded build have another head, and
+its threads do not take turns (PEP 703)."""
 copy = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)(
     ctypes._memmove_addr  # type: ignore[attr-defined]
 )

@@ -346,7 +346,11 @@ def _stack(frame: types.FrameType) -> list[Any] | None:
     stack: list[Any] = []
     for word in [ctypes.c_uint64.from_address(first + 8 * n).value for n in range(variables, top)]:
         if _TAGGED and word & 3 == 3:
-            stack.append(word >> 2)
+            if stack and type(stack[-1]) in (list, tuple, str, bytes):  # from 3.15 on: what a loop runs over, and where
+                stack[-1] = iter(stack[-1])
+                stack[-1].__setstate__(word >> 2)
+            else:
+                stack.append(word >> 2)
             continue
         word &= ~3 if _TAGGED else -1
         stack.append(ctypes.cast(word, ctypes.py_object).value if word else _NULL)

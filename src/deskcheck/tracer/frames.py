@@ -14,6 +14,7 @@ import ctypes
 import mmap
 import opcode
 import sys
+from _thread import get_ident as _thread_ident
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -660,6 +661,43 @@ def facts(code: CodeType) -> CodeFacts:
     return known
 
 
+_LOOPED_OVER = (list, tuple, str, bytes)
+"""From 3.15 on a loop over one of these has no iterator: the sequence lies on the stack, and above it the number of
+its next item. It is shown with the iterator that earlier versions have."""
+_loops: dict[tuple[int, int], Any] = {}
+"""These iterators, by frame and place on its stack. Between events they hold no sequence."""
+_attached: dict[int, list[tuple[Any, Any]]] = {}
+"""By thread: those that hold one, with it, while an event is told."""
+_OVER = 3 * WORD
+"""Where such an iterator points to its sequence: behind its head and the number."""
+_hold = ctypes.PYFUNCTYPE(None, ctypes.py_object)(("Py_IncRef", ctypes.pythonapi))
+_let_go = ctypes.PYFUNCTYPE(None, ctypes.py_object)(("Py_DecRef", ctypes.pythonapi))
+
+
+def _loop_iterator(frame: int, position: int, over: Any, following: int) -> Any:
+    made, place = iter(over), (frame, position)
+    known = _loops.get(place)
+    attached = _attached.setdefault(_thread_ident(), [])
+    if any(it is known for it, _ in attached):
+        known.__setstate__(following)
+        return known
+    if type(known) is not type(made):
+        known = _loops[place] = made
+    else:
+        _hold(over)
+        copy(id(known) + _OVER, ctypes.byref(ctypes.c_size_t(id(over))), WORD)
+    known.__setstate__(following)
+    attached.append((known, over))
+    return known
+
+
+def detach_loops() -> None:
+    """At the end of an event of this thread: what loops are shown with lets go of what they run over."""
+    for iterator, over in _attached.pop(_thread_ident(), ()):
+        copy(id(iterator) + _OVER, ctypes.byref(ctypes.c_size_t(0)), WORD)
+        _let_go(over)
+
+
 class FrameView:
     """A frame's variables and value stack at this moment. Holds no reference beyond its own life."""
 
@@ -921,7 +959,11 @@ class FrameView:
             below, function = function, EMPTY
             slot = base + position
             if _TAGGED and words[slot] & _TAGS == _TAGS:
-                values.append(self._object(slot))
+                over = values[-1] if values else None
+                if type(over) in _LOOPED_OVER:
+                    values[-1] = _loop_iterator(id(self.frame), position, over, words[slot] >> 2)
+                else:
+                    values.append(self._object(slot))
                 continue
             if running and not _holds_object(addresses[position]):
                 continue

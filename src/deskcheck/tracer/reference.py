@@ -27,7 +27,7 @@ from typing import Any
 
 from deskcheck.recording.trace import Kind
 from deskcheck.tracer._guest import Guest, Local, Told
-from deskcheck.tracer.frames import EMPTY, CodeFacts, FrameView, facts
+from deskcheck.tracer.frames import EMPTY, CodeFacts, FrameView, detach_loops, facts
 from deskcheck.tracer.limits import Granularity, TraceLimits
 from deskcheck.tracer.snapshot import (
     HEAP,
@@ -677,6 +677,7 @@ class _Thread:
             f"{text_of(record.file)},{line},{offset}"
         )
         self.index += 1
+        detach_loops()
         self.tracer.write(head + "".join([f",{text_of(c)}" if c else ",null" for c in columns]) + "]")
 
     def _views(self, frame: FrameType) -> list[FrameView]:

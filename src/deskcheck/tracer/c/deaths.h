@@ -92,6 +92,10 @@ static void hold(Thread *t, PyObject *o) { Py_INCREF(o); pys_add(&t->held, o); }
 static void
 release(Thread *t)
 {
+    while (t->attached.n) {
+        SequenceIterator *it = (SequenceIterator *)t->attached.p[--t->attached.n];
+        Py_CLEAR(it->over);  /* the stack has it too */
+    }
     while (t->held.n) Py_DECREF(t->held.p[--t->held.n]);
 }
 

@@ -184,6 +184,46 @@ bound(Thread *t, PyObject *function, PyObject *owner)
     return method;
 }
 
+static void
+loop_iterator_free(SequenceIterator *it)
+{
+    PyObject_GC_Track(it);  /* as it is freed */
+    Py_DECREF(it);
+}
+
+/* From 3.15 on a loop over a list, tuple, text or bytes has no iterator: the sequence lies on the stack, and above it the number
+   of its next item. It is shown with the iterator that earlier versions have, one for each slot. NULL with an error set. */
+static PyObject *
+loop_iterator(Thread *t, const Slot *slot, PyObject *over, long next)
+{
+    PyTypeObject *kind = Py_TYPE(over) == &PyList_Type ? T_listiter : Py_TYPE(over) == &PyTuple_Type ? T_tupleiter
+        : Py_TYPE(over) == &PyBytes_Type ? T_bytesiter : PyUnicode_IS_ASCII(over) ? T_asciiiter : T_striter;
+    SequenceIterator *it = map_get(&t->loops, (uint64_t)slot);
+    if (it && Py_TYPE(it) != kind && !it->over) {
+        map_del(&t->loops, (uint64_t)slot);
+        loop_iterator_free(it);
+        it = NULL;
+    }
+    if (!it) {
+        if (!(it = (SequenceIterator *)PyObject_GetIter(over))) return NULL;
+        PyObject_GC_UnTrack(it);  /* nobody is to find it */
+        Py_CLEAR(it->over);
+        map_put(&t->loops, (uint64_t)slot, it);
+    }
+    it->index = next;
+    if (!it->over) {
+        it->over = Py_NewRef(over);
+        pys_add(&t->attached, (PyObject *)it);
+    }
+    return (PyObject *)it;
+}
+
+static inline bool
+loops_without_iterator(PyObject *o)
+{
+    return o && (PyList_CheckExact(o) || PyTuple_CheckExact(o) || PyUnicode_CheckExact(o) || PyBytes_CheckExact(o));
+}
+
 /* Objects in `count` slots of the value stack that are data. doubtful: the topmost of them may be gone. */
 static void
 stack_values(Thread *t, const View *v, int count, int depth, const char *tags, bool doubtful, Pys *to)
@@ -193,8 +233,13 @@ stack_values(Thread *t, const View *v, int count, int depth, const char *tags, b
         if (tags && p < depth && !tags[p]) continue;
         PyObject *o = object_in(slots[p]);
         if (is_number(slots[p])) {
-            pys_add(&t->held, o = must(PyLong_FromLong(number_in(slots[p]))));
-            pys_add(to, o);
+            PyObject *below = p ? object_in(slots[p - 1]) : NULL;
+            if (to->n && to->p[to->n - 1] == below && loops_without_iterator(below))
+                to->p[to->n - 1] = must(loop_iterator(t, &slots[p], below, number_in(slots[p])));
+            else {
+                pys_add(&t->held, o = must(PyLong_FromLong(number_in(slots[p]))));
+                pys_add(to, o);
+            }
             continue;
         }
         if (doubtful ? !holds_object(o) : !alive(o)) continue;

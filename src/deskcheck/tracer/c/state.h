@@ -136,7 +136,8 @@ typedef struct Thread {
     size_t nqueue, capqueue, nvisited, visited;
     Objs refs, maybe;
     Pys *revisit;                /* where references are noted, if they are */
-    Pys held, values;
+    Pys held, values, attached;  /* attached: of `loops`, those that hold their sequence while an event is told */
+    Map loops;                   /* by stack slot: the iterator that a loop is shown with (loop_iterator) */
     struct { uint64_t number; size_t from, to; } *segments;
     size_t nsegments, capsegments;
     uint64_t *gone;

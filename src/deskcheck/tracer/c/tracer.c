@@ -60,6 +60,10 @@ static void
 thread_free(Thread *t)
 {
     release(t);
+    for (size_t i = 0; t->loops.e && i <= t->loops.mask; i++)
+        if (t->loops.e[i].key) loop_iterator_free(t->loops.e[i].value);
+    free(t->loops.e);
+    free(t->attached.p);
     for (size_t i = 0; t->frames.e && i <= t->frames.mask; i++)
         if (t->frames.e[i].key) {
             Entry *e = t->frames.e[i].value;

@@ -171,6 +171,11 @@ _LIST = {
     "sort": ["{x}.sort(key={f})", "{x}.sort()", "{x}.sort(key={f}, reverse=True)"],
 }
 _BYTEARRAY = {**_SEQUENCE, "clear": ["{x}.clear()"]}
+if hasattr(bytearray, "take_bytes"):  # 3.15
+    _BYTEARRAY["take_bytes"] = ["r = {x}.take_bytes()", "r = {x}.take_bytes(1)"]
+    _COUNTER_XOR = {"__ixor__": ["{x} ^= collections.Counter({ks})"]}
+else:
+    _COUNTER_XOR = {}
 if hasattr(bytearray, "resize"):  # 3.14
     _BYTEARRAY["resize"] = ["{x}.resize({n})", "{x}.resize(1)"]
 _ARRAY = {name: found for name, found in _SEQUENCE.items() if name != "__init__"} | {
@@ -221,6 +226,7 @@ _COUNTER = {
     "__isub__": ["{x} -= collections.Counter({ks})"],
     "__iand__": ["{x} &= collections.Counter({ks})"],
     "__ior__": ["{x} |= collections.Counter({ks})"],
+    **_COUNTER_XOR,
     "__init__": ["{x}.__init__({ks})"],
     "_keep_positive": ["{x}._keep_positive()"],
 }
@@ -297,7 +303,7 @@ READERS = {
 READERS["OrderedDict"] = READERS["dict"] | {"__dict__"}
 READERS["defaultdict"] = READERS["dict"] | {"__copy__", "__module__"}
 READERS["Counter"] = READERS["dict"] | {
-    "most_common", "elements", "total", "__add__", "__sub__", "__and__", "__pos__", "__neg__", "__dict__", "__module__",
+    "most_common", "elements", "total", "__add__", "__sub__", "__and__", "__xor__", "__pos__", "__neg__", "__dict__", "__module__",
     "__missing__", "__weakref__", "__static_attributes__", "__firstlineno__",
 }  # fmt: skip
 COMMON = frozenset(dir(object)) | frozenset(

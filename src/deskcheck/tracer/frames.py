@@ -843,6 +843,12 @@ class FrameView:
         first = len(self.facts.names)
         values = []
         for position in range(first, first + self._depth(self._stacktop())):
+            assert self._words is not None
+            bits = self._words[LAYOUT.localsplus + position]
+            if _TAGGED and bits & _TAGS == _TAGS and values and type(values[-1]) in _LOOPED_OVER:
+                values[-1] = _loop_iterator(id(self.frame), position - first, values[-1], bits >> 2)
+                values.append(EMPTY)  # as it is above any other iterator
+                continue
             try:
                 values.append(self._slot(position))
             except ValueError:

@@ -28,6 +28,8 @@ class _File(NamedTuple):
 
 
 _files: list[_File] = []
+_states: list[Any] = []
+"""From 3.15 on (PEP 829) `site` keeps what it has read in a state of its own, and runs it by methods of that."""
 _customized = False
 """Whether there is a `sitecustomize` to import."""
 
@@ -39,27 +41,58 @@ def add_paths() -> None:
     if not sys.flags.no_site:
         return
     module: Any = site
-    read, custom = module.addpackage, module.execsitecustomize
+    custom = module.execsitecustomize
+    module.execsitecustomize = _nothing
+    try:
+        if sys.version_info >= (3, 15):
+            _read_states(module)
+        else:
+            _read_files(module)
+    finally:
+        module.execsitecustomize = custom
+    _customized = importlib.util.find_spec("sitecustomize") is not None
+    _say_that_there_is_site()
+
+
+def _read_files(module: Any) -> None:
+    read = module.addpackage
 
     def addpackage(sitedir: str, name: str, known_paths: set[str] | None) -> Any:
         _files.append(_File(sitedir, name, []))
         return read(sitedir, name, known_paths)
 
-    module.addpackage, module.execsitecustomize = addpackage, _nothing
+    module.addpackage = addpackage
     module.exec = lambda line: _files[-1].lines.append(line)  # which `read` finds before the builtin
     try:
         module.main()
     finally:
         del module.exec
-        module.addpackage, module.execsitecustomize = read, custom
+        module.addpackage = read
     _files[:] = [file for file in _files if file.lines]
-    _customized = importlib.util.find_spec("sitecustomize") is not None
-    _say_that_there_is_site()
+
+
+def _read_states(module: Any) -> None:
+    kind = module.StartupState
+    runs = {name: getattr(kind, name) for name in _RUNS}
+
+    def later(state: Any) -> None:
+        if state._importexecs or state._entrypoints:
+            _states.append(state)
+
+    kind._exec_imports, kind._execute_start_entrypoints = later, lambda state: None
+    try:
+        module.main()
+    finally:
+        for name, method in runs.items():
+            setattr(kind, name, method)
+
+
+_RUNS = ("_exec_imports", "_execute_start_entrypoints")
 
 
 def has_code() -> bool:
     """Whether `add_paths` has left something to run."""
-    return bool(_files or _customized)
+    return bool(_files or _states or _customized)
 
 
 def run_code() -> list[str]:
@@ -74,6 +107,10 @@ def run_code() -> list[str]:
     for file in _files:
         _run(*file)
     _files.clear()
+    for state in _states:
+        for name in _RUNS:
+            getattr(state, name)()
+    _states.clear()
     if _customized or len(sys.path) != paths:
         site.execsitecustomize()
     _customized = False

@@ -246,9 +246,14 @@ def _fix_clock(start_ns: int, tick_ns: int) -> None:
             warnings.warn(UTCNOW, DeprecationWarning, stacklevel=2)
         return cls.fromtimestamp(seconds(), datetime.UTC).replace(tzinfo=None)
 
-    # `today` asks `time.time` itself. The class stays what it is: programs compare with it and derive from
-    # it.
+    def today(cls: Any) -> Any:
+        """Equivalent to: cls.fromtimestamp(time.time())."""
+        return cls.fromtimestamp(seconds())
+
+    # The class stays what it is: programs compare with it and derive from it.
     set_in_type(datetime.datetime, {"now": classmethod(now), "utcnow": classmethod(utcnow)})
+    if sys.version_info >= (3, 15):  # before, `today` asks `time.time` itself
+        set_in_type(datetime.date, {"today": classmethod(today)})
 
 
 UTCNOW = (

@@ -310,8 +310,11 @@ view_whole_stack(Thread *t, const View *v, Pys *to)
             p++;
             continue;
         }
-        if (is_number(slots[p])) pys_add(&t->held, o = must(PyLong_FromLong(number_in(slots[p]))));
-        else if (o) hold(t, o);
+        if (is_number(slots[p])) {
+            PyObject *below = p ? object_in(slots[p - 1]) : NULL;
+            if (loops_without_iterator(below)) to->p[to->n - 1] = must(loop_iterator(t, &slots[p], below, number_in(slots[p])));
+            else pys_add(&t->held, o = must(PyLong_FromLong(number_in(slots[p]))));  /* else empty, as above any other iterator */
+        } else if (o) hold(t, o);
         pys_add(to, o);
     }
     if (v->info->awaits >= v->offset && local_of(v->i, 0)) {

@@ -40,9 +40,7 @@ def test_cruxeval_ends_in_the_published_output(cruxeval: Path) -> None:
     assert (report.not_repeatable, report.ambiguous, report.explained) == ({}, {}, {})
 
 
-@pytest.mark.parametrize(
-    "limit", [pytest.param(200, marks=pytest.mark.exhaustive)]
-)
+@pytest.mark.parametrize("limit", [pytest.param(200, marks=pytest.mark.exhaustive)])
 def test_the_oracle_is_right_about_cruxeval(cruxeval: Path, tmp_path: Path, limit: int) -> None:
     """The model that reads the recording scores 1 on every question kind, so many samples of each."""
     pytest.importorskip("inspect_ai", reason="would have proved the marking right on CRUXEval")

@@ -252,9 +252,7 @@ def test_published_sets(name: str, every: int) -> None:
 
 
 @needs_native
-@pytest.mark.parametrize(
-    "count", [pytest.param(60, marks=pytest.mark.exhaustive)]
-)
+@pytest.mark.parametrize("count", [pytest.param(60, marks=pytest.mark.exhaustive)])
 def test_programs_that_nobody_wrote(count: int) -> None:
     """Generated ones."""
     programs = list(agree.generated(count, seed=11, budget=60))

@@ -346,7 +346,12 @@ def _stack(frame: types.FrameType) -> list[Any] | None:
     stack: list[Any] = []
     for word in [ctypes.c_uint64.from_address(first + 8 * n).value for n in range(variables, top)]:
         if _TAGGED and word & 3 == 3:
-            if stack and type(stack[-1]) in (list, tuple, str, bytes):  # from 3.15 on: what a loop runs over, and where
+            if stack and type(stack[-1]) in (
+                list,
+                tuple,
+                str,
+                bytes,
+            ):  # from 3.15 on: what a loop runs over, and where
                 stack[-1] = iter(stack[-1])
                 stack[-1].__setstate__(word >> 2)
             else:
@@ -354,7 +359,10 @@ def _stack(frame: types.FrameType) -> list[Any] | None:
             continue
         word &= ~3 if _TAGGED else -1
         stack.append(ctypes.cast(word, ctypes.py_object).value if word else _NULL)
-    if code.co_name == "<genexpr>" and sys.version_info < (3, 15):  # its iterable, which a trace counts as on the stack from the beginning
+    if code.co_name == "<genexpr>" and sys.version_info < (
+        3,
+        15,
+    ):  # its iterable, which a trace counts as on the stack from the beginning
         iterable = frame.f_locals.get(".0", _NULL)
         if iterable is not _NULL and not any(obj is iterable for obj in stack):
             stack.append(iterable)
@@ -490,7 +498,9 @@ class Witness:
         if frame.f_code.co_flags & _OPTIMIZED or self._at.get(id(frame), (0, 0))[1] <= 2:
             return False
         units = frame.f_code.co_code
-        stores = (at for at in range(frame.f_lasti, len(units), 2) if opcode.opname[units[at]] == "STORE_NAME")
+        stores = (
+            at for at in range(frame.f_lasti, len(units), 2) if opcode.opname[units[at]] == "STORE_NAME"
+        )
         at = next(stores, None)
         return at is not None and frame.f_code.co_names[units[at + 1]] == "__annotate_func__"
 

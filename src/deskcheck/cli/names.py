@@ -63,6 +63,7 @@ def doctor(as_json: Json = False) -> None:
         console.print(table)
         for level, refusal in why_not.items():
             console.print(f"{level.value}: {refusal or 'can be had'}", markup=False)
-        console.print(f"tracer: {tracer}" + (f": {slow(None)}" if tracer == "reference" else ""), markup=False)
+        said = f": {slow(None)}" if tracer == "reference" else ""
+        console.print(f"tracer: {tracer}{said}", markup=False)
     if why_not[Confinement.STRICT]:
         raise typer.Exit(1)

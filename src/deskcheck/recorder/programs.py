@@ -39,9 +39,9 @@ SLOW = (
 )
 """What a user of the reference tracer is told."""
 NOT_KNOWN = (
-    "deskcheck knows CPython 3.11 to 3.15 with a GIL, and {python} is another interpreter: the reference tracer "
-    "records, slowly, what Python itself tells. The value stack, how far iterators are, and threads without a GIL "
-    "are left out."
+    "deskcheck knows CPython 3.11 to 3.15 with a GIL, and {python} is another interpreter: the reference "
+    "tracer records, slowly, what Python itself tells. Left out are the value stack, how far iterators are, "
+    "and all threads but the first."
 )
 """The same, of an interpreter whose memory is not known."""
 SLOW_THERE = (

@@ -329,10 +329,10 @@ class CodeFacts:
         return frozenset(found)
 
     def _missed_lines(self) -> frozenset[int]:
-        """Where a line begins and the interpreter tells of none, from 3.14 on: behind a `for` that has come to its
-        end, if the code before that end is of the same line. A short line behind a loop with `break` is so: the
-        compiler writes it twice. (`initialize_lines` in Python/instrumentation.c skips the end of a `for`, and
-        takes the line behind it for the line before it.)"""
+        """Where a line begins and the interpreter tells of none, from 3.14 on: behind a `for` that has come
+        to its end, if the code before that end is of the same line. A short line behind a loop with `break`
+        is so: the compiler writes it twice. (`initialize_lines` in Python/instrumentation.c skips the end of a
+        `for`, and compares the line behind it with the line before it.)"""
         if sys.version_info < (3, 14):
             return frozenset()
         found = set()
@@ -351,9 +351,10 @@ class CodeFacts:
 
     def _unwritten(self) -> frozenset[int]:
         """Where the interpreter tells of a line and the program has none: at the end of a class body with
-        annotations, which goes back to the line of the `class` to make the function that tells them (PEP 649)."""
+        annotations, which goes back to the line of the `class` to make a function for them (PEP 649)."""
         for number, instruction in enumerate(self.instructions):
-            if instruction.name != "STORE_NAME" or self.code.co_names[instruction.arg] != "__annotate_func__":
+            stores = instruction.name == "STORE_NAME"
+            if not stores or self.code.co_names[instruction.arg] != "__annotate_func__":
                 continue
             lines = [self.positions[i.offset // 2][0] for i in self.instructions[: number + 1]]
             first = number
@@ -662,8 +663,8 @@ def facts(code: CodeType) -> CodeFacts:
 
 
 _LOOPED_OVER = (list, tuple, str, bytes)
-"""From 3.15 on a loop over one of these has no iterator: the sequence lies on the stack, and above it the number of
-its next item. It is shown with the iterator that earlier versions have."""
+"""From 3.15 on a loop over one of these has no iterator: the sequence lies on the stack, and above it the
+number of its next item. It is shown with the iterator that earlier versions have."""
 _loops: dict[tuple[int, int], Any] = {}
 """These iterators, by frame and place on its stack. Between events they hold no sequence."""
 _attached: dict[int, list[tuple[Any, Any]]] = {}
@@ -675,8 +676,9 @@ _let_go = ctypes.PYFUNCTYPE(None, ctypes.py_object)(("Py_DecRef", ctypes.pythona
 
 
 def _loop_iterator(frame: int, position: int, over: Any, following: int) -> Any:
-    made, place = iter(over), (frame, position)
-    known = _loops.get(place)
+    made: Any = iter(over)
+    place = (frame, position)
+    known: Any = _loops.get(place)
     attached = _attached.setdefault(_thread_ident(), [])
     if any(it is known for it, _ in attached):
         known.__setstate__(following)
@@ -707,7 +709,9 @@ class FrameView:
         self.frame = frame
         self.code = frame.f_code
         self.facts = facts(self.code)
-        self._words = pointer_to(_FrameData, id(frame) + _FRAME_OF_OBJECT)[0] if LAYOUT is not None else None
+        self._words: Any = None
+        if LAYOUT is not None:
+            self._words = pointer_to(_FrameData, id(frame) + _FRAME_OF_OBJECT)[0]
         """The words of `_PyInterpreterFrame`. Shares the frame object's pointer to it: indexing follows that
         each time."""
 
@@ -841,9 +845,8 @@ class FrameView:
         if LAYOUT is None:
             return []
         first = len(self.facts.names)
-        values = []
+        values: list[Any] = []
         for position in range(first, first + self._depth(self._stacktop())):
-            assert self._words is not None
             bits = self._words[LAYOUT.localsplus + position]
             if _TAGGED and bits & _TAGS == _TAGS and values and type(values[-1]) in _LOOPED_OVER:
                 values[-1] = _loop_iterator(id(self.frame), position - first, values[-1], bits >> 2)

@@ -29,7 +29,7 @@ class _File(NamedTuple):
 
 _files: list[_File] = []
 _states: list[Any] = []
-"""From 3.15 on (PEP 829) `site` keeps what it has read in a state of its own, and runs it by methods of that."""
+"""From 3.15 on (PEP 829) `site` keeps what it has read in a state of its own, whose methods run it."""
 _customized = False
 """Whether there is a `sitecustomize` to import."""
 

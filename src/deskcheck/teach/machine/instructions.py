@@ -321,7 +321,7 @@ def _jump(m: "Machine", f: Frame, i: dis.Instruction) -> None:
 
 
 UNDER_INDEX = int(VERSION >= (3, 15))
-"""Places of the stack between an iterator and its top: for the index in a sequence, which is not used here."""
+"""Places of the stack above an iterator that belong to it: one for an index, which is not used here."""
 _FOR_YIELD_FROM = 3
 """What GET_ITER has as its argument in a `yield from`, from 3.15 on."""
 
@@ -591,7 +591,7 @@ def _returned_from(f: Frame, function: Any) -> None:
 
 @_named("CALL_FUNCTION_EX")
 def _call_spread(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    keywords = f.stack.pop() if VERSION >= (3, 14) or (i.arg or 0) & 1 else NULL
+    keywords: Any = f.stack.pop() if VERSION >= (3, 14) or (i.arg or 0) & 1 else NULL
     args = f.stack.pop()
     first, second = _popped(f, 2)
     if not hasattr(kind_of(args), "__iter__"):

@@ -13,7 +13,9 @@ from deskcheck.teach.machine.frames import OutsideLanguage, body
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
 _FOLDED = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.Tuple, ast.Subscript, ast.Slice)
-_ONE_CONSTANT = {"RESUME", "LOAD_CONST", "LOAD_SMALL_INT", "LOAD_COMMON_CONSTANT", "RETURN_VALUE", "RETURN_CONST"}
+_ONE_CONSTANT = {"RESUME", "RETURN_VALUE", "RETURN_CONST"} | {
+    f"LOAD_{name}" for name in ("CONST", "SMALL_INT", "COMMON_CONSTANT")
+}
 _FEWEST = 3
 """Items of a list or a set that the compiler makes one constant of, where they are all constants."""
 

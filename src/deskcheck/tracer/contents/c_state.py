@@ -343,9 +343,7 @@ if sys.version_info >= (3, 14):  # PEP 750
     _template = eval('t"{0}"')  # no text that other versions can read
     READERS[id(type(_template))] = _members(type(_template), "strings", "interpolations")
     _interpolation = type(_template.interpolations[0])
-    READERS[id(_interpolation)] = _members(
-        _interpolation, "value", "expression", "conversion", "format_spec"
-    )
+    READERS[id(_interpolation)] = _members(_interpolation, "value", "expression", "conversion", "format_spec")
 if sys.version_info >= (3, 15):  # PEP 814
     _frozen_items: Any = vars(builtins)["frozendict"].items
     READERS[id(vars(builtins)["frozendict"])] = lambda obj: Part(tuple(_frozen_items(obj)), keys=True)

@@ -17,8 +17,8 @@ KNOWN = (
     and FIRST <= sys.version_info[:2] <= LAST
     and "t" not in getattr(sys, "abiflags", "")
 )
-"""Whether frames and objects lie in memory as we read them. Objects of a free-threaded build have another head, and
-its threads do not take turns (PEP 703)."""
+"""Whether frames and objects lie in memory as we read them. Objects of a free-threaded build have another
+head, and its threads do not take turns (PEP 703)."""
 copy = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)(
     ctypes._memmove_addr  # type: ignore[attr-defined]
 )

@@ -331,8 +331,8 @@ class CodeFacts:
     def _missed_lines(self) -> frozenset[int]:
         """Where a line begins and the interpreter tells of none, from 3.14 on: behind a `for` that has come
         to its end, if the code before that end is of the same line. A short line behind a loop with `break`
-        is so: the compiler writes it twice. (`initialize_lines` in Python/instrumentation.c skips the end of a
-        `for`, and compares the line behind it with the line before it.)"""
+        is so: the compiler writes it twice. (`initialize_lines` in Python/instrumentation.c skips the end
+        of a `for`, and compares the line behind it with the line before it.)"""
         if sys.version_info < (3, 14):
             return frozenset()
         found = set()

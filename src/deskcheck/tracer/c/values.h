@@ -512,8 +512,11 @@ value_of(Thread *t, PyObject *o, Val *v)
     /* `{"ref":N}` is compared by number, so that one object is one value however it was found */
     const char *p = t->scratch.p + start;
     size_t n = t->scratch.n - start;
-    if (n > 8 && memcmp(p, "{\"ref\":", 7) == 0) *v = (Val){V_REF, (uint64_t)strtoull(p + 7, NULL, 10)};
-    else *v = text_val(p, n);
+    if (n > 8 && memcmp(p, "{\"ref\":", 7) == 0) {
+        uint64_t number = 0;  /* strtoull would be of glibc 2.38 */
+        for (p += 7; *p >= '0' && *p <= '9'; p++) number = 10 * number + (uint64_t)(*p - '0');
+        *v = (Val){V_REF, number};
+    } else *v = text_val(p, n);
     t->scratch.n = start;
     return 0;
 }

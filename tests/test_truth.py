@@ -31,7 +31,7 @@ def cruxeval(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_cruxeval_ends_in_the_published_output(cruxeval: Path) -> None:
     """All 600 end in a value that renders as published; no address; repeatable; every state decides."""
     report = check(Recordings(cruxeval))

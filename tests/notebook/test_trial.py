@@ -82,7 +82,7 @@ def hostile_place() -> Iterator[TrialPlace]:
         yield place
 
 
-@pytest.mark.parametrize("what", spread(HOSTILE, 12, 3))
+@pytest.mark.parametrize("what", spread(HOSTILE, 12, 6))
 def test_whatever_a_candidate_does_it_is_scored(hostile_place: TrialPlace, what: str) -> None:
     """It gets a status and scores 0, and the true cell scores 1 after it."""
     source, status = HOSTILE[what]

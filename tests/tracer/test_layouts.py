@@ -225,7 +225,7 @@ def assert_agreed(programs: list[Program], setting: agree.Setting = SETTING) -> 
 
 @needs_native
 @pytest.mark.parametrize(
-    "programs", spread([agree.own_programs()[start::120] for start in range(120)], 120, 20)
+    "programs", spread([agree.own_programs()[start::120] for start in range(120)], 120, 30)
 )
 def test_programs_of_ours(programs: list[Program]) -> None:
     """Those of tests/programs."""

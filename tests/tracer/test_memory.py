@@ -432,14 +432,14 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("granularity", list(Granularity))
-@pytest.mark.parametrize("name", spread(PROGRAMS, 8, 7))
+@pytest.mark.parametrize("name", spread(PROGRAMS, 8, 14))
 def test_nothing_freed_is_read(name: str, granularity: Granularity, tmp_path: Path) -> None:
     """The program runs to its end under the tracer, and no event shows freed memory."""
     watch(textwrap.dedent(PROGRAMS[name]), granularity, tmp_path)
 
 
 @pytest.mark.parametrize("granularity", list(Granularity))
-@pytest.mark.parametrize("seed", spread(range(300), 300, 50))
+@pytest.mark.parametrize("seed", spread(range(300), 300, 100))
 def test_nothing_freed_is_read_where_exceptions_pass(
     seed: int, granularity: Granularity, tmp_path: Path
 ) -> None:

@@ -60,7 +60,7 @@ def test_what_was_found_before(path: Path, judges: Judges) -> None:
     assert_agreed([agree.script(path)], judges)
 
 
-@pytest.mark.parametrize("program", spread(agree.own_programs(), 60, 12), ids=lambda program: program.id)
+@pytest.mark.parametrize("program", spread(agree.own_programs(), 60, 20), ids=lambda program: program.id)
 def test_programs_of_ours(program: Program, judges: Judges) -> None:
     """Programs of tests/programs that take the same course every time."""
     assert_agreed([program], judges)

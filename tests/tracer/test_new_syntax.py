@@ -26,7 +26,7 @@ LAZY = """
 import sys
 
 lazy import json
-lazy from colorsys import hls_to_rgb
+lazy from nobody_imports_this import anything
 
 
 def f(n):
@@ -38,7 +38,7 @@ def f(n):
     return before, text, after, known["n"], joined
 
 
-print(f(2), "colorsys" in sys.modules)
+print(f(2), "nobody_imports_this" in sys.modules)
 """
 
 

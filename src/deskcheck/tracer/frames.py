@@ -700,6 +700,12 @@ def detach_loops() -> None:
         _let_go(over)
 
 
+def forget_loops() -> None:
+    """At the end of a trace."""
+    detach_loops()
+    _loops.clear()
+
+
 class FrameView:
     """A frame's variables and value stack at this moment. Holds no reference beyond its own life."""
 

@@ -27,7 +27,7 @@ from typing import Any
 
 from deskcheck.recording.trace import Kind
 from deskcheck.tracer._guest import Guest, Local, Told
-from deskcheck.tracer.frames import EMPTY, CodeFacts, FrameView, detach_loops, facts
+from deskcheck.tracer.frames import EMPTY, CodeFacts, FrameView, detach_loops, facts, forget_loops
 from deskcheck.tracer.limits import Granularity, TraceLimits
 from deskcheck.tracer.snapshot import (
     HEAP,
@@ -216,6 +216,7 @@ class ReferenceTracer(Guest):
             thread.followed = id(frame), local
 
     def _close(self) -> None:
+        forget_loops()
         for thread in list(self._threads.values()):
             thread.snapshots.clear()
 
@@ -333,6 +334,7 @@ class _Thread:
         return self.on_event
 
     def _failed(self, error: Exception) -> None:
+        detach_loops()
         # ctypes reports the error of a conversion as ArgumentError, by its text.
         if isinstance(error, RecursionError) or "RecursionError" in str(error):
             self.tracer.give_up("recursion")

@@ -17,9 +17,14 @@ static int at_work;
 static inline void
 swap_free_lists(PyInterpreterState *interp)
 {
-    struct _Py_freelists *place = &interp->object_state.freelists, theirs = *place;
-    *place = ours;
-    ours = theirs;
+    /* In one pass, unrolled: 720 bytes, twice for each event. */
+    void **restrict there = (void **)&interp->object_state.freelists, **restrict kept = (void **)&ours;
+#pragma GCC unroll 15
+    for (size_t i = 0; i < sizeof ours / sizeof *kept; i++) {
+        void *theirs = there[i];
+        there[i] = kept[i];
+        kept[i] = theirs;
+    }
 }
 #elif PY_VERSION_HEX >= 0x030D0000
 #define FREE_TUPLES(interp) (interp)->object_state.freelists.tuples.items

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from deskcheck.errors import InputError
 from deskcheck.notebook.settings import VIEWS
 from deskcheck.notebook.state.capture import Capture, StateLimits
-from deskcheck.notebook.state.dependencies import depends_on, names_bound, names_read
+from deskcheck.notebook.state.dependencies import depends_on, names_bound, names_read, names_unbound
 from deskcheck.notebook.state.state import KernelState, states
 from deskcheck.notebook.state.views import estimate_tokens, used_names, view
 from deskcheck.notebook.trajectory.trajectory import Execution, Status
@@ -68,6 +68,10 @@ def shown(state: KernelState, kind: str, budget: int = 10_000, **more: Any) -> l
         ("%%bash\necho $x", ""),
         ("%matplotlib inline\nplt.plot(u)", "plt u"),
         ("files = !ls *.csv\nfiles, other", "other"),
+        ("!echo {b} $c {d['k'] + e} {{x}} $$y", "b c d e"),
+        ("n = !head -n {rows} $path\nn", "rows path"),
+        ("%cd {folder}", "folder"),
+        ("!awk '{print $1}' {p}", "p"),
         ("x?\n?x\ny", "y"),
         ("'%s %s' % (a,\n b)", "a b"),
         ("'a %s' \\\n   %b", "b"),
@@ -108,6 +112,12 @@ def test_names_bound() -> None:
     """Everything that may be bound at the top level, in order, and nothing of inner scopes."""
     source = "import a.b\nx, (y, *z) = 1, (2, 3)\ndef f(p):\n    q = 1\n[i for i in x if (w := i)]\nfor k in x: pass\ndel x"
     assert names_bound(source) == ("a", "x", "y", "z", "f", "w", "k")
+
+
+def test_a_name_in_a_command_may_be_the_shells() -> None:
+    """It is read if it is there, and not missed if it is not."""
+    assert names_read("!echo {b} $HOME") == ("b", "HOME")
+    assert names_unbound("!echo {b} $HOME") == ("b",)
 
 
 def test_dependence_goes_through_functions_and_classes() -> None:

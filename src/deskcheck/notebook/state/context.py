@@ -115,7 +115,8 @@ def _context(
         )
     also: dict[str, list[str]] = {}
     if code is not None:
-        names = depends_on(code, dict.fromkeys(namespace), earlier=_last(known.ran))
+        types = {name: type(value).__name__ for name, value in namespace.items()}
+        names = depends_on(code, dict.fromkeys(namespace), earlier=_last(known.ran), types=types)
         unknown = [name for name in names_unbound(code) if name not in namespace and not _builtin(name)]
         if unknown:
             also["not in the kernel"] = _fitting(unknown, budget)

@@ -15,44 +15,64 @@ _CELL_MAGIC = re.compile(r"\s*%%(\w+)[^\n]*\n?")
 _RUNS_PYTHON = frozenset("time timeit prun capture python python3 memit mprun lprun snakeviz".split())
 """Magics whose cell or line is Python in the kernel."""
 _LINE = re.compile(
-    r"(\s*)(?:(\w[\w ,]*=\s*)?%(\w+)[ \t]*(.*)|(\w[\w ,]*=\s*)?!.*|[\w.]*\?{1,2}|\?{1,2}[\w.]+)"
+    r"(\s*)(?:(\w[\w ,]*=\s*)?%(\w+)[ \t]*(.*)|(\w[\w ,]*=\s*)?!(.*)|[\w.]*\?{1,2}|\?{1,2}[\w.]+)"
 )
+_EXPANDED = re.compile(r"(?<!\{)\{([^{}]+)\}(?!\})|(?<!\$)\$(\w+)")
+"""What IPython puts into the line of a magic or command: an expression, or a variable if there is one."""
 _OPTION = re.compile(r"-{1,2}\w+(?:[ =]?\d+)?\s+")
 
 
-def python_of(source: str) -> str:
+def python_of(source: str, *, variables: bool = True) -> str:
     """The Python of a cell that is not all Python: without IPython's magics, shell lines and questions, each
     of which leaves a line.
 
     The statement after ``%time``, ``%timeit`` and their like stays, as does the cell under ``%%time``; of
-    ``files = !ls`` the name stays bound, to None. A cell under any other ``%%magic`` is no Python: empty.
+    ``files = !ls {a} $b`` the name stays bound, to what is put into the line: ``(a, b)``, without ``b``
+    unless `variables`, as it may be one of the shell's. A cell under any other ``%%magic`` is no Python:
+    empty.
     """
     head = _CELL_MAGIC.match(source)
     if head is not None:
         if head[1] not in _RUNS_PYTHON:
             return ""
         source = "\n" * head[0].count("\n") + source[head.end() :]
-    return "\n".join(map(_python_line, source.split("\n")))
+    return "\n".join(_python_line(line, variables) for line in source.split("\n"))
 
 
-def _python_line(line: str) -> str:
+def _python_line(line: str, variables: bool) -> str:
     found = _LINE.fullmatch(line)
     if found is None:
         return line
-    indent, bound, magic, rest, shell_bound = found.groups()
+    indent, bound, magic, rest, shell_bound, command = found.groups()
     if magic in _RUNS_PYTHON:
         while rest and (option := _OPTION.match(rest)):
             rest = rest[option.end() :]
         return f"{indent}{bound or ''}{rest or 'pass'}"
-    bound = bound or shell_bound
+    bound = bound or shell_bound or ""
+    expanded = [*_expanded(rest or command or "", variables)]
+    if expanded:
+        return f"{indent}{bound}({', '.join(expanded)},)"
     return f"{indent}{bound}None" if bound else f"{indent}pass"
 
 
-def parse(source: str) -> ast.Module | None:
-    """The syntax tree of a cell; None where even without magics it is no Python, or is nested too deep."""
+def _expanded(line: str, variables: bool) -> Iterator[str]:
+    """The expressions that IPython puts into a line, and the variables, if these are asked for."""
+    for found in _EXPANDED.finditer(line):
+        expression = f"({found[1]})" if found[1] else found[2]
+        try:
+            ast.parse(expression, mode="eval")
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        if found[1] or variables:
+            yield expression
+
+
+def parse(source: str, *, variables: bool = True) -> ast.Module | None:
+    """The syntax tree of a cell; None where even without magics it is no Python, or is nested too deep.
+    variables: as of `python_of`."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the cell's own, as of "\d" in a string
-        for read in (str, python_of):
+        for read in (str, lambda text: python_of(text, variables=variables)):
             try:
                 tree = ast.parse(read(source))
             except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -91,7 +111,7 @@ def names_read(source: str) -> tuple[str, ...]:
 def names_unbound(source: str) -> tuple[str, ...]:
     """Of the names that a cell reads, those that nothing in it binds before, on any way: whoever runs it must
     have them. Empty for what cannot be parsed, and after a star import, which may bring any name."""
-    tree = parse(source)
+    tree = parse(source, variables=False)
     if tree is None:
         return ()
     reader = _Reader()

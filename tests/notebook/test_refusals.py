@@ -13,7 +13,7 @@ from deskcheck.notebook.kernel.refusals import RULES, of_commands
 from deskcheck.notebook.settings import CheckSettings, ReplayLimits
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import machine_memory_bytes
-from tests.notebook.test_check import cell, printed, save, shown
+from tests.notebook.test_check import cell, printed, raised, save, shown
 from tests.sample import spread
 
 pytest.importorskip("ipykernel", reason="would have proved that our limits are not the notebook's failures")
@@ -269,7 +269,7 @@ def test_what_commands_and_new_files_were_refused(tmp_path: Path) -> None:
 )
 def test_commands_by_their_names_on_debian(tmp_path: Path) -> None:
     """Such as awk, which is a link to a link: they run in kernels, too."""
-    path = save(tmp_path / "a.ipynb", cell("!awk 'BEGIN { print 6 * 7 }'", printed("42\n")))
+    path = save(tmp_path / "a.ipynb", cell("!awk 'BEGIN { print 6 * 7 }'", printed("42\r\n")))
     assert [each.status.value for each in checked(path)] == ["same"]
 
 
@@ -366,7 +366,7 @@ def test_files_that_only_their_owner_may_read(tmp_path: Path) -> None:
 def test_commands_find_the_interpreter(tmp_path: Path) -> None:
     """``!python`` is the Python of the kernel, with its packages."""
     source = "import sys\n!python -c 'import sys, IPython; print(sys.prefix)'\nprint(sys.prefix)"
-    path = save(tmp_path / "a.ipynb", cell(source, printed(f"{sys.prefix}\n" * 2)))
+    path = save(tmp_path / "a.ipynb", cell(source, printed(f"{sys.prefix}\r\n{sys.prefix}\n")))
     assert [each.status for each in checked(path)] == [CellStatus.SAME]
 
 
@@ -388,3 +388,36 @@ def test_a_notebook_without_other_faults_is_confined(tmp_path: Path) -> None:
     path = save(tmp_path / "a.ipynb", cell(MET["network"]), cell("print(1)", printed("1\n")))
     (notebook,) = check_notebooks([path], CheckSettings(runs=1)).notebooks
     assert notebook.status is NotebookStatus.CONFINED
+
+
+def test_commands_as_stock_kernels_show_them(tmp_path: Path) -> None:
+    """Standard error comes with standard output, in the order in which it was written, and lines end as on a
+    terminal. What it gave is in ``_exit_code``, and variables go into the line."""
+    word = "import sys; print(1); print(2, file=sys.stderr); print(3)"
+    cells = [
+        cell("!echo plain", printed("plain\r\n")),
+        cell("!echo problem 1>&2; exit 3", printed("problem\r\n")),
+        cell("_exit_code", shown("3")),
+        cell(f"!python -c '{word}'", printed("1\r\n2\r\n3\r\n")),
+        cell("b = 7\ndef f(c):\n    !echo {b + 1} $c $$HOME_IS_UNSET\nf('x')", printed("8 x\r\n")),
+        cell("files = !echo one; echo two\nfiles", shown("['one', 'two']")),
+        cell("!sleep 1 &", raised("OSError", "Background processes not supported.")),
+    ]
+    found = checked(save(tmp_path / "a.ipynb", *cells))
+    assert [(each.status.value, each.difference) for each in found] == [("same", None)] * 7
+
+
+@pytest.mark.parametrize(
+    ("command", "limit"),
+    [
+        ("git init -q a; git clone a b", None),
+        ("git clone file:///nowhere/a b", None),
+        ("git clone https://example.invalid/a.git", "network"),
+        ("git clone git@example.invalid:a/b.git", "network"),
+    ],
+)
+def test_a_clone_of_what_is_here_needs_no_network(tmp_path: Path, command: str, limit: str | None) -> None:
+    """What stands in the way of it is no rule of ours."""
+    path = save(tmp_path / "a.ipynb", cell(f"!{command}", printed("other\r\n")))
+    (found,) = checked(path)
+    assert (found.status.value, found.limit) == ("different" if limit is None else "confined", limit)

@@ -90,7 +90,7 @@ def test_the_time_zone_is_the_machines(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("TZ", "America/New_York")
     cells = [
         cell("import time\ntime.ctime(0)", shown("'Wed Dec 31 19:00:00 1969'")),
-        cell("!date -d @0 +%H:%M", printed("19:00\n")),
+        cell("!date -d @0 +%H:%M", printed("19:00\r\n")),
         cell("import datetime; datetime.datetime.fromtimestamp(0).hour", shown("19")),
     ]
     assert [
@@ -118,7 +118,7 @@ def test_names_of_time_zones(monkeypatch: pytest.MonkeyPatch, named: str, zone: 
 READS_ENVIRONMENT = [
     cell("import os; os.environ['DESKCHECK_DATA']", shown("'/srv'")),
     cell("os.getenv('DESKCHECK_DATA', '.')", shown("'/srv'")),
-    cell("!echo $DESKCHECK_DATA", printed("/srv\n")),
+    cell("!echo $DESKCHECK_DATA", printed("/srv\r\n")),
     cell("def folder(name):\n    return os.environ[name]\nd = folder('DESKCHECK_DATA')"),
     cell("d", shown("'/srv'")),
     cell("{}['DESKCHECK_OTHER']"),

@@ -44,7 +44,8 @@ _BY_NUMBER = {
 _OF_NETWORK = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EADDRNOTAVAIL)
 _LOOKS_UP = ("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyname_ex")
 _FETCHES = re.compile(
-    rb"\b(wget|curl|gdown|git\s+clone|kaggle\s+datasets|(conda|mamba|apt|apt-get|npm)\s+install)\b"
+    rb"\b(wget|curl|gdown|kaggle\s+datasets|(conda|mamba|apt|apt-get|npm)\s+install)\b"
+    rb"|\bgit\s+clone\s[^;&|\n]*?(?<![\w.@-])(?!file:)[\w.@-]+:\S"  # of another machine
 )
 _INSTALLS = re.compile(rb"\bpip3?\s+install\b")
 _SCRIPT = re.compile(r"\s*%%(!|bash|sh|script|system|sx)\b")
@@ -199,15 +200,15 @@ _REFUSED = re.compile(
 """How the tools of a system name a path and the reason: ``cat: /a: Permission denied``."""
 
 
-def of_commands(stderr: str) -> str | None:
-    """The rule of ours that commands of a cell met, told by what they wrote to standard error; None if none
+def of_commands(shown: str) -> str | None:
+    """The rule of ours that commands of a cell met, told by what they wrote to both streams; None if none
     is known. Not in the kernel's process, but outside, where a file that was refused can be looked at: it is
     ours only if it is there and may be read, or its folder be written to."""
-    if _NO_NETWORK.search(stderr):
+    if _NO_NETWORK.search(shown):
         return "network"
-    if "cannot find name for user ID" in stderr:
+    if "cannot find name for user ID" in shown:
         return "user"
-    for found in _REFUSED.finditer(stderr):
+    for found in _REFUSED.finditer(shown):
         path = found[1]
         if not path.startswith(PROCESS_FOLDERS) and _is_allowed(path, found["why"]):
             return "files outside"

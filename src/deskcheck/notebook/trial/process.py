@@ -25,6 +25,7 @@ from IPython.core.error import StdinNotImplementedError
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
+from deskcheck.notebook.kernel.commands import run_command
 from deskcheck.notebook.kernel.folders import HOME, copy_folder, interpreter_on_path
 from deskcheck.notebook.state.attributes import attributes
 from deskcheck.notebook.state.bytecode import codes
@@ -277,7 +278,7 @@ class _Shell(InteractiveShell):  # type: ignore[misc]
     def __init__(self, *given: Any, **named: Any) -> None:
         self.shown = _Shown()
         super().__init__(*given, **named)
-        self.system = self.system_raw  # the other way takes a terminal, and there is none
+        self.system = lambda command: run_command(self, command)
 
     def enable_gui(self, gui: Any = None) -> None:
         """There are no windows: plots are displays."""

@@ -53,7 +53,7 @@ class TestRuns:
             (cell("# NBVAL_RAISES_EXCEPTION\n1 / 0", raised("ValueError", "x")), "different"),
             (cell("print(1); 1 / 0", printed("1\n"), tags=("raises-exception",)), "same"),
             (cell("print(1); 1 / 0", printed("2\n"), tags=("raises-exception",)), "different"),
-            (cell("# NBVAL_IGNORE_OUTPUT\nprint(1)", printed("2\n")), "no_stored_output"),
+            (cell("# NBVAL_IGNORE_OUTPUT\nprint(1)", printed("2\n")), "different"),
             (cell("# NBVAL_IGNORE_OUTPUT\n1 / 0", printed("2\n")), "failed"),
             (cell("1 / 0", printed("2\n")), "failed"),
         ]

@@ -1,16 +1,13 @@
 """Whether cells repeat in fresh kernels: what counts as a difference, and what is written down."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from deskcheck.notebook.check.check import _Comparison
-from deskcheck.notebook.kernel.repeats import difference, marked, shows
+from deskcheck.notebook.kernel.repeats import difference, marked
 from deskcheck.notebook.kernel.replayer import Reruns, replay
 from deskcheck.notebook.settings import ReplayLimits
-from deskcheck.notebook.trajectory.chance import ChanceKind, ChanceSource
 from deskcheck.notebook.trajectory.file import write_trajectory
 from deskcheck.notebook.trajectory.ipynb import parse_notebook
 from deskcheck.notebook.trajectory.trajectory import (
@@ -84,54 +81,6 @@ def test_what_is_not_compared(one: list[Output], other: list[Output]) -> None:
 def test_where_two_differ(one: list[Output], other: list[Output], where: str) -> None:
     """The first difference is named with its text."""
     assert difference(ran(*one), ran(*other)) == where
-
-
-@pytest.mark.parametrize(
-    ("text", "is_shown"),
-    [
-        ("<Figure size 640x480 with 1 Axes>", False),
-        ("[<matplotlib.lines.Line2D at 0x7f0000000001>]", False),
-        ("(<a.B object at 0x7f0000000001>, <C at 0x7f02>)", False),
-        ("array([[<Axes: title={'center': 'Temp'}>,\n        <Axes: >]], dtype=object)", False),
-        ("array([<matplotlib.axes._subplots.AxesSubplot object at 0x02>], dtype=object)", False),
-        ("array([<Axes: >, 0.5], dtype=object)", True),
-        ("[<Card: 7>]", True),
-        ("[<C at 0x7f02>, 3]", True),
-    ],
-)
-def test_objects_that_show_nothing(text: str, is_shown: bool) -> None:
-    """An object without a text of its own tells nothing that could be chance, nor does a list of such."""
-    assert shows(ran(shown(text))) is is_shown
-
-
-@pytest.mark.parametrize(
-    "sources",
-    [
-        ("pos = lib.place(3)", "pos[0] > 1"),
-        ("def first(): return pos[0]", "pos = lib.place(3)", "first() > 1"),
-        ("deck = [1, 2]", "lib.mix(deck)", "deck[0]"),
-        ("a, b = lib.place(3), 1", "c = [a]", "c[0] > 1"),
-    ],
-)
-def test_runs_that_what_a_library_drew_asks_for(sources: tuple[str, ...]) -> None:
-    """A cell that reads what may be chance is run again, through functions and what functions were given."""
-    perhaps = (ChanceSource(ChanceKind.PERHAPS, "numpy.random"),)
-    last = len(sources) - 1
-    steps = tuple(
-        Execution(
-            cell=str(number),
-            order=(),
-            source=source,
-            status=Status.OK,
-            drew=perhaps if "lib." in source else (),
-            outputs=(shown("True"),) if number == last else (),
-        )
-        for number, source in enumerate(sources)
-    )
-    made = Trajectory(id="a", steps=steps, cells=(), source="replay")
-    assert _Comparison(made, ()).wants_another([made, made])
-    calm = replace(made, steps=tuple(replace(step, drew=()) for step in steps))
-    assert not _Comparison(calm, ()).wants_another([calm, calm])
 
 
 def test_ends_are_compared() -> None:

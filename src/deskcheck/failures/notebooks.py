@@ -29,9 +29,10 @@ from deskcheck.notebook.trajectory.markers import Marker, markers_of
 from deskcheck.notebook.trajectory.percent import is_script
 from deskcheck.view.ci.cases import WHOLE, Case, CaseOutcome, case_name, cases
 
-FAIL_ON = frozenset("different confined failed timed_out unreadable no_kernel harness_error".split())
-"""What is not accepted unless ``--fail-on`` says otherwise. A cell that is not repeatable is skipped: no run
-could be expected to give what is stored."""
+FAIL_ON = frozenset(
+    "different not_repeatable confined failed timed_out unreadable no_kernel harness_error".split()
+)
+"""What is not accepted unless ``--fail-on`` says otherwise."""
 _WORDS = {"no_stored_output": "nothing stored", "normalised": "normalised"}
 
 
@@ -169,8 +170,12 @@ class CellItem(pytest.Item):
         except DeskcheckError as error:
             pytest.fail(f"the notebook could not be checked: {error}", pytrace=False)
         self.user_properties.append(("deskcheck_status", case.status))
+        if case.note is not None:
+            self.user_properties.append(("deskcheck_note", case.note))
         if case.outcome is CaseOutcome.SKIPPED:
             self._skip(case.message)
+        if case.outcome is CaseOutcome.ACCEPTED:
+            pytest.xfail(case.message)
         if case.outcome is CaseOutcome.ERROR:
             pytest.fail(self._told(case), pytrace=False)
 

@@ -93,8 +93,9 @@ class NotebookSettings:
     """What decides the recording of a notebook.
 
     root: what notebooks can read beside their folder is what lies below it; None: the top of the git
-    repository that the folder lies in, or the folder alone. runs: in how many fresh kernels it runs, if
-    `repeat` says so; the runs are compared. Else it is one.
+    repository that the folder lies in, or the folder alone. runs: in how many fresh kernels it runs at most,
+    if `repeat` says so: in two, and in further ones while a cell that drew without a seed shows the same in
+    all. Else it is one.
 
     Raises ValueError where `runs` is less than two.
     """
@@ -113,7 +114,10 @@ class NotebookSettings:
         ),
     ] = None
     repeat: Annotated[bool, Setting("Run each in another kernel, too. Say where the runs differ.")] = True
-    runs: Annotated[int, Setting("Runs of each that are compared.", min=2)] = 2
+    runs: Annotated[
+        int,
+        Setting("Runs of each that are compared, at most: two, and more for draws without a seed.", min=2),
+    ] = 3
 
     def __post_init__(self) -> None:
         if self.runs < 2:
@@ -124,13 +128,15 @@ class NotebookSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckSettings:
-    """How a notebook is checked. One whose cells give something else than is stored is run up to `runs` times
-    in all: a second time, and where something in it is random and two runs may agree by chance, a third.
+    """How a notebook is checked. It is run up to `runs` times: a second time if a cell gives something else
+    than is stored or draws without a seed, and further times while a cell that drew shows the same in all.
     root: as of `NotebookSettings`. kernel: an installed kernel (`deskcheck.notebook.installed`), in which
     neither `sandbox` nor limits on memory, disk, processes and CPU time hold; None: deskcheck's own, of this
     Python. parameters: values that a cell of ours assigns (`trajectory.parameters`): None, bool, int, float
     or str. env: names of variables of this process's environment that cells have, too. normalisers: rules
-    that forgive differences (`deskcheck.notebook.check.normalise`); None: all that there are.
+    that forgive differences (`deskcheck.notebook.check.normalise`); None: all that there are. allow_random:
+    cells that are not repeatable are accepted. strict_random: those that draw without a seed are not
+    repeatable.
 
     Raises ValueError for less than one run.
     """
@@ -142,8 +148,12 @@ class CheckSettings:
     ] = Confinement.STRICT
     runs: Annotated[
         int,
-        Setting("Fresh runs, at most, of a notebook that gives something else than is stored.", min=1),
-    ] = 6
+        Setting("Fresh runs, at most, of a notebook whose cells differ or draw without a seed.", min=1),
+    ] = 3
+    allow_random: Annotated[bool, Setting("Accept cells whose fresh runs differ.")] = False
+    strict_random: Annotated[
+        bool, Setting("Report cells that draw without a seed as not repeatable, even if the runs agree.")
+    ] = False
     root: Annotated[
         Path | None,
         Setting(

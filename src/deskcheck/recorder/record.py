@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from deskcheck.corpus.sources import TESTS
 from deskcheck.errors import InputError
 from deskcheck.notebook.settings import PREFIXES, NotebookSettings
+from deskcheck.notebook.trajectory.trajectory import SUFFIX
 from deskcheck.recorder.settings import RecordSettings, SuiteSettings
 from deskcheck.recording.program import Program
 from deskcheck.sandbox.confinement import Confinement
@@ -74,7 +75,7 @@ def kind_of(sources: Sequence[str]) -> SourceKind:
 
 
 def _kind(source: str) -> SourceKind:
-    if source.endswith(".ipynb") or source.startswith(PREFIXES):
+    if source.endswith((".ipynb", SUFFIX)) or source.startswith(PREFIXES):
         return SourceKind.NOTEBOOKS
     return SourceKind.TESTS if source.startswith(TESTS) else SourceKind.PROGRAMS
 

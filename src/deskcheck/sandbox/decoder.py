@@ -533,7 +533,7 @@ _REPLY: dict[str, Field] = {
         and all(is_number(value.get(name, 0)) for name in ("wall_s", "cpu_s"))
         and maybe(_is_state)(value.get("state"))
         and all(maybe(is_text)(value.get(name)) for name in ("rule", "missing"))
-        and many(row_of(is_text, is_text))(value.get("drew", []))
+        and many(is_text)(value.get("drew", []))
     ),
 }
 

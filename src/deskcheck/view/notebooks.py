@@ -111,7 +111,7 @@ def _cells(notebook: NotebookReport) -> Iterator[RenderableType]:
     if notebook.detail:
         yield Text(f"  {notebook.detail.removeprefix(notebook.path + ': ')}")
     for cell in notebook.cells:
-        if cell.status in quiet:
+        if cell.status in quiet and cell.note is None:
             continue
         yield Text.assemble(f"  cell {cell.number}: ", _status(cell.status), f"  {reason(cell)}")
         if cell.status is not CellStatus.NORMALISED:
@@ -120,7 +120,13 @@ def _cells(notebook: NotebookReport) -> Iterator[RenderableType]:
 
 
 def reason(cell: CellReport) -> str:
-    """Why a cell has its status, in a line."""
+    """Why a cell has its status, why that is accepted, and a note, in a line."""
+    accepted = cell.allowed and f"accepted: {cell.allowed}"
+    return "; ".join(part for part in (_reason(cell), accepted, cell.note) if part)
+
+
+def _reason(cell: CellReport) -> str:
+    unstable = f"two fresh runs: {cell.unstable}" if cell.unstable else ""
     if cell.status is CellStatus.NORMALISED:
         return ", ".join(cell.normalisers)
     if cell.limit is not None:
@@ -128,19 +134,10 @@ def reason(cell: CellReport) -> str:
         return f"{cell.limit}{follows}: {RULES[cell.limit]} ({cell.message})"
     if cell.category is not None:
         follows = f" (cell {cell.follows} defines it, and did not finish)" if cell.follows else ""
-        unstable = f" ({_unstable(cell.unstable)})" if cell.unstable else ""
-        return f"{cell.category}: {cell.message}{follows}{unstable}"
+        return f"{cell.category}: {cell.message}{follows}" + (f" ({unstable})" if unstable else "")
     if cell.status is CellStatus.NOT_REPEATABLE:
-        return _unstable(cell.unstable or "")
+        return unstable
     return cell.message or cell.difference or ""
-
-
-def _unstable(told: str) -> str:
-    return (
-        told
-        if told.startswith(("drew from", "shows the", "a library drew", "what of it is chance"))
-        else f"two fresh runs: {told}"
-    )
 
 
 def _why(report: Report) -> Iterator[Text]:

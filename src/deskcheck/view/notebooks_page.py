@@ -48,7 +48,7 @@ _MEANING = {
     "normalised": "gives what is stored after the normalisers that are named",
     "no_stored_output": "ran; nothing is stored to compare it with",
     "different": "gives something else, in every fresh run",
-    "not_repeatable": "fresh runs differ, or what it shows may depend on a random generator without a seed",
+    "not_repeatable": "fresh runs differ",
     "confined": "a limit or rule of the sandbox affected it; the notebook may be right",
     "failed": "an exception that is not stored leaves it, or the kernel died",
     "timed_out": "stopped at a limit",
@@ -219,10 +219,11 @@ def _notebook(notebook: NotebookReport, folder: str) -> str:
     said = "".join(f'<p class="soft">{_text(text)}</p>' for text in notes)
     counts += f" · {notebook.seconds:.1f} s"
     path = _text(below(notebook.path, folder))
-    quiet = [cell for cell in notebook.cells if cell.status in (CellStatus.SAME, CellStatus.NO_STORED_OUTPUT)]
+    nothing = (CellStatus.SAME, CellStatus.NO_STORED_OUTPUT)
+    quiet = [cell for cell in notebook.cells if cell.status in nothing and cell.note is None]
     rest = [cell for cell in notebook.cells if cell not in quiet]
     alike = ""
-    for status in (CellStatus.SAME, CellStatus.NO_STORED_OUTPUT):
+    for status in nothing:
         numbers = [cell.number for cell in quiet if cell.status is status]
         if numbers:
             alike += f'<p class="soft">{word(status)}: cells {_numbers(numbers)}</p>'

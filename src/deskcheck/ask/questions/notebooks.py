@@ -31,6 +31,7 @@ from deskcheck.fences import fenced
 from deskcheck.notebook.state.dependencies import names_bound, parse
 from deskcheck.notebook.state.state import KernelState, states
 from deskcheck.notebook.state.views import estimate_tokens, used_names, view
+from deskcheck.notebook.trajectory.markers import is_own
 from deskcheck.notebook.trajectory.trajectory import Execution, Output, Restart, Status, Step, Trajectory
 from deskcheck.recording import InputError, Value, render
 
@@ -290,18 +291,6 @@ def _plain(output: Output) -> str | None:
     return None if text is None else str(text)
 
 
-_OWN = ("%deskcheck", "%load_ext deskcheck", "import deskcheck", "deskcheck.context(")
-
-
-def _is_our_own(source: str) -> bool:
-    """Whether a cell records, or asks for the state, and does nothing else: no part of the work."""
-    if source.lstrip().startswith("%%deskcheck"):
-        return True
-    lines = [line.strip() for line in source.splitlines()]
-    code = [line for line in lines if line and not line.startswith("#")]
-    return bool(code) and all(line.startswith(_OWN) for line in code)
-
-
 def _target(question: str, moment: _Moment) -> str:
     match question:
         case "cell_output":
@@ -312,13 +301,17 @@ def _target(question: str, moment: _Moment) -> str:
             return moment.execution.source.strip()
 
 
+REPLAY = "deskcheck record NAME.trajectory.parquet --out FOLDER runs it again, and asks about that"
+"""How a live recording, or a log, comes to be checked."""
+
+
 def _unfit(question: str, moment: _Moment, options: NotebookOptions) -> str | None:
     """Why a moment cannot be asked about; None if it can."""
     if moment.actions < options.actions:
         return f"fewer than {options.actions} actions before it"
     target = _target(question, moment)
     execution = moment.execution
-    if _is_our_own(execution.source):
+    if is_own(execution.source):
         return "a command of deskcheck's own"
     if question == "crash" and not execution.source.strip():
         return "empty"
@@ -338,7 +331,7 @@ def _unfit(question: str, moment: _Moment, options: NotebookOptions) -> str | No
         if execution.repeats is False:
             return "its output does not repeat"
         if execution.repeats is None and not options.unchecked:
-            return "not checked whether its output repeats"
+            return f"not checked whether its output repeats: {REPLAY}"
     elif not target:
         return "empty"
     if OPEN in target or CLOSE in target:
@@ -377,6 +370,7 @@ def _samples(
         "cell": execution.cell,
         "near_duplicate": _seen_before(question, moment, shown),
         "history": account,
+        "drew": [*execution.drew],
     }
     if question == "cell_output":
         data |= {"kind": kind, "copy": again.shown if again else "", "value": _value(moment, kind)}

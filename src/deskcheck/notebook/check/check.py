@@ -9,7 +9,6 @@ Other kernels than our own (`CheckSettings.kernel`) run without a sandbox, and w
 notebook is then always run twice. Not covered: widgets, what needs a network (there is none in the
 sandbox)."""
 
-import ast
 import functools
 import hashlib
 import json
@@ -18,7 +17,7 @@ import os
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
@@ -32,31 +31,18 @@ from deskcheck.notebook.check.names import (
     bound,
     changed,
     environment,
-    given,
     loaded,
     modules,
     written_globals,
 )
 from deskcheck.notebook.check.normalise import NORMALISERS, Normaliser, same_after
-from deskcheck.notebook.check.sanitise import Replacement
 from deskcheck.notebook.installed.kernel import NO_GUARANTEES, InstalledKernels, installed_kernels
 from deskcheck.notebook.kernel.folders import as_outside, names_what_is_at_home, root_of, time_zone
 from deskcheck.notebook.kernel.kernel import NOTHING_AROUND, Surroundings
-from deskcheck.notebook.kernel.repeats import (
-    Text,
-    drawn,
-    failure,
-    hidden,
-    luck,
-    marked,
-    shows,
-    text_difference,
-)
+from deskcheck.notebook.kernel.repeats import Text, note, text_difference, undecided
 from deskcheck.notebook.kernel.replayer import Reruns, SandboxKernels, replay
 from deskcheck.notebook.kernel.servers import Servers
 from deskcheck.notebook.settings import CheckSettings
-from deskcheck.notebook.state.dependencies import definitions, names_used
-from deskcheck.notebook.trajectory.chance import ChanceKind
 from deskcheck.notebook.trajectory.ipynb import notebook_files, read_notebook
 from deskcheck.notebook.trajectory.markers import Marker, markers_of
 from deskcheck.notebook.trajectory.parameters import assignments, with_parameters
@@ -118,7 +104,7 @@ class NotebookStatus(StrEnum):
     DIFFERENT = "different"
     """All cells ran; one gives something else than is stored."""
     NOT_REPEATABLE = "not_repeatable"
-    """... what differs from what is stored differs between fresh runs too, or is random."""
+    """... fresh runs of a cell differ."""
     CONFINED = "confined"
     """... a limit or rule of the sandbox stood in the way of a cell, and all others give what is stored."""
     NORMALISED = "normalised"
@@ -129,6 +115,7 @@ class NotebookStatus(StrEnum):
     """It ran, and has no outputs that it could be compared with."""
 
 
+_SUCCESSES = (CellStatus.SAME, CellStatus.NORMALISED, CellStatus.NO_STORED_OUTPUT)
 REPRODUCES = (NotebookStatus.SAME, NotebookStatus.NORMALISED, NotebookStatus.NO_STORED_OUTPUT)
 
 
@@ -139,9 +126,9 @@ class CellReport:
     biomedical notebooks counts them (Samuel & Mietchen 2024, doi:10.1093/gigascience/giad113), or how the
     kernel died. missing: the module or file that was not found. limit: what confined it, a name of
     `kernel.refusals.RULES`. follows: number of an earlier cell that did not come to its end and gives what is
-    missing here. difference: the first between
-    stored and fresh. unstable: the first between two fresh runs, or the random generator; None also where
-    there was one run."""
+    missing here. difference: the first between stored and fresh. unstable: the first between two fresh runs;
+    None also where there was one run. note: that it drew without a seed and repeats all the same. allowed:
+    why a status that is no success is accepted here."""
 
     id: str
     number: int
@@ -156,6 +143,8 @@ class CellReport:
     follows: int | None = None
     difference: str | None = None
     unstable: str | None = None
+    note: str | None = None
+    allowed: str | None = None
     diff: tuple[DiffRow, ...] = ()
     wall_s: float | None = None
 
@@ -273,8 +262,9 @@ class Report:
         )
 
     def statuses(self) -> set[str]:
-        """All that occur, of notebooks and cells."""
-        return {*(status.value for status in self.by_status), *(status.value for status in self.cells)}
+        """All that occur, of notebooks, and of cells where they are not accepted."""
+        cells = (cell for notebook in self.notebooks for cell in notebook.cells if cell.allowed is None)
+        return {*(status.value for status in self.by_status), *(cell.status.value for cell in cells)}
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -417,7 +407,7 @@ def _check_one(
                 f"--parameters: are assigned in Python, and the kernel {installed.name!r} is for "
                 f"{installed.language}: leave them out."
             )
-        compare = _Comparison(stored, normalisers_of(settings), around, installed)
+        compare = _Comparison(stored, settings, around, installed)
         as_run = with_parameters(stored, settings.parameters)
         fresh = replay(
             as_run,
@@ -455,7 +445,7 @@ def compare_with_stored(
     Raises:
         RecordingError: the run is of another version of the notebook.
     """
-    return _Comparison(stored, normalisers).report(fresh)
+    return _Comparison(stored, CheckSettings(normalisers=tuple(normalisers))).report(fresh)
 
 
 def files_of(paths: Iterable[str | os.PathLike[str]]) -> list[tuple[Path, Path]]:
@@ -495,9 +485,6 @@ def _name(path: Path, settings: CheckSettings) -> str:
 _VARIABLES = ("PATH", "HOME", "TMPDIR", "LANG", "TZ", "PYTHONHASHSEED")
 """Those of the environment that every program has in the sandbox."""
 _MESSAGE_CHARS = 500
-_RUNS_OF_LONG = 3
-_LONG_S = 20.0
-"""Of a notebook's cells."""
 _IMAGE = re.compile(r"image/\w+")
 _KERNEL_ENDS = {Status.DIED: "kernel died", Status.OUT_OF_MEMORY: "out of memory"}
 _MODULE = re.compile(r"No module named '([^']+)'")
@@ -521,7 +508,7 @@ class _Comparison:
     def __init__(
         self,
         stored: Trajectory,
-        normalisers: Sequence[Normaliser],
+        settings: CheckSettings,
         around: Surroundings = NOTHING_AROUND,
         installed: InstalledKernels | None = None,
     ) -> None:
@@ -529,41 +516,23 @@ class _Comparison:
         self.stored = stored
         self.around = around
         self.installed = installed
-        self.normalisers = normalisers
+        self.settings = settings
+        self.normalisers = normalisers_of(settings)
         self.executions = {step.cell: step for step in stored.executions}
         self.any_output = any(step.outputs for step in stored.executions)
 
     def wants_another(self, made: Sequence[Trajectory]) -> bool:
-        """Whether a further run would tell more: the second of a cell that differs from what is stored or is
-        random, and of all in a kernel that does not tell what it draws; those after it of a cell that needs
-        what a random one gave, or that may be random, as runs may agree by chance. More than three only of a
-        notebook that runs for a short time."""
-        first = [*self._cells(made[0])]
+        """Whether a further run decides something. A second: a cell gives something else than is stored, or
+        drew without a seed, or the kernel does not tell what it draws. A third: a cell drew, and shows the
+        same in both, which may be chance."""
         if len(made) == 1:
-            if self.installed is not None:
-                return True
-            worth = (CellStatus.DIFFERENT, CellStatus.FAILED, CellStatus.NOT_REPEATABLE)
-            return any(cell.status in worth for cell in first) or any(
-                step.drew for step in made[0].executions
+            worth = (CellStatus.DIFFERENT, CellStatus.FAILED)
+            return (
+                self.installed is not None
+                or any(step.drew for step in made[0].executions)
+                or any(cell.status in worth for cell in self._cells(made[0]))
             )
-        if len(made) >= _RUNS_OF_LONG and sum(step.wall_s or 0.0 for step in made[0].executions) > _LONG_S:
-            return False
-        chance: set[str] = set()
-        imported: set[str] = set()
-        defined: dict[str, ast.AST] = {}
-        for step in marked(made[0].steps, [each.steps for each in made[1:]], self.forgives):
-            if not isinstance(step, Execution):
-                continue
-            imported |= modules(step.source)
-            depends = bool(chance) and not chance.isdisjoint(names_used(step.source, defined))
-            defined |= definitions([step.source])
-            perhaps = bool(step.drew) and not luck(step)
-            if (depends or perhaps) and step.repeats and step.shown():
-                return True
-            if depends or step.drew or step.repeats is False:
-                gives = bound(step.source) | changed(step.source) | given(step.source)
-                chance |= gives - imported
-        return False
+        return undecided([each.steps for each in made], self.forgives)
 
     def forgives(self, one: Execution, other: Execution) -> bool:
         """Whether two runs of a cell give the same after normalisers."""
@@ -579,7 +548,7 @@ class _Comparison:
         cells = tuple(self._cells(fresh))
         return NotebookReport(
             path=self.stored.path or self.stored.id,
-            status=_status(fresh.ended, {cell.status for cell in cells}),
+            status=_status(fresh.ended, {cell.status for cell in cells if cell.allowed is None}),
             detail=fresh.detail,
             cells=cells,
             notes=self.stored.notes + tuple(self._notes(fresh)),
@@ -588,10 +557,6 @@ class _Comparison:
         )
 
     def _notes(self, fresh: Trajectory) -> Iterator[str]:
-        numbers = {cell.id: number for number, cell in enumerate(self.stored.cells, start=1)}
-        for step in fresh.executions:
-            if (why := failure(step)) is not None:
-                yield f"cell {numbers.get(step.cell, step.cell)}: {why}"
         folder, root = self.around.folder, self.around.root
         more = folder is not None and root is not None and Path(root) != Path(folder).resolve()
         if self.installed is None and more:
@@ -621,6 +586,8 @@ class _Comparison:
                 )
                 continue
             found = self._cell(cell, number, stored, ran, before, updates.get(cell.id, ()))
+            if ran is not None:
+                found = self._strict(replace(found, note=note(ran, fresh.limits.get("runs", 1))))
             before.add(found, None if ran is None or ran.confined == "output" else ran.confined)
             if ended is None and ran is not None and _exits(Text.of(ran.shown())):
                 ended = number
@@ -642,8 +609,6 @@ class _Comparison:
         facts |= {"count": stored.count, "wall_s": ran.wall_s}
         if ran.repeats is False:
             facts["unstable"] = ran.difference
-        elif luck(ran) and shows(ran):
-            facts["unstable"] = drawn(ran)
         if ran.status is Status.TIMED_OUT:
             return CellReport(status=CellStatus.TIMED_OUT, message=ran.detail, **facts)
         if ran.status in _KERNEL_ENDS:
@@ -670,8 +635,6 @@ class _Comparison:
             limit = ran.confined if ran.confined != "output" else None  # of which no exception comes
             limit = limit or self._withheld(failed, before) or self._at_home(now)
             return _confined(failed, limit, before.confining(failed))
-        if Marker.IGNORE in marks:
-            return CellReport(status=CellStatus.NO_STORED_OUTPUT, **facts)
         if not seen and (one == other or stored.count is None or not self.any_output):
             return CellReport(status=CellStatus.NO_STORED_OUTPUT, **facts)
         counts = {what: (count(seen), count(now)) for what, count in _COUNTED.items()}
@@ -679,21 +642,33 @@ class _Comparison:
         if one != other or uneven:
             facts["difference"] = text_difference(one, other) or uneven[0]
             facts["diff"] = tuple(diff(one, other, counts))
-        names = (same_after(one, other, self.normalisers) if "difference" in facts else None) or ()
         if facts.get("unstable") is not None:
-            if uneven or not self._sanitised(ran, names):
-                return CellReport(status=CellStatus.NOT_REPEATABLE, **facts)
-            del facts["unstable"]
+            allowed = self._allowed(marks, random=True)
+            return CellReport(status=CellStatus.NOT_REPEATABLE, allowed=allowed, **facts)
         if "difference" not in facts:
             return CellReport(status=CellStatus.SAME, **facts)
+        names = same_after(one, other, self.normalisers)
         if names and not uneven:
             return CellReport(status=CellStatus.NORMALISED, normalisers=names, **facts)
-        different = CellReport(status=CellStatus.DIFFERENT, **facts)
+        allowed = self._allowed(marks, random=False)
+        different = CellReport(status=CellStatus.DIFFERENT, allowed=allowed, **facts)
         limit = ran.confined or self._withheld(different, before)
-        found = _confined(different, limit, before.confining(different))
-        if found is different and (why := hidden(ran)) is not None:
-            return replace(different, status=CellStatus.NOT_REPEATABLE, unstable=why)
-        return found
+        return _confined(different, limit, before.confining(different))
+
+    def _allowed(self, marks: Collection[Marker], *, random: bool) -> str | None:
+        """Why a cell may give something else than is stored, or, if `random`, in each run. None: it may
+        not."""
+        if Marker.IGNORE in marks:
+            return "its tag or comment says that its outputs are not compared"
+        if random and Marker.RANDOM in marks:
+            return "its tag says that its output is random"
+        return "--allow-random" if random and self.settings.allow_random else None
+
+    def _strict(self, cell: CellReport) -> CellReport:
+        """With ``--strict-random``, a cell that draws without a seed has not succeeded."""
+        if not self.settings.strict_random or cell.note is None or cell.status not in _SUCCESSES:
+            return cell
+        return replace(cell, status=CellStatus.NOT_REPEATABLE, unstable=cell.note, note=None)
 
     def _withheld(self, cell: CellReport, before: "_Before") -> str | None:
         """The rule that kept a variable of the environment from a cell that reads it: itself, or by what
@@ -713,18 +688,6 @@ class _Comparison:
         """The rule that kept a file in the user's home from a cell, as its exception tells."""
         error = Text.of(now).error
         return "home" if self.installed is None and error and names_what_is_at_home(error[1]) else None
-
-    def _sanitised(self, ran: Execution, names: Sequence[str]) -> bool:
-        """Whether a rule of the user's own hides what is another in each run: a clock, an address. Not draws:
-        what stands beside the hidden may agree by chance."""
-        own = {each.name for each in self.normalisers if isinstance(each.rule, Replacement)}
-        shown = luck(ran)
-        by_source = ran.difference is None or ran.difference == drawn(ran)
-        return (
-            by_source
-            and not own.isdisjoint(names)
-            and all(each.kind is not ChanceKind.DRAWN for each in shown)
-        )
 
 
 def _usage_error(ran: Execution) -> str | None:

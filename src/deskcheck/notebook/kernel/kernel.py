@@ -21,7 +21,6 @@ from deskcheck.notebook.kernel.refusals import RULES, is_installed, of_commands
 from deskcheck.notebook.kernel.repeats import is_cut
 from deskcheck.notebook.kernel.servers import Servers
 from deskcheck.notebook.kernel.wire import Connection
-from deskcheck.notebook.trajectory.chance import ChanceKind, ChanceSource
 from deskcheck.notebook.trajectory.trajectory import Output, Status
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
@@ -81,7 +80,7 @@ class Ran:
     detail: str | None = None
     confined: str | None = None
     """The rule of `refusals.RULES` that stood in its way."""
-    drew: tuple[ChanceSource, ...] = ()
+    drew: tuple[str, ...] = ()
     """As `Execution.drew`."""
 
 
@@ -358,7 +357,7 @@ class Kernel:
             memory_peak=memory[1] if before is not None else None,
             state=facts.get("state"),
             confined=self._confined(facts, status, detail, collected),
-            drew=tuple(ChanceSource(_kind(kind), label) for kind, label in facts.get("drew", ())),
+            drew=tuple(facts.get("drew", ())),
         )
 
     def _confined(
@@ -382,9 +381,7 @@ class Kernel:
         if isinstance(missing, str) and any(self._is_outside(missing + end) for end in ends):
             return "files outside"
         if facts.get("commands") and self.confinement is not Confinement.TRUSTED:
-            told = of_commands(
-                "".join(each.text or "" for each in collected.outputs if each.name == "stderr")
-            )
+            told = of_commands(shown.replace("\r\n", "\n"))
             if told is not None:
                 return told
         return "output" if any(map(is_cut, collected.outputs)) else None
@@ -652,11 +649,6 @@ class Collected:
 
 
 # -- what the operating system says of the process -------------------------------------------------
-
-
-def _kind(told: str) -> ChanceKind:
-    """A kind that the kernel's process told; what is none is not known."""
-    return ChanceKind(told) if told in {*ChanceKind} else ChanceKind.UNSEEN
 
 
 def _kernel_pid(server: int, confinement: Confinement) -> int | None:

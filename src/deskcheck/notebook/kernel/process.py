@@ -11,11 +11,10 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from deskcheck.notebook.kernel.chance.draws import Draws
+from deskcheck.notebook.kernel.commands import run_command
 from deskcheck.notebook.kernel.folders import (
     CHANNELS,
     HOME,
@@ -26,8 +25,8 @@ from deskcheck.notebook.kernel.folders import (
     interpreter_on_path,
 )
 from deskcheck.notebook.kernel.late import Children
+from deskcheck.notebook.kernel.randomness import Randomness
 from deskcheck.notebook.kernel.refusals import Refusals
-from deskcheck.notebook.trajectory.chance import ChanceKind, ChanceSource, unseen
 from deskcheck.sandbox.inside import server
 
 
@@ -74,7 +73,7 @@ def main(settings: dict[str, Any]) -> None:
     _in_pieces(app.session)
     _garbage.start()  # a thread of ZeroMQ that the first large message would start, when no more may be
     if settings["confined"]:
-        app.shell.system = app.shell.system_raw  # the other way takes a terminal, and there is none
+        app.shell.system = lambda command: run_command(app.shell, command)
     door = _Door(app, os.path.join(here, HOME, settings["inside"]), settings)
     app.kernel.do_execute = door.do_execute
     os.register_at_fork(after_in_child=_forked)
@@ -182,9 +181,8 @@ class _Door:
         self.open = True
         self.children = Children()
         self.refusals = Refusals(os.path.join(os.getcwd(), HOME), confined=self.confined)
-        self.draws = Draws(settings["run"])
-        self.draws.watch_imports()
-        self.draws.watch_files()
+        self.randomness = Randomness(settings["run"])
+        self.randomness.watch()
         self.capture: Any = None
         if settings["state"] is not None:
             from deskcheck.notebook.state.capture import Capture, StateLimits
@@ -201,7 +199,7 @@ class _Door:
             _import_from(os.getcwd())
             os.chdir(self.folder)
         self.refusals.begin(code)
-        drew = self._looked(lambda: self.draws.begin(self.shell.user_ns, code))
+        self.randomness.begin(code)
         wall, cpu = time.perf_counter(), time.process_time()
         reply: dict[str, Any] = await self.run(code, silent, *args, **named)
         # An interrupt that comes when the cell has ended is late: here it would end the kernel. ipykernel
@@ -217,35 +215,14 @@ class _Door:
             "cpu_s": time.process_time() - cpu,
         }
         facts |= self.refusals.of(self._error())
-        drew += self._looked(lambda: self._chance(code, facts["wall_s"]))
-        facts["drew"] = [[each.kind.value, each.label] for each in drew]
+        facts["drew"] = [*self.randomness.end()]
         self.children.wait()
         if self.capture is not None and not silent:
             facts["state"] = self.capture.after_cell(self.shell.user_ns, self.shell.user_ns_hidden, code)
         return {**reply, "deskcheck": facts}
-
-    def _looked(self, look: Callable[[], tuple[ChanceSource, ...]]) -> tuple[ChanceSource, ...]:
-        """What of the cell is chance. What fails there, as on an object of the notebook that raises whatever
-        it is asked for, does not take the cell's reply away: it is told instead."""
-        try:
-            return look()
-        except BaseException as error:  # noqa: BLE001  # the notebook's code may have raised it
-            return (unseen(error),)
-
-    def _chance(self, code: str, seconds: float) -> tuple[ChanceSource, ...]:
-        found = self.draws.end(self.shell.user_ns, code, seconds)
-        if not found or self._shows_an_estimator():
-            return tuple(each for each in found if each.kind is ChanceKind.UNSEEN)
-        return found
 
     def _error(self) -> BaseException | None:
         """The exception that left the cell."""
         result = getattr(self.shell, "last_execution_result", None)
         error = getattr(result, "error_in_exec", None) or getattr(result, "error_before_exec", None)
         return error if isinstance(error, BaseException) else None
-
-    def _shows_an_estimator(self) -> bool:
-        """Whether the cell's value is one of scikit-learn's estimators: whatever was drawn to fit it, it is
-        shown by its parameters."""
-        kind = type(getattr(getattr(self.shell, "last_execution_result", None), "result", None))
-        return all(callable(getattr(kind, name, None)) for name in ("fit", "get_params", "set_params"))

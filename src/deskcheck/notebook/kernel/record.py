@@ -15,6 +15,7 @@ from typing import Any
 from deskcheck.errors import InputError, own_failures
 from deskcheck.notebook.kernel.folders import root_of
 from deskcheck.notebook.kernel.kernel import NOTHING_AROUND, Surroundings
+from deskcheck.notebook.kernel.repeats import undecided
 from deskcheck.notebook.kernel.replayer import Reruns, SandboxKernels, replay
 from deskcheck.notebook.kernel.servers import Servers
 from deskcheck.notebook.settings import PREFIXES, NotebookSettings
@@ -74,6 +75,8 @@ def record_notebooks(
 
     def one(job: "_Job") -> Trajectory:
         path = Path(out, job.name + SUFFIX)
+        if str(path.resolve()) == job.origin[0]:
+            raise InputError(f"{path}: is the recording itself. Choose another folder with --out.")
         if path.exists():
             summary.skipped += 1
             return read_trajectory(path)
@@ -86,7 +89,10 @@ def record_notebooks(
             kernels=SandboxKernels(settings.sandbox, around, servers),
             limits=settings.limits,
             state=state or StateLimits(),
-            reruns=Reruns(settings.runs if settings.repeat else 1),
+            reruns=Reruns(
+                settings.runs if settings.repeat else 1,
+                lambda made: len(made) < 2 or undecided([each.steps for each in made]),
+            ),
             interrupted=stopping.is_set,
         )
         summary.recorded += 1
@@ -184,6 +190,12 @@ def _jobs(source: str) -> Iterator[_Job]:
         for number, found in enumerate(logged):
             name, origin = f"{path.stem}-{number:03d}", (str(path.resolve()), f"{prefix}{number}")
             yield _Job(name, lambda order, found=found: found, None, origin)  # type: ignore[misc]
+    elif path.name.endswith(SUFFIX):
+        found = read_trajectory(path)
+        notebooks = [] if found.path is None else [Path(found.path), path.parent / found.path]
+        folder = next((each.resolve().parent for each in notebooks if each.is_file()), None)
+        name, origin = path.name.removesuffix(SUFFIX), (str(path.resolve()), prefix)
+        yield _Job(name, lambda order: found, folder, origin)
     elif prefix == "history:":
         origin = (str(path.resolve()), prefix)
         yield _Job(path.stem, lambda order: read_history(path), path.parent, origin)

@@ -9,27 +9,11 @@ tracebacks, other MIME types, times, memory.
 Runs differ in their hash seed, as those of programs do. What makes them differ is not looked for: where a
 normaliser makes the two texts equal its name says what kind of difference it is (`normalise`)."""
 
-import ast
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from deskcheck.notebook.state.dependencies import parse
-from deskcheck.notebook.trajectory.chance import ChanceKind, ChanceSource
 from deskcheck.notebook.trajectory.trajectory import Execution, Output, Status, Step
 from deskcheck.recording.comparison.runs import first_difference
-
-_OF_TIMING = re.compile(
-    r"^(?:CPU times: user .*|Wall time: .*|Compiler ?: .*|[\d.]+ [nµμum]?s ± .* per loop \(mean .*)\n",
-    re.MULTILINE,
-)
-"""Lines that IPython's magics print."""
-
-_OBJECTS = re.compile(
-    r"<|[\[(](?:<[\w.]+ (?:object )?at 0x[0-9a-f]+>(?:,\s*)?)+[\])]\Z"
-    r"|array\([\[\s]*(?:<(?:Axes|matplotlib)[^<>]*>[\[\],\s]*)+dtype=object\)\Z"
-)
-"""A text of an object without a text of its own, of a list of such, or of an array of matplotlib's axes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +88,8 @@ def marked(
 
     The n-th execution is compared with the n-th of every other run. One that another run did not come to, as
     its time was up, is not checked, nor what follows a cell that a limit ended in one of the two: how much
-    time and memory there is depends on the machine. One that drew from a random generator without a seed and
-    shows something does not repeat, also where all runs show the same: that is chance. forgives: asked of two
-    that differ whether that is to count.
+    time and memory there is depends on the machine. forgives: asked of two that differ whether that is to
+    count.
     """
     runs = [_executions(steps) for steps in others]
     for step in first:
@@ -121,8 +104,6 @@ def marked(
         found = next(
             (d for other in there if (d := difference(step, other)) and not forgives(step, other)), None
         )
-        if found is None and there and luck(step) and shows(step):
-            found = drawn(step)
         unknown = found is None and None in again
         yield replace(step, repeats=None if unknown else found is None, difference=found)
 
@@ -130,63 +111,27 @@ def marked(
 _LIMITS = {Status.TIMED_OUT, Status.OUT_OF_MEMORY}
 
 
-def shows(execution: Execution) -> bool:
-    """Whether a cell shows a text that could be another: not what it prints of constants alone, nor what
-    ``%time`` and ``%timeit`` print, which are durations."""
-    text = Text.of(execution.shown())
-    if text.error or not all(map(_OBJECTS.match, text.plain)):
-        return True
-    stdout = _OF_TIMING.sub("", text.stdout)
-    return bool(stdout) and stdout != _constants(execution.source)
+def undecided(
+    runs: Sequence[Iterable[Step]],
+    forgives: Callable[[Execution, Execution], bool] = lambda one, other: False,
+) -> bool:
+    """Whether a cell that drew without a seed shows the same in all runs so far, which may be chance."""
+    first, *others = runs
+    return any(
+        isinstance(step, Execution) and step.drew and step.repeats and step.shown()
+        for step in marked(first, others, forgives)
+    )
 
 
-def _constants(source: str) -> str:
-    """What the prints of constants at the top level of a cell give."""
-    tree = parse(source)
-    told = ""
-    for statement in tree.body if tree is not None else ():
-        call = statement.value if isinstance(statement, ast.Expr) else None
-        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "print"):
-            continue
-        given = [each.value for each in call.args if isinstance(each, ast.Constant)]
-        if len(given) == len(call.args) and not call.keywords:
-            told += " ".join(map(str, given)) + "\n"
-    return told
-
-
-def luck(execution: Execution) -> tuple[ChanceSource, ...]:
-    """What of a cell is chance, whatever its runs give: not what may decide nothing."""
-    return tuple(each for each in execution.drew if each.is_sure)
-
-
-def hidden(execution: Execution) -> str | None:
-    """In words, why a cell whose fresh runs agree may give something else by chance: a library drew from a
-    generator for all. None: none did. A library's own generator, as sympy has one to verify what it found,
-    does not count. Nor is it known where looking for chance failed."""
-    failed = failure(execution)
-    if failed is not None:
-        return failed
-    labels = [each.label for each in execution.drew if each.kind is ChanceKind.PERHAPS]
-    found = [each for each in ("random", "numpy.random") if each in labels]
-    return f"a library drew from {', '.join(found)}, for which no seed was set" if found else None
-
-
-def failure(execution: Execution) -> str | None:
-    """In words, why it is not known what of a cell is chance; None: it is known."""
-    errors = [each.label for each in execution.drew if each.kind is ChanceKind.UNSEEN]
-    return f"what of it is chance could not be looked at ({'; '.join(errors)})" if errors else None
-
-
-def drawn(execution: Execution) -> str:
-    """In words, why a cell that drew, or shows what is another in each run, is not expected to repeat."""
-    sources = luck(execution)
-    drew = [each.label for each in sources if each.kind is ChanceKind.DRAWN]
-    read = [each.label for each in sources if each.kind is ChanceKind.READ]
-    shown = [each.label for each in sources if each.kind not in (ChanceKind.DRAWN, ChanceKind.READ)]
-    parts = [f"drew from {', '.join(drew)}, for which no seed was set"] if drew else []
-    parts += [f"shows {', '.join(shown)}: another in each run"] if shown else []
-    parts += [f"{', '.join(read)}, for which no seed was set, and may depend on it"] if read else []
-    return "; ".join(parts)
+def note(execution: Execution, runs: int) -> str | None:
+    """In words, that a cell which repeats drew from generators without a seed; None: it did not. runs: that
+    were compared."""
+    if not execution.drew or execution.repeats is False:
+        return None
+    told = f"draws from {', '.join(execution.drew)} without a seed"
+    if not execution.shown():
+        return told
+    return f"{told}; equal in {runs} runs" if runs > 1 else f"{told}; there was one run"
 
 
 def _executions(steps: Iterable[Step]) -> Iterator[Execution]:

@@ -20,7 +20,7 @@ from deskcheck.notebook.kernel.kernel import NOTHING_AROUND, CellLimits, Kernel,
 from deskcheck.notebook.kernel.repeats import marked
 from deskcheck.notebook.kernel.servers import Servers
 from deskcheck.notebook.settings import ReplayLimits
-from deskcheck.notebook.trajectory.markers import Marker, markers_of
+from deskcheck.notebook.trajectory.markers import Marker, is_own, markers_of
 from deskcheck.notebook.trajectory.trajectory import Ended, Execution, Restart, Step, Trajectory
 from deskcheck.notebook.trajectory.unkept import StepWriter, UnkeptWriter
 from deskcheck.recording.program import Environment
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from deskcheck.notebook.state.capture import StateLimits
 
 _NO_BOUND = 1 << 62
+_LIVE = ("kernel", "jupyter")
+"""Sources of trajectories that were recorded while somebody worked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,12 +286,15 @@ class _Replay:
         environment = Environment.here(tracer="none", hash_seed=hash_seed, packages=packages())
         order = tuple(cell.id for cell in self.trajectory.cells)
         skipped = {cell.id for cell in self.trajectory.cells if Marker.SKIP in markers_of(cell)}
+        live = self.trajectory.source in _LIVE
         done = self._resume(order) if self.writer.resumed else 0
         for number, step in enumerate(self.trajectory.steps):
             order = step.order
             self.progress(number, len(self.trajectory.steps))
             if isinstance(step, Execution) and (not step.source.strip() or step.cell in skipped):
                 continue  # no front end runs an empty cell
+            if live and isinstance(step, Execution) and is_own(step.source):
+                continue  # it began or ended the recording
             if done:
                 done -= 1
                 continue

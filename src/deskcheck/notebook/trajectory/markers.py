@@ -1,7 +1,7 @@
 """What authors say of a cell for the tools that run it: tags, and comments on lines of their own.
 
 The words are those of nbclient, nbmake and Jupyter Book (tags) and of nbval (tags and comments:
-``# NBVAL_SKIP`` and the tag ``nbval-skip`` are the same)."""
+``# NBVAL_SKIP`` and the tag ``nbval-skip`` are the same). The tag ``random-output`` is our own."""
 
 from enum import StrEnum
 
@@ -16,7 +16,9 @@ class Marker(StrEnum):
     RAISES = "raises"
     """An exception may leave it."""
     IGNORE = "ignore"
-    """What it gives is not to be compared."""
+    """What it gives may be another than is stored."""
+    RANDOM = "random"
+    """What it gives may be another in each run."""
 
 
 _WORDS = {
@@ -26,6 +28,7 @@ _WORDS = {
     "NBVAL_RAISES_EXCEPTION": Marker.RAISES,
     "NBVAL_IGNORE_OUTPUT": Marker.IGNORE,
     "PYTEST_VALIDATE_IGNORE_OUTPUT": Marker.IGNORE,
+    "RANDOM_OUTPUT": Marker.RANDOM,
 }
 _COMMENTS = frozenset(word for word in _WORDS if word.startswith(("NBVAL", "PYTEST")))
 
@@ -37,3 +40,15 @@ def markers_of(cell: Cell) -> frozenset[Marker]:
         lines = (line.strip() for line in cell.source.splitlines())
         words |= {line.lstrip("#").strip() for line in lines if line.startswith("#")} & _COMMENTS
     return frozenset(_WORDS[word] for word in words if word in _WORDS)
+
+
+_OWN = ("%deskcheck", "%load_ext deskcheck", "import deskcheck", "deskcheck.context(")
+
+
+def is_own(source: str) -> bool:
+    """Whether a cell records, or asks for the state, and does nothing else: it is no part of the work."""
+    if source.lstrip().startswith("%%deskcheck"):
+        return True
+    lines = [line.strip() for line in source.splitlines()]
+    code = [line for line in lines if line and not line.startswith("#")]
+    return bool(code) and all(line.startswith(_OWN) for line in code)

@@ -10,8 +10,6 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 from deskcheck.errors import InputError
-from deskcheck.notebook.trajectory import chance
-from deskcheck.notebook.trajectory.chance import ChanceSource
 from deskcheck.recording.program import Environment
 
 SUFFIX = ".trajectory.parquet"
@@ -92,8 +90,7 @@ class Execution(Step):
     docs/reference/trajectory.md. detail: what `status` leaves open. repeats: whether every run of the
     trajectory in a fresh kernel gave the same text (`repeats`), and difference: where not; None if there was
     one run alone. confined: the rule of the sandbox that stood in its way (`kernel.refusals.RULES`). drew:
-    the random generators that it drew from and nobody had seeded, what it shows that is another in each run,
-    and what a library drew, which may decide nothing. A figure that was not taken is None."""
+    the random generators without a seed that it drew from. A figure that was not taken is None."""
 
     kind = "execution"
     cell: str
@@ -112,7 +109,7 @@ class Execution(Step):
     repeats: bool | None = None
     difference: str | None = None
     confined: str | None = None
-    drew: tuple[ChanceSource, ...] = ()
+    drew: tuple[str, ...] = ()
 
     @property
     def error(self) -> Output | None:
@@ -312,6 +309,10 @@ def _with(output: Output, **changes: Any) -> Output:
     return Output(**{f.name: getattr(output, f.name) for f in fields(Output)} | changes)
 
 
+_BETWEEN = ", "
+"""Between the labels of `Execution.drew` in a file."""
+
+
 def to_dict(item: Any) -> dict[str, Any]:
     """A step, cell or output as JSON-able values, without what has its default; `from_dict` reads a step."""
     row: dict[str, Any] = {"kind": item.kind} if isinstance(item, Step) else {}
@@ -322,7 +323,7 @@ def to_dict(item: Any) -> dict[str, Any]:
         if each.name == "outputs":
             value = [to_dict(output) for output in value]
         elif each.name == "drew":
-            value = chance.written(value)
+            value = _BETWEEN.join(value)
         row[each.name] = value
     return row
 
@@ -337,7 +338,7 @@ def from_dict(row: dict[str, Any]) -> Step:
     if kind is Execution:
         given["status"] = Status(given["status"])
         given["outputs"] = tuple(Output(**output) for output in given.get("outputs", ()))
-        given["drew"] = chance.read(given.get("drew"))
+        given["drew"] = tuple(label for label in (given.get("drew") or "").split(_BETWEEN) if label)
     return kind(**given)
 
 

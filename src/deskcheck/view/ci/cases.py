@@ -1,4 +1,4 @@
-"""The report of a check of notebooks as test cases: one for each cell, with one of four outcomes."""
+"""The report of a check of notebooks as test cases: one for each cell, with one of five outcomes."""
 
 from collections.abc import Set
 from dataclasses import dataclass
@@ -15,6 +15,8 @@ class CaseOutcome(StrEnum):
     FAILED = "failed"
     ERROR = "error"
     """The check could not be made, which says nothing of the notebook."""
+    ACCEPTED = "xfailed"
+    """It does not give what is stored, and was not expected to."""
     SKIPPED = "skipped"
 
 
@@ -29,14 +31,16 @@ def outcome_of(status: str, failing: Set[str]) -> CaseOutcome:
     """The outcome of a status of a cell or notebook. failing: the statuses that are not accepted."""
     if status in failing:
         return CaseOutcome.ERROR if status in _NOT_OURS_TO_JUDGE else CaseOutcome.FAILED
-    return CaseOutcome.PASSED if status in _SILENT else CaseOutcome.SKIPPED
+    if status == CellStatus.NOT_RUN:
+        return CaseOutcome.SKIPPED
+    return CaseOutcome.PASSED if status in _SILENT else CaseOutcome.ACCEPTED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """name: ``cell-3``, as cells are numbered in all reports, or `WHOLE`. number: of the cell. message: the
-    status and its reason, in a line. details: what differs, as lines of a diff. seconds: that the cell
-    took."""
+    status and its reason, in a line. details: what differs, as lines of a diff. note: of the cell, whatever
+    its outcome. seconds: that the cell took."""
 
     name: str
     status: str
@@ -44,6 +48,7 @@ class Case:
     message: str
     number: int | None = None
     details: tuple[str, ...] = ()
+    note: str | None = None
     seconds: float = 0.0
 
     def text(self) -> str:
@@ -75,9 +80,10 @@ def _of_cell(cell: CellReport, failing: Set[str]) -> Case:
     return Case(
         name=case_name(cell.number),
         status=cell.status.value,
-        outcome=outcome_of(cell.status, failing),
+        outcome=outcome_of(cell.status, failing if cell.allowed is None else frozenset()),
         message=f"{word(cell.status)}: {why}" if why else word(cell.status),
         number=cell.number,
         details=tuple(f"{row.side} {row.text}" for row in cell.diff),
+        note=cell.note,
         seconds=cell.wall_s or 0.0,
     )

@@ -26,6 +26,7 @@ _ICONS = {
     CaseOutcome.PASSED: "✅",
     CaseOutcome.FAILED: "❌",
     CaseOutcome.ERROR: "❗",
+    CaseOutcome.ACCEPTED: "☑️",
     CaseOutcome.SKIPPED: "⏭️",
 }
 
@@ -70,7 +71,7 @@ def annotations(
 def _level(case: Case) -> str | None:
     if case.outcome in (CaseOutcome.FAILED, CaseOutcome.ERROR):
         return "error"
-    return "warning" if case.outcome is CaseOutcome.SKIPPED and case.status != "not_run" else None
+    return "warning" if case.outcome is CaseOutcome.ACCEPTED else None
 
 
 def _cut(text: str) -> str:

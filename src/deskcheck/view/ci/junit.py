@@ -10,7 +10,12 @@ from deskcheck.notebook.check.check import Report
 from deskcheck.view.ci.cases import Case, CaseOutcome, cases
 
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_ELEMENTS = {CaseOutcome.FAILED: "failure", CaseOutcome.ERROR: "error", CaseOutcome.SKIPPED: "skipped"}
+_ELEMENTS = {
+    CaseOutcome.FAILED: "failure",
+    CaseOutcome.ERROR: "error",
+    CaseOutcome.SKIPPED: "skipped",
+    CaseOutcome.ACCEPTED: "skipped",
+}
 
 
 def junit_xml(report: Report, failing: Set[str]) -> str:
@@ -25,7 +30,7 @@ def junit_xml(report: Report, failing: Set[str]) -> str:
             "tests": len(found),
             "failures": sum(case.outcome is CaseOutcome.FAILED for case in found),
             "errors": sum(case.outcome is CaseOutcome.ERROR for case in found),
-            "skipped": sum(case.outcome is CaseOutcome.SKIPPED for case in found),
+            "skipped": sum(_ELEMENTS.get(case.outcome) == "skipped" for case in found),
         }
         totals = {name: totals[name] + count for name, count in counts.items()}
         seconds += notebook.seconds
@@ -45,6 +50,9 @@ def _add(suite: ET.Element, case: Case, path: str) -> None:
     element = ET.SubElement(
         suite, "testcase", {"classname": path, "name": case.name, "time": f"{case.seconds:.3f}"}
     )
+    if case.note is not None:
+        properties = ET.SubElement(element, "properties")
+        ET.SubElement(properties, "property", name="deskcheck_note", value=_text(case.note))
     if case.outcome in _ELEMENTS:
         told = {"message": _text(case.message)}
         if case.outcome is not CaseOutcome.SKIPPED:

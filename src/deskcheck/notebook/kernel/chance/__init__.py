@@ -1,1 +1,0 @@
-"""What of a cell is chance: seen in the kernel, from draws, sources and generators."""

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from deskcheck.ask.questions.notebooks import _is_our_own
 from deskcheck.cli import app
 from deskcheck.notebook.kernel.record import record_notebooks
 from deskcheck.notebook.settings import NotebookSettings
 from deskcheck.notebook.trajectory.file import trajectories
+from deskcheck.notebook.trajectory.markers import is_own
 from tests.notebook.test_check import cell, save
 
 OWN = [
@@ -28,7 +28,7 @@ OWN = [
 @pytest.mark.parametrize(("source", "own"), OWN)
 def test_our_own_commands_are_no_work(source: str, own: bool) -> None:
     """A cell that only records, or asks for the state, is not asked about."""
-    assert _is_our_own(source) is own
+    assert is_own(source) is own
 
 
 class TestRuns:

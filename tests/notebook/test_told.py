@@ -239,7 +239,7 @@ def test_secrets_in_what_is_told() -> None:
     text = "\n".join(asked(source))
     assert (
         text
-        == "copy: list, length 1 = ['[masked]']\nlog_in: function(user, password=[masked]), \"Bearer [masked]\""
+        == "copy: list, length 1 = ['[masked]']\nlog_in: function(user, password='[masked]'), \"Bearer [masked]\""
     )
     assert "swordfish-9" in asked(source, ["log_in"], mask=False)[0]
 

@@ -504,6 +504,7 @@ _MORE_VARIABLE: dict[str, Field] = {
     "size_bytes": maybe(is_whole),
     "size_method": maybe(is_text),
     "described": lambda value: True,
+    "seen": named(lambda value: True),
 }
 
 

@@ -50,9 +50,11 @@ def completion(prompt: str) -> str:
     """The guess for a prompt; a word without an answer for one that is not ours."""
     form = next((form for form, task in TASKS.items() if prompt.startswith(task)), None)
     notation = "dynamic" if form is not None else explained_in(prompt)
-    _, marker, mine = prompt.partition(f"\n\n{YOURS}\n\n")
-    if notation is None or not marker:
+    above, marker, mine = prompt.partition(f"\n\n{YOURS}\n\n")
+    if notation is None:
         return "I cannot even guess."
+    if not marker:  # there is no example
+        mine = above
     guessed = _step(mine, notation) if form in (None, "step") else _GUESSES[form](mine)
     return f"{OPEN}{guessed}{CLOSE}"
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from deskcheck.ask.answers.allowed import Refused
 from deskcheck.ask.kinds.results import input_sample, output_sample
-from deskcheck.ask.samples.prompts import TASKS, YOURS, own_parts
+from deskcheck.ask.samples.prompts import TASKS, own_parts
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import ShownSource
 from deskcheck.corpus.readers.predicted import EXACT_CATEGORIES, published_lines, surge_category
@@ -109,11 +109,12 @@ def _test_output(row: Row, number: int, place: str) -> Sample:
     call = f"{row['function_name']}({', '.join(tests[0]['input'].split(chr(10)))})"
     head = _shown(row["starter_code"])
     parts = own_parts(_TEST_OUTPUT, head, f"Call: {call}", numbered=False)
-    problem = {"problem": f"{YOURS}\n\nProblem:\n{row['question_content'].strip()}"}
+    problem = f"Problem:\n{row['question_content'].strip()}"
     parts = {
         "task": parts["task"],
-        **problem,
-        **{k: parts[k].removeprefix(f"{YOURS}\n\n") for k in ("program", "question")},
+        "problem": problem,
+        "program": parts["program"],
+        "question": parts["question"],
     }
     return Sample(
         id=f"livecodebench_{row['question_id']}_{row['test_id']}:output",
@@ -304,7 +305,7 @@ def _surge(row: Row, number: int, place: str) -> Sample:
         cluster=_cluster(row["question"]),
         parts={
             "task": TASKS["stdout"].replace("a Python program", "a program"),
-            "program": f"{YOURS}\n\nProgram ({language}):\n{fenced(row['question'], tag)}",
+            "program": f"Program ({language}):\n{fenced(row['question'], tag)}",
         },
         answer=row["gt"],
         data={"form": "stdout"},

@@ -16,9 +16,10 @@ from deskcheck.recording import Mode, Program
 EXAMPLE, YOURS = "An example.", "Now yours."
 STATE = "Variables of the kernel at this moment"
 """How the part with the variables begins, in every view."""
+BEFORE = "Executed before, oldest first:"
 NOW = "Executed now,"
 
-_TAGS = "Write the answer between [ANSWER] and [/ANSWER]. Nothing else is marked."
+_TAGS = "Write the answer between [ANSWER] and [/ANSWER]. Only what is between them counts."
 _ONCE = (
     "How lines are counted: a statement that spans several lines is its first line. "
     "The header of a loop runs before every pass and once more when the loop ends."
@@ -394,7 +395,7 @@ def own_parts(task: str, files: Sequence[ShownSource], asked: str, *, numbered: 
     """The parts of a prompt for a kind of question that deskcheck does not have."""
     return {
         "task": f"{task}\n{_TAGS}",
-        "program": f"{YOURS}\n\n{files_text(files, numbered=numbered)}",
+        "program": files_text(files, numbered=numbered),
         "question": asked,
     }
 
@@ -412,7 +413,7 @@ WORK_ON = {
 def program_parts(task: CodingTask) -> dict[str, str]:
     """The parts of a prompt that asks for a program: the work in general, this task, its code, its form."""
     work = TASKS["program"].replace(_OUTSIDE, _INSIDE) if task.unittest else TASKS["program"]
-    parts = {"task": work, "program": f"{YOURS}\n\n{task.prompt.rstrip()}"}
+    parts = {"task": work, "program": task.prompt.rstrip()}
     if task.history:
         earlier = "\n\n".join(fenced_code(code) for code in task.history)
         parts["history"] = f"Earlier versions of the code, oldest first:\n{earlier}"
@@ -455,7 +456,7 @@ def notebook_parts(
     """
     parts = {
         "task": TASKS[form],
-        "history": f"{YOURS}\n\nExecuted before, oldest first:\n\n{history.rstrip()}",
+        "history": f"{BEFORE}\n\n{history.rstrip()}",
     }
     if view != "none":
         shown = state.rstrip() or "(none)"
@@ -464,5 +465,5 @@ def notebook_parts(
     if form in ("cell_output", "crash"):
         question += f"{NOW} {label}:\n{fenced(source, 'python')}"
     else:
-        question += "Which cell is executed next?"
+        question += "The next cell:"
     return parts | {"question": question}

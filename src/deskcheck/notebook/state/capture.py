@@ -20,6 +20,9 @@ from typing import Any
 
 from deskcheck.notebook.state import tensors
 from deskcheck.notebook.state.attributes import attributes, kept_for_all, summary
+from deskcheck.notebook.state.brief import brief
+from deskcheck.notebook.state.objects import live_facts
+from deskcheck.recording.value import decode
 from deskcheck.tracer.contents import arrays as _arrays
 from deskcheck.tracer.limits import TraceLimits
 from deskcheck.tracer.snapshot import Snapshotter, bases_of, know_enum, names_of
@@ -62,6 +65,8 @@ _underscored = operator.methodcaller("startswith", "_")
 _REF = re.compile(r'\{"ref":(\d+)\}')
 """Cannot be in a JSON string: there, quotes are escaped."""
 _SAMPLED_PARTS = 64
+_DEFAULT_CHARS = 60
+"""Of a parameter's value or default."""
 
 
 class Capture:
@@ -175,6 +180,8 @@ class Capture:
         length = _length(obj)
         if length is not None:
             found["length"] = length
+        if seen := live_facts(obj, type_name, self._text):
+            found["seen"] = seen
         describe = _describers.get(found["type"])
         if describe is not None:
             try:
@@ -182,6 +189,15 @@ class Capture:
             except Exception as error:  # noqa: BLE001  # the user's own function: what it raises is recorded
                 found["described"] = {"error": f"{type(error).__name__}: {error}"}
         return found
+
+    def _text(self, name: str, obj: Any) -> str:
+        """A default, or a parameter of an estimator."""
+        if id(type(obj)) in _ATOMS and type(obj) not in (str, bytes):
+            return repr(obj)
+        (text,), refs = self._snap.roots([obj])
+        self._snap.finish()
+        objects = {number: json.loads(content) for number, content in self._objects(refs).items()}
+        return brief(decode(json.loads(text), objects), _DEFAULT_CHARS).text
 
     def _objects(self, refs: Iterable[int]) -> dict[int, str]:
         """Content of every object that is reached, by identity number, in order of sight."""

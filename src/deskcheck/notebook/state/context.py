@@ -12,13 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from deskcheck.errors import InputError
-from deskcheck.notebook.state.brief import brief
 from deskcheck.notebook.state.capture import Capture, StateLimits
 from deskcheck.notebook.state.dependencies import depends_on, names_unbound
 from deskcheck.notebook.state.imports import Import, imports_of, listed
-from deskcheck.notebook.state.state import KernelState, Variable, states
-from deskcheck.notebook.state.told import live_facts, told
-from deskcheck.notebook.state.views import Facts, estimate_tokens, view
+from deskcheck.notebook.state.state import KernelState, states
+from deskcheck.notebook.state.views import estimate_tokens, view
 from deskcheck.notebook.trajectory.masking import Mask
 from deskcheck.notebook.trajectory.trajectory import Execution, Status
 
@@ -26,11 +24,8 @@ _NEWEST = 500
 """Names that are looked at beyond one for each token of the budget, as some are IPython's own."""
 _EARLIER_CHARS = 500_000
 """Of the cells that ran, the last ones, that are read for what functions and classes need."""
-_DEFAULT_CHARS = 60
-"""Of a parameter's value or default."""
 _SHARE = 4
 """Imports take one token of so many of the budget, and so do names that are missing."""
-_ATOMS = (int, bool, type(None), float)
 
 
 def context(
@@ -135,21 +130,14 @@ def _context(
         row["unseen"] = row.get("unseen", 0) + len(every) - len(chosen)
     if texts := listed(imports[::-1] if names is None else imports):
         also["imports"] = _fitting(texts, budget)
-    masking = Mask() if mask else None
-    while True:
-        state = _state(row if masking is None else masking.state(row))
-        shown = [name for name in chosen if name in state.variables]
-        own = [n for n in looked_at if n not in state.variables] if asked and not state.unseen else []
-        if own:
-            raise InputError(
-                f"{', '.join(own)}: names that IPython assigns are not shown. Give the object another name."
-            )
-        secrets = 0 if masking is None else masking.known
-        show = _Told(looked_at, masking)
-        text = view(state, "used", budget=budget, names=shown, form=form, show=show, also=also).text
-        if masking is None or masking.known == secrets:
-            return text
-        # A parameter has brought a secret, which may stand in what was told before it.
+    state = _state(Mask().state(row) if mask else row)
+    shown = [name for name in chosen if name in state.variables]
+    own = [n for n in looked_at if n not in state.variables] if asked and not state.unseen else []
+    if own:
+        raise InputError(
+            f"{', '.join(own)}: names that IPython assigns are not shown. Give the object another name."
+        )
+    return view(state, "used", budget=budget, names=shown, form=form, also=also).text
 
 
 def _builtin(name: str) -> bool:
@@ -175,34 +163,6 @@ def _fitting(texts: Sequence[str], budget: int) -> list[str]:
             return [*found, f"... {len(texts) - len(found)} more"]
         found.append(text)
     return found
-
-
-class _Told:
-    """What is said of variables (`views.Show`), what only the objects themselves tell with it."""
-
-    def __init__(self, variables: Mapping[str, Any], mask: Mask | None) -> None:
-        self.variables = variables
-        self.mask = mask
-        self._live: dict[str, dict[str, Any]] = {}
-
-    def __call__(self, variable: Variable, chars: int) -> tuple[Facts, str | None]:
-        name = variable.name
-        if name not in self._live:
-            found: dict[str, Any] = {}
-            if variable.value.cut != "masked":
-                found = live_facts(self.variables[name], variable.type, self._text)
-            self._live[name] = found if self.mask is None else self.mask.shown(found)
-        return told(variable, chars, self._live[name])
-
-    def _text(self, name: str, value: Any) -> str:
-        """A default or parameter."""
-        if type(value) in _ATOMS:
-            return repr(value)
-        row = Capture(StateLimits(items=10, depth=2)).after_cell({name: value}, {}, "")
-        if name not in row["variables"]:  # as IPython calls its own
-            return "..."
-        state = _state(row if self.mask is None else self.mask.state(row))
-        return brief(state.variables[name].value, _DEFAULT_CHARS).text
 
 
 def _last(ran: Sequence[str]) -> list[str]:

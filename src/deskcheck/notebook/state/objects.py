@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from deskcheck.notebook.state.imports import is_library, public_name
+from deskcheck.notebook.state.signatures import annotation, called
 from deskcheck.tracer.snapshot import bases_of, module_of, names_of
 
 Show = Callable[[str, Any], str]
@@ -24,6 +25,21 @@ _LAYERS = 50
 _NODES = 100_000
 """Nodes of a graph whose edges are counted."""
 _ATOMS = (bool, int, float, complex, str, bytes, type(None))
+
+
+def live_facts(obj: Any, type_name: str, show: Show) -> dict[str, Any]:
+    """What only the object itself tells, as JSON can hold it: for `told.told`.
+
+    type_name: as it was recorded. show: the text of a default or parameter with its name.
+    """
+    found = called(obj, show)
+    if found is not None:
+        return found
+    alias = annotation(obj) if module_of(type(obj)) in ("typing", "types") else None
+    if alias is not None:
+        return {"type": type_name, "alias": alias}
+    found = held_by(obj, show)
+    return {"type": public_type(obj, type_name), **(found or {})}
 
 
 def public_type(obj: Any, name: str) -> str:

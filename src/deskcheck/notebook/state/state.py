@@ -1,7 +1,7 @@
 """What the variables held after a cell, as data: read from a trajectory, added up over its executions."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from deskcheck.notebook.trajectory.trajectory import Execution, Restart, Step
@@ -16,7 +16,7 @@ class Variable:
     counted as size_method says: ``nbytes`` (the items of arrays and tables; of columns of objects the
     pointers) or ``shallow`` (the object alone). length: items, characters, rows. hash: of the content, the
     same in every run; of a sample of it and what is shown where `sampled`. described: what a registered
-    describer said."""
+    describer said. seen: what only the object itself tells: of functions, classes, estimators, graphs."""
 
     name: str
     type: str
@@ -30,6 +30,7 @@ class Variable:
     size_bytes: int | None = None
     size_method: str | None = None
     described: dict[str, Any] | None = None
+    seen: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def value(self) -> Value:
@@ -144,4 +145,5 @@ def _variable(name: str, row: dict[str, Any]) -> Variable:
         size_bytes=row.get("size_bytes"),
         size_method=row.get("size_method"),
         described=row.get("described"),
+        seen=row.get("seen", {}),
     )

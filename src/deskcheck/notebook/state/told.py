@@ -1,18 +1,16 @@
-"""What an assistant is told of one variable, in a line or some; prompts have `views.value_facts`."""
+"""What is said of one variable, in a line or some, to a model that is asked and to an assistant."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from deskcheck.notebook.state.brief import DIGITS, brief
-from deskcheck.notebook.state.objects import held_by, public_type
-from deskcheck.notebook.state.signatures import annotation, called
 from deskcheck.notebook.state.state import Variable
-from deskcheck.notebook.state.views import Facts, facts_of, label_of
-from deskcheck.recording.value import Value
-from deskcheck.tracer.snapshot import module_of
+from deskcheck.recording.value import Value, render
 
+Facts = dict[str, Any]
+"""What is said of a variable, by what it is: `views` writes it."""
 _LARGE = 1_000_000
 """Bytes from which a size is said."""
 _SHORT = 60
@@ -25,25 +23,10 @@ _SIMILAR = 4
 _NUMBERED = re.compile(r"(.*?)(\d+)", re.DOTALL)
 
 
-def live_facts(obj: Any, type_name: str, show: Callable[[str, Any], str]) -> dict[str, Any]:
-    """What only the object itself tells, as JSON can hold it: for `told`.
-
-    type_name: as it was recorded. show: the text of a default or parameter with its name.
-    """
-    found = called(obj, show)
-    if found is not None:
-        return found
-    alias = annotation(obj) if module_of(type(obj)) in ("typing", "types") else None
-    if alias is not None:
-        return {"type": type_name, "alias": alias}
-    found = held_by(obj, show)
-    return {"type": public_type(obj, type_name), **(found or {})}
-
-
-def told(variable: Variable, chars: int, live: Mapping[str, Any]) -> tuple[Facts, str | None]:
-    """What is said of a variable whose value may take so many characters; numbers are shown whole, or rounded
-    to `DIGITS` digits, which is then said. live: its `live_facts`, as far as they may be told."""
-    value = variable.value
+def told(variable: Variable, chars: int) -> tuple[Facts, str | None]:
+    """What is said of a variable whose value may take so many characters (0: none), and what is cut, as in
+    `views.Shown`. Numbers are shown whole, or rounded to `DIGITS` digits, which is then said."""
+    value, live = variable.value, variable.seen
     described = dict(variable.described or {})
     facts = facts_of(variable, value) | {name: live[name] for name in live if name not in _LATER}
     if facts.get("size_bytes", _LARGE) < _LARGE:
@@ -64,6 +47,24 @@ def told(variable: Variable, chars: int, live: Mapping[str, Any]) -> tuple[Facts
     if described:
         cut = _described(described, chars, facts) or cut
     return facts, "type" if long else cut
+
+
+def facts_of(variable: Variable, value: Value) -> dict[str, Any]:
+    """What is said of a variable without its value."""
+    facts: dict[str, Any] = {"name": variable.name, "type": variable.type}
+    if value.shape is not None:
+        facts["shape"] = list(value.shape)
+        if value.dtype is not None:
+            facts["dtype"] = value.dtype
+    elif variable.length is not None:
+        facts["length"] = variable.length
+    if variable.size_method == "nbytes":
+        facts["size_bytes"] = variable.size_bytes
+    return facts
+
+
+def label_of(label: Value) -> str:
+    return label.atom if isinstance(label.atom, str) else render(label)
 
 
 def _without_what_is_long(facts: Facts) -> bool:

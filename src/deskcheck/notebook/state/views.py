@@ -16,15 +16,10 @@ from deskcheck.errors import InputError
 from deskcheck.notebook.settings import VIEWS
 from deskcheck.notebook.state.dependencies import depends_on
 from deskcheck.notebook.state.state import KernelState, Variable
-from deskcheck.recording.value import Value, render
+from deskcheck.notebook.state.told import told
 
 Counter = Callable[[str], int]
 """How many tokens a text has."""
-Facts = dict[str, Any]
-"""What is said of a variable, by what it is: `_Text` and JSON write it."""
-Show = Callable[[Variable, int], tuple[Facts, str | None]]
-"""What is said of a variable where its value may take so many characters (0: none), and what is cut: as in
-`Shown`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,16 +111,14 @@ def view(
     names: Sequence[str] | None = None,
     count: Counter = estimate_tokens,
     form: str = "text",
-    show: Show | None = None,
     also: Mapping[str, Any] | None = None,
 ) -> View:
     """The state as text of at most `budget` tokens.
 
     kind: one of `VIEWS`. names: which variables and in which order; ``used`` needs it (`used_names`), the
     others show all of theirs that are in it. count: counts tokens. form: ``text``, or ``json``: one object
-    with ``variables`` and what was cut. show: says what is to be said of a variable, in the place of
-    `value_facts`. also: what else is said, texts or lists of texts by what they are: ``imports`` at the
-    beginning, others at the end. A state that was not recorded (None) gives an empty view.
+    with ``variables`` and what was cut. also: what else is said, texts or lists of texts by what they are:
+    ``imports`` at the beginning, others at the end. A state that was not recorded (None) gives an empty view.
 
     Raises:
         InputError: an unknown kind or form, a budget below 0, or ``used`` without names.
@@ -141,7 +134,7 @@ def view(
     if kind == "none" or state is None:
         return View(kind=kind, text="", budget=budget, tokens=0)
     written = _Text() if form == "text" else _Json()
-    return _View(state, kind, names, written, count, budget, show or value_facts, also or {}).made()
+    return _View(state, kind, names, written, count, budget, also or {}).made()
 
 
 def _chosen(state: KernelState, kind: str, names: Sequence[str] | None) -> list[str]:
@@ -166,7 +159,6 @@ class _View:
         form: "_Text | _Json",
         count: Counter,
         budget: int,
-        show: Show,
         also: Mapping[str, Any],
     ) -> None:
         self.state = state
@@ -174,7 +166,6 @@ class _View:
         self.form = form
         self.count = count
         self.budget = budget
-        self.show = show
         self.also = also
         self.chosen = _chosen(state, kind, names)
         self.removed = state.removed if kind == "changed" else ()
@@ -249,7 +240,7 @@ class _View:
         if first != variable.name:
             facts = {"name": variable.name, "type": variable.type, "same_object_as": first}
             return self._counted(facts, None)
-        return self._counted(*self.show(variable, chars))
+        return self._counted(*told(variable, chars))
 
     def _counted(self, facts: dict[str, Any], cut: str | None) -> "_Entry":
         text = self.form.one(facts)
@@ -262,75 +253,6 @@ class _Entry:
     text: str
     tokens: int
     cut: str | None
-
-
-def value_facts(variable: Variable, chars: int) -> tuple[Facts, str | None]:
-    """What a view says of a variable for a model that is asked about it: a `Show`."""
-    value = variable.value
-    facts = facts_of(variable, value)
-    if not chars:
-        return facts, None if value.kind == "function" and variable.described is None else "type"
-    cut = None
-    if value.kind == "table":
-        facts["columns"], cut = _columns(value, chars)
-    elif value.kind == "array":
-        fields = dict(value.fields)
-        if "name" in fields and fields["name"].atom is not None:
-            facts["named"] = label_of(fields["name"])
-        if "index" in fields:
-            facts["index"], cut = _head(fields["index"], chars // 2)
-        facts["value"], cut_too = _head(value, chars // 2 if "index" in fields else chars)
-        cut = cut or cut_too
-    elif value.kind != "function":
-        facts["value"] = render(value, max_chars=chars)
-        cut = "value" if facts["value"] != render(value) else None
-    if variable.described is not None:
-        facts["described"] = variable.described
-    return facts, cut
-
-
-def facts_of(variable: Variable, value: Value) -> dict[str, Any]:
-    """What is said of a variable without its value."""
-    facts: dict[str, Any] = {"name": variable.name, "type": variable.type}
-    if value.shape is not None:
-        facts["shape"] = list(value.shape)
-        if value.dtype is not None:
-            facts["dtype"] = value.dtype
-    elif variable.length is not None:
-        facts["length"] = variable.length
-    if variable.size_method == "nbytes":
-        facts["size_bytes"] = variable.size_bytes
-    return facts
-
-
-def _columns(value: Value, chars: int) -> tuple[list[dict[str, Any]], str | None]:
-    """The columns of a table with their dtypes and first values, the index before them."""
-    index = [("index", column) for name, column in value.fields if name == "index"]
-    columns = [
-        *index,
-        *((label_of(label), column) for label, column in value.items),
-    ]
-    shown = columns[: max(chars // 20, 1)]
-    each = max(chars // len(shown), 10) if shown else 0
-    found, cut = [], None if len(shown) == len(columns) else "value"
-    for label, column in shown:
-        head, cut_too = _head(column, each)
-        cut = cut or cut_too
-        found.append({"label": label, "dtype": column.dtype, "head": head})
-    total = len(index) + (value.length if value.length is not None else len(value.items))
-    if total > len(shown):
-        found.append({"more": total - len(shown)})
-    return found, cut
-
-
-def _head(array: Value, chars: int) -> tuple[str, str | None]:
-    """The first items of an array, and whether that leaves out some that are recorded."""
-    text = render(Value("list", "list", items=array.items, length=array.length, cut=array.cut))
-    return (text, None) if len(text) <= chars else (f"{text[:chars]} ...", "value")
-
-
-def label_of(label: Value) -> str:
-    return label.atom if isinstance(label.atom, str) else render(label)
 
 
 _WORDS = {"dtype": "", "length": "length ", "size_bytes": "bytes ", "named": "named ", "index": "index "}

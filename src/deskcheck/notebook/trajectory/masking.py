@@ -163,8 +163,12 @@ class Mask:
         """A recorded state without secrets."""
         # First, as the values of masked names are looked for in all the rest.
         self._learn(state)
-        variables = {name: self._variable(name, row) for name, row in state["variables"].items()}
-        return state | {"variables": variables}
+        while True:
+            known = self.known
+            variables = {name: self._variable(name, row) for name, row in state["variables"].items()}
+            if self.known == known:
+                return state | {"variables": variables}
+            # A parameter has brought a secret, which may stand in what came before it.
 
     def _variable(self, name: str, row: dict[str, Any]) -> dict[str, Any]:
         if (
@@ -178,8 +182,9 @@ class Mask:
             # Without those that only what is masked refers to.
             reached = _reached(masked["value"], objects)
             masked["objects"] = {number: content for number, content in objects.items() if number in reached}
-        if "described" in row:
-            masked["described"] = self.shown(row["described"])
+        for more in ("described", "seen"):
+            if more in row:
+                masked[more] = self.shown(row[more])
         if masked != row:
             masked["hash"] = MASKED  # of the content: a short secret could be found from it by trying
         return masked

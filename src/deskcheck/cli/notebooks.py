@@ -133,6 +133,40 @@ def check_notebooks(
         raise typer.Exit(1)
 
 
+@notebooks.command("accept")
+@with_options
+def accept_outputs(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="A notebook.")],
+    *,
+    cell: Annotated[
+        list[int] | None,
+        typer.Option(metavar="N", help="Accept the output of this cell alone. May be given again."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be stored, and leave the file as it is.")
+    ] = False,
+    compared: Annotated[_Compared, Panel(None)],
+    settings: Annotated[CheckSettings, Panel("Runs")],
+) -> None:
+    """Run a notebook again and store in it what its cells give now, where all runs agree."""
+    from deskcheck.notebook.check.accept import accept_outputs as accept
+    from deskcheck.notebook.check.check import Report
+    from deskcheck.view.notebooks import notebooks_table
+
+    settings = replace(settings, normalisers=compared.normalisers())
+    if not dry_run:
+        refuse_unwritable(path)
+    found = accept(path, settings, cells=cell or (), write=not dry_run)
+    report = Report((), settings.runs, [found.report])
+    console_out().print(notebooks_table(report, details=True))
+    cells = ", ".join(map(str, found.written))
+    stored = "would be stored" if dry_run else "are stored"
+    print(f"outputs of cells {cells} {stored} in {path}" if cells else f"{path}: nothing to accept")
+    if found.left:
+        left = ", ".join(f"{number} ({word})" for number, word in found.left.items())
+        print(f"not accepted: cells {left}")
+
+
 @notebooks.command("mcp")
 def serve_kernels(
     kernel: Annotated[

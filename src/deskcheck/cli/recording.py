@@ -45,7 +45,7 @@ Sources = Annotated[
         "humaneval[:PATH], mbpp[:PATH]; generated programs: generated:COUNT, family:NAME, "
         "mutations:SOURCE, inputs:FILE.py, inputs:PACKAGE (`deskcheck help sources`); calls that the "
         "tests of a project make: pytest:PATH; notebooks: FILE.ipynb, notebooks:FOLDER, "
-        "history:FILE.ipynb (its git history), june:LOG.csv.",
+        "history:FILE.ipynb (its git history), june:LOG.csv; a live recording: FILE.trajectory.parquet.",
     ),
 ]
 InputsBy = Annotated[

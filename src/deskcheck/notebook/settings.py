@@ -135,7 +135,8 @@ class CheckSettings:
     Python. parameters: values that a cell of ours assigns (`trajectory.parameters`): None, bool, int, float
     or str. env: names of variables of this process's environment that cells have, too. normalisers: rules
     that forgive differences (`deskcheck.notebook.check.normalise`); None: all that there are. allow_random:
-    cells that are not repeatable are accepted. strict_random: those that draw without a seed are not
+    cells that are not repeatable are accepted. lax: any output is accepted of cells that are not marked to be
+    compared. strict_random: those that draw without a seed are not
     repeatable.
 
     Raises ValueError for less than one run.
@@ -151,6 +152,9 @@ class CheckSettings:
         Setting("Fresh runs, at most, of a notebook whose cells differ or draw without a seed.", min=1),
     ] = 3
     allow_random: Annotated[bool, Setting("Accept cells whose fresh runs differ.")] = False
+    lax: Annotated[
+        bool, Setting("Accept any output, unless the cell is marked NBVAL_CHECK_OUTPUT; it must not fail.")
+    ] = False
     strict_random: Annotated[
         bool, Setting("Report cells that draw without a seed as not repeatable, even if the runs agree.")
     ] = False

@@ -377,14 +377,15 @@ def check_one(
     notebook."""
     failures: list[str] = []
     with own_failures(failures.append):
-        return _check_one(
+        report, fresh = checked(
             path, folder, kept, settings, servers=servers, interrupted=interrupted, progress=progress
         )
+        return report, None if fresh is None else fresh.environment
     _log.error("%s: %s", path, failures[0].partition("\n")[0])
     return NotebookReport(path=str(path), status=NotebookStatus.HARNESS_ERROR, detail=failures[0]), None
 
 
-def _check_one(
+def checked(
     path: Path,
     folder: Path,
     kept: Path | None,
@@ -393,7 +394,9 @@ def _check_one(
     servers: Servers | None = None,
     interrupted: Callable[[], bool] = lambda: False,
     progress: Callable[[int, int], None] | None = None,
-) -> tuple[NotebookReport, Environment | None]:
+) -> tuple[NotebookReport, Trajectory | None]:
+    """As `check_one`, with the first run; None where there was none. A failure of deskcheck itself is
+    raised."""
     try:
         stored = read_notebook(path, order=settings.order)
     except InputError as error:
@@ -424,7 +427,7 @@ def _check_one(
     if settings.parameters:
         given = ", ".join(assignments(settings.parameters).splitlines()[1:])
         report = replace(report, notes=(*report.notes, f"ran with other parameters: {given}"))
-    return report, fresh.environment
+    return report, fresh
 
 
 def _variables(names: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -568,7 +571,7 @@ class _Comparison:
         if fresh.ended is Ended.NO_KERNEL:
             return
         again = {step.cell: step for step in fresh.executions}
-        updates = _updates_after([*again.values()])
+        updates = updates_after([*again.values()])
         before = _Before()
         ended: int | None = None
         for number, cell in enumerate(self.stored.cells, start=1):
@@ -660,6 +663,8 @@ class _Comparison:
         not."""
         if Marker.IGNORE in marks:
             return "its tag or comment says that its outputs are not compared"
+        if self.settings.lax and Marker.CHECK not in marks:
+            return "--lax, and it is not marked to be compared"
         if random and Marker.RANDOM in marks:
             return "its tag says that its output is random"
         return "--allow-random" if random and self.settings.allow_random else None
@@ -697,7 +702,7 @@ def _usage_error(ran: Execution) -> str | None:
     return None if found < 0 else text[found:].strip()
 
 
-def _updates_after(ran: Sequence[Execution]) -> dict[str, list[Output]]:
+def updates_after(ran: Sequence[Execution]) -> dict[str, list[Output]]:
     """Cell -> the updates, by the cells that ran after it, of displays that it showed."""
     cells: dict[str | None, list[str]] = {}
     """Display -> the cells that showed it."""

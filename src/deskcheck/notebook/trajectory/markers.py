@@ -17,6 +17,8 @@ class Marker(StrEnum):
     """An exception may leave it."""
     IGNORE = "ignore"
     """What it gives may be another than is stored."""
+    CHECK = "check"
+    """What it gives is to be compared, also where others are not."""
     RANDOM = "random"
     """What it gives may be another in each run."""
 
@@ -28,6 +30,7 @@ _WORDS = {
     "NBVAL_RAISES_EXCEPTION": Marker.RAISES,
     "NBVAL_IGNORE_OUTPUT": Marker.IGNORE,
     "PYTEST_VALIDATE_IGNORE_OUTPUT": Marker.IGNORE,
+    "NBVAL_CHECK_OUTPUT": Marker.CHECK,
     "RANDOM_OUTPUT": Marker.RANDOM,
 }
 _COMMENTS = frozenset(word for word in _WORDS if word.startswith(("NBVAL", "PYTEST")))

@@ -1,0 +1,140 @@
+"""Writes what cells give now into their notebook, where it is other than what is stored, as tools for
+snapshots do."""
+
+import json
+import os
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from deskcheck.errors import InputError
+from deskcheck.files import read_file, read_json, write_file
+from deskcheck.notebook.check.check import (
+    CellReport,
+    CellStatus,
+    NotebookReport,
+    checked,
+    files_of,
+    updates_after,
+)
+from deskcheck.notebook.kernel.folders import as_outside, root_of
+from deskcheck.notebook.settings import CheckSettings
+from deskcheck.notebook.trajectory.trajectory import Execution, Output, shown_outputs
+
+_NEW = (CellStatus.DIFFERENT, CellStatus.NO_STORED_OUTPUT)
+"""What is accepted where no cell is named; of a cell without stored output if it shows something."""
+_ASKED = (*_NEW, CellStatus.NORMALISED)
+"""What can be accepted."""
+_INDENT = re.compile(r"\{\r?\n([ \t]*)\"")
+
+
+@dataclass(slots=True)
+class Accepted:
+    """What became of a notebook's outputs. report: of the check. written: numbers of the cells whose outputs
+    are new in the file, or would be. left: numbers of cells that give something else than is stored, and were
+    not accepted, each with its status."""
+
+    report: NotebookReport
+    written: list[int] = field(default_factory=list)
+    left: dict[int, str] = field(default_factory=dict)
+
+
+def accept_outputs(
+    path: str | os.PathLike[str],
+    settings: CheckSettings | None = None,
+    *,
+    cells: Collection[int] = (),
+    write: bool = True,
+) -> Accepted:
+    """Run a notebook as `check_notebooks` does, and store in it what its cells give, where that is other than
+    what is stored and the same in all runs.
+
+    cells: numbers of cells, from 1, all types counted; none: all whose output is another, or was not stored.
+    write: False leaves the file as it is.
+
+    Raises:
+        InputError: the file is no notebook of nbformat 4, or was changed while it ran; a cell that is named
+            is not there, failed or is not repeatable.
+        MissingExtra, RecordingError, SandboxError: as of `check_notebooks`.
+    """
+    settings = settings or CheckSettings()
+    ((path, folder),) = files_of([path])
+    text = read_file(path)
+    notebook = _notebook(text, path)
+    report, fresh = checked(path, folder, None, settings)
+    found = Accepted(report)
+    if fresh is None or not report.cells:
+        raise InputError(f"{path}: {report.status.value}: {report.detail or 'it has no cells to run'}")
+    ran = {step.cell: step for step in fresh.executions}
+    updates = updates_after([*ran.values()])
+    root = root_of(folder, settings.root)
+    unknown = {*cells} - {cell.number for cell in report.cells}
+    if unknown:
+        raise InputError(f"{path}: has no code cell {min(unknown)}.")
+    for cell in report.cells:
+        step = ran.get(cell.id)
+        if not _is_accepted(cell, step, cells, path):
+            if cell.status not in (CellStatus.SAME, *_ASKED):
+                found.left[cell.number] = cell.status.value
+            continue
+        assert step is not None
+        raw = notebook["cells"][cell.number - 1]
+        now = shown_outputs((*step.outputs, *updates.get(cell.id, ())))
+        raw["outputs"] = [_raw(output, root) for output in now]
+        raw["execution_count"] = step.count
+        found.written.append(cell.number)
+    if write and found.written:
+        if read_file(path) != text:
+            raise InputError(f"{path}: was changed while it ran. Nothing was written; run it again.")
+        write_file(path, [_written(notebook, text)])
+    return found
+
+
+def _notebook(text: bytes, path: Path) -> Any:
+    notebook = read_json(text, str(path)) if path.suffix == ".ipynb" else None
+    if not isinstance(notebook, dict) or notebook.get("nbformat") != 4:
+        raise InputError(f"{path}: outputs are stored in notebooks of nbformat 4, and this is none.")
+    return notebook
+
+
+def _is_accepted(cell: CellReport, step: Execution | None, asked: Collection[int], path: Path) -> bool:
+    if asked and cell.number not in asked:
+        return False
+    if asked and cell.status is not CellStatus.SAME and cell.status not in _ASKED:
+        raise InputError(f"{path}: cell {cell.number} is {cell.status.value}: there is nothing to accept.")
+    if step is None or cell.status not in (_ASKED if asked else _NEW):
+        return False
+    return cell.status is not CellStatus.NO_STORED_OUTPUT or bool(step.shown())
+
+
+def _raw(output: Output, root: Path | None) -> dict[str, Any]:
+    """An output as a file of nbformat 4 has it. What names the copy that cells run in names the folder."""
+
+    def outside(value: Any) -> Any:
+        return value if root is None or not isinstance(value, str) else as_outside(value, os.fspath(root))
+
+    def lines(value: Any) -> Any:
+        return outside(value).splitlines(keepends=True) if isinstance(value, str) else value
+
+    if output.type == "stream":
+        return {"name": output.name, "output_type": "stream", "text": lines(output.text or "")}
+    if output.type == "error":
+        trace = outside(output.text or "").split("\n")
+        value = outside(output.value or "")
+        return {"ename": output.name, "evalue": value, "output_type": "error", "traceback": trace}
+    data = {
+        mime: value if mime.startswith("image/") and mime != "image/svg+xml" else lines(value)
+        for mime, value in sorted(output.data.items())
+    }
+    found = {"data": data, "metadata": output.metadata, "output_type": output.type}
+    return found | ({"execution_count": output.count} if output.type == "execute_result" else {})
+
+
+def _written(notebook: Any, before: bytes) -> str:
+    """As JSON, with the indents and the end of the file that it had."""
+    text = before.decode("utf-8", "replace")
+    indent = _INDENT.search(text)
+    told = json.dumps(notebook, ensure_ascii=False, indent=indent[1] if indent else 1)
+    return told + ("\n" if text.endswith("\n") else "")

@@ -13,7 +13,7 @@ import typer
 from deskcheck.cli.common.commands import ClickException
 from deskcheck.cli.common.jobs import Work, job_progress, print_job
 from deskcheck.cli.common.options import Panel, with_options
-from deskcheck.cli.common.output import progress_told, refuse_unwritable, says_when_interrupted
+from deskcheck.cli.common.output import Json, progress_told, refuse_unwritable, says_when_interrupted
 from deskcheck.errors import InputError
 from deskcheck.files import write_file
 from deskcheck.notebook.settings import CheckSettings
@@ -145,6 +145,7 @@ def accept_outputs(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be stored, and leave the file as it is.")
     ] = False,
+    as_json: Json = False,
     compared: Annotated[_Compared, Panel(None)],
     settings: Annotated[CheckSettings, Panel("Runs")],
 ) -> None:
@@ -157,6 +158,9 @@ def accept_outputs(
     if not dry_run:
         refuse_unwritable(path)
     found = accept(path, settings, cells=cell or (), write=not dry_run)
+    if as_json:
+        print(json.dumps(found.to_dict()))
+        return
     report = Report((), settings.runs, [found.report])
     console_out().print(notebooks_table(report, details=True))
     cells = ", ".join(map(str, found.written))

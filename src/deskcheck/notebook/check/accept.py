@@ -40,6 +40,9 @@ class Accepted:
     written: list[int] = field(default_factory=list)
     left: dict[int, str] = field(default_factory=dict)
 
+    def to_dict(self) -> dict[str, Any]:
+        return {"written": [*self.written], "left": {**self.left}, "report": self.report.to_dict()}
+
 
 def accept_outputs(
     path: str | os.PathLike[str],

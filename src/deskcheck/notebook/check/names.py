@@ -129,17 +129,6 @@ def changed(source: str) -> set[str]:
     return found - {""}
 
 
-def given(source: str) -> set[str]:
-    """Names that a cell gives to functions and methods, which may change their objects. As far as it is
-    Python."""
-    tree = _tree(source)
-    found: set[str] = set()
-    for node in () if tree is None else ast.walk(tree):
-        if isinstance(node, ast.Call):
-            found.update(map(_root, node.args))
-    return found - {""}
-
-
 def _root(node: ast.expr) -> str:
     """The name that an expression begins with; empty where it begins with none."""
     while isinstance(node, ast.Attribute | ast.Subscript):

@@ -181,7 +181,13 @@ class Randomness:
         random._urandom = watched_urandom  # type: ignore[attr-defined]
 
     def _watch_shared(self, kept: SharedGenerator, module: ModuleType) -> None:
-        """A library is loaded: begin its generator, see who seeds it."""
+        """A library is loaded: begin its generator, see who seeds it. One that keeps it otherwise is left
+        alone: an import that we look at must not fail."""
+        try:
+            kept.put(self._start())
+            self._there[kept.name] = kept.place()
+        except (AttributeError, KeyError, TypeError, ValueError):
+            return
         for name in (*kept.seeds, *kept.restores):
             function = getattr(module, name, None)
             if function is None:
@@ -203,8 +209,6 @@ class Randomness:
                 if getattr(holder, name, None) is function:
                     setattr(holder, name, watched)
         self._shared[kept.name] = kept
-        kept.put(self._start())
-        self._there[kept.name] = kept.place()
 
     def _was_put(self, kept: SharedGenerator, before: object, *, seeded: bool | None) -> None:
         """A shared generator was seeded, with nothing if not `seeded`; None: it was put where it once was."""
@@ -233,7 +237,9 @@ class Randomness:
         module.randbits = watched
 
     def _watch_default_rng(self, module: Any) -> None:
-        make = module.default_rng
+        make = getattr(module, "default_rng", None)
+        if make is None:
+            return
 
         @functools.wraps(make)
         def default_rng(*args: Any, **kwargs: Any) -> Any:

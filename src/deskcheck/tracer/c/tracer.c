@@ -4,6 +4,7 @@
    rare (Decimals, patterns, itertools, subclasses of builtins, ...) is asked of that very Python code.
    Nothing here runs the program's code or keeps a reference to its objects between events. */
 #include "collector.h"
+#include "layout.h"
 #include "heap.h"
 #include <errno.h>
 #include <limits.h>
@@ -547,6 +548,11 @@ static struct PyModuleDef definition = {
 PyMODINIT_FUNC
 PyInit__native(void)
 {
+    if (!is_laid_out_as_ours()) {
+        PyErr_Format(PyExc_ImportError, "the tracer's core was compiled for Python %s, and this one keeps its state "
+            "elsewhere", PY_VERSION);
+        return NULL;
+    }
     static const struct { PyObject **to; const char *text; } strings[] = {
         {&S_name, "__name__"}, {&S_inline, "inline"}, {&S_content, "content"}, {&S_place, "place"}, {&S_big, "big"},
         {&S_type_facts, "type_facts"}, {&S_code_facts, "code_facts"}, {&S_type_name, "type_name"},

@@ -669,8 +669,9 @@ _loops: dict[tuple[int, int], Any] = {}
 """These iterators, by frame and place on its stack. Between events they hold no sequence."""
 _attached: dict[int, list[tuple[Any, Any]]] = {}
 """By thread: those that hold one, with it, while an event is told."""
-_OVER = 3 * WORD
-"""Where such an iterator points to its sequence: behind its head and the number."""
+_NUMBER, _OVER = 2 * WORD, 3 * WORD
+"""Where such an iterator has the number, which may lie beyond a list that was shortened, and points to its
+sequence: behind its head."""
 _hold = ctypes.PYFUNCTYPE(None, ctypes.py_object)(("Py_IncRef", ctypes.pythonapi))
 _let_go = ctypes.PYFUNCTYPE(None, ctypes.py_object)(("Py_DecRef", ctypes.pythonapi))
 
@@ -680,16 +681,14 @@ def _loop_iterator(frame: int, position: int, over: Any, following: int) -> Any:
     place = (frame, position)
     known: Any = _loops.get(place)
     attached = _attached.setdefault(_thread_ident(), [])
-    if any(it is known for it, _ in attached):
-        known.__setstate__(following)
-        return known
-    if type(known) is not type(made):
-        known = _loops[place] = made
-    else:
-        _hold(over)
-        copy(id(known) + _OVER, ctypes.byref(ctypes.c_size_t(id(over))), WORD)
-    known.__setstate__(following)
-    attached.append((known, over))
+    if not any(it is known for it, _ in attached):
+        if type(known) is not type(made):
+            known = _loops[place] = made
+        else:
+            _hold(over)
+            copy(id(known) + _OVER, ctypes.byref(ctypes.c_size_t(id(over))), WORD)
+        attached.append((known, over))
+    copy(id(known) + _NUMBER, ctypes.byref(ctypes.c_size_t(following)), WORD)
     return known
 
 

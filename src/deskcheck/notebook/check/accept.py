@@ -1,5 +1,4 @@
-"""Writes what cells give now into their notebook, where it is other than what is stored, as tools for
-snapshots do."""
+"""Stores the fresh outputs of cells in their notebook, as snapshot tests are updated."""
 
 import json
 import os
@@ -24,9 +23,9 @@ from deskcheck.notebook.settings import CheckSettings
 from deskcheck.notebook.trajectory.trajectory import Execution, Output, shown_outputs
 
 _NEW = (CellStatus.DIFFERENT, CellStatus.NO_STORED_OUTPUT)
-"""What is accepted where no cell is named; of a cell without stored output if it shows something."""
+"""Statuses that are accepted if no cell is named. A cell without stored output must show something."""
 _ASKED = (*_NEW, CellStatus.NORMALISED)
-"""What can be accepted."""
+"""Statuses that can be accepted."""
 _INDENT = re.compile(r"\{\r?\n([ \t]*)\"")
 
 

@@ -670,10 +670,10 @@ class _Comparison:
         return "--allow-random" if random and self.settings.allow_random else None
 
     def _strict(self, cell: CellReport) -> CellReport:
-        """With ``--strict-random``, a cell that draws without a seed has not succeeded."""
+        """With ``--strict-random`` a cell that draws without a seed does not count as repeatable."""
         if not self.settings.strict_random or cell.note is None or cell.status not in _SUCCESSES:
             return cell
-        return replace(cell, status=CellStatus.NOT_REPEATABLE, unstable=cell.note, note=None)
+        return replace(cell, status=CellStatus.NOT_REPEATABLE)
 
     def _withheld(self, cell: CellReport, before: "_Before") -> str | None:
         """The rule that kept a variable of the environment from a cell that reads it: itself, or by what

@@ -1,8 +1,8 @@
 """Commands of cells (``!ls``), with output as stock kernels show it.
 
-A stock kernel runs them on a terminal: standard error comes in the same stream as standard output, and lines
-end with a carriage return too. In the sandbox there is no terminal, so that a pipe stands for both. Programs
-that look for a terminal find none. Runs in the kernel's process."""
+A stock kernel runs them on a terminal, which merges standard error with standard output and ends lines with
+``\\r\\n``. The sandbox has no terminal, so a pipe takes both streams, and the line ends are written here.
+Programs that look for a terminal do not find one. Runs in the kernel's process."""
 
 import codecs
 import os

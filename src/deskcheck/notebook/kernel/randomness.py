@@ -30,7 +30,7 @@ _FLIPPED = {1: 0x12DD9BB3, 2: 0x92CDB9B7}
 """Run -> the word of a state from which tempering makes a word of ones, and one of ones after a zero.
 Tempering is linear: two states whose words differ in this draw numbers that differ in all these bits."""
 _DECIDING = (63, 31, 8, 0)
-"""Bits of a generator's first number by which numpy decides between two values: `random`, `integers`, the
+"""Bits of a generator's first number by which numpy decides between two values: in `random`, `integers`, the
 sign of `normal`, `shuffle`."""
 _MOST = 200
 """So many generators are followed, those made last."""

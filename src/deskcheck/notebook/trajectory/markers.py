@@ -16,11 +16,11 @@ class Marker(StrEnum):
     RAISES = "raises"
     """An exception may leave it."""
     IGNORE = "ignore"
-    """What it gives may be another than is stored."""
+    """Its output may differ from the stored one."""
     CHECK = "check"
-    """What it gives is to be compared, also where others are not."""
+    """Its output is compared even with ``--lax``."""
     RANDOM = "random"
-    """What it gives may be another in each run."""
+    """Its output may differ between runs."""
 
 
 _WORDS = {

@@ -39,6 +39,7 @@ F_STRINGS = "PEP 701: f-strings are compiled in other steps, with other position
 SORTS = "3.13 compares in another order when it sorts (gh-116554)"
 KEPT_FRAMES = "3.13 finalises what a kept frame holds at another moment (PEP 667)"
 RECURSION = "how many frames fit under the recursion limit, at which the reference tracer ends"
+PROPERTY_NAMES = "properties have a __name__ from 3.13 on, which class methods around them copy"
 MONITORING = "sys.monitoring is there from 3.12 on"
 HOOKS = "the program shows our trace function, or what a profiler sees of comprehensions (PEP 709)"
 OUTSIDE = "clocks, process ids, threads, the collector or paths decide: no two runs are the same"
@@ -96,6 +97,7 @@ DIFFERENCES = {
     "scope_class_bodies": CLASS_BODIES,
     "setprofile_user": HOOKS,
     "settrace_checks_itself": HOOKS,
+    "subclass_descriptors_hostile": PROPERTY_NAMES,
     "threads_join": OUTSIDE,
     "threads_local": OUTSIDE,
     "threads_pool": OUTSIDE,

@@ -665,7 +665,7 @@ def facts(code: CodeType) -> CodeFacts:
 _LOOPED_OVER = (list, tuple, str, bytes)
 """From 3.15 on a loop over one of these has no iterator: the sequence lies on the stack, and above it the
 number of its next item. It is shown with the iterator that earlier versions have."""
-_loops: dict[tuple[int, int], Any] = {}
+_loops: dict[int, dict[int, Any]] = {}
 """These iterators, by frame and place on its stack. Between events they hold no sequence."""
 _attached: dict[int, list[tuple[Any, Any]]] = {}
 """By thread: those that hold one, with it, while an event is told."""
@@ -678,18 +678,32 @@ _let_go = ctypes.PYFUNCTYPE(None, ctypes.py_object)(("Py_DecRef", ctypes.pythona
 
 def _loop_iterator(frame: int, position: int, over: Any, following: int) -> Any:
     made: Any = iter(over)
-    place = (frame, position)
-    known: Any = _loops.get(place)
+    places = _loops.setdefault(frame, {})
+    known: Any = places.get(position)
     attached = _attached.setdefault(_thread_ident(), [])
     if not any(it is known for it, _ in attached):
         if type(known) is not type(made):
-            known = _loops[place] = made
+            known = places[position] = made
         else:
             _hold(over)
             copy(id(known) + _OVER, ctypes.byref(ctypes.c_size_t(id(over))), WORD)
         attached.append((known, over))
     copy(id(known) + _NUMBER, ctypes.byref(ctypes.c_size_t(following)), WORD)
     return known
+
+
+def end_loops(frame: FrameType, *, over: bool) -> None:
+    """Forget the loops without an iterator whose slots are no longer in use: the next loop there is another.
+
+    The jump back to the loop around one is an event, so none ends and begins unseen. over: the frame is.
+    """
+    if id(frame) not in _loops:
+        return
+    places = {} if over else FrameView(frame).loops_in(_loops[id(frame)])
+    if places:
+        _loops[id(frame)] = places
+    else:
+        del _loops[id(frame)]
 
 
 def detach_loops() -> None:
@@ -814,6 +828,16 @@ class FrameView:
         """How many slots of the value stack are filled before the frame goes on."""
         depth = self._told_depth(top)
         return len(self.facts.before.get(self.offset, ())) if depth is None else depth
+
+    def loops_in(self, places: dict[int, Any]) -> dict[int, Any]:
+        """Of iterators by their places on the stack, those in whose places the number of a loop still lies."""
+        assert LAYOUT is not None
+        depth, base = self._depth(self._stacktop()), LAYOUT.localsplus + len(self.facts.names)
+        return {
+            position: iterator
+            for position, iterator in places.items()
+            if position < depth and self._words[base + position] & _TAGS == _TAGS
+        }
 
     def stack(self, *, suspended: bool = False, yields: bool = False) -> list[Any]:
         """What lies on the value stack and is data: outermost first, without empty slots, saved

@@ -27,7 +27,7 @@ from typing import Any
 
 from deskcheck.recording.trace import Kind
 from deskcheck.tracer._guest import Guest, Local, Told
-from deskcheck.tracer.frames import EMPTY, CodeFacts, FrameView, detach_loops, facts, forget_loops
+from deskcheck.tracer.frames import EMPTY, CodeFacts, FrameView, detach_loops, end_loops, facts, forget_loops
 from deskcheck.tracer.limits import Granularity, TraceLimits
 from deskcheck.tracer.snapshot import (
     HEAP,
@@ -622,6 +622,8 @@ class _Thread:
 
     def _emit(self, kind: Kind, record: _Frame, frame: FrameType, line: int, **given: Any) -> None:
         """Write one event of `record`. `frame` is its frame, or a comprehension's inside it."""
+        if kind is not Kind.RAISE:
+            end_loops(frame, over=kind in (Kind.RETURN, Kind.UNWIND))
         if self._repeats(kind, record, frame, line):
             return
         if self.index >= self.tracer.limits.events:

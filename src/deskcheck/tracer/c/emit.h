@@ -452,12 +452,22 @@ quiet_line(Thread *t, Rec *r, PyFrameObject *frame, View *v)
     return true;
 }
 
+static void
+end_loops_at(Thread *t, int kind, const View *v)
+{
+    if (kind != K_RAISE && t->loops.used) end_loops(t, v, kind == K_RETURN || kind == K_UNWIND ? 0 : view_depth(v));
+}
+
 /* Write one event of `r`. `frame` is its frame, or a comprehension's inside it (_emit). */
 static int
 emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *value)
 {
     Core *core = t->core;
-    if (core->repetitions && repeats(t, kind, r, frame, line)) return 0;
+    if (core->repetitions && repeats(t, kind, r, frame, line)) {
+        View left_out;
+        if (t->loops.used && view_of(t, frame, &left_out) == 0) end_loops_at(t, kind, &left_out);
+        return PyErr_Occurred() ? -1 : 0;
+    }
     if (t->index >= core->events) return give_up(t, "events");
     if (has_subinterpreters()) return give_up(t, "subinterpreters");
     if (line < 0) line = r->line ? r->line : r->info->first_line;  /* an instruction without a line */
@@ -483,6 +493,7 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
     int n = views_of(t, frame, views);
     if (n < 0) return -1;
     View *top = &views[n - 1];
+    end_loops_at(t, kind, top);
     bool shows_stack = kind == K_CALL || kind == K_LINE || kind == K_RESUME || kind == K_YIELD;
     Pys *stack = &t->values;
     stack->n = 0;

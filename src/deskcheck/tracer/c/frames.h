@@ -270,15 +270,36 @@ tags_at(const View *v, int *depth)
     return v->info->pool + v->info->tags[unit];
 }
 
+/* FrameView.depth */
+static int
+view_depth(const View *v)
+{
+    int first = v->info->nnames, top = filled_slots(v->i), depth;
+    tags_at(v, &depth);
+    int count = top >= first ? top - first : top >= 0 || depth < 0 ? 0 : depth;
+    return count - (top < 0 && op_at(v->info, v->offset) & OP_NO_INTERRUPT);
+}
+
+/* Forget the loops without an iterator whose slots are no longer in use: the next loop there is another (FrameView.end_loops). The
+   jump back to the loop around one is an event, so none ends and begins unseen. */
+static void
+end_loops(Thread *t, const View *v, int count)
+{
+    Slot *slots = v->i->localsplus + v->info->nnames;
+    for (int p = 1; t->loops.used && p < v->info->code->co_stacksize; p++) {
+        SequenceIterator *it = map_get(&t->loops, (uint64_t)&slots[p]);
+        if (!it || it->over || (p < count && is_number(slots[p]) && loops_without_iterator(object_in(slots[p - 1])))) continue;
+        map_del(&t->loops, (uint64_t)&slots[p]);
+        loop_iterator_free(it);
+    }
+}
+
 /* FrameView.stack */
 static void
 view_stack(Thread *t, const View *v, bool yields, Pys *to)
 {
-    int first = v->info->nnames, top = filled_slots(v->i), depth;
+    int depth, count = view_depth(v) - (yields && KEEPS_YIELDED);
     const char *tags = tags_at(v, &depth);
-    int count = top >= first ? top - first : top >= 0 || depth < 0 ? 0 : depth;
-    if (top < 0 && op_at(v->info, v->offset) & OP_NO_INTERRUPT) count--;
-    if (yields && KEEPS_YIELDED) count--;
     size_t from = to->n;
     stack_values(t, v, count, depth, tags, false, to);
     if (v->info->iterates) {

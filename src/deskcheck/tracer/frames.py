@@ -830,7 +830,7 @@ class FrameView:
         return len(self.facts.before.get(self.offset, ())) if depth is None else depth
 
     def loops_in(self, places: dict[int, Any]) -> dict[int, Any]:
-        """Of iterators by their places on the stack, those in whose places the number of a loop still lies."""
+        """Of iterators by their places on the stack, those where the number of a loop still lies."""
         assert LAYOUT is not None
         depth, base = self._depth(self._stacktop()), LAYOUT.localsplus + len(self.facts.names)
         return {

@@ -54,6 +54,11 @@ SAME: list[tuple[str, str, tuple[str, ...]]] = [
     ("array([0, ..., 9])", "array([0, ..., 9], shape=(1000,))", ("numpy array shape",)),
     ("a    1\ndtype: int64", "a    1\nName: count, dtype: int64", ("pandas count name",)),
     (
+        TIMEIT.format("1.4 µs ± 3 ns", "1000").replace("runs, ", "runs,\n    "),
+        TIMEIT.format("1.5 µs ± 3 ns", "1,000"),
+        ("timing",),
+    ),
+    (
         "CPU times: user 1.4 s, sys: 7 ms, total: 1.4 s\nWall time: 1.45 s\nyes",
         "CPU times: user 3 µs, sys: 0 ns, total: 3 µs\nWall time: 1min 7s\nyes",
         ("timing",),

@@ -27,17 +27,23 @@ for source in json.load(sys.stdin):
     randomness.begin(source)
     namespace.pop("v", None)
     exec(source, namespace)
-    print(json.dumps([randomness.end(), repr(namespace.get("v"))]))
+    drew = randomness.end()
+    print(json.dumps([[*drew], sum(drew.values()), repr(namespace.get("v"))]))
 """
 
 
 def in_a_process(cells: list[str], run: int = 0) -> list[tuple[tuple[str, ...], str]]:
     """What each cell drew from, and what it left in ``v``."""
+    return [(drew, v) for drew, _, v in counted(cells, run)]
+
+
+def counted(cells: list[str], run: int = 0) -> list[tuple[tuple[str, ...], int, str]]:
+    """The same, with how many words it drew."""
     done = subprocess.run(
         [sys.executable, "-c", HARNESS, str(run)], input=json.dumps(cells), capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    return [(tuple(drew), v) for drew, v in map(json.loads, done.stdout.splitlines())]
+    return [(tuple(drew), draws, v) for drew, draws, v in map(json.loads, done.stdout.splitlines())]
 
 
 ONE = "numpy.random.default_rng()"
@@ -135,6 +141,61 @@ def test_a_library_that_draws_for_itself_is_named(tmp_path: Path) -> None:
     )
     cells = [f"import sys; sys.path.insert(0, {str(tmp_path)!r})", "import dealer", "dealer.deal()"]
     assert [drew for drew, _ in in_a_process(cells)] == [(), (), ("dealer (random.Random)",)]
+
+
+def test_what_modules_draw_while_they_are_imported_does_not_count(tmp_path: Path) -> None:
+    """Nor where one imports another; what the cell draws before and after counts."""
+    (tmp_path / "inner.py").write_text("import random\nX = [random.random() for _ in range(99)]\n")
+    (tmp_path / "outer.py").write_text(
+        "import random, numpy as np\nA = np.random.rand()\nimport inner\n"
+        "rng = np.random.default_rng()\nB = rng.random(), random.random()\n"
+    )
+    (tmp_path / "broken.py").write_text("import random\nrandom.random()\nraise ValueError('broken')\n")
+    caught = "try:\n    import broken\nexcept ValueError as error:\n    found = traceback.extract_tb(error.__traceback__)"
+    cells = [
+        f"import sys, random, traceback; sys.path.insert(0, {str(tmp_path)!r})",
+        "import outer",
+        "random.random(); import json.tool; random.random()",
+        f"{caught}\nv = [frame.filename.rpartition('/')[2] for frame in found]",
+        "outer.rng.random(3); random.getrandbits(32)",
+    ]
+    found = counted(cells)
+    outer = "outer (numpy.random.default_rng())"
+    assert [drew for drew, _, _ in found] == [(), (), ("random",), (), ("random", outer)]
+    assert [draws for _, draws, _ in found] == [0, 0, 4, 0, 7]
+    assert found[3][2] == "['<string>', 'broken.py']", "no frame of ours is in the traceback"
+
+
+def test_how_much_is_drawn() -> None:
+    """In words of 32 bits; what is not known is at least one."""
+    cells = {
+        "import random, numpy as np, os": 0,
+        "random.random()": 2,
+        "[random.random() for _ in range(600)]": 1200,
+        "random.gauss(0, 1)": 4,
+        "random.gauss(0, 1); random.gauss(0, 1)": 4,
+        "np.random.rand(5)": 10,
+        "rng = np.random.default_rng(); rng.random(3)": 6,
+        "rng.integers(2)": 2,
+        "rng.integers(2); rng.random(100)": 200,
+        "rng.random(10**5)": 624,
+        "os.urandom(9)": 3,
+        "os.urandom(16)": 624,
+        "dice = random.Random(); dice.random()": 2,
+    }
+    found = counted([*cells])
+    assert {source: draws for source, (_, draws, _) in zip(cells, found, strict=True)} == cells
+
+
+@pytest.mark.parametrize(
+    "event", ["random.random() < p", "np.random.rand() < p", "np.random.default_rng().random() < p"]
+)
+def test_a_branch_that_is_not_rare_is_decided_both_ways(event: str) -> None:
+    """Of three runs, whatever the first drew."""
+    cells = ["import random, numpy as np"] + [f"p = {n / 16}; v = bool({event})" for n in range(2, 15)] * 4
+    runs = [in_a_process(cells, run) for run in range(3)]
+    undecided = [cell for cell, *values in zip(cells, *runs, strict=True) if len({v for _, v in values}) < 2]
+    assert undecided == cells[:1]
 
 
 class TestRuns:

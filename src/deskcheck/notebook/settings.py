@@ -94,8 +94,8 @@ class NotebookSettings:
 
     root: what notebooks can read beside their folder is what lies below it; None: the top of the git
     repository that the folder lies in, or the folder alone. runs: in how many fresh kernels it runs at most,
-    if `repeat` says so: in two, and in further ones while a cell that drew without a seed shows the same in
-    all. Else it is one.
+    if `repeat` says so: in two, and in further ones while a cell that drew few numbers without a seed shows
+    the same in all. Else it is one.
 
     Raises ValueError where `runs` is less than two.
     """
@@ -129,15 +129,15 @@ class NotebookSettings:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckSettings:
     """How a notebook is checked. It is run up to `runs` times: a second time if a cell gives something else
-    than is stored or draws without a seed, and further times while a cell that drew shows the same in all.
-    root: as of `NotebookSettings`. kernel: an installed kernel (`deskcheck.notebook.installed`), in which
-    neither `sandbox` nor limits on memory, disk, processes and CPU time hold; None: deskcheck's own, of this
-    Python. parameters: values that a cell of ours assigns (`trajectory.parameters`): None, bool, int, float
-    or str. env: names of variables of this process's environment that cells have, too. normalisers: rules
-    that forgive differences (`deskcheck.notebook.check.normalise`); None: all that there are. allow_random:
-    cells that are not repeatable are accepted. lax: any output is accepted of cells that are not marked to be
-    compared. strict_random: those that draw without a seed are not
-    repeatable.
+    than is stored or draws without a seed, and further times while a cell that drew few numbers shows the
+    same in all. root: as of `NotebookSettings`. kernel: an installed kernel
+    (`deskcheck.notebook.installed`), in which neither `sandbox` nor limits on memory, disk, processes and
+    CPU time hold; None: deskcheck's own, of this Python. parameters: values that a cell of ours assigns
+    (`trajectory.parameters`): None, bool, int, float or str. env: names of variables of this process's
+    environment that cells have, too. normalisers: rules that forgive differences
+    (`deskcheck.notebook.check.normalise`); None: all that there are. allow_random: cells that are not
+    repeatable are accepted. lax: any output is accepted of cells that are not marked to be compared.
+    strict_random: those that draw without a seed are not repeatable.
 
     Raises ValueError for less than one run.
     """

@@ -535,6 +535,7 @@ _REPLY: dict[str, Field] = {
         and maybe(_is_state)(value.get("state"))
         and all(maybe(is_text)(value.get(name)) for name in ("rule", "missing"))
         and many(is_text)(value.get("drew", []))
+        and maybe(is_whole)(value.get("draws"))
     ),
 }
 

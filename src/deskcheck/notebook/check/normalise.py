@@ -197,9 +197,9 @@ _TIMING = (
     (re.compile(r"^CPU times: user .*$", re.MULTILINE), "CPU times: ..."),
     (re.compile(rf"^Wall time: (?:\d+(?:min|h|d) ?)*(?:{_DURATION})?$", re.MULTILINE), "Wall time: ..."),
     (re.compile(rf"^(?:Compiler|Parser) *(?:time)? *: {_DURATION}\n?", re.MULTILINE), ""),
-    (  # IPython before 6.0 said something else of other numbers of runs
+    (  # IPython before 6.0 said something else of other numbers of runs; authors of books wrap its lines
         re.compile(
-            r"^(?:.* ± .* per loop \(mean ± std\. dev\. of \d+ runs?, [\d,]+ loops? each\)"
+            r"^(?:.* ± .* per loop \(mean ±\s+std\.\s+dev\.\s+of\s+\d+\s+runs?,\s+[\d,]+\s+loops?\s+each\)"
             r"|[\d,]+ loops?, best of \d+: .* per loop)$",
             re.MULTILINE,
         ),

@@ -81,7 +81,8 @@ class Ran:
     confined: str | None = None
     """The rule of `refusals.RULES` that stood in its way."""
     drew: tuple[str, ...] = ()
-    """As `Execution.drew`."""
+    draws: int | None = None
+    """As of `Execution`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,6 +359,7 @@ class Kernel:
             state=facts.get("state"),
             confined=self._confined(facts, status, detail, collected),
             drew=tuple(facts.get("drew", ())),
+            draws=facts.get("draws"),
         )
 
     def _confined(

@@ -215,7 +215,8 @@ class _Door:
             "cpu_s": time.process_time() - cpu,
         }
         facts |= self.refusals.of(self._error())
-        facts["drew"] = [*self.randomness.end()]
+        drew = self.randomness.end()
+        facts |= {"drew": [*drew], "draws": sum(drew.values())}
         self.children.wait()
         if self.capture is not None and not silent:
             facts["state"] = self.capture.after_cell(self.shell.user_ns, self.shell.user_ns_hidden, code)

@@ -108,6 +108,8 @@ def marked(
         yield replace(step, repeats=None if unknown else found is None, difference=found)
 
 
+_FEW = 32
+"""Words of 32 bits, two for each number of `random.random`."""
 _LIMITS = {Status.TIMED_OUT, Status.OUT_OF_MEMORY}
 
 
@@ -115,10 +117,15 @@ def undecided(
     runs: Sequence[Iterable[Step]],
     forgives: Callable[[Execution, Execution], bool] = lambda one, other: False,
 ) -> bool:
-    """Whether a cell that drew without a seed shows the same in all runs so far, which may be chance."""
+    """Whether a cell that drew a few numbers without a seed shows the same in all runs so far, which may be
+    chance, as few numbers have few outcomes."""
     first, *others = runs
     return any(
-        isinstance(step, Execution) and step.drew and step.repeats and step.shown()
+        isinstance(step, Execution)
+        and step.drew
+        and (step.draws is None or step.draws <= _FEW)
+        and step.repeats
+        and step.shown()
         for step in marked(first, others, forgives)
     )
 

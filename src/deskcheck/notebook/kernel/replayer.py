@@ -370,6 +370,7 @@ def _execution(step: Execution, ran: Ran) -> Execution:
         state=ran.state,
         confined=ran.confined,
         drew=ran.drew,
+        draws=ran.draws,
     )
 
 

@@ -58,6 +58,7 @@ _SCHEMA = pa.schema(
         ("difference", pa.string()),
         ("confined", pa.string()),
         ("drew", pa.string()),
+        ("draws", pa.int64()),
         ("position", pa.int64()),
         ("type", pa.string()),
         ("inferred", pa.bool_()),

@@ -90,7 +90,8 @@ class Execution(Step):
     docs/reference/trajectory.md. detail: what `status` leaves open. repeats: whether every run of the
     trajectory in a fresh kernel gave the same text (`repeats`), and difference: where not; None if there was
     one run alone. confined: the rule of the sandbox that stood in its way (`kernel.refusals.RULES`). drew:
-    the random generators without a seed that it drew from. A figure that was not taken is None."""
+    the random generators without a seed that it drew from. draws: words of 32 bits that it drew from them, or
+    more. A figure that was not taken is None."""
 
     kind = "execution"
     cell: str
@@ -110,6 +111,7 @@ class Execution(Step):
     difference: str | None = None
     confined: str | None = None
     drew: tuple[str, ...] = ()
+    draws: int | None = None
 
     @property
     def error(self) -> Output | None:

@@ -28,10 +28,8 @@ from deskcheck.errors import InputError, RecordingError, own_failures
 from deskcheck.files import read_json
 from deskcheck.notebook.check.diff import DiffRow, diff
 from deskcheck.notebook.check.names import (
-    bound,
     changed,
     environment,
-    loaded,
     modules,
     written_globals,
 )
@@ -43,6 +41,7 @@ from deskcheck.notebook.kernel.repeats import Text, note, text_difference, undec
 from deskcheck.notebook.kernel.replayer import Reruns, SandboxKernels, replay
 from deskcheck.notebook.kernel.servers import Servers
 from deskcheck.notebook.settings import CheckSettings
+from deskcheck.notebook.state.dependencies import names_bound, names_read
 from deskcheck.notebook.trajectory.ipynb import notebook_files, read_notebook
 from deskcheck.notebook.trajectory.markers import Marker, markers_of
 from deskcheck.notebook.trajectory.parameters import assignments, with_parameters
@@ -757,7 +756,7 @@ class _Before:
         set_here, read_here = environment(cell.source)
         self.given |= set_here
         self.read |= read_here
-        gives = bound(cell.source) | set_here
+        gives = {*names_bound(cell.source)} | set_here
         if cell.status in (CellStatus.FAILED, CellStatus.TIMED_OUT, CellStatus.CONFINED):
             self.unbound |= {name: cell.number for name in gives if name not in self.unbound}
         elif self.unbound:
@@ -769,7 +768,7 @@ class _Before:
         rule = cell.limit or rule
         if rule is not None:
             self._refused[cell.number] = cell.source, rule
-        reads = loaded(cell.source) | read_here
+        reads = {*names_read(cell.source)} | read_here
         origin = cell.number if rule is not None else self._origin(reads)
         if origin is None:
             for name in gives:
@@ -794,7 +793,7 @@ class _Before:
             if number not in self._refused:
                 number = self._origin({*unknown})
         else:
-            number = self._origin(loaded(cell.source) | environment(cell.source)[1])
+            number = self._origin({*names_read(cell.source)} | environment(cell.source)[1])
         if number is None and cell.missing is not None:
             whole = os.path.basename(cell.missing.rstrip("/"))
             stem = whole.partition(".")[0]

@@ -132,7 +132,7 @@ def test_line_and_class_decide_and_the_message_is_told_apart(record: Record) -> 
     }
     for answer, (score, parts) in scores.items():
         found = score_answer(sample, f"[ANSWER]{answer}[/ANSWER]")
-        assert (found.score, tuple(found.metrics.values())) == (score, parts), answer
+        assert (found.score, tuple(found.metrics.values())) == (score, (score, *parts)), answer
 
 
 UNKNOWN = {
@@ -185,7 +185,7 @@ def test_a_message_that_nobody_can_know_is_not_asked_for(name: str, sandbox: San
     assert sample.prompt.endswith(NO_MESSAGE)
     for message in ("", ": odd", ": 1"):
         found = score_answer(sample, f"[ANSWER]{sample.answer}{message}[/ANSWER]")
-        assert found.metrics == {"right_line": 1, "right_class": 1, "right_message": 1}
+        assert found.metrics == {"lenient": 1, "right_line": 1, "right_class": 1, "right_message": 1}
 
 
 def test_where_the_stack_ends_is_not_asked(record: Record) -> None:
@@ -242,6 +242,7 @@ def test_by_all_models(record: Callable[..., Recording], tmp_path: Path) -> None
     )
     assert right.score == 1
     assert {name: found.value for name, found in right.metrics.items()} == {
+        "lenient": 1,
         "right_line": 1,
         "right_class": 1,
         "right_message": 1,

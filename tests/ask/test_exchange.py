@@ -37,7 +37,9 @@ def test_a_folder_of_tasks(questions: Path, tmp_path: Path) -> None:
     told = {path.stem: yaml.load(path.read_text(), loader) for path in (tmp_path / "tasks").glob("*.yaml")}
     assert told["deskcheck"]["task"] == [f"deskcheck_{kind}" for kind in KINDS if kind != "input"]
     step = told["deskcheck_step"]
-    assert [metric["metric"] for metric in step["metric_list"]] == ["score", "right_place", "right_values"]
+    assert [metric["metric"] for metric in step["metric_list"]] == [
+        *("score", "lenient", "right_place", "right_values")
+    ]
     assert (step["dataset_kwargs"], step["process_results"]) == (
         {"kind": "step"},
         "calls deskcheck_tasks.score",

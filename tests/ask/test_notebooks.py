@@ -197,7 +197,7 @@ def test_crashes(tmp_path: Path, seed: int) -> None:
     assert of_y.data["copy"] == "ZeroDivisionError"
     assert "y = x / 1" in of_y.parts["question"]
     assert "y: " not in of_y.parts["state"]
-    parts = ("right_class", "right_whether")
+    parts = ("lenient", "right_class", "right_whether")
     (of_name,) = (sample for sample in samples if sample.data["step"] == 7)
     for said, scores in {
         "NameError": (1, 1),
@@ -208,7 +208,8 @@ def test_crashes(tmp_path: Path, seed: int) -> None:
         "It raises": (0, 0),
     }.items():
         given = score_answer(of_name, f"[ANSWER]{said}[/ANSWER]")
-        assert (given.score, given.metrics) == (scores[0], dict(zip(parts, scores, strict=True))), said
+        metrics = dict(zip(parts, (scores[0], *scores), strict=True))
+        assert (given.score, given.metrics) == (scores[0], metrics), said
 
 
 def test_what_used_shows(tmp_path: Path) -> None:

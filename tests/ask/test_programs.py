@@ -164,7 +164,7 @@ def test_an_attack_scores_nothing(judge: Quick, name: str) -> None:
 def test_right_answers_and_how_many_tests_pass(judge: Quick) -> None:
     """The reference passes all; a wrong answer keeps what it passes; the judge goes on after all attacks."""
     assert score_answer(SAMPLE, said(RIGHT), judge=judge) == AnswerScore(
-        1.0, RIGHT.strip(), "", {"tests_passed": 1.0, "missing_module": 0.0}
+        1.0, RIGHT.strip(), "", {"lenient": 1.0, "tests_passed": 1.0, "missing_module": 0.0}
     )
     lucky = score_answer(SAMPLE, said("def f(x):\n    return [1, 2]"), judge=judge)
     assert (lucky.score, lucky.metrics["tests_passed"]) == (0, 2 / 3)

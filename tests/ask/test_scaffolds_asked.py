@@ -225,24 +225,22 @@ def test_what_questions_share_is_kept_in_the_run_folder(tmp_path: Path, record: 
 
     def thinker(prompt: str) -> str:
         asked.append(prompt)
-        return (
-            f"1. step {len(asked)}" if "Answer no question yet" in prompt else f"{OPEN}{prompt[-6:]}{CLOSE}"
-        )
+        return f"1. {len(asked)}" if "Answer no question yet" in prompt else f"{OPEN}{prompt[-1:]}{CLOSE}"
 
     name = f"thinker_{tmp_path.name}"
     baseline(name, about="counts its thoughts")(thinker)
     runs = [record(f"def f(n):\n    return n + {k}\n", "f", "(1)", id=str(k)) for k in range(4)]
     how = AskSettings(methods=("emulate",))
     (first,) = ask(runs, ["output"], [f"deskcheck/{name}"], out=tmp_path / "run", settings=how)
-    assert [row.answer for row in first.samples] == ["step 1"] * 4
+    assert [row.answer for row in first.samples] == ["1"] * 4
     (kept,) = json.loads((tmp_path / "run" / "shared.json").read_text()).values()
-    assert kept == "1. step 1"
+    assert kept == "1. 1"
     scaffolds.forget_shared()  # as another process begins
     (tmp_path / "run" / "results.json").unlink()
     for log in (tmp_path / "run" / "logs").glob("*.eval"):
         log.unlink()
     (again,) = ask(runs, ["output"], [f"deskcheck/{name}"], out=tmp_path / "run", settings=how)
-    assert [row.answer for row in again.samples] == ["step 1"] * 4
+    assert [row.answer for row in again.samples] == ["1"] * 4
     assert sum("Answer no question yet" in prompt for prompt in asked) == 1
 
 

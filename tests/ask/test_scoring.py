@@ -132,12 +132,21 @@ def test_near_misses_score_nothing(
     ],
 )
 def test_unreadable_answers_are_wrong_and_stay(samples: dict[str, Sample], completion: str) -> None:
-    """No answer between the marks: score 0 with a reason, never an exception and never dropped."""
+    """No answer between the marks: score 0 with a reason, never an exception and never dropped. A person may
+    read it all the same."""
     for sample in samples.values():
-        metrics = dict.fromkeys(METRICS.get(sample.data["form"], ()), 0.0)
-        assert score_answer(sample, completion, run=refuse) == AnswerScore(
+        found = score_answer(sample, completion, run=lambda program: RunResult(outcome=Outcome.RAISED))
+        lenient = found.metrics["lenient"]
+        metrics = dict.fromkeys(METRICS[sample.data["form"]], 0.0) | {"lenient": lenient}
+        assert found == AnswerScore(
             0.0, None, "no answer between [ANSWER] and [/ANSWER]", metrics, Reading.UNREADABLE
         )
+        assert lenient == (
+            sample.answer == "['RED']" and completion in ("['RED']", "The answer is ['RED'].", said_small)
+        )
+
+
+said_small = "[answer]['RED'][/answer]"
 
 
 @pytest.mark.parametrize(
@@ -171,7 +180,9 @@ def test_a_stop_word_closes_the_answer(samples: dict[str, Sample], stop_reason: 
     tokens as the end it is not, nor by the end of a text with several."""
     sample = samples["output"]
     right = f"So: [ANSWER]{sample.answer}"
-    assert score_answer(sample, right, stop_reason=stop_reason) == AnswerScore(1.0, sample.answer)
+    assert score_answer(sample, right, stop_reason=stop_reason) == AnswerScore(
+        1.0, sample.answer, metrics={"lenient": 1.0}
+    )
     assert score_answer(sample, "[ANSWER]\n", stop_reason=stop_reason).answer is None
     assert score_answer(sample, f"[ANSWER]x {right}", stop_reason=stop_reason).answer is None
     assert score_answer(sample, f"{right}[/ANSWER]", stop_reason="max_tokens").score == 1
@@ -251,16 +262,55 @@ def test_no_text_raises(samples: dict[str, Sample], text: str) -> None:
         assert score_answer(sample, said(text), run=lambda program: run_result).score in (0.0, 1.0)
 
 
-def test_the_last_closed_answer_counts(samples: dict[str, Sample]) -> None:
-    """Two answers: the last one; an answer quoted in prose before it does not count."""
-    output = samples["output"]
-    right, wrong = said("['RED']"), said("['BLUE']")
-    assert score_answer(output, wrong + right).score == 1
-    assert score_answer(output, right + wrong).score == 0
-    assert score_answer(output, right + "[ANSWER]['BL").score == 1
-    assert score_answer(output, right + "That is my [/ANSWER].").score == 1
-    assert score_answer(output, "It stands between [ANSWER] and [/ANSWER]: " + right).score == 1
-    assert score_answer(output, "[ANSWER] [ANSWER]['RED'][/ANSWER]").score == 1
+@pytest.mark.parametrize(
+    ("completion", "strict", "lenient"),
+    [
+        ("{wrong}{right}", 0, 1),
+        ("{right}{wrong}", 1, 1),
+        ("{right}[ANSWER]['BL", 1, 1),
+        ("{right}That is my [/ANSWER].", 1, 1),
+        ("It stands between [ANSWER] and [/ANSWER]: {right}", 0, 1),
+        ("[ANSWER] [ANSWER]['RED'][/ANSWER]", 1, 1),
+        ("{wrong}\n\nNow yours.\n\nProgram:\nx\nCall: g()\n{right}", 0, 0),
+        ("{right}\n\nCall: g()\n{wrong}", 1, 1),
+        ("<think>{wrong}</think>{right}", 1, 1),
+        ("<think>{right}</think>{wrong}", 0, 0),
+        ("<think>{right}</think>\nThe result is ['BLUE'].", 0, 0),
+        ("<thinking>{right}</thinking><think>or</think> {wrong}", 0, 0),
+        ("{wrong}, no\n</think>\n{right}", 1, 1),
+        ("<Think>{wrong}</THINK>It is `['RED']`", 0, 1),
+        (
+            "<|channel|>analysis<|message|>{wrong}<|end|><|start|>assistant<|channel|>final<|message|>{right}",
+            1,
+            1,
+        ),
+        ("analysisWe try {wrong}assistantfinal{right}", 1, 1),
+        ("[ANSWER]'<think>'[/ANSWER]{right}", 0, 1),
+    ],
+)
+def test_the_first_answer_counts(
+    samples: dict[str, Sample], completion: str, strict: int, lenient: int
+) -> None:
+    """Strictly, the first that is complete; as a person reads, the last before a new question. No draft."""
+    found = score_answer(samples["output"], completion.format(right=said("['RED']"), wrong=said("['BLUE']")))
+    assert (found.score, found.metrics["lenient"]) == (strict, lenient)
+
+
+@pytest.mark.parametrize(
+    "completion",
+    [
+        "<think>it may be [ANSWER]['RED'][/ANSWER], but",
+        "[ANSWER]['BLUE'][/ANSWER",
+        "<reasoning>[ANSWER]['RED'][/ANSWER]",
+        "<|channel|>analysis<|message|>[ANSWER]['RED'][/ANSWER]",
+    ],
+)
+def test_a_thought_without_an_end_says_nothing(samples: dict[str, Sample], completion: str) -> None:
+    """Whatever ended it."""
+    for stop_reason in (None, "stop", "length"):
+        found = score_answer(samples["output"], completion, stop_reason=stop_reason)
+        assert (found.score, found.metrics["lenient"], found.answer) == (0, 0, None)
+        assert found.reading == ("cut" if completion[0] == "<" or stop_reason == "length" else "unreadable")
 
 
 def test_an_assertion_is_read_for_its_value(samples: dict[str, Sample]) -> None:

@@ -100,8 +100,8 @@ def test_place_and_values_are_told_apart(rows: Recording) -> None:
         (sample.answer.replace("f 12", "g 12"), 0, 0, 1),
     ):
         found = scored(sample, answer)
-        assert (found.score, *found.metrics.values()) == (score, place, values), answer
-        assert list(found.metrics) == ["right_place", "right_values"]
+        assert (found.score, *found.metrics.values()) == (score, score, place, values), answer
+        assert list(found.metrics) == ["lenient", "right_place", "right_values"]
     for nonsense in (
         "",
         "f",

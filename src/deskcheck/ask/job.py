@@ -631,7 +631,7 @@ def _score_of(
         empty=_total(mine, Reading.EMPTY),
         refused=_total(mine, Reading.REFUSED),
         unreadable=_total(mine, Reading.UNREADABLE),
-        metrics={name: over(f"sum_{name}") for name in METRICS.get(kind, ())},
+        metrics={name: over(f"sum_{name}") for name in ("lenient", *METRICS.get(kind, ())[1:])},
         attempts={name: over_questions(values) for name, values in several.items()},
     )
 

@@ -325,12 +325,14 @@ def _print_scores(console: Console, results: list[Any]) -> None:
     for r in results:
         score = "-" if r.score is None else f"{r.score:.3f}"
         interval = "-" if r.low is None or r.high is None else f"{r.low:.3f} to {r.high:.3f}"
-        shown = [str(r.n), str(r.programs), score, interval, *(str(getattr(r, name)) for name in READINGS)]
+        lenient = "-" if r.lenient is None else f"{r.lenient.value:.3f}"
+        counts = [str(getattr(r, name)) for name in READINGS]
+        shown = [str(r.n), str(r.programs), score, interval, lenient, *counts]
         rows.append(((r.question, r.model, r.solver), shown))
-    numbers = ("n", "programs", "score", "95 % interval", *READINGS)
+    numbers = ("n", "programs", "score", "95 % interval", "lenient", *READINGS)
     print_table(console, ("question", "model", "method"), numbers, rows, optional=READINGS)
-    for name in dict.fromkeys(r.question for r in results if r.metrics):
-        _print_parts(console, name, [r for r in results if r.question == name and r.metrics])
+    for name in dict.fromkeys(r.question for r in results if r.parts):
+        _print_parts(console, name, [r for r in results if r.question == name and r.parts])
 
     named = [((r.question, r.model, r.solver), r) for r in results]
     print_attempts(console, ("question", "model", "method"), named)
@@ -338,10 +340,8 @@ def _print_scores(console: Console, results: list[Any]) -> None:
 
 def _print_parts(console: Console, question: str, results: list[Any]) -> None:
     """How right each part of an answer is, where parts are told apart."""
-    parts = list(dict.fromkeys(part for r in results for part in r.metrics))
-    rows = [
-        ((r.model, r.solver), [with_interval(r.metrics.get(part), r.n) for part in parts]) for r in results
-    ]
+    parts = list(dict.fromkeys(part for r in results for part in r.parts))
+    rows = [((r.model, r.solver), [with_interval(r.parts.get(part), r.n) for part in parts]) for r in results]
     heads = [part.replace("_", " ") for part in parts]
     print_table(console, ("model", "method"), heads, rows, title=f"{question}: the parts of the answer")
 

@@ -1,4 +1,6 @@
-"""From a completion, a model's raw text, to its answer."""
+"""From a completion, a model's raw text, to its answer.
+
+`lenient` has the ways in which answers are read that are in another form than was asked for."""
 
 import ast
 import re
@@ -8,36 +10,109 @@ from deskcheck.ask.answers.values import parse_expression
 OPEN, CLOSE = "[ANSWER]", "[/ANSWER]"
 
 _FENCE = re.compile(r"\A(`{3,})[\w+-]*[ \t]*\n(.*?)\n?[ \t]*\1\Z", re.DOTALL)
+_THOUGHT = re.compile(
+    r"<(?P<ends>/?)(?P<name>think|thinking|thought|thoughts|reasoning|reflection)>|\[ANSWER\]", re.IGNORECASE
+)
+_CHANNEL = re.compile(
+    r"<\|channel\|>\s*(\w+)[^<]*<\|message\|>(.*?)(?=<\|(?:end|return|start|call)\|>|\Z)", re.DOTALL
+)
+_PLAIN_CHANNELS = re.compile(r"\Aanalysis(?=[A-Z]).*assistantfinal", re.DOTALL)
+"""Where the marks of channels were left out as the tokens were made text."""
+_NEW_QUESTION = re.compile(
+    r"^(?:Now yours\.|An example\.|Program:|File [^\n]*:$|Call: |How it is run: |Function: "
+    r"|Executed (?:now|before),)",
+    re.MULTILINE,
+)
+"""How a question of ours begins: what a model writes after it is an exercise that it has invented."""
 
 
-def answer_in(completion: str, *, whole: bool = True, wrapped: bool = False) -> str | None:
-    """What stands between the last [ANSWER] that is closed and its [/ANSWER]; None if there is none.
+def without_thinking(completion: str) -> tuple[str, bool]:
+    """What a model says, without what it thought before: between ``<think>`` and ``</think>`` and their like,
+    before a ``</think>`` that nothing opened (prompts may do that), and in Harmony's channels other than
+    ``final``. And whether the completion ends in a thought, so that it says nothing more.
+
+    What stands between [ANSWER] and [/ANSWER] is an answer, whatever it is.
+    """
+    channels = _CHANNEL.findall(completion) if "<|channel|>" in completion else []
+    if channels:
+        final = [text for channel, text in channels if channel == "final"]
+        return (final[-1], False) if final else ("", True)
+    if plain := _PLAIN_CHANNELS.match(completion):
+        return completion[plain.end() :], False
+    said: list[str] = []
+    at, last_close = 0, completion.rfind(CLOSE)
+    lower = completion.lower()
+    while found := _THOUGHT.search(completion, at):
+        said.append(completion[at : found.start()])
+        at = found.end()
+        if found["name"] is None:
+            close = completion.find(CLOSE, at) if at <= last_close else -1
+            end = at if close < 0 else close + len(CLOSE)
+            said.append(completion[found.start() : end])
+            at = end
+        elif found["ends"]:
+            said.clear()
+        else:
+            mark = f"</{found['name'].lower()}>"
+            end = lower.find(mark, at) if len(lower) == len(completion) else completion.find(mark, at)
+            if end < 0:
+                return "".join(said), True
+            at = end + len(mark)
+    return "".join(said) + completion[at:], False
+
+
+def answer_in(
+    completion: str, *, whole: bool = True, wrapped: bool = False, lenient: bool = False
+) -> str | None:
+    """What stands between the first [ANSWER] and [/ANSWER] of what a model says; None if there is none.
 
     A single [ANSWER] without any [/ANSWER] is closed by the end of the completion: a server that has
     [/ANSWER] as its stop word does not send it. whole: False where the completion is known to be cut,
     at a limit of tokens for example. What was cut has not said what it meant: that end closes nothing.
 
-    Taken off: white space around it, a code fence or a pair of backticks around all of it. wrapped: fence and
-    backticks stay, as where a program prints them. Time is linear in the length of the completion.
+    Taken off: thoughts (`without_thinking`), white space around it, a code fence or a pair of backticks
+    around all of it. wrapped: fence and backticks stay, as where a program prints them. lenient: the last
+    such answer before a new question, with marks in other letters and brackets, too; without any, all that is
+    said. Time is linear in the length of the completion.
     """
-    close = completion.rfind(CLOSE)
-    start = completion.rfind(OPEN, 0, close) if close >= 0 else -1
-    if start >= 0:
-        start += len(OPEN)
-        text = completion[start : completion.find(CLOSE, start)].strip()
-    elif whole and close < 0 and completion.count(OPEN) == 1:
-        text = completion.partition(OPEN)[2].strip()
-        if not text:
-            return None
-    else:
-        return None
-    if wrapped:
+    said, thinks = without_thinking(completion)
+    text = _between(_MARKS.sub(_mark, said) if lenient else said, whole=whole and not thinks, last=lenient)
+    if text is None and lenient and whole and not thinks and OPEN not in said:
+        text = said.strip() or None
+    if text is None or wrapped:
         return text
     if text.startswith("```") and text.endswith("```") and (fenced := _FENCE.match(text)):
         return fenced[2].strip()
     if len(text) > 1 and text[0] == text[-1] == "`" and "`" not in text[1:-1]:
         return text[1:-1].strip()
     return text
+
+
+_MARKS = re.compile(r"[\[<](?P<ends>\s*/\s*)?\s*answer\s*[\]>]", re.IGNORECASE)
+
+
+def _mark(found: re.Match[str]) -> str:
+    return CLOSE if found["ends"] else OPEN
+
+
+def _between(said: str, *, whole: bool, last: bool) -> str | None:
+    """What stands between the first marks; last: between the last before a new question."""
+    close = said.find(CLOSE)
+    start = said.rfind(OPEN, 0, close) if close >= 0 else -1
+    while close >= 0 and start < 0:  # it closes nothing
+        begins = close + len(CLOSE)
+        close = said.find(CLOSE, begins)
+        start = said.rfind(OPEN, begins, close) if close >= 0 else -1
+    if start < 0:
+        if whole and CLOSE not in said and said.count(OPEN) == 1:
+            return said.partition(OPEN)[2].strip() or None
+        return None
+    if last:
+        new = _NEW_QUESTION.search(said, close)
+        close = said.rfind(CLOSE, close, new.start() if new else len(said))
+        start = said.rfind(OPEN, 0, close)
+    start += len(OPEN)
+    return said[start : said.find(CLOSE, start)].strip()
 
 
 def value_in(answer: str) -> str:

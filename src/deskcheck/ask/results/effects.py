@@ -64,7 +64,7 @@ class _Result(Protocol):
     @property
     def samples(self) -> Sequence[_Row]: ...
     @property
-    def metrics(self) -> Mapping[str, object]: ...
+    def parts(self) -> Mapping[str, object]: ...
 
 
 def by_sample(rows: Sequence[_Row], metric: str) -> dict[str, float]:
@@ -96,7 +96,7 @@ def effects(results: Sequence[_Result]) -> list[Effect]:
 
 def _effects(base: _Result, result: _Result, against: str) -> Iterator[Effect]:
     clusters = {row.id: row.cluster for row in base.samples}
-    for metric in (result.metrics if result.state else None) or ("score",):
+    for metric in (result.parts if result.state else None) or ("score",):
         first, second = (by_sample(each.samples, metric) for each in (base, result))
         if first.keys() != second.keys():  # of one alone nothing can be told, as by running
             both = first.keys() & second.keys()

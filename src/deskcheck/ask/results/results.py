@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 MEASURED = (
+    "lenient",
     *("exact", "rouge_l", "chrf", "by_value", "by_running"),
     *("right_line", "right_class", "right_message", "right_place", "right_values", "right_whether", "prefix"),
     "right_fields",
@@ -40,8 +41,9 @@ class ScoredSample:
     ``input`` question, one of the right ones). reason: why the score is 0. state: of questions about
     notebooks the view of the state, else empty. reading: what the completion is (`score.Reading`).
     stop_reason: why it ended, in Inspect's words; None where that is not known. epoch: which of several
-    answers of the model to this sample, from 1. exact, rouge_l, chrf, by_value: of those questions the
-    metrics (`score.METRICS`), None where a question has not that one. by_running: of next cells, where that
+    answers of the model to this sample, from 1. lenient: the score of the answer as a person would read it.
+    exact, rouge_l, chrf, by_value: of those questions the metrics (`score.METRICS`), None where a question
+    has not that one. by_running: of next cells, where that
     was asked for (`running`), None where it cannot be told. ran: what came of running it: the first
     difference, or why nothing can be told. right_line, right_class, right_message: of exceptions, each part.
     right_place, right_values: of a state one step on, each part. right_whether: of a cell that may raise,
@@ -79,6 +81,7 @@ class ScoredSample:
     reading: str = ""
     stop_reason: str | None = None
     epoch: int = 1
+    lenient: float | None = None
     exact: float | None = None
     rouge_l: float | None = None
     chrf: float | None = None
@@ -184,6 +187,16 @@ class Result:
     epochs: int = 1
     attempts: Mapping[str, Interval] = field(default_factory=dict)
     """Of several answers to each sample: ``pass@k``, ``majority``, ``consistency`` (`attempts`)."""
+
+    @property
+    def lenient(self) -> Interval | None:
+        """The score of the answers as a person would read them. None: logs of earlier versions have none."""
+        return self.metrics.get("lenient")
+
+    @property
+    def parts(self) -> dict[str, Interval]:
+        """The metrics that only this kind of question has."""
+        return {name: found for name, found in self.metrics.items() if name != "lenient"}
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the samples and what they took, JSON-able."""

@@ -15,6 +15,7 @@ from itertools import takewhile
 
 from deskcheck.ask.answers.allowed import Refused, arguments_in, names_of
 from deskcheck.ask.answers.code import code_in
+from deskcheck.ask.answers.lenient import Asked, read_leniently
 from deskcheck.ask.answers.objects import compare
 from deskcheck.ask.answers.outputs import same_output
 from deskcheck.ask.answers.parsing import (
@@ -25,9 +26,10 @@ from deskcheck.ask.answers.parsing import (
     name_in,
     next_line_in,
     value_in,
+    without_thinking,
 )
 from deskcheck.ask.answers.similarity import chrf, exact, lines_of, rouge_l
-from deskcheck.ask.answers.values import same, same_as_one, same_text
+from deskcheck.ask.answers.values import read_value, same, same_as_one, same_text
 from deskcheck.ask.kinds.program import FORMS, SPEED
 from deskcheck.ask.kinds.runs import path_of
 from deskcheck.ask.methods.solvers import read_state
@@ -44,9 +46,10 @@ Run = Callable[[Program], RunResult]
 """Runs a program that nobody trusts and says how that ended."""
 
 KEPT_ANSWER_CHARS = 10_000
+_SHOWN_CHARS = 60
 MEASURED_CHARS = 200_000
 """Of an answer about a notebook, for the metrics of text; what is longer is never an exact match."""
-METRICS = {
+_PARTS = {
     "cell_output": ("exact", "rouge_l", "chrf", "by_value"),
     "next_cell": ("exact", "rouge_l", "chrf"),
     "crash": ("right_class", "right_whether"),
@@ -59,9 +62,13 @@ METRICS = {
     "self_invoking": ("tests_passed", "missing_module", "base_right", "new_right"),
     "speed": ("tests_passed", "missing_module", "correct", "cost"),
 }
-"""Form of an answer -> the metrics of its score: of cells `similarity`'s and for outputs by value
-(`outputs`); of exceptions and of states each part; of crashes whether there is one; of paths the share of
-lines before the first mistake; of objects the class, and the share of attributes and items that are right;
+_FORMS = ("value", "object", "one_of", "stdout", "line", "name", "arguments", "own", *_PARTS)
+METRICS = {form: ("lenient", *_PARTS.get(form, ())) for form in _FORMS}
+"""Form of an answer -> the metrics of its score: ``lenient``, the score of the answer as a person would read
+it, though it is in another form than was asked for (`answers.lenient`); of cells `similarity`'s and for
+outputs by value (`outputs`); of exceptions and of states each part; of crashes whether there is one; of paths
+the share of lines before the first mistake; of objects the class, and the share of attributes and items that
+are right;
 of texts that a set compares as text, whether they are the same value; of programs the share of tests that
 pass, whether a module was missing, and of two functions each by itself; of programs to make faster
 `speed`'s."""
@@ -145,21 +152,56 @@ def score_answer(
             form.
         SandboxError: the place where answers are run failed, which says nothing about the answer.
     """
-    otherwise = reading_of(completion, stop_reason)
+    said, thinks = without_thinking(completion)
+    otherwise = reading_of(completion if thinks else said, stop_reason)
+    if thinks and otherwise is not Reading.REFUSED:
+        otherwise = Reading.CUT
     whole = otherwise not in (Reading.CUT, Reading.REFUSED)
     if sample.data["form"] in PROGRAM_FORMS:
-        return _score_program(sample, completion, otherwise, whole, judge)
-    answer = answer_in(completion, whole=whole)
-    if answer is None and sample.data["form"] == "step" and whole and completion.strip():
-        answer = completion  # a state stands in a fence, or alone
+        found = _score_program(sample, said, otherwise, whole, judge)
+        return _with_lenient(found, found.score)
+    strict = _strictly(sample, said, otherwise, whole, run)
+    lenient = strict.score if strict.score == 1 else _leniently(sample, said, whole, strict, run)
+    return _with_lenient(strict, lenient)
+
+
+def _with_lenient(found: AnswerScore, lenient: float) -> AnswerScore:
+    metrics = {name: figure for name, figure in found.metrics.items() if name != "lenient"}
+    return replace(found, metrics={"lenient": lenient, **metrics})
+
+
+def _strictly(sample: Sample, said: str, otherwise: Reading, whole: bool, run: Run | None) -> AnswerScore:
+    """The score of the answer in the form that was asked for."""
+    answer = answer_in(said, whole=whole)
+    if answer is None and sample.data["form"] == "step" and whole and said.strip():
+        answer = said  # a state stands in a fence, or alone
     if answer is None:
         return no_answer(sample, otherwise)
     found = _scored(sample, answer, run)
     if found.score < 1 and sample.data["form"] in _WRITTEN:
-        wrapped = answer_in(completion, whole=whole, wrapped=True)
+        wrapped = answer_in(said, whole=whole, wrapped=True)
         if wrapped is not None and wrapped != answer:
             found = max(_scored(sample, wrapped, run), found, key=lambda one: one.score)
     return found if found.readable else replace(found, reading=Reading.UNREADABLE)
+
+
+def _leniently(sample: Sample, said: str, whole: bool, strict: AnswerScore, run: Run | None) -> float:
+    """The score of the answer as a person would read it."""
+    answer = answer_in(said, whole=whole, lenient=True)
+    if answer is None:
+        return strict.score
+    if sample.data["form"] not in _FREE:
+        data = sample.data
+        right = sample.data["right"][0] if sample.data["form"] == "one_of" else sample.answer
+        asked = Asked(data["form"], right, data.get("variable"), sample.question)
+        answer = read_leniently(answer, asked)
+    if answer is None or answer == strict.answer:
+        return strict.score
+    return max(strict.score, _scored(sample, answer, run).score)
+
+
+_FREE = frozenset({"stdout", "text", "cell_output", "next_cell", "step", "object", "own"})
+"""Forms of answers whose text is taken as it is, between other marks or without any."""
 
 
 def no_answer(sample: Sample, reading: Reading, reason: str | None = None) -> AnswerScore:
@@ -177,7 +219,10 @@ def _scored(sample: Sample, answer: str, run: Run | None) -> AnswerScore:
     kept = answer[:KEPT_ANSWER_CHARS]
     match sample.data["form"]:
         case "value":
-            right = same(value_in(answer), sample.answer, strict=sample.data["strict"])
+            value = value_in(answer)
+            right = same(value, sample.answer, strict=sample.data["strict"])
+            if not right and read_value(sample.answer)[0] and not read_value(value)[0]:
+                return AnswerScore(0.0, None, f"no value: {value[:_SHOWN_CHARS]}")
             return AnswerScore(float(right), kept, "" if right else "another value")
         case "object":
             return _score_object(sample, answer, kept)

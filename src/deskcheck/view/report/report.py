@@ -159,15 +159,20 @@ def _scores_sheet(results: Sequence[Result]) -> Sheet:
             *KEYS,
             Column(name="score", format=".3f"),
             *INTERVAL,
+            Column(name="lenient", format=".3f"),
             *COUNTED,
             *(Column(name=name, format="d") for name in _READINGS),
         ),
         rows=[
-            (*names_of(r), r.score, r.low, r.high, r.n, r.programs, *(getattr(r, name) for name in _READINGS))
+            (
+                *(*names_of(r), r.score, r.low, r.high, r.lenient and r.lenient.value, r.n, r.programs),
+                *(getattr(r, name) for name in _READINGS),
+            )
             for r in results
         ],
         note="Low and high bound the 95 % interval, clustered by program (of questions about notebooks, by "
-        "notebook). Answers that cannot be read count as wrong.",
+        "notebook). Answers that are not in the form that was asked for count as wrong; lenient is the score "
+        "with these read as a person would.",
     )
 
 
@@ -179,7 +184,7 @@ def _metrics_sheet(results: Sequence[Result]) -> Sheet:
         rows=[
             (*names_of(r), name, found.value, found.low, found.high, found.n, found.clusters)
             for r in results
-            for name, found in (*r.metrics.items(), *r.attempts.items())
+            for name, found in (*r.parts.items(), *r.attempts.items())
         ],
     )
 

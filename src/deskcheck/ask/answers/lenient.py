@@ -1,0 +1,400 @@
+"""What a person would accept: one reading of an answer that is not in the form that was asked for.
+
+An answer is read in one way only, by the first rules of `RULES` that fit; whether it is right is then decided
+as for any other answer. Texts that say two things, or say one with a doubt, are not read.
+"""
+
+import itertools
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from deskcheck.ask.answers.parsing import exception_in, line_in, lines_in, name_in, next_line_in, value_in
+from deskcheck.ask.answers.values import parse_expression, read_value
+from deskcheck.fences import fenced_texts
+
+MAX_CHARS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What decides how an answer is read. form: of the answer (`Sample.data`). right: the right answer, whose
+    type counts, not its value. variable: that is asked about, if one is."""
+
+    form: str
+    right: str = ""
+    variable: str | None = None
+    question: str = ""
+
+    def reads(self, text: str) -> bool:
+        """Whether a text is in the form that was asked for."""
+        match self.form:
+            case "value" | "one_of":
+                return read_value(value_in(text))[0] if self.form == "value" or not self._of_lines else False
+            case "line":
+                return line_in(text) is not None
+            case "path":
+                return lines_in(text) is not None
+            case "name" | "crash":
+                return name_in(text) is not None
+            case "exception":
+                return exception_in(text) is not None
+            case "arguments":
+                return parse_expression(text) is not None
+        return False
+
+    @property
+    def _of_lines(self) -> bool:
+        return next_line_in(self.right) is not None
+
+    @property
+    def kind(self) -> type | None:
+        """The class of the right value."""
+        known, value = read_value(self.right)
+        return type(value) if known else None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A way in which answers are written. example: an answer, and what it is read as. read: from such a text
+    to one that is nearer to the form that was asked for; None: it is no such text. forms: of answers to
+    which it applies; empty: all that are read."""
+
+    name: str
+    example: tuple[str, str]
+    read: Callable[[str, Asked], str | None]
+    forms: tuple[str, ...] = ()
+
+
+def read_leniently(text: str, asked: Asked) -> str | None:
+    """The one reading of an answer, in the form that was asked for; None if it has none."""
+    text = text.strip()
+    if len(text) > MAX_CHARS:
+        return None
+    rules = [*rules_for(asked.form)]
+    for rule in rules:
+        if rule.name in _FIRST:
+            text = rule.read(text, asked) or text
+    for _ in range(_DEPTH):
+        if asked.reads(text):
+            return text
+        nearer = next(
+            (
+                found.strip()
+                for rule in rules
+                if (found := rule.read(text, asked)) is not None and found.strip() != text
+            ),
+            None,
+        )
+        if nearer is None:
+            return None
+        text = nearer
+    return None
+
+
+_DEPTH = 8
+"""Rules that one answer may need."""
+
+# -- what stands around an answer ------------------------------------------------------------------
+
+_AROUND = tuple(
+    re.compile(pattern, re.DOTALL)
+    for pattern in (
+        r"\*\*(?P<t>[^*]+)\*\*",
+        r"\*(?P<t>[^*]+)\*",
+        r"`+(?P<t>[^`]+)`+",
+        r"\$\$?(?P<t>[^$]+)\$\$?",
+        r"\\\((?P<t>.+)\\\)",
+        r"\\\[(?P<t>.+)\\\]",
+        r"\\boxed\{(?P<t>.+)\}",
+        r"\\(?:text|texttt|mathrm|mathtt)\{(?P<t>.+)\}",
+    )
+)
+
+
+def _unwrapped(text: str, asked: Asked) -> str | None:
+    for form in _AROUND:
+        if found := form.fullmatch(text):
+            return found["t"]
+    bare = text.replace("**", "")
+    return bare if bare != text and "'" not in text and '"' not in text else None
+
+
+def _fenced(text: str, asked: Asked) -> str | None:
+    blocks = [block for block in fenced_texts(text) if block.strip()] if "```" in text else []
+    return blocks[0] if len(blocks) == 1 else None
+
+
+def _punctuated(text: str, asked: Asked) -> str | None:
+    return text[:-1] if text[-1:] in ".;" else None
+
+
+def _whole_number(text: str, asked: Asked) -> str | None:
+    """``10.`` is a float in Python."""
+    return text[:-1] if asked.kind is int and re.fullmatch(r"[-+]?\d+\.", text) else None
+
+
+def _thousands(text: str, asked: Asked) -> str | None:
+    """Python would read a tuple."""
+    number = asked.kind in (int, float) and re.fullmatch(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?", text)
+    return text.replace(",", "") if number else None
+
+
+def _constant(text: str, asked: Asked) -> str | None:
+    known = {"true": "True", "false": "False", "none": "None", "null": "None"}
+    return (
+        known.get(text.lower()) if asked.kind in (bool, type(None)) and text not in known.values() else None
+    )
+
+
+# -- sentences -------------------------------------------------------------------------------------
+
+_SAYS = re.compile(
+    r"->|=>|→|⇒|⟹|:|={1,2}|\b(?:is now|is|are|was|will be|would be|returns?|returned|prints?|gives?|yields?"
+    r"|outputs?|equals?|becomes|evaluates to|raises?|runs|of type|class)\b",
+    re.IGNORECASE,
+)
+_DOUBT = re.compile(
+    r"\b(?:not|never|no|nor|isn't|doesn't|won't|if|unless|than|instead|wrong|maybe|perhaps|either|or|but|and|could"
+    r"|might|may|probably|until|before)\b|!=|[<>]=|≠",
+    re.IGNORECASE,
+)
+_PARTS = 12
+"""Of a sentence, after each of which the answer may stand."""
+_NAME = re.compile(r"[^\W\d]\w*")
+
+
+def _said(text: str, asked: Asked) -> str | None:
+    """``The answer is 10``, ``t = 10``, ``f(5) -> 10``."""
+    if "\n" in text:
+        return None
+    for says in itertools.islice(_SAYS.finditer(text), _PARTS):
+        head, rest = text[: says.start()].strip(), text[says.end() :].strip().removesuffix(".")
+        if _DOUBT.search(head):
+            return None
+        if (
+            _NAME.fullmatch(head.strip("`*"))
+            and asked.variable
+            and says[0][0] in ":="
+            and _of_another(head, asked)
+        ):
+            return None
+        if asked.form == "line" and says[0].lower().startswith(("return", "raise")):
+            continue
+        for found in (rest, rest.strip("`*$ "), _counted(rest, asked)):
+            if found and asked.reads(found) and not (asked.form in _NAMES and not _is_class(found)):
+                return found
+    return None
+
+
+_NAMES = ("name", "crash")
+_GENERAL = frozenset("answer result output value ans res ret returned".split())
+
+
+def _of_another(head: str, asked: Asked) -> bool:
+    name = head.strip("`*")
+    return name != asked.variable and name.lower() not in _GENERAL
+
+
+def _is_class(text: str) -> bool:
+    return _NAME.fullmatch(text.strip("'\"<>`").rpartition(".")[2]) is not None and " " not in text
+
+
+_WHY = re.compile(r"\b(?:because|since|as the|which|due to|so that)\b", re.IGNORECASE)
+_ASIDE = re.compile(r"\s\([^()]*[^\W\d]{2}[^()]*(?:\([^()]*\)[^()]*)?\)\Z")
+
+
+def _explained(text: str, asked: Asked) -> str | None:
+    """``10, because ...``, ``10 (the sum of all)``."""
+    found = None if "\n" in text else _WHY.search(text) or _ASIDE.search(text)
+    answer = text[: found.start()].rstrip(" ,;-\u2013\u2014") if found else ""
+    return answer if answer and not _DOUBT.search(answer) else None
+
+
+def _only_line(text: str, asked: Asked) -> str | None:
+    """Of several lines the only one that can be read."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) < 2 or asked.form in ("path", "exception") or asked.question == "changes":
+        return None
+    found = {read for line in lines if (read := _of_line(line, asked)) is not None}
+    return found.pop() if len(found) == 1 else None
+
+
+_CONCLUDES = re.compile(
+    r"\W*(?:so|therefore|thus|hence|finally|in conclusion|(?:the |my )?(?:final |correct |return(?:ed)? )*"
+    r"(?:answer|result|output|value))\b.*",
+    re.IGNORECASE,
+)
+
+
+def _conclusion(text: str, asked: Asked) -> str | None:
+    """The last of several lines, if it says that it is the answer."""
+    before, _, last = text.rpartition("\n")
+    return last if before and _CONCLUDES.fullmatch(last) else None
+
+
+def _of_line(line: str, asked: Asked) -> str | None:
+    """A line as an answer of its own, without looking into it further than one sentence."""
+    for text in (line, _unwrapped(line, asked) or "", _said(line.replace("**", ""), asked) or ""):
+        if text and asked.reads(text) and not (asked.form in _NAMES and not _is_class(text)):
+            return text
+    return None
+
+
+# -- by the form of the answer ---------------------------------------------------------------------
+
+_UNIT = re.compile(
+    r"(?P<t>\d+)\s+(?:times?|iterations?|passes|pass|loops?|runs?|rounds?)(?:\s+in\s+total)?", re.IGNORECASE
+)
+
+
+def _counted(text: str, asked: Asked) -> str | None:
+    found = _UNIT.fullmatch(text) if asked.question == "iterations" else None
+    return found["t"] if found else None
+
+
+_LINE = re.compile(
+    r"(?:the\s+)?(?:next\s+)?(?:line\s*)?(?:number|no\.?|nr\.?|#|L)?\s*[`'*]*(?P<t>\d{1,9})[`'*]*"
+    r"(?:\s*[:|(].*|\s*[,\u2013\u2014-]\s*[^\d]*)?",
+    re.IGNORECASE | re.DOTALL,
+)
+_ENDS = re.compile(r"(?:(?:it|the (?:function|frame|call))\s+)?(?P<t>return|raise)s?\b[^\d]*", re.IGNORECASE)
+
+
+def _line(text: str, asked: Asked) -> str | None:
+    found = _LINE.fullmatch(text) or _ENDS.fullmatch(text)
+    return found["t"].lower() if found and not re.search(r"\bor\b", text) else None
+
+
+_NUMBERED = re.compile(r"(?P<n>\d+)[.)]\s+(?P<t>\S.*)")
+_BULLET = re.compile(r"[-*•]\s+(?P<t>\S.*)")
+_WITH_CODE = re.compile(r"\W*(?:line|L)?\s*(?P<t>\d{1,9})\s*[:|]\s*\S.*", re.IGNORECASE)
+
+
+def _listed(text: str) -> list[str] | None:
+    """The items of a list that is written in lines, or with arrows between them."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) > 1:
+        numbered = [_NUMBERED.fullmatch(line) for line in lines]
+        if [found and int(found["n"]) for found in numbered] == [*range(1, len(lines) + 1)]:
+            return [found["t"] for found in numbered if found]
+        bullets = [_BULLET.fullmatch(line) for line in lines]
+        return [found["t"] for found in bullets if found] if all(bullets) else None
+    parts = re.split(r"\s*(?:->|=>|→|⇒)\s*", text)
+    return parts if len(parts) > 1 else None
+
+
+def _list(text: str, asked: Asked) -> str | None:
+    items = _listed(text) if asked.kind is list else None
+    return f"[{', '.join(items)}]" if items and all(read_value(item)[0] for item in items) else None
+
+
+def _numbered(text: str, asked: Asked) -> str | None:
+    items = _listed(text) if "\n" in text else None
+    return ", ".join(items) if items and all(map(line_in, items)) else None
+
+
+def _path(text: str, asked: Asked) -> str | None:
+    lines = [line for line in text.splitlines() if line.strip()]
+    with_code = [_WITH_CODE.fullmatch(line) for line in lines]
+    if len(lines) > 1 and all(with_code):
+        return ", ".join(found["t"] for found in with_code if found)
+    items = _listed(text) or re.split(r"[,\s]+", text.partition(":")[2] or text)
+    numbers = [
+        re.fullmatch(r"(?:lines?\s*|L|#)?(\d{1,9})", item.strip("`*[]. "), re.IGNORECASE) for item in items
+    ]
+    return ", ".join(found[1] for found in numbers if found) if all(numbers) else None
+
+
+_CHANGE = re.compile(
+    r"\W*?(?P<name>[^\W\d][\w.]*)[`'\"*]*\s*(?:is now|becomes|changes to|->|→|:|=)\s*(?P<value>.+?)[.,;]?",
+    re.IGNORECASE,
+)
+
+
+def _changes(text: str, asked: Asked) -> str | None:
+    if asked.question != "changes":
+        return None
+    found = [_CHANGE.fullmatch(line.strip()) for line in text.splitlines() if line.strip()]
+    pairs = [(one["name"], one["value"].strip("`")) for one in found if one]
+    if not pairs or len(pairs) < len(found) or not all(read_value(value)[0] for _, value in pairs):
+        return None
+    return "{" + ", ".join(f"{name!r}: {value}" for name, value in pairs) + "}"
+
+
+_RAISED = re.compile(
+    r"\b(?:[^\W\d]\w*\.)*(?P<name>[^\W\d]\w*(?:Error|Exception|Exit|Interrupt|Iteration|Warning))\b"
+)
+_AT = re.compile(r"\bline\s*(?:number\s*)?(?P<line>\d{1,9})\b|\A\W*L?(?P<first>\d{1,9})\b", re.IGNORECASE)
+_IN_FILE = re.compile(r'^\s*File "[^"]*", line (\d+)', re.MULTILINE)
+
+
+def _exception(text: str, asked: Asked) -> str | None:
+    """A class, a line and a message in another order; a whole traceback."""
+    frames = _IN_FILE.findall(text)
+    if frames:
+        last = text.rstrip().splitlines()[-1].strip().strip("`")
+        name, _, message = last.partition(":")
+        return f"{frames[-1]}: {name.strip()}: {message.strip()}"
+    names = {found["name"] for found in _RAISED.finditer(text)}
+    places = {found["line"] or found["first"] for found in _AT.finditer(text)}
+    if len(names) != 1 or len(places) != 1 or "\n" in text or re.search(r"\bor (?:line )?\d", text):
+        return None
+    after = text[next(_RAISED.finditer(text)).end() :]
+    said = re.match(r"\s*:\s*(?P<t>.*)|\((?P<q>['\"])(?P<r>.*)(?P=q)\)", after)
+    message = (said["t"] or said["r"] or "") if said else ""
+    message = re.sub(r"[\s,(\[]*(?:at|on|in|from)?\s*line\s*\d+[)\]]?\.?$", "", message, flags=re.IGNORECASE)
+    return f"{places.pop()}: {names.pop()}: {message}"
+
+
+def _no_exception(text: str, asked: Asked) -> str | None:
+    none = re.fullmatch(
+        r"(?:no|without an?) (?:exception|error)s?(?: (?:is|are) raised)?", text, re.IGNORECASE
+    )
+    return "None" if none else None
+
+
+def _prompted(text: str, asked: Asked) -> str | None:
+    """What an interpreter shows: the line after ``>>> f(5)``."""
+    shown = [line for line in text.splitlines() if not line.startswith((">>>", "..."))]
+    return "\n".join(shown) if text.startswith(">>>") and shown else None
+
+
+def _tuple(text: str, asked: Asked) -> str | None:
+    """``(4,)``, as a program would keep the arguments."""
+    found = re.fullmatch(r"\((?P<t>.+),\s*\)", text, re.DOTALL)
+    return f"({found['t']})" if found else None
+
+
+_VALUES = ("value", "one_of")
+_DATA = (*_VALUES, "arguments")
+_FIRST = ("thousands", "whole number", "tuple of arguments", "numbered list")
+"""Rules for texts that would be read as something else."""
+RULES = (
+    Rule("thousands", ("10,000", "10000"), _thousands, _VALUES),
+    Rule("whole number", ("10.", "10"), _whole_number, _VALUES),
+    Rule("tuple of arguments", ("(4,)", "(4)"), _tuple, ("arguments",)),
+    Rule("numbered list", ("1. 2\n2. 3\n3. 4", "2, 3, 4"), _numbered, ("path",)),
+    Rule("interpreter", (">>> f(5)\n10", "10"), _prompted, _VALUES),
+    Rule("code fence", ("It is:\n```python\n10\n```", "10"), _fenced),
+    Rule("emphasis, LaTeX", ("**\\boxed{10}**", "10"), _unwrapped),
+    Rule("constant", ("true", "True"), _constant, _VALUES),
+    Rule("unit", ("5 times", "5"), _counted, _VALUES),
+    Rule("list", ("0 -> 1 -> 2", "[0, 1, 2]"), _list, _VALUES),
+    Rule("changes", ("xs is now [0, 1]", "{'xs': [0, 1]}"), _changes, _VALUES),
+    Rule("line", ("line number 4", "4"), _line, ("line", "one_of")),
+    Rule("path", ("L2 -> L3 -> L4", "2, 3, 4"), _path, ("path",)),
+    Rule("exception", ("ValueError: no (line 7)", "7: ValueError: no"), _exception, ("exception",)),
+    Rule("no exception", ("no exception is raised", "None"), _no_exception, ("crash",)),
+    Rule("conclusion", ("t = 0\nt = 1\nTherefore f(5) = 1", "1"), _conclusion, (*_DATA, "line", *_NAMES)),
+    Rule("sentence", ("The function returns 10", "10"), _said, (*_DATA, "line", *_NAMES)),
+    Rule("full stop", ("True.", "True"), _punctuated),
+    Rule("explanation", ("10, because all are added", "10"), _explained, (*_DATA, "line", *_NAMES)),
+    Rule("only line", ("All numbers are added.\nt is 10", "10"), _only_line, (*_DATA, "line", *_NAMES)),
+)
+"""Tried in this order, again and again, until a text is in the form that was asked for."""
+
+
+def rules_for(form: str) -> Iterator[Rule]:
+    """Those that apply to a form of answers."""
+    return (rule for rule in RULES if not rule.forms or form in rule.forms)

@@ -84,6 +84,10 @@ class _Handler(BaseHTTPRequestHandler):
                     }
                 },
             )
+        elif ending == "page":
+            self.say(200, "<html>gateway</html>", kind="text/html")
+        elif ending == "never":
+            self.server.stop.wait(LONG_S)
         elif ending == "refused key":
             self.say(401, {"error": {"message": "no such key", "type": "auth"}})
         else:
@@ -91,10 +95,10 @@ class _Handler(BaseHTTPRequestHandler):
         with self.server.guard:
             self.server.answered[prompt] += trouble != "cut off"
 
-    def say(self, status: int, value: dict[str, Any], cut: bool = False) -> None:
-        raw = json.dumps(value).encode()
+    def say(self, status: int, value: Any, cut: bool = False, kind: str = "application/json") -> None:
+        raw = value.encode() if isinstance(value, str) else json.dumps(value).encode()
         self.send_response(status)
-        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(raw)))
         self.end_headers()
         self.wfile.write(raw[: len(raw) // 2] if cut else raw)

@@ -69,7 +69,7 @@ from deskcheck.recording import DeskcheckError, InputError, Recording
 
 if TYPE_CHECKING:
     from inspect_ai import Task
-    from inspect_ai.log import EvalLog
+    from inspect_ai.log import EvalError, EvalLog
     from inspect_ai.model import Model
 
 Display = Literal["none", "plain", "rich", "full", "log"]
@@ -475,6 +475,7 @@ def _put(
         for samples, _ in asked.values():
             oracle.forget(samples)
     rows, used = _rows(logs, asked)
+    failed = _failed(logs)
     if settings.run_cells:
         following = {key: those for key, those in rows.items() if key[0] == "next_cell"}
         did = by_running(row for those in following.values() for row in those)
@@ -482,13 +483,20 @@ def _put(
             ran = [(row, did[row.id, row.completion]) for row in those]
             rows[key] = tuple(replace(row, by_running=d.score, ran=d.why) for row, d in ran)
     results = [
-        result_of(*key, rows.get(key, ()), excluded, folder, used.get(key, ()))
+        result_of(*key, rows.get(key, ()), excluded, folder, used.get(key, ()), failed.get(key))
         for (question, state), (_, excluded) in asked.items()
         for model in models
         for method in settings.methods
         for key in [(question, state, method, str(model))]
     ]
-    write_results(results, folder, {**card, "energy": energy.to_dict()})
+    if failed:
+        whys = sum(failed.values(), Counter())
+        telling.note(
+            f"{whys.total()} requests failed, and are not in the scores: {'; '.join(whys)}. "
+            "The same command sends them again."
+        )
+    else:  # the run is over
+        write_results(results, folder, {**card, "energy": energy.to_dict()})
     return results
 
 
@@ -526,10 +534,7 @@ def _rows(
     rows: dict[Key, tuple[ScoredSample, ...]] = {}
     used: dict[Key, tuple[Usage, ...]] = {}
     for log in logs:
-        question, state, method = (
-            str((log.eval.metadata or {})[name]) for name in ("question", "state", "method")
-        )
-        key = (question, state, method, log.eval.model)
+        key = question, state, method, _ = _key_of(log)
         place = {sample.id: at for at, sample in enumerate(asked[question, state][0])}
 
         def order(row: ScoredSample | Usage, place: Mapping[str, int] = place) -> tuple[int, int]:
@@ -538,6 +543,36 @@ def _rows(
         rows[key] = tuple(sorted(scored_of(log, question, state, method), key=order))
         used[key] = tuple(sorted(usage_of(log, question, state, method), key=order))
     return rows, used
+
+
+def _key_of(log: "EvalLog") -> Key:
+    told = log.eval.metadata or {}
+    return str(told["question"]), str(told["state"]), str(told["method"]), log.eval.model
+
+
+def _failed(logs: "Sequence[EvalLog]") -> dict[Key, Counter[str]]:
+    """Why requests failed, and how many."""
+    found: dict[Key, Counter[str]] = {}
+    for log in logs:
+        for sample in log.samples or ():
+            if sample.error is not None:
+                found.setdefault(_key_of(log), Counter())[_why(sample.error)] += 1
+    return found
+
+
+_RAISED = re.compile(r"^([^\W\d][\w.]*(?:Error|Exception|Timeout)): *(\S.*)$", re.MULTILINE)
+
+
+def _why(error: "EvalError") -> str:
+    """What made a request fail, in a sentence: the exception that began it, not those of who tried again."""
+    raised = _RAISED.search(error.traceback)
+    if "Timeout" in error.message or (raised and "Timeout" in raised[1]):
+        return "no answer came in time (--timeout)"
+    if raised and raised[1].endswith("JSONDecodeError"):
+        return f"the answer is no completion: {raised[2]}"
+    return plain_text(f"{raised[1].rpartition('.')[2]}: {raised[2]}" if raised else error.message)[
+        :500
+    ].rstrip(".")
 
 
 def _inspected(
@@ -600,12 +635,12 @@ def _inspected(
         console.quiet = quiet
         logging.raiseExceptions = loud
     failed = next((log for log in found if log.status == "error"), None)
-    if failed is not None:
+    if failed is not None and not _scored(place):
         raise DeskcheckError(
             f"asking {failed.eval.model} did not finish: {_why_failed(failed)}. "
-            f"{len(_scored(place))} of {total} answers were scored; {kept}"
+            f"None of {total} answers was scored; {kept}"
         )
-    if len(found) < len(tasks) * len(models) or any(log.status != "success" for log in found):
+    if len(found) < len(tasks) * len(models) or any(log.status not in ("success", "error") for log in found):
         raise Interrupted(f"{len(_scored(place))} of {total} answers were scored; {kept}")
     wanted = {log.location for log in found}
     for path in place.glob("*.eval"):  # of runs that were killed; what they held is in the others
@@ -616,12 +651,13 @@ def _inspected(
 
 def _why_failed(log: "EvalLog") -> str:
     """What ended a task, or else the first of its samples that failed."""
-    from inspect_ai.log import read_eval_log_sample_summaries
+    from inspect_ai.log import read_eval_log
 
-    reasons = [log.error.message] if log.error is not None else []
-    if not reasons:
-        reasons = [sample.error for sample in read_eval_log_sample_summaries(log.location) if sample.error]
-    return plain_text(reasons[0])[:500].rstrip(".") if reasons else "its log does not tell why"
+    errors = [
+        sample.error for sample in read_eval_log(log.location).samples or () if sample.error is not None
+    ]
+    errors = errors or ([log.error] if log.error is not None else [])
+    return _why(errors[0]) if errors else "its log does not tell why"
 
 
 def _scored(place: Path) -> set[tuple[str, str, str, int]]:

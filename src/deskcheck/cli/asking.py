@@ -93,7 +93,10 @@ def ask(
 
 
 def _exit_unless_answered(results: Sequence[Any]) -> None:
-    """Exit with 2 where nothing was asked, with 1 where a model gave no text at all; both are said."""
+    """Exit with 2 where nothing was asked or requests failed, with 1 where a model gave no text at all; all
+    of it is said."""
+    if any(r.failed for r in results):
+        raise typer.Exit(2)
     silent = [r for r in results if r.n and r.refused + r.empty == r.n * r.epochs]
     for r in silent:
         said = f"{r.refused} requests were refused, {r.empty} completions are empty"

@@ -34,7 +34,7 @@ doc_to_text: "{{{{prompt}}}}"
 doc_to_target: "{{{{answer}}}}"
 process_results: !function deskcheck_tasks.score
 generation_kwargs:
-  until: []
+  until: ["[/ANSWER]"]
   do_sample: false
   max_gen_toks: {tokens}
 metric_list:

@@ -88,6 +88,9 @@ def options_of(generation: Generation) -> dict[str, Any]:
     given = {name: value for name, value in asdict(generation).items() if value is not None}
     if not generation.cache:
         del given["cache"]
+    given["attempt_timeout"] = generation.timeout  # Inspect's timeout alone ends no request
+    if stop := given.pop("stop"):
+        given["stop_seqs"] = [*stop]
     for model, (read, written) in given.pop("prices").items():
         _set_price(model, read, written)
     return given

@@ -66,6 +66,17 @@ class Generation(Prices):
         float | None, Setting("US dollars for one sample, at most, if Inspect knows the prices.", min=0)
     ] = None
     cache: Annotated[bool, Setting("Keep completions in Inspect's cache, and use those in it.")] = False
+    stop: Annotated[
+        tuple[str, ...],
+        Setting(
+            "Text at which the provider ends a completion. May be given again. By default none: some models "
+            "refuse them, and a draft would end there.",
+            metavar="TEXT",
+        ),
+    ] = ()
+    timeout: Annotated[
+        int, Setting("Seconds until a request is given up, with all that is sent again for it.", min=1)
+    ] = 1800
     max_retries: Annotated[
         int | None,
         Setting("Times that a failed request is sent again (no limit, with longer and longer waits).", min=0),
@@ -74,7 +85,9 @@ class Generation(Prices):
 
     def decisive(self) -> dict[str, Any]:
         """What decides the answers: not how they are fetched. Prices do where cost is limited."""
-        transport = {"cache", "max_retries", "max_connections"}
+        transport = {"cache", "max_retries", "max_connections", "timeout"}
+        if not self.stop:
+            transport.add("stop")
         if self.cost_limit is None:
             transport.add("prices")
         return {name: value for name, value in asdict(self).items() if name not in transport}

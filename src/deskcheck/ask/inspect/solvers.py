@@ -101,7 +101,7 @@ def direct() -> Solver:
     """The question as it is, one completion."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        return await generate(state)
+        return await generate(state, tool_calls="none")
 
     return solve
 
@@ -112,7 +112,7 @@ def chain_of_thought() -> Solver:
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         state.user_prompt.text += THINK
-        return await generate(state)
+        return await generate(state, tool_calls="none")
 
     return solve
 

@@ -5,6 +5,7 @@ used. In-task metrics are means: a metric that raises on part of a set kills the
 afterwards.
 """
 
+import math
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,6 +24,8 @@ from inspect_ai.dataset import Sample as InspectSample
 from inspect_ai.hooks import Hooks, ModelRetry, ModelUsageData, SampleEnd, TaskStart, hooks
 from inspect_ai.model import (
     ChatMessage,
+    ChatMessageAssistant,
+    ContentText,
     GenerateConfig,
     Model,
     ModelAPI,
@@ -31,7 +34,7 @@ from inspect_ai.model import (
     modelapi,
 )
 from inspect_ai.model._model import active_model
-from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, mean, metric, scorer
 from inspect_ai.solver import Solver, TaskState
 from inspect_ai.tool import ToolChoice, ToolInfo
 
@@ -56,7 +59,7 @@ from deskcheck.ask.samples.kind import Question
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.steps import StepOptions
 from deskcheck.ask.scoring import sandbox as _sandbox
-from deskcheck.ask.scoring.score import PROGRAM_FORMS, score_answer
+from deskcheck.ask.scoring.score import PROGRAM_FORMS, Reading, score_answer
 from deskcheck.files import read_file
 from deskcheck.recording import InputError
 
@@ -120,7 +123,36 @@ def _at_once() -> anyio.CapacityLimiter:
     return anyio.CapacityLimiter(os.cpu_count() or 1)
 
 
-@scorer(metrics=[mean()], name="scored")
+def _refuses(message: ChatMessageAssistant) -> bool:
+    """Whether it is the provider's refusal and no answer."""
+    parts = message.content if isinstance(message.content, list) else []
+    return any(isinstance(part, ContentText) and bool(part.refusal) for part in parts)
+
+
+@metric
+def lenient() -> Metric:
+    """The mean of the scores as a person would read the answers (`score.METRICS`)."""
+
+    def mean_of(scores: list[SampleScore]) -> float:
+        found = [(each.score.metadata or {}).get("metrics", {}).get("lenient") for each in scores]
+        known = [float(value) for value in found if value is not None]
+        return sum(known) / len(known) if known else math.nan
+
+    return mean_of
+
+
+@metric
+def unreadable() -> Metric:
+    """The share of answers that are not in the form that was asked for."""
+
+    def share(scores: list[SampleScore]) -> float:
+        found = [(each.score.metadata or {}).get("reading") == Reading.UNREADABLE for each in scores]
+        return sum(found) / len(found) if found else math.nan
+
+    return share
+
+
+@scorer(metrics=[mean(), lenient(), unreadable()], name="scored")
 def scored() -> Scorer:
     """Our scoring. An answer that cannot be read scores 0 and stays in n."""
 
@@ -130,7 +162,9 @@ def scored() -> Scorer:
         sample = sample_of(state)
         completion = state.output.completion
         # A sample that met a limit of Inspect's before its first answer has no choice to ask.
-        stopped = state.output.stop_reason if state.output.choices else None
+        stopped: str | None = state.output.stop_reason if state.output.choices else None
+        if stopped is not None and _refuses(state.output.message):
+            stopped = "refusal"
         if sample.data["form"] == "arguments":  # starts a process and waits for it
             given = await run_sync(
                 lambda: score_answer(sample, completion, run=_sandbox.run, stop_reason=stopped),

@@ -373,8 +373,10 @@ def answer_in_line(raw: bytes) -> Given:
 
 def _stop_reason(row: dict[str, object]) -> str | None:
     """OpenAI and vLLM tell it in ``finish_reason``, Anthropic and Inspect in ``stop_reason``. vLLM has
-    there the stop word or token that it met."""
+    there the stop word or token that it met. A message of OpenAI's that refuses says so in ``refusal``."""
     finish, stop = row.get("finish_reason"), row.get("stop_reason")
+    if row.get("refusal"):
+        return "refusal"
     if isinstance(finish, str):
         return finish
     if isinstance(stop, str):

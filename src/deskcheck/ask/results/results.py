@@ -187,6 +187,8 @@ class Result:
     epochs: int = 1
     attempts: Mapping[str, Interval] = field(default_factory=dict)
     """Of several answers to each sample: ``pass@k``, ``majority``, ``consistency`` (`attempts`)."""
+    failed: Mapping[str, int] = field(default_factory=dict)
+    """Why requests failed -> how many; they are not among the samples."""
 
     @property
     def lenient(self) -> Interval | None:
@@ -200,7 +202,7 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the samples and what they took, JSON-able."""
-        names = [name for name in self.__dataclass_fields__ if name not in ("samples", "usage")]
+        names = [name for name in self.__dataclass_fields__ if name not in ("samples", "usage", "failed")]
         told = {
             part: {name: asdict(found) for name, found in getattr(self, part).items()}
             for part in ("metrics", "attempts")
@@ -213,6 +215,8 @@ class Result:
 def scored_of(log: "EvalLog", question: str, state: str, method: str) -> Iterator[ScoredSample]:
     """The samples of a log of one of our tasks, as they were answered and scored."""
     for sample in log.samples or ():
+        if sample.error is not None:
+            continue
         score = (sample.scores or {})["scored"]
         told = dict(score.metadata or {})
         reason = score.explanation or ""
@@ -293,6 +297,7 @@ def result_of(
     excluded: Mapping[str, int],
     folder: Path,
     usage: tuple[Usage, ...] = (),
+    failed: Mapping[str, int] | None = None,
 ) -> Result:
     """What the samples of one model come to."""
     clusters = {row.id: row.cluster for row in rows}
@@ -329,6 +334,7 @@ def result_of(
         usage=usage,
         epochs=max((row.epoch for row in rows), default=1),
         attempts=tries,
+        failed=dict(failed or {}),
     )
 
 

@@ -157,6 +157,8 @@ def score_answer(
     if thinks and otherwise is not Reading.REFUSED:
         otherwise = Reading.CUT
     whole = otherwise not in (Reading.CUT, Reading.REFUSED)
+    if (stop_reason or "").lower() == "refusal":  # the text is the provider's
+        return no_answer(sample, Reading.REFUSED)
     if sample.data["form"] in PROGRAM_FORMS:
         found = _score_program(sample, said, otherwise, whole, judge)
         return _with_lenient(found, found.score)

@@ -62,7 +62,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        prompt = body["messages"][-1]["content"]
+        prompt = body["prompt"] if "prompt" in body else body["messages"][-1]["content"]
         with self.server.guard:
             self.server.requests[prompt] += 1
             self.server.bodies.append(body)
@@ -91,7 +91,11 @@ class _Handler(BaseHTTPRequestHandler):
         elif ending == "refused key":
             self.say(401, {"error": {"message": "no such key", "type": "auth"}})
         else:
-            self.say(200, _completion(self.server.answer(prompt), ending), cut=trouble == "cut off")
+            answered = _completion(self.server.answer(prompt), ending)
+            if "prompt" in body:
+                text = answered["choices"][0].pop("message")["content"]
+                answered["choices"][0]["text"] = text.removeprefix("[ANSWER]").partition("[/ANSWER]")[0]
+            self.say(200, answered, cut=trouble == "cut off")
         with self.server.guard:
             self.server.answered[prompt] += trouble != "cut off"
 

@@ -4,6 +4,7 @@ import functools
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -254,6 +255,28 @@ def test_inspect_can_go_on_too(place: Path) -> None:
 
 
 @pytest.mark.exhaustive
+def test_prompts_are_continued_with_examples(place: Path) -> None:
+    """Without a chat: a prompt ends with [ANSWER], and has as many examples as asked for, of other programs."""
+    with provider() as server:
+        more = ("--completion", "--shots", "2", "--json", "--out", "continued")
+        status, _printed, said = run(place, server, *more)
+        assert status == 0, said
+        assert {body["prompt"][-9:] for body in server.bodies} == {"\n[ANSWER]"}
+        assert all(body["stop"] == ["[/ANSWER]"] for body in server.bodies)
+        assert {body["prompt"].count("An example.") for body in server.bodies} == {2}
+        for body in server.bodies:
+            *shown, asked = re.findall(r"def (f\d)\(n\)", body["prompt"])
+            assert len(set(shown)) == 2
+            assert asked not in shown
+        rows = pq.read_table(place / "continued" / "samples.parquet").to_pylist()
+        assert all(row["completion"].startswith("[ANSWER]") for row in rows)
+        status, _, said = run(place, server, "--shots", "4", "--out", "too-many")
+        assert status == 2
+        assert "4 examples in each prompt need 5 programs, and 4 are asked about" in said
+        status, _, said = run(place, server, "--completion", "--method", "chain_of_thought", "--out", "talk")
+        assert (status, "--completion is for the method direct" in said) == (2, True)
+
+
 def test_settings_reach_the_provider(place: Path) -> None:
     """Limits, temperature, seed, epochs, prices; a sample that meets its limit of tokens is cut. The card
     tells them."""

@@ -286,6 +286,8 @@ def test_no_text_raises(samples: dict[str, Sample], text: str) -> None:
         ),
         ("analysisWe try {wrong}assistantfinal{right}", 1, 1),
         ("[ANSWER]'<think>'[/ANSWER]{right}", 0, 1),
+        ("[ANSWER]['RED']\n\nAn example.\n\nProgram:\nx\n{wrong}", 0, 1),
+        ("[ANSWER]['RED']\n\nAn example.\n\nProgram:\nx", 0, 1),
     ],
 )
 def test_the_first_answer_counts(

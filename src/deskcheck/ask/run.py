@@ -33,6 +33,7 @@ from deskcheck.ask.questions.notebooks import (
 )
 from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.ask.questions.settings import Sampling
+from deskcheck.ask.questions.shots import with_shots
 from deskcheck.ask.results.asked import Key
 from deskcheck.ask.results.effects import by_sample
 from deskcheck.ask.results.energy import metered
@@ -362,6 +363,13 @@ def _asked(
 
     told: what the run's card tells of what is asked."""
     asked = found.asked
+    if (shots := settings.sampling.shots) is not None:
+        asked = found.asked = {
+            key: (with_shots(samples, shots, seed=settings.sampling.seed), excluded)
+            for key, (samples, excluded) in asked.items()
+        }
+    if settings.generation.completion and set(settings.methods) != {"direct"}:
+        raise InputError("--completion is for the method direct: other methods need a chat.")
     check_answers(settings.methods, {_name(*key): samples for key, (samples, _) in asked.items()})
     model_args = settings.model_args
     servers = {str(model): url for model in models if (url := model.api.base_url)}
@@ -453,11 +461,14 @@ def _put(
     settings: AskSettings,
     telling: _Telling,
 ) -> list[Result]:
+    from deskcheck.ask.inspect.completion import continue_prompts
     from deskcheck.ask.inspect.solvers import forget, remember, token_of
     from deskcheck.ask.inspect.tasks import count_offline, now_in
 
     for model in models:
         count_offline(model)
+        if settings.generation.completion:
+            continue_prompts(model)
     asked, truths = found.asked, found.truths or {}
     runs = [remember(truth, token_of(card["recordings"], id_)) for id_, truth in truths.items()]
     begun = Path(card["folder"])

@@ -97,6 +97,13 @@ def _mark(found: re.Match[str]) -> str:
 
 def _between(said: str, *, whole: bool, last: bool) -> str | None:
     """What stands between the first marks; last: between the last before a new question."""
+    if (
+        last
+        and (new := _NEW_QUESTION.search(said))
+        and OPEN in said[: new.start()]
+        and CLOSE not in said[: new.start()]
+    ):
+        return said[: new.start()].partition(OPEN)[2].strip() or None
     close = said.find(CLOSE)
     start = said.rfind(OPEN, 0, close) if close >= 0 else -1
     while close >= 0 and start < 0:  # it closes nothing

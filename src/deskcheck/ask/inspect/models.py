@@ -88,6 +88,7 @@ def options_of(generation: Generation) -> dict[str, Any]:
     given = {name: value for name, value in asdict(generation).items() if value is not None}
     if not generation.cache:
         del given["cache"]
+    del given["completion"]
     given["attempt_timeout"] = generation.timeout  # Inspect's timeout alone ends no request
     if stop := given.pop("stop"):
         given["stop_seqs"] = [*stop]

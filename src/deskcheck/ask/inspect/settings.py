@@ -66,6 +66,13 @@ class Generation(Prices):
         float | None, Setting("US dollars for one sample, at most, if Inspect knows the prices.", min=0)
     ] = None
     cache: Annotated[bool, Setting("Keep completions in Inspect's cache, and use those in it.")] = False
+    completion: Annotated[
+        bool,
+        Setting(
+            "Have prompts continued, without a chat template, as base models need it: /v1/completions of a "
+            "server, up to [/ANSWER]."
+        ),
+    ] = False
     stop: Annotated[
         tuple[str, ...],
         Setting(
@@ -86,8 +93,7 @@ class Generation(Prices):
     def decisive(self) -> dict[str, Any]:
         """What decides the answers: not how they are fetched. Prices do where cost is limited."""
         transport = {"cache", "max_retries", "max_connections", "timeout"}
-        if not self.stop:
-            transport.add("stop")
+        transport |= {name for name in ("stop", "completion") if not getattr(self, name)}
         if self.cost_limit is None:
             transport.add("prices")
         return {name: value for name, value in asdict(self).items() if name not in transport}

@@ -18,6 +18,14 @@ class Sampling:
         Setting("Samples of each kind in all; they are drawn, and folders and programs take turns.", min=1),
     ] = None
     seed: Annotated[int, Setting("Seed of the draw of samples.")] = 0
+    shots: Annotated[
+        int | None,
+        Setting(
+            "Worked examples in each prompt, drawn from samples about other programs. By default the one "
+            "that deskcheck has.",
+            min=0,
+        ),
+    ] = None
     doubtful: Annotated[
         bool,
         Setting(

@@ -1,0 +1,52 @@
+"""Continuations of a prompt, without a chat template: how base models are asked."""
+
+from typing import Any
+
+from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput, ModelUsage
+from inspect_ai.tool import ToolChoice, ToolInfo
+
+from deskcheck.ask.answers.parsing import CLOSE, OPEN
+from deskcheck.errors import InputError
+
+MAX_TOKENS = 512
+"""Of a completion, where nobody says how many: servers stop after 16."""
+
+
+def continue_prompts(model: Model) -> None:
+    """Let a model continue each prompt after ``[ANSWER]``, until ``[/ANSWER]``: ``/v1/completions`` of a
+    server that speaks OpenAI's protocol, in place of its chat.
+
+    Raises InputError: the model is not one of such a server.
+    """
+    api: Any = model.api
+    if not hasattr(getattr(api, "client", None), "completions"):
+        raise InputError(
+            f"model {model}: --completion needs a server with OpenAI's /v1/completions. Name the model "
+            "openai-api/SERVICE/NAME, and give the server's address: -M base_url=http://127.0.0.1:8080/v1."
+        )
+
+    async def generate(
+        input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
+    ) -> ModelOutput:
+        answered = await api.client.completions.create(
+            model=api.service_model_name(),
+            prompt=f"{input[-1].text}\n{OPEN}",
+            max_tokens=config.max_tokens or MAX_TOKENS,
+            stop=[*(config.stop_seqs or ()), CLOSE],
+            **{
+                name: value
+                for name in ("temperature", "seed")
+                if (value := getattr(config, name)) is not None
+            },
+        )
+        (choice,) = answered.choices
+        cut = choice.finish_reason == "length"
+        output = ModelOutput.from_content(
+            str(model), OPEN + choice.text, stop_reason="max_tokens" if cut else "stop"
+        )
+        if answered.usage is not None:
+            read, written = answered.usage.prompt_tokens, answered.usage.completion_tokens
+            output.usage = ModelUsage(input_tokens=read, output_tokens=written, total_tokens=read + written)
+        return output
+
+    api.generate = generate

@@ -60,7 +60,8 @@ from deskcheck.notebook import (
     read_notebook,
     replay,
 )
-from deskcheck.notebook.kernel.kernel import CellLimits, Kernel, Surroundings
+from deskcheck.notebook.kernel.cell import CellLimits
+from deskcheck.notebook.kernel.kernel import Kernel, Surroundings
 from deskcheck.notebook.kernel.record import record_notebooks
 from deskcheck.notebook.state.capture import Capture
 from deskcheck.notebook.trajectory.file import read_trajectory

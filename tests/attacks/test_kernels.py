@@ -11,7 +11,8 @@ import pytest
 
 pytest.importorskip("ipykernel", reason="would have proved what a hostile kernel can do to the recorder")
 
-from deskcheck.notebook.kernel.kernel import CellLimits, Kernel
+from deskcheck.notebook.kernel.cell import CellLimits
+from deskcheck.notebook.kernel.kernel import Kernel
 from deskcheck.notebook.trajectory.trajectory import Status
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
@@ -126,10 +127,12 @@ def test_what_is_large_is_bounded(kernel: Kernel, name: str) -> None:
 def test_a_kernel_that_speaks_on_is_not_heard_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     """It has answered, and never says that it is idle; each message once had the caller wait for another half
     minute."""
-    monkeypatch.setattr("deskcheck.notebook.kernel.kernel._LATE_S", 3.0)
+    monkeypatch.setattr("deskcheck.notebook.kernel.cell._LATE_S", 3.0)
     limits = Limits(cpu_s=60, wall_s=600, memory_bytes=4 << 30)
     with Kernel(confinement=Confinement.STANDARD, limits=limits) as kernel:
-        monkeypatch.setattr("deskcheck.notebook.kernel.kernel._START_S", 4.0)
+        monkeypatch.setattr("deskcheck.notebook.kernel.cell._EVER_S", 4.0)
         ran = kernel.run(SAY + CELLS["speaks on without an end"], limits=CellLimits(cell_s=2))
-    assert ran.ended - ran.started < 60
+    assert ran.at is not None
+    assert ran.end is not None
+    assert ran.end - ran.at < 60
     assert ran.detail == "outputs may be missing: they did not arrive"

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from deskcheck.notebook.kernel.kernel import CellLimits, Kernel
+from deskcheck.notebook.kernel.cell import CellLimits
+from deskcheck.notebook.kernel.kernel import Kernel
 from deskcheck.notebook.state.capture import StateLimits
 from deskcheck.notebook.trajectory.trajectory import Execution, Status
 from deskcheck.sandbox.confinement import Confinement
@@ -46,7 +47,9 @@ class TestCells:
         assert ran.count == ran.outputs[1].count
         assert ran.wall_s is not None
         assert ran.cpu_s is not None
-        assert ran.started < ran.ended
+        assert ran.at is not None
+        assert ran.end is not None
+        assert ran.at < ran.end
         assert ran.state is not None
         assert ran.state["variables"]["kept"]["change"] in ("added", "rebound")
         assert "kept" in kernel.run("kept.append(2)").state["variables"]  # type: ignore[index]
@@ -94,7 +97,7 @@ class TestCells:
         assert (ran.status, ran.detail) == (Status.TIMED_OUT, "more than 1 s")
         assert ran.outputs[0].text == "begun\n"
         assert kernel.alive
-        monkeypatch.setattr("deskcheck.notebook.kernel.kernel._STOP_S", 0.5)  # of 20
+        monkeypatch.setattr("deskcheck.notebook.kernel.cell._STOP_S", 0.5)  # of 20
         deaf = (
             "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: time.sleep(0.1)"
         )

@@ -8,7 +8,8 @@ import pytest
 
 pytest.importorskip("ipykernel", reason="would have proved what a hostile kernel can do to the recorder")
 
-from deskcheck.notebook.kernel.kernel import CellLimits, Kernel
+from deskcheck.notebook.kernel.cell import CellLimits
+from deskcheck.notebook.kernel.kernel import Kernel
 from deskcheck.notebook.kernel.wire import Connection
 from deskcheck.notebook.trajectory.trajectory import Status
 from deskcheck.sandbox.confinement import Confinement

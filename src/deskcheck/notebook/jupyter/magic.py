@@ -167,7 +167,7 @@ class KernelRecorder:
             signal.signal(signal.SIGINT, before)
 
     def _begins(self, message: str, code: str, cell_id: str | None, meta: dict[str, Any]) -> str:
-        from deskcheck.notebook.kernel.kernel import CellLimits, Collected
+        from deskcheck.notebook.kernel.cell import CellLimits, Collected
 
         with self._lock:
             self._running[message] = Collected(CellLimits(), time.monotonic())
@@ -179,18 +179,14 @@ class KernelRecorder:
         running.take(shown(message["header"]["msg_type"], asked, message["content"]))
 
     def _ended(self, message: str, cell: str, code: str, reply: Any, figures: dict[str, Any]) -> None:
-        from deskcheck.notebook.trajectory.trajectory import Status
+        from deskcheck.notebook.kernel.cell import status_of
 
         # What it printed last is still on its way; ipykernel does the same before it replies.
         self.children.wait()
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
                 stream.flush()
-        status = Status.ERROR
-        if reply is None or reply.get("ename") == "KeyboardInterrupt":
-            status = Status.INTERRUPTED
-        elif reply.get("status") == "ok":
-            status = Status.OK
+        status = status_of(reply or {"ename": "KeyboardInterrupt"})
         state = None
         if self.capture is not None:
             state = self.capture.after_cell(self.shell.user_ns, self.shell.user_ns_hidden, code)

@@ -36,7 +36,7 @@ from traitlets import Bool, List, Unicode
 
 from deskcheck.errors import DeskcheckError
 from deskcheck.notebook.jupyter.magic import _deleted
-from deskcheck.notebook.kernel.kernel import CellLimits, Collected
+from deskcheck.notebook.kernel.cell import CellLimits, Collected, status_of
 from deskcheck.notebook.trajectory.ipynb import parse_notebook
 from deskcheck.notebook.trajectory.trajectory import Cell, Status, Trajectory
 from deskcheck.sandbox.decoder import shown
@@ -411,12 +411,7 @@ class ServerRecorder:
     async def _replied(self, watched: _Watched, message: dict[str, Any]) -> None:
         asked = message["parent_header"].get("msg_id")
         content = message["content"]
-        if content["status"] == "ok":
-            status = Status.OK
-        elif content.get("ename") == "KeyboardInterrupt":
-            status = Status.INTERRUPTED
-        else:
-            status = Status.ERROR
+        status = status_of(content)
         run = next((run for run in watched.runs if run.message == asked), None)
         if run is not None:
             run.status = status

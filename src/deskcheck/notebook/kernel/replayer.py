@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Protocol
 
-from deskcheck.notebook.kernel.kernel import NOTHING_AROUND, CellLimits, Kernel, Ran, Surroundings
+from deskcheck.notebook.kernel.cell import CellLimits, CellRunner
+from deskcheck.notebook.kernel.kernel import NOTHING_AROUND, Kernel, Surroundings
 from deskcheck.notebook.kernel.repeats import marked
 from deskcheck.notebook.kernel.servers import Servers
 from deskcheck.notebook.settings import ReplayLimits
@@ -56,25 +57,6 @@ class Reruns:
 
 
 ONCE = Reruns()
-
-
-class CellRunner(Protocol):
-    """A kernel that runs cells one after another, as `kernel.Kernel` does. Use it as a context manager."""
-
-    @property
-    def alive(self) -> bool: ...
-    def restart(self) -> None: ...
-    def run(
-        self,
-        source: str,
-        *,
-        limits: CellLimits | None = None,
-        cell_id: str | None = None,
-        interrupted: Callable[[], bool] = lambda: False,
-        within_s: float | None = None,
-    ) -> Ran: ...
-    def __enter__(self) -> Self: ...
-    def __exit__(self, *_: object) -> None: ...
 
 
 class Kernels(Protocol):
@@ -317,7 +299,7 @@ class _Replay:
             if self.interrupted():
                 # The cell was stopped by us: it is run again when the replay goes on.
                 raise KeyboardInterrupt
-            self.writer.write(_execution(step, ran))
+            self.writer.write(replace(ran, order=order))
             if not self.kernel.alive:
                 self.kernel.restart()
                 self.writer.write(Restart(why="died", order=order, at=time.time()))
@@ -349,29 +331,6 @@ class _Replay:
             again += 1
         self.writer.write(Restart(why="resumed", again=again, order=order, at=time.time()))
         return done
-
-
-def _execution(step: Execution, ran: Ran) -> Execution:
-    return Execution(
-        cell=step.cell,
-        source=step.source,
-        order=step.order,
-        at=ran.started,
-        end=ran.ended,
-        status=ran.status,
-        count=ran.count,
-        wall_s=ran.wall_s,
-        cpu_s=ran.cpu_s,
-        memory_before=ran.memory_before,
-        memory_after=ran.memory_after,
-        memory_peak=ran.memory_peak,
-        outputs=ran.outputs,
-        detail=ran.detail,
-        state=ran.state,
-        confined=ran.confined,
-        drew=ran.drew,
-        draws=ran.draws,
-    )
 
 
 def refusal_of(trajectory: Trajectory) -> str | None:

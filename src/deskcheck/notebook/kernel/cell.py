@@ -1,0 +1,355 @@
+"""A cell that runs in a kernel, followed until its reply and all its outputs are there, or it is stopped.
+
+One loop for deskcheck's own kernels and for installed ones; a kernel only passes messages on."""
+
+import abc
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from deskcheck.notebook.trajectory.trajectory import Execution, Output, Status
+from deskcheck.sandbox.decoder import BEYOND, GOES_ON, Forged, Message
+
+_STOP_S = 20.0
+"""For a cell to obey an interrupt."""
+AGAIN_S = 2.0
+"""Until a cell is interrupted again: an interrupt that comes before the cell begins is lost."""
+_LATE_S = 30.0
+"""Of silence after a cell's reply, until what it printed is given up that has not arrived."""
+_EVER_S = 30.0
+"""Beyond twice a cell's time, until a kernel that speaks on without end is no longer listened to."""
+LOOK_S = 0.25
+"""Between looks at whether the kernel lives."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellLimits:
+    """Bounds on what is recorded of one cell and how long it may run.
+
+    cell_s: wall time. output_chars: of all outputs of a cell together; what is beyond is counted and left
+    out. outputs: messages of a cell; later ones are left out, the last one kept says so."""
+
+    cell_s: float = 60.0
+    output_chars: int = 1 << 20
+    outputs: int = 10_000
+
+
+class CellRunner(abc.ABC):
+    """A kernel that runs cells one after another. Use it as a context manager; `run` is for one thread."""
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    @abc.abstractmethod
+    def alive(self) -> bool: ...
+
+    @abc.abstractmethod
+    def start(self) -> None:
+        """Start a process for the kernel and connect to it."""
+
+    @abc.abstractmethod
+    def stop(self) -> None:
+        """End the kernel's process; the next `start` makes another."""
+
+    @abc.abstractmethod
+    def close(self) -> None:
+        """End the kernel and what is there for it."""
+
+    def restart(self) -> None:
+        self.stop()
+        self.start()
+
+    @abc.abstractmethod
+    def interrupt(self) -> None:
+        """Have the cell that runs stopped, in Python by KeyboardInterrupt."""
+
+    @abc.abstractmethod
+    def send(self, source: str, cell_id: str | None) -> str:
+        """Ask for a cell to be run. The id of the request."""
+
+    @abc.abstractmethod
+    def next_output(self, seconds: float) -> Message | None:
+        """The next message of the outputs; None if none comes in time. Raises Forged."""
+
+    @abc.abstractmethod
+    def next_reply(self) -> Message | None:
+        """The next reply; None if none is there. Raises Forged."""
+
+    @abc.abstractmethod
+    def wait(self, seconds: float) -> None:
+        """Until a message of the kernel is there, at most so long."""
+
+    @property
+    @abc.abstractmethod
+    def outputs_are_over(self) -> bool:
+        """Whether no further output can come."""
+
+    @abc.abstractmethod
+    def after_cell(self) -> None:
+        """The cell has been followed to its end. Raises Forged."""
+
+    @abc.abstractmethod
+    def ending(self) -> tuple[Status, str]:
+        """How the kernel ended, which gave no reply to a cell."""
+
+    def with_facts(self, ran: Execution, reply: Mapping[str, Any]) -> Execution:
+        """The execution with what else the kernel tells of it. reply: empty where there was none."""
+        return ran
+
+    def run(
+        self,
+        source: str,
+        *,
+        limits: CellLimits | None = None,
+        cell_id: str | None = None,
+        interrupted: Callable[[], bool] = lambda: False,
+        within_s: float | None = None,
+    ) -> Execution:
+        """Run one cell: its execution, without the order of the notebook's cells. interrupted: asked a few
+        times a second; once it says so, the cell is stopped.
+
+        within_s: wall time that is left, if that is less than `limits.cell_s`. After a status `died` or
+        `out_of_memory`, and after a cell that did not let itself be stopped, the kernel is gone.
+        """
+        limits = limits or CellLimits()
+        started = time.time()
+        ran = Execution(cell=cell_id or "", source=source, status=Status.ERROR, order=(), at=started)
+        try:
+            source.encode("utf-8")
+        except UnicodeEncodeError as error:  # no message can hold it, and no compiler would take it
+            shown = Output(type="error", name=type(error).__name__, text=str(error), value=str(error))
+            return replace(ran, end=started, outputs=(shown,))
+        collected = Collected(limits, time.monotonic())
+        allowed_s = limits.cell_s if within_s is None else min(limits.cell_s, within_s)
+        cell = _Execution(self, self.send(source, cell_id), collected, allowed_s)
+        try:
+            cell.follow(interrupted)
+            self.after_cell()
+        except Forged as error:
+            cell.stopped, cell.reply = (Status.DIED, f"it wrote to the kernel's sockets: {error}"), None
+            self.stop()
+        ended, reply = time.time(), cell.reply or {}
+        status, detail = cell.status()
+        if reply and not collected.idle:
+            detail = f"{detail or ''}; outputs may be missing: they did not arrive".lstrip("; ")
+        ran = replace(
+            ran,
+            status=status,
+            detail=detail,
+            end=ended,
+            outputs=tuple(collected.outputs),
+            count=reply.get("execution_count", collected.count),
+            wall_s=ended - started,
+        )
+        return self.with_facts(ran, reply)
+
+
+def status_of(reply: Mapping[str, Any]) -> Status:
+    """How a cell ended, by the kernel's reply to it."""
+    if reply.get("status") == "ok":
+        return Status.OK
+    return Status.INTERRUPTED if reply.get("ename") == "KeyboardInterrupt" else Status.ERROR
+
+
+class _Execution:
+    """A cell that runs: its reply and its outputs, until both are there or it was stopped."""
+
+    def __init__(self, kernel: CellRunner, request: str, collected: "Collected", allowed_s: float) -> None:
+        self.kernel = kernel
+        self.request = request
+        self.collected = collected
+        self.allowed_s = allowed_s
+        self.reply: dict[str, Any] | None = None
+        self.stopped: tuple[Status, str] | None = None
+        self.late: float | None = None
+        """Once there is a reply: when to wait no longer for outputs."""
+        self.deadline, self.again = collected.clock + allowed_s, 0.0
+        self.latest = collected.clock + 2 * allowed_s + _EVER_S
+        """When to wait no longer, whatever comes: something may speak on without end."""
+
+    def follow(self, interrupted: Callable[[], bool]) -> None:
+        """Raises Forged: what came was not the kernel's."""
+        while self.late is None or (
+            not self.collected.idle and time.monotonic() < min(self.late, self.latest)
+        ):
+            found = self.kernel.next_output(0.0 if self.reply is None else 0.05)
+            if found is not None:
+                if found.parent == self.request:
+                    self.collected.take(found)
+                if self.late is not None:
+                    self.late = time.monotonic() + _LATE_S
+                if time.monotonic() < self.deadline:
+                    continue
+            elif self.reply is not None and self.kernel.outputs_are_over:
+                return
+            if self.reply is None and self._over(interrupted):
+                return
+
+    def _over(self, interrupted: Callable[[], bool]) -> bool:
+        """Look for the reply, or wait a moment. Whether nothing more is to come."""
+        found = self.kernel.next_reply()
+        if found is not None and found.parent == self.request and found.kind == "execute_reply":
+            self.reply = found.content
+            self.late = time.monotonic() + _LATE_S
+            return False
+        if not self.kernel.alive:
+            # What it printed last is on the way.
+            while (found := self.kernel.next_output(0.1)) is not None:
+                if found.parent == self.request:
+                    self.collected.take(found)
+            return True
+        if self._stopping(interrupted):
+            return True
+        self.kernel.wait(min(LOOK_S, max(0.0, self.deadline - time.monotonic())))
+        return False
+
+    def _stopping(self, interrupted: Callable[[], bool]) -> bool:
+        """Interrupt a cell whose time is over, once more after a while, and end its kernel at last. Whether
+        it has stopped."""
+        now = time.monotonic()
+        if self.stopped is None:
+            if interrupted() or now >= self.deadline:
+                why = (Status.TIMED_OUT, f"more than {self.allowed_s:g} s")
+                self.stopped = why if now >= self.deadline else (Status.INTERRUPTED, "")
+                self.kernel.interrupt()
+                self.deadline, self.again = now + _STOP_S, now + AGAIN_S
+            return False
+        if self.collected.idle and now >= self.again:
+            return True  # interrupted just before its cell began, a request ends without a reply
+        if now >= self.deadline:
+            status, detail = self.stopped
+            self.stopped = status, f"{detail}; it took no notice of an interrupt".lstrip("; ")
+            self.kernel.stop()
+            return True
+        if now >= self.again:
+            self.kernel.interrupt()
+            self.again = now + AGAIN_S
+        return False
+
+    def status(self) -> tuple[Status, str | None]:
+        if self.stopped is not None and (self.reply is None or self.reply.get("status") != "ok"):
+            return self.stopped[0], self.stopped[1] or None
+        return self.kernel.ending() if self.reply is None else (status_of(self.reply), None)
+
+
+_WORD_CHARS = 1000
+_MIMES, _MIME_CHARS = 100, 200
+_STREAMS = 10
+
+
+class Collected:
+    """The output messages of one cell, in the order of their arrival, bounded."""
+
+    def __init__(self, limits: CellLimits, clock: float) -> None:
+        self.limits = limits
+        self.clock = clock
+        self.outputs: list[Output] = []
+        self.idle = False
+        self.count: int | None = None
+        self.left = limits.output_chars
+        self.beyond: dict[str, int] = {}
+        """By stream: place of the last output of it, to which what is left out is added."""
+
+    def take(self, message: Message) -> None:
+        kind, content = message.kind, message.content
+        if kind == "status":
+            self.idle = content["execution_state"] == "idle"
+        elif kind == "execute_input":
+            self.count = content.get("execution_count")
+        elif kind == "stream":
+            self._stream(content["name"], content["text"], goes_on=content.get(GOES_ON, False))
+        elif kind == "clear_output":
+            self._add(Output(type=kind, wait=bool(content.get("wait")), at_s=self._at()))
+        elif kind == "error":
+            text = "\n".join(content["traceback"])
+            kept, length = self._cut(text)
+            beyond = content.get(BEYOND, 0)
+            self._add(
+                Output(
+                    type=kind,
+                    name=content["ename"][:_WORD_CHARS],
+                    value=content["evalue"][:10_000],
+                    text=kept,
+                    length=(length or len(text)) + beyond if beyond else length,
+                    at_s=self._at(),
+                )
+            )
+        elif kind in ("execute_result", "display_data", "update_display_data"):
+            self._display(kind, content)
+
+    def _at(self) -> float:
+        return round(time.monotonic() - self.clock, 6)
+
+    def _cut(self, text: str) -> tuple[str, int | None]:
+        if len(text) <= self.left:
+            self.left -= len(text)
+            return text, None
+        kept, self.left = text[: self.left], 0
+        return kept, len(text)
+
+    def _stream(self, name: str, text: str, *, goes_on: bool) -> None:
+        last = self.outputs[-1] if self.outputs else None
+        if goes_on and last is not None and last.type == "stream" and last.name == name and not last.length:
+            kept, length = self._cut(text)
+            whole = None if length is None else len(last.text or "") + length
+            if whole is not None:
+                self.beyond[name] = len(self.outputs) - 1
+            self.outputs[-1] = replace(last, text=(last.text or "") + kept, length=whole)
+            return
+        place = self.beyond.get(name)
+        if place is not None:
+            full = self.outputs[place]
+            self.outputs[place] = replace(full, length=(full.length or 0) + len(text))
+            return
+        kept, length = self._cut(text)
+        if length is None and len(self.outputs) >= self.limits.outputs:
+            kept, length = "", len(text)
+        self._add(Output(type="stream", name=name, text=kept, at_s=self._at(), length=length))
+        if length is not None and len(self.beyond) < _STREAMS:
+            self.beyond[name] = len(self.outputs) - 1
+
+    def _display(self, kind: str, content: dict[str, Any]) -> None:
+        kept: dict[str, Any] = {}
+        beyond = content.get(BEYOND, 0)
+        room = len(self.outputs) < self.limits.outputs
+        for mime, value in content["data"].items():
+            size = len(value) if isinstance(value, str) else len(str(value))
+            if size <= self.left and room and len(kept) < _MIMES and len(mime) <= _MIME_CHARS:
+                kept[mime] = value
+                self.left -= size
+            else:
+                beyond += size
+        self._add(
+            Output(
+                type=kind,
+                data=kept,
+                metadata=self._metadata(content["metadata"]),
+                display_id=content.get("transient", {}).get("display_id"),
+                count=content.get("execution_count"),
+                at_s=self._at(),
+                length=beyond + sum(map(len, map(str, kept.values()))) if beyond else None,
+            )
+        )
+
+    def _metadata(self, metadata: dict[str, Any]) -> dict[str, Any]:
+        """What is said of an output, which counts where it is long."""
+        size = len(str(metadata))
+        if size <= _WORD_CHARS:
+            return metadata
+        if size > self.left:
+            return {}
+        self.left -= size
+        return metadata
+
+    def _add(self, output: Output) -> None:
+        if len(self.outputs) < self.limits.outputs + (200 if output.type == "error" else 100):
+            self.outputs.append(output)
+            return
+        last = self.outputs[-1]
+        self.outputs[-1] = replace(last, length=(last.length or 0) + 1)

@@ -31,10 +31,10 @@ from deskcheck.notebook.trajectory.trajectory import (
     Step,
     Trajectory,
     advance,
-    check,
     from_dict,
     to_dict,
 )
+from tests.notebook.valid import check
 
 
 def head(*cells: Cell) -> Trajectory:

@@ -11,7 +11,7 @@ import pytest
 
 from deskcheck.errors import InputError
 from deskcheck.notebook.trajectory.git import read_history
-from deskcheck.notebook.trajectory.trajectory import check
+from tests.notebook.valid import check
 
 pytestmark = pytest.mark.skipif(
     shutil.which("git") is None, reason="no git: would have proved that histories are read"

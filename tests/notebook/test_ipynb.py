@@ -10,7 +10,8 @@ import pytest
 
 from deskcheck.errors import InputError
 from deskcheck.notebook.trajectory.ipynb import parse_notebook, read_notebook
-from deskcheck.notebook.trajectory.trajectory import Execution, Status, check
+from deskcheck.notebook.trajectory.trajectory import Execution, Status
+from tests.notebook.valid import check
 
 SHARED = Path(os.environ.get("DESKCHECK_SHARED", Path(__file__).parents[3] / "shared")) / "data" / "notebooks"
 

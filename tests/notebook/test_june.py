@@ -13,7 +13,8 @@ import pytest
 from deskcheck.errors import InputError
 from deskcheck.notebook.kernel.replayer import replay
 from deskcheck.notebook.trajectory.june import read_june
-from deskcheck.notebook.trajectory.trajectory import Insertion, Restart, Status, Trajectory, check
+from deskcheck.notebook.trajectory.trajectory import Insertion, Restart, Status, Trajectory
+from tests.notebook.valid import check
 
 COLUMNS = (
     "action_id time session_id kernel_id notebook_name event cell_index cell_num cell_type cell_source "

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from deskcheck.notebook import Execution, Status, Trajectory, read_trajectory
-from deskcheck.notebook.trajectory.trajectory import Restart, Step, check
+from deskcheck.notebook.trajectory.trajectory import Restart, Step
 from tests.notebook.jupyter import Server, content, until
+from tests.notebook.valid import check
 
 PROVED = "would have proved that a session of JupyterLab is recorded step for step"
 pytest.importorskip("jupyterlab", reason=PROVED)

@@ -10,7 +10,8 @@ from deskcheck.errors import RecordingError
 from deskcheck.notebook import Trajectory, read_trajectory
 from deskcheck.notebook.jupyter.live import Live
 from deskcheck.notebook.trajectory.masking import Mask
-from deskcheck.notebook.trajectory.trajectory import Cell, Restart, Status, check
+from deskcheck.notebook.trajectory.trajectory import Cell, Restart, Status
+from tests.notebook.valid import check
 from tests.sample import examples
 
 CELLS = (Cell(id="a", source="x = 1"), Cell(id="b", source="x"))

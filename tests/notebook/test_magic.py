@@ -7,8 +7,9 @@ import pytest
 
 from deskcheck.notebook import Trajectory, read_trajectory, states
 from deskcheck.notebook.trajectory.file import begun
-from deskcheck.notebook.trajectory.trajectory import Restart, check
+from deskcheck.notebook.trajectory.trajectory import Restart
 from tests.notebook.front_end import WAIT_S, Kernel
+from tests.notebook.valid import check
 
 pytest.importorskip("jupyter_client", reason="would have proved what %deskcheck records in a kernel")
 pytest.importorskip("ipykernel", reason="would have proved what %deskcheck records in a kernel")

@@ -16,8 +16,9 @@ from deskcheck.notebook.state.capture import StateLimits
 from deskcheck.notebook.state.state import states
 from deskcheck.notebook.trajectory.file import read_trajectory, trajectories
 from deskcheck.notebook.trajectory.ipynb import parse_notebook
-from deskcheck.notebook.trajectory.trajectory import Ended, Execution, Restart, Status, Trajectory, check
+from deskcheck.notebook.trajectory.trajectory import Ended, Execution, Restart, Status, Trajectory
 from deskcheck.sandbox.confinement import Confinement
+from tests.notebook.valid import check
 
 pytest.importorskip("ipykernel", reason="would have proved that notebooks are replayed")
 SHARED = Path(os.environ.get("DESKCHECK_SHARED", Path(__file__).parents[3] / "shared")) / "data" / "notebooks"

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from deskcheck.notebook import Execution, Trajectory, read_trajectory
-from deskcheck.notebook.trajectory.trajectory import Restart, check
+from deskcheck.notebook.trajectory.trajectory import Restart
 from tests.notebook import jupyter
 from tests.notebook.jupyter import WAIT_S, until
+from tests.notebook.valid import check
 
 PROVED = "would have proved what the extension of Jupyter Server records"
 pytest.importorskip("jupyter_server", reason=PROVED)

@@ -23,13 +23,14 @@ from deskcheck.notebook.kernel.servers import Servers
 from deskcheck.notebook.settings import ReplayLimits
 from deskcheck.notebook.trajectory.markers import Marker, is_own, markers_of
 from deskcheck.notebook.trajectory.trajectory import Ended, Execution, Restart, Step, Trajectory
-from deskcheck.notebook.trajectory.unkept import StepWriter, UnkeptWriter
+from deskcheck.notebook.trajectory.unkept import UnkeptWriter
 from deskcheck.recording.program import Environment
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits, machine_memory_bytes
 
 if TYPE_CHECKING:
     from deskcheck.notebook.state.capture import StateLimits
+    from deskcheck.notebook.trajectory.file import TrajectoryWriter
 
 _NO_BOUND = 1 << 62
 _LIVE = ("kernel", "jupyter")
@@ -177,7 +178,7 @@ def _kept(path: Path) -> Trajectory | None:
     return read_trajectory(path)
 
 
-def _writer(path: Path | None, head: Trajectory) -> StepWriter:
+def _writer(path: Path | None, head: Trajectory) -> "UnkeptWriter | TrajectoryWriter":
     if path is None:
         return UnkeptWriter(head)
     from deskcheck.notebook.trajectory.file import TrajectoryWriter
@@ -243,7 +244,7 @@ class _Replay:
     def __init__(
         self,
         trajectory: Trajectory,
-        writer: StepWriter,
+        writer: "UnkeptWriter | TrajectoryWriter",
         kernel: CellRunner,
         limits: ReplayLimits,
         interrupted: Callable[[], bool],

@@ -9,9 +9,9 @@ import fcntl
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, overload
 
 import pyarrow as pa
@@ -152,12 +152,8 @@ class TrajectoryWriter:
             for line in lines:
                 row = self._row(line)
                 order = tuple(map(str, row["order"])) if isinstance(row.get("order"), list) else order
-                try:
+                with _damaged(self.part, "Delete it to begin anew."):
                     step = from_dict(row | {"order": order})
-                except (KeyError, TypeError, ValueError) as error:
-                    raise RecordingError(
-                        f"{self.part}: damaged: {error!r}. Delete it to begin anew.", str(self.part)
-                    ) from error
                 yield step
 
     def write(self, step: Step) -> None:
@@ -195,9 +191,7 @@ class TrajectoryWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -274,10 +268,8 @@ def begun(path: str | os.PathLike[str]) -> Trajectory | None:
         return None
     with disk_errors(part, "read what was recorded"), open_file(part) as lines:
         line = lines.readline()
-    try:
+    with _damaged(part, "Delete it to begin anew."):
         return _trajectory(_object(line), (), part) if line.endswith(b"\n") else None
-    except NotJSON as error:
-        raise RecordingError(f"{part}: damaged: it {error}. Delete it to begin anew.", str(part)) from error
 
 
 def _trajectory(head: dict[str, Any], steps: Sequence[Step], path: Path) -> Trajectory:
@@ -286,7 +278,7 @@ def _trajectory(head: dict[str, Any], steps: Sequence[Step], path: Path) -> Traj
         raise RecordingError(f"{path}: of a later format; upgrade: pip install -U deskcheck.", str(path))
     environment = head.pop("environment", None)
     known = {f.name for f in fields(Trajectory)}
-    try:
+    with _damaged(path):
         return Trajectory(
             **{name: value for name, value in head.items() if name in known}
             | {
@@ -297,8 +289,6 @@ def _trajectory(head: dict[str, Any], steps: Sequence[Step], path: Path) -> Traj
                 "environment": Environment.from_dict(environment) if environment else None,
             }
         )
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise RecordingError(f"{path}: damaged: {error!r}. Record it again.", str(path)) from error
 
 
 def trajectories(folder: str | os.PathLike[str]) -> Iterator[Trajectory]:
@@ -312,12 +302,16 @@ def trajectories(folder: str | os.PathLike[str]) -> Iterator[Trajectory]:
     return map(read_trajectory, paths)
 
 
-def _head(text: bytes, path: Path) -> dict[str, Any]:
-    """What a file says of its trajectory. Raises RecordingError."""
+@contextmanager
+def _damaged(path: Path, way_out: str = "Record it again.") -> Iterator[None]:
+    """Raise RecordingError for what cannot be read of a file, as it is damaged or cut off."""
     try:
-        return _object(text)
-    except NotJSON as error:
-        raise RecordingError(f"{path}: damaged: its head {error}. Record it again.", str(path)) from error
+        yield
+    except (FileNotFoundError, RecordingError):
+        raise
+    except (AttributeError, KeyError, TypeError, ValueError, OSError, pa.ArrowException) as error:
+        said = f"it {error}" if isinstance(error, NotJSON) else f"{type(error).__name__}: {error}"
+        raise RecordingError(f"{path}: damaged or cut off: {said}. {way_out}", str(path)) from error
 
 
 def _object(text: bytes) -> dict[str, Any]:
@@ -334,8 +328,8 @@ class _Steps(Sequence[Step]):
     def __init__(self, path: Path) -> None:
         self._path = path
         self._group: tuple[int, list[Step]] = (-1, [])
-        with self._opened() as file:
-            self.head = _head(file.schema_arrow.metadata[_KEY], path)
+        with _damaged(path), self._opened() as file:
+            self.head = _object(file.schema_arrow.metadata[_KEY])
             meta = file.metadata
             self._starts = [0]
             for number in range(meta.num_row_groups):
@@ -344,16 +338,12 @@ class _Steps(Sequence[Step]):
     def _opened(self) -> Any:
         path = self._path
         try:
-            with opened_name(path) as name:
+            with _damaged(path), opened_name(path) as name:
                 file = pq.ParquetFile(name, pre_buffer=False)
-            if _KEY not in (file.schema_arrow.metadata or {}):
-                raise RecordingError(f"{path}: a Parquet file, but not one of a trajectory.", str(path))
         except FileNotFoundError as error:
             raise RecordingError(f"{path}: there is no such file.", str(path)) from error
-        except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
-            raise RecordingError(
-                f"{path}: damaged or cut off: {error}. Record it again.", str(path)
-            ) from error
+        if _KEY not in (file.schema_arrow.metadata or {}):
+            raise RecordingError(f"{path}: a Parquet file, but not one of a trajectory.", str(path))
         return file
 
     def __len__(self) -> int:
@@ -379,7 +369,7 @@ class _Steps(Sequence[Step]):
             yield from self._read(number)
 
     def _read(self, number: int) -> list[Step]:
-        try:
+        with _damaged(self._path):
             with self._opened() as file:
                 table = file.read_row_group(number, use_threads=False)
             orders = table.column("order").dictionary_encode().combine_chunks()
@@ -387,10 +377,6 @@ class _Steps(Sequence[Step]):
             places = orders.indices.to_pylist()
             rows = table.drop_columns(["order"]).to_pylist()
             return [_step(row | {"order": known[at]}) for row, at in zip(rows, places, strict=True)]
-        except (OSError, pa.ArrowException, ValueError, KeyError, TypeError) as error:
-            raise RecordingError(
-                f"{self._path}: damaged: {error}. Record it again.", str(self._path)
-            ) from error
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and list(self) == list(other)

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +82,7 @@ def _rows(stream: Iterable[str], path: str) -> Iterator[tuple[str, dict[str, str
         yield from _posted(first, lines, path)
         return
     csv.field_size_limit(min(sys.maxsize, 1 << 30))
-    rows = csv.DictReader(_again(first, lines), strict=True)
+    rows = csv.DictReader(chain([first], lines), strict=True)
     names = rows.fieldnames or []
     missing = [name for name in _NEEDED if name not in names]
     if missing:
@@ -98,13 +98,8 @@ def _rows(stream: Iterable[str], path: str) -> Iterator[tuple[str, dict[str, str
         yield place, row
 
 
-def _again(first: str, lines: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from lines
-
-
 def _posted(first: str, lines: Iterator[str], path: str) -> Iterator[tuple[str, dict[str, str]]]:
-    for number, line in enumerate(_again(first, lines), 1):
+    for number, line in enumerate(chain([first], lines), 1):
         place = f"{path}: line {number}"
         try:
             found = read_json(line)
@@ -125,10 +120,8 @@ def _key(row: Mapping[str, str]) -> tuple[str, ...]:
 
 def _of_kernel(sessions: "list[_Session]", row: Mapping[str, str], key: tuple[str, ...]) -> "_Session | None":
     """The session that a notebook had under another name."""
-    for session in reversed(sessions):
-        if session.key[0] == key[0] and session.rows[-1][1]["kernel_id"] == row["kernel_id"]:
-            return session
-    return None
+    same = (s for s in reversed(sessions) if s.key[0] == key[0])
+    return next((s for s in same if s.rows[-1][1]["kernel_id"] == row["kernel_id"]), None)
 
 
 class _Session:

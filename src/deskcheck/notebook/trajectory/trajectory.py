@@ -5,11 +5,10 @@ inserted, deleted, moved and restarted in between. Files of it: `file`. The vari
 `state`."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, ClassVar
 
-from deskcheck.errors import InputError
 from deskcheck.recording.program import Environment
 
 SUFFIX = ".trajectory.parquet"
@@ -247,28 +246,6 @@ def advance(cells: dict[str, Cell], step: Step) -> None:
         del cells[step.cell]
 
 
-def check(cells: Iterable[Cell], steps: Iterable[Step]) -> None:
-    """Refuse steps that cannot have followed each other. Raises InputError, naming the first."""
-    known = {cell.id: cell for cell in cells}
-    order = tuple(known)
-    for number, step in enumerate(steps):
-        cell = getattr(step, "cell", None)
-        missing = cell is not None and cell not in known
-        if missing != isinstance(step, Insertion) and cell is not None:
-            raise InputError(
-                f"step {number}, {step.kind}: cell {cell!r} is {'not there' if missing else 'there already'}"
-            )
-        advance(known, step)
-        expected = moved(order, step)
-        if step.order is not expected and step.order != expected:
-            raise InputError(f"step {number}, {step.kind}: the order is {step.order}, not {expected}")
-        if isinstance(step, Execution) and known[step.cell].source != step.source:
-            raise InputError(
-                f"step {number}: cell {step.cell!r} ran another source than it had: an edit is missing"
-            )
-        order = expected
-
-
 def moved(order: tuple[str, ...], step: Step) -> tuple[str, ...]:
     """The order of the cells after a step, from that before."""
     if not isinstance(step, Insertion | Deletion | Move):
@@ -292,7 +269,7 @@ def shown_outputs(outputs: Iterable[Output]) -> list[Output]:
         if output.type == "update_display_data":
             for place, earlier in enumerate(found):
                 if earlier.type == "display_data" and earlier.display_id == output.display_id:
-                    found[place] = _with(earlier, data=output.data, metadata=output.metadata)
+                    found[place] = replace(earlier, data=output.data, metadata=output.metadata)
             continue
         if clear:
             found, clear = [], False
@@ -301,14 +278,10 @@ def shown_outputs(outputs: Iterable[Output]) -> list[Output]:
             length = None
             if last.length is not None or output.length is not None:
                 length = (last.length or len(last.text or "")) + (output.length or len(output.text or ""))
-            found[-1] = _with(last, text=(last.text or "") + (output.text or ""), length=length)
+            found[-1] = replace(last, text=(last.text or "") + (output.text or ""), length=length)
         else:
             found.append(output)
     return found
-
-
-def _with(output: Output, **changes: Any) -> Output:
-    return Output(**{f.name: getattr(output, f.name) for f in fields(Output)} | changes)
 
 
 _BETWEEN = ", "

@@ -1,36 +1,14 @@
 """A trajectory that no file keeps: recorded into memory, for whoever looks at it at once.
 
-Not covered: going on after a recorder that was stopped. `file.TrajectoryWriter` does that."""
+Not covered: going on after a recorder that was stopped. `file.TrajectoryWriter` does that, by the same
+methods."""
 
 from collections.abc import Iterator
 from dataclasses import replace
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 from deskcheck.notebook.trajectory.trajectory import Ended, Step, Trajectory
 from deskcheck.recording.program import Environment
-
-
-class StepWriter(Protocol):
-    """What a recorder writes to. resumed: how many steps an earlier writer had written."""
-
-    resumed: int
-
-    def steps(self) -> Iterator[Step]:
-        """What has been written."""
-
-    def write(self, step: Step) -> None:
-        """Add a step."""
-
-    def finish(
-        self, ended: Ended = Ended.WHOLE, detail: str = "", environment: Environment | None = None
-    ) -> Trajectory:
-        """The trajectory with all its steps."""
-
-    def __enter__(self) -> Self: ...
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None: ...
 
 
 class UnkeptWriter:

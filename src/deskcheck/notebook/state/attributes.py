@@ -11,6 +11,7 @@ import types
 from _random import Random
 from typing import Any
 
+from deskcheck.notebook.state.imports import own_dict
 from deskcheck.tracer.contents import arrays as _arrays
 
 _DEEPEST = 4
@@ -52,11 +53,8 @@ def _is_librarys(obj: Any) -> bool:
 
 
 def _public(obj: Any) -> list[tuple[str, Any]] | None:
-    try:
-        found = object.__getattribute__(obj, "__dict__")
-    except AttributeError:
-        return None
-    if type(found) is not dict:
+    found = own_dict(obj)
+    if found is None:
         return None
     traits = found.get("_trait_values")  # of traitlets: what a widget shows
     held = {**found, **traits} if type(traits) is dict else found
@@ -79,14 +77,13 @@ def _position(obj: Any) -> Any:
 def kept_for_all(module: types.ModuleType) -> Any:
     """Where the generator stands that a module keeps for all: `random`, `numpy` and `numpy.random`. None for
     other modules."""
+    found = None
     if module is sys.modules.get("random"):
         found = vars(module).get("_inst")
-        return _position(found) if found is not None else None
-    if module is sys.modules.get("numpy") or module is sys.modules.get("numpy.random"):
+    elif module is sys.modules.get("numpy") or module is sys.modules.get("numpy.random"):
         mtrand = sys.modules.get("numpy.random.mtrand")
         found = None if mtrand is None else vars(mtrand).get("_rand")
-        return _position(found) if found is not None else None
-    return None
+    return None if found is None else _position(found)
 
 
 def _named(obj: Any) -> tuple[str, ...] | None:

@@ -207,9 +207,7 @@ class _Writer:
     def _items(self, value: Value, room: int) -> list[str]:
         pairs = value.kind == "dict" or value.names == ("dict",)
         total = len(value.items) if value.length is None or value.cut is None else value.length
-        found: list[str] = []
-        for text in self._fitting(value.items, room, pairs=pairs, total=total):
-            found.append(text)
+        found = [*self._fitting(value.items, room, pairs=pairs, total=total)]
         if len(found) < len(value.items):
             self.cut = True
         if len(found) < total:

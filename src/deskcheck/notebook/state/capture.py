@@ -275,43 +275,14 @@ class _Known:
 
 
 def _differences(before: list[str], after: list[str]) -> tuple[list[str], list[str]]:
-    """What is new in the names of a namespace and what is gone, from its names in their order, twice.
-
-    Names come in at the end, so that all but the removed are found where they were, run by run.
-    """
-    gone: list[str] = []
-    i = j = 0
-    while i < len(before) and len(gone) <= _MANY:
-        same = _common(before, i, after, j)
-        i, j = i + same, j + same
-        if i < len(before):
-            gone.append(before[i])
-            i += 1
-    new = after[j:]
-    if i < len(before):
-        left, right = {*before[i:]}, {*new}
-        new = [name for name in new if name not in left]
-        gone += [name for name in before[i:] if name not in right]
-    if not gone:
-        return new, []
-    again = {*gone} & {*new}  # deleted and made again
-    return [name for name in new if name not in again], [name for name in gone if name not in again]
-
-
-_MANY = 100
-
-
-def _common(before: list[str], i: int, after: list[str], j: int) -> int:
-    """How many names are the same from two places on."""
-    same, step = 0, 64
-    while step and i + same < len(before) and j + same < len(after):
-        if before[i + same : i + same + step] == after[j + same : j + same + step]:
-            same, step = min(same + step, len(before) - i, len(after) - j), 2 * step
-        else:
-            step //= 2
-            while step and before[i + same : i + same + step] != after[j + same : j + same + step]:
-                step //= 2
-    return same
+    """What is new in the names of a namespace, in their order, and what is gone."""
+    if after[: len(before)] == before:  # new ones come in at the end, and there may be very many
+        return after[len(before) :], []
+    # Of the user's own types not even `__hash__` is called.
+    before, after = ([name for name in names if type(name) is str] for names in (before, after))
+    was_there, is_there = {*before}, {*after}
+    new = [name for name in after if name not in was_there]
+    return new, [name for name in before if name not in is_there]
 
 
 def _mentioned(source: str) -> list[str]:

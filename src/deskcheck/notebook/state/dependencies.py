@@ -102,22 +102,14 @@ def names_read(source: str) -> tuple[str, ...]:
     tree = parse(source)
     if tree is None:
         return tuple(dict.fromkeys(re.findall(r"[^\W\d]\w*", source)))
-    reader = _Reader()
-    reader.block(tree.body)
-    reader.end()
-    return tuple(reader.read)
+    return tuple(reader_of(*tree.body).read)
 
 
 def names_unbound(source: str) -> tuple[str, ...]:
     """Of the names that a cell reads, those that nothing in it binds before, on any way: whoever runs it must
     have them. Empty for what cannot be parsed, and after a star import, which may bring any name."""
     tree = parse(source, variables=False)
-    if tree is None:
-        return ()
-    reader = _Reader()
-    reader.block(tree.body)
-    reader.end()
-    return tuple(reader.unbound)
+    return () if tree is None else tuple(reader_of(*tree.body).unbound)
 
 
 def names_bound(source: str) -> tuple[str, ...]:
@@ -149,7 +141,7 @@ def names_used(source: str, defined: Mapping[str, ast.AST], types: Mapping[str, 
         if name in found:
             continue
         found[name] = None
-        read = list(_reads(defined[name])) if name in defined else []
+        read = [*reader_of(defined[name]).read] if name in defined else []
         type_name = types.get(name)
         if type_name is not None and type_name in defined:
             read.append(type_name)
@@ -172,12 +164,13 @@ def definitions(earlier: Iterable[str]) -> dict[str, ast.AST]:
     return found
 
 
-def _reads(node: ast.AST) -> Iterator[str]:
-    """Names that running a definition, and then using what it defines, looks up outside of it."""
+def reader_of(*nodes: ast.AST) -> "_Reader":
+    """What running some statements looks up outside of them, and then using what they define."""
     reader = _Reader()
-    reader.visit(node)
-    reader.end()
-    yield from reader.read
+    reader.block(nodes)
+    for name in [*reader.later]:
+        reader.use(name)
+    return reader
 
 
 class _Reader(ast.NodeVisitor):
@@ -192,16 +185,12 @@ class _Reader(ast.NodeVisitor):
         self.later: dict[str, tuple[str, ...]] = {}
         """Function or class that was defined here -> what using it reads."""
 
-    def end(self) -> None:
-        for name in list(self.later):
-            self._use(name)
-
-    def _use(self, name: str) -> None:
+    def use(self, name: str) -> None:
         for inner in self.later.pop(name, ()):
             self._name(inner)
 
     def _name(self, name: str) -> None:
-        self._use(name)
+        self.use(name)
         if name not in self.bound:
             self.read[name] = None
             if not self.perhaps_bound & {name, "*"}:
@@ -290,7 +279,7 @@ class _Reader(ast.NodeVisitor):
         self._bind(node.name)
         self.later[node.name] = tuple(_free(node))
         if node.decorator_list:
-            self._use(node.name)  # who decorates may call
+            self.use(node.name)  # who decorates may call
 
     visit_AsyncFunctionDef = visit_FunctionDef
 
@@ -398,10 +387,7 @@ def _free(node: ast.AST) -> Iterator[str]:
         if isinstance(each, ast.Name):
             found[each.id] = None
         elif isinstance(each, (*_FUNCTIONS, *_COMPREHENSIONS, ast.ClassDef)):
-            reader = _Reader()
-            reader.visit(each)
-            reader.end()
-            found.update(reader.read)
+            found.update(reader_of(each).read)
         else:
             todo += reversed(list(ast.iter_child_nodes(each)))
     yield from (name for name in found if name not in own or name in outside)

@@ -98,28 +98,37 @@ def _called(obj: Any) -> tuple[str | None, str | None]:
     kind = type(obj)
     if any(base is type for base in bases_of(kind)):
         return module_of(obj), _text(type.__dict__["__name__"].__get__(obj))
-    if kind is types.FunctionType:
-        return _text(obj.__module__), _text(obj.__name__)
-    if kind is types.BuiltinFunctionType and (obj.__self__ is None or type(obj.__self__) is types.ModuleType):
-        return _text(obj.__module__), _text(obj.__name__)
-    if kind is types.MethodType and type(obj.__func__) is types.FunctionType:
-        return _text(obj.__func__.__module__), _text(obj.__func__.__name__)
     if module_of(kind) == "typing":
         return "typing", _text(_of_typing(obj))
-    if module_of(kind) == "numpy" and _qualname(kind) == "ufunc":
+    of_numpy = _qualname(kind) if module_of(kind) == "numpy" else None
+    if of_numpy == "ufunc":
         return "numpy", _text(obj.__name__)
-    if module_of(kind) == "numpy" and _qualname(kind) == "_ArrayFunctionDispatcher":
-        return _text(obj.__module__), _text(obj.__name__)
-    return None, None
+    if kind is types.MethodType and type(obj.__func__) is types.FunctionType:
+        obj = obj.__func__
+    elif kind is types.BuiltinFunctionType:
+        if obj.__self__ is not None and type(obj.__self__) is not types.ModuleType:
+            return None, None
+    elif kind is not types.FunctionType and of_numpy != "_ArrayFunctionDispatcher":
+        return None, None
+    return _text(obj.__module__), _text(obj.__name__)
 
 
 def _of_typing(obj: Any) -> Any:
-    for name in ("_name", "__name__"):
+    for name in ("_name", "__name__"):  # of some in a slot
         try:
             return object.__getattribute__(obj, name)
         except AttributeError:
             continue
     return None
+
+
+def own_dict(obj: Any) -> dict[str, Any] | None:
+    """The attributes that an object itself holds; without code of its class."""
+    try:
+        found = object.__getattribute__(obj, "__dict__")
+    except AttributeError:
+        return None
+    return found if type(found) is dict else None
 
 
 def _has(module: str, name: str, obj: Any) -> bool:

@@ -6,15 +6,12 @@ only on objects of that library's own classes."""
 
 import sys
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from deskcheck.notebook.state.imports import is_library, public_name
-from deskcheck.notebook.state.signatures import annotation, called
+from deskcheck.notebook.state.imports import is_library, own_dict, public_name
+from deskcheck.notebook.state.signatures import Show, annotation, called, defaults_of
 from deskcheck.tracer.snapshot import bases_of, module_of, names_of
-
-Show = Callable[[str, Any], str]
-"""The text of a value that has a name."""
 
 _DEEPEST = 3
 """Estimators, and lists, inside one another."""
@@ -53,22 +50,17 @@ def held_by(obj: Any, show: Show) -> dict[str, Any] | None:
     return _estimator(obj, show) or _graph(obj) or _network(obj)
 
 
-def _dict_of(obj: Any) -> dict[str, Any] | None:
-    try:
-        found = object.__getattribute__(obj, "__dict__")
-    except AttributeError:
-        return None
-    return found if type(found) is dict else None
+def _bases(obj: Any) -> tuple[type, ...]:
+    """The classes of an object; none of a class."""
+    bases = bases_of(type(obj))
+    return () if any(base is type for base in bases) else bases
 
 
 # -- estimators ------------------------------------------------------------------------------------
 
 
 def _is_estimator(obj: Any) -> bool:
-    bases = bases_of(type(obj))
-    if any(base is type for base in bases):
-        return False
-    return _dict_of(obj) is not None and any("get_params" in names_of(base) for base in bases)
+    return own_dict(obj) is not None and any("get_params" in names_of(base) for base in _bases(obj))
 
 
 def _estimator(obj: Any, show: Show) -> dict[str, Any] | None:
@@ -83,7 +75,7 @@ def is_fitted(obj: Any) -> bool | None:
     """Whether an estimator has attributes whose names end in an underscore, as scikit-learn's
     `check_is_fitted` asks; of a pipeline, whether its last step has. None where it needs no fit, and of a
     class of the user's that has none, which may keep what it learns elsewhere."""
-    held = _dict_of(obj) or {}
+    held = own_dict(obj) or {}
     if any(type(name) is str and name.endswith("_") and not name.startswith("__") for name in held):
         return True
     steps = held.get("steps")
@@ -116,7 +108,7 @@ def _holds_no_object(value: Any, depth: int = 0) -> bool:
 
 def _changed(obj: Any, show: Show, depth: int) -> dict[str, str]:
     """Parameters that differ from the defaults of the class, as text."""
-    held = _dict_of(obj) or {}
+    held = own_dict(obj) or {}
     found: dict[str, str] = {}
     for name, default in _defaults(type(obj)).items():
         if name in held and not _same(held[name], default):
@@ -132,12 +124,8 @@ def _defaults(cls: type) -> dict[str, Any]:
         maker = wrapped if type(wrapped) is types.FunctionType else maker
         if type(maker) is types.FunctionType:
             code = maker.__code__
-            names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-            found = dict.fromkeys(names[1:], _NOTHING)
-            values = maker.__defaults__ or ()
-            by_place = names[: code.co_argcount]
-            found |= zip(by_place[len(by_place) - len(values) :], values, strict=False)
-            return found | (maker.__kwdefaults__ or {})
+            names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+            return dict.fromkeys(names, _NOTHING) | defaults_of(maker)
         if maker is not None:
             break
     return {}
@@ -183,9 +171,7 @@ def _has_estimator(value: Any) -> bool:
 
 
 def _graph(obj: Any) -> dict[str, Any] | None:
-    bases = bases_of(type(obj))
-    if any(base is type for base in bases):
-        return None
+    bases = _bases(obj)
     if any(module_of(base) == "networkx.classes.graph" for base in bases):
         return _networkx(obj, {_name(base) for base in bases})
     kind = type(obj)
@@ -211,7 +197,7 @@ def _name(cls: type) -> str:
 
 def _networkx(graph: Any, classes: set[str]) -> dict[str, Any] | None:
     """Read from the dicts of nodes and neighbours, as a subclass may define anything."""
-    held = _dict_of(graph) or {}
+    held = own_dict(graph) or {}
     nodes, neighbours = held.get("_node"), held.get("_adj")
     if type(nodes) is not dict or type(neighbours) is not dict:
         return None
@@ -249,7 +235,7 @@ def _network(obj: Any) -> dict[str, Any] | None:
     """Its modules and how many numbers it has learned or will; read from the dicts that torch keeps."""
     if not _is_network(obj):
         return None
-    held = _dict_of(obj) or {}
+    held = own_dict(obj) or {}
     found: dict[str, Any] = {"weights": _weights(obj, set(), 0)}
     inner = held.get("_modules")
     if type(inner) is dict and inner:
@@ -261,15 +247,14 @@ def _network(obj: Any) -> dict[str, Any] | None:
 
 
 def _is_network(obj: Any) -> bool:
-    bases = bases_of(type(obj))
-    if any(base is type for base in bases):
-        return False
-    return any(module_of(base) == "torch.nn.modules.module" and _name(base) == "Module" for base in bases)
+    return any(
+        module_of(base) == "torch.nn.modules.module" and _name(base) == "Module" for base in _bases(obj)
+    )
 
 
 def _weights(network: Any, seen: set[int], depth: int) -> int:
     """Numbers in all parameters, each tensor once. A lazy one, whose shape is not known yet, has none."""
-    held = _dict_of(network) or {}
+    held = own_dict(network) or {}
     total = 0
     for parameter in (held.get("_parameters") or {}).values():
         if parameter is not None and id(parameter) not in seen:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from deskcheck.notebook.state.dependencies import _Reader, parse
+from deskcheck.notebook.state.dependencies import _Reader, parse, reader_of
 
 _EVERYTHING = frozenset(("eval", "exec", "globals", "locals", "who", "whos", "who_ls", "reset", "store"))
 """Builtins and magics through which any variable may be read. ``dir()`` and ``vars()`` read names."""
@@ -73,10 +73,7 @@ def reads(source: str) -> Reads:
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             extra.update(_IN_TEXT.findall(node.value))
     for function in _functions(tree):
-        inside = _Reader()
-        inside.visit(function)
-        inside.end()
-        called.update(inside.read)
+        called.update(reader_of(function).read)
     reader = _Reader()
     reader.block(tree.body)
     bound = reader.bound - extra

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from deskcheck.notebook.state.brief import short_text
-from deskcheck.notebook.state.imports import public_name
+from deskcheck.notebook.state.imports import own_dict, public_name
 from deskcheck.tracer.snapshot import bases_of, module_of, names_of
 
 Show = Callable[[str, Any], str]
@@ -82,11 +82,7 @@ def parameters(function: types.FunctionType, show: Show, *, skip: int = 0) -> st
     notes = _annotations(function)
     notes = notes if type(notes) is dict else {}
     by_place = names[: code.co_argcount]
-    values = function.__defaults__ or ()
-    named = function.__kwdefaults__
-    defaults = dict(named) if type(named) is dict else {}
-    count = min(len(by_place), len(values))
-    defaults |= zip(by_place[len(by_place) - count :], values[len(values) - count :], strict=True)
+    defaults = defaults_of(function)
 
     def one(name: str, stars: str = "") -> str:
         note = annotation(notes[name]) if name in notes else None
@@ -113,6 +109,15 @@ def parameters(function: types.FunctionType, show: Show, *, skip: int = 0) -> st
     return f"({', '.join(parts)})" + (f" -> {gives}" if gives is not None else "")
 
 
+def defaults_of(function: types.FunctionType) -> dict[str, Any]:
+    """Parameter -> its default, of those that have one."""
+    named, values = function.__kwdefaults__, function.__defaults__ or ()
+    by_place = function.__code__.co_varnames[: function.__code__.co_argcount]
+    count = min(len(by_place), len(values))
+    last = zip(by_place[len(by_place) - count :], values[len(values) - count :], strict=True)
+    return dict(last) | (named if type(named) is dict else {})
+
+
 def annotation(note: Any, depth: int = 0) -> str | None:
     """An annotation as text; None where that would take code of the user's."""
     if note is None or note is type(None):
@@ -128,7 +133,7 @@ def annotation(note: Any, depth: int = 0) -> str | None:
         return public_name(note)
     if depth > _DEEPEST or module_of(kind) not in ("typing", "types", "collections.abc"):
         return None
-    held = _held(note)
+    held = own_dict(note) or {}
     if kind is types.UnionType or held.get("_name") in ("Union", "Optional"):
         return _joined(note, " | ", depth)
     if "__args__" not in held and kind is not types.GenericAlias:
@@ -144,14 +149,6 @@ def annotation(note: Any, depth: int = 0) -> str | None:
         *given, gives = (annotation(each, depth + 1) for each in _args(note))
         inside = f"{'...' if given == ['...'] else '[' + ', '.join(map(str, given)) + ']'}, {gives}"
     return None if head is None or inside is None else f"{head}[{inside}]"
-
-
-def _held(note: Any) -> dict[str, Any]:
-    try:
-        held = object.__getattribute__(note, "__dict__")
-    except AttributeError:
-        return {}
-    return held if type(held) is dict else {}
 
 
 def _args(note: Any) -> tuple[Any, ...]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from deskcheck.notebook.trajectory.trajectory import Execution, Restart, Step
-from deskcheck.recording.value import Value, decode
+from deskcheck.recording.value import Value, decode, render
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,21 +58,20 @@ class Variable:
         value = self.value
         if value.kind != "table":
             return ()
-        return tuple((_label(label), column.dtype) for label, column in value.items)
+        return tuple((label_of(label), column.dtype) for label, column in value.items)
 
     @property
     def head(self) -> tuple[tuple[Value, ...], ...]:
         """Of a table the first rows, as far as they were recorded."""
         value = self.value
-        return (
-            tuple(zip(*(column.items for _, column in value.items), strict=False))
-            if value.kind == "table"
-            else ()
-        )
+        if value.kind != "table":
+            return ()
+        return tuple(zip(*(column.items for _, column in value.items), strict=False))
 
 
-def _label(label: Value) -> str:
-    return label.atom if isinstance(label.atom, str) else repr(label)
+def label_of(label: Value) -> str:
+    """Of a column, as text."""
+    return label.atom if isinstance(label.atom, str) else render(label)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,13 +1,14 @@
 """What is said of one variable, in a line or some, to a model that is asked and to an assistant."""
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from deskcheck.notebook.state.brief import DIGITS, brief
-from deskcheck.notebook.state.state import Variable
-from deskcheck.recording.value import Value, render
+from deskcheck.notebook.state.state import Variable, label_of
+from deskcheck.recording.value import Value
 
 Facts = dict[str, Any]
 """What is said of a variable, by what it is: `views` writes it."""
@@ -61,10 +62,6 @@ def facts_of(variable: Variable, value: Value) -> dict[str, Any]:
     if variable.size_method == "nbytes":
         facts["size_bytes"] = variable.size_bytes
     return facts
-
-
-def label_of(label: Value) -> str:
-    return label.atom if isinstance(label.atom, str) else render(label)
 
 
 def _without_what_is_long(facts: Facts) -> bool:
@@ -151,10 +148,8 @@ def _described(described: dict[str, Any], chars: int, facts: Facts) -> str | Non
     if not chars:
         return "type"
     items = tuple(Value("atom", type(item).__name__, atom=_number(item)) for item in described["head"])
-    total = 1
-    for size in described["shape"]:
-        total *= size
     shape = tuple(described["shape"])
+    total = math.prod(shape)
     cut = "long" if len(items) < total else None
     array = Value("array", "column", items=items, length=total, cut=cut, shape=shape)
     found = brief(array if shape else items[0], chars)

@@ -32,7 +32,14 @@ class CellOrder(StrEnum):
 Order = Annotated[
     CellOrder, Setting("Run cells from the 'top' down, or by execution 'count'.", flag="--cell-order")
 ]
-
+Root = Annotated[
+    Path | None,
+    Setting(
+        "Folder around the notebooks that they can read. Default: the top of their git repository.",
+        metavar="FOLDER",
+        parse=Path,
+    ),
+]
 
 CELL_S = 60.0
 """Seconds that a cell may take where neither the caller nor the notebook says so."""
@@ -105,14 +112,7 @@ class NotebookSettings:
     sandbox: Annotated[
         Confinement, Setting("How closely kernels are confined. 'trusted': not at all, for your own code.")
     ] = Confinement.STRICT
-    root: Annotated[
-        Path | None,
-        Setting(
-            "Folder around the notebooks that they can read. Default: the top of their git repository.",
-            metavar="FOLDER",
-            parse=Path,
-        ),
-    ] = None
+    root: Root = None
     repeat: Annotated[bool, Setting("Run each in another kernel, too. Say where the runs differ.")] = True
     runs: Annotated[
         int,
@@ -158,14 +158,7 @@ class CheckSettings:
     strict_random: Annotated[
         bool, Setting("Report cells that draw without a seed as not repeatable, even if the runs agree.")
     ] = False
-    root: Annotated[
-        Path | None,
-        Setting(
-            "Folder around the notebooks that they can read. Default: the top of their git repository.",
-            metavar="FOLDER",
-            parse=Path,
-        ),
-    ] = None
+    root: Root = None
     kernel: Annotated[
         str | None,
         Setting(

@@ -227,19 +227,24 @@ class _Kernel:
     def executed(self, content: Mapping[str, Any], begin_s: float) -> dict[str, Any] | None:
         """The reply to a request; None: the kernel has not begun with it in time."""
         asked = self._send(self.shell, "execute_request", content)
-        until = time.monotonic() + begin_s
-        begun = False
+        for came_on, message, _ in self._answers(asked, begin_s):
+            if came_on is self.shell:
+                reply: dict[str, Any] = message["content"]
+                return reply
+        return None
+
+    def _answers(self, asked: str, begin_s: float) -> Iterator[tuple[Any, dict[str, Any], bool]]:
+        """What answers a request, and whether it was said before that the kernel has begun with it, for which
+        it has so long; the caller may stop before."""
+        until, begun = time.monotonic() + begin_s, False
         while (left := until - time.monotonic()) > 0:
             for came_on, message in self._received(time.monotonic() + left):
                 if message["parent_header"].get("msg_id") != asked:
                     continue
-                if came_on is self.shell:
-                    reply: dict[str, Any] = message["content"]
-                    return reply
-                if not begun:
+                yield came_on, message, begun
+                if not begun and came_on is self.iopub:
                     begun, until = True, time.monotonic() + _ANSWER_S
                     break
-        return None
 
     def opened(
         self, question: Mapping[str, Any], begin_s: float, subshell: str | None
@@ -250,18 +255,10 @@ class _Kernel:
         data = {**question, "once": True, "until": time.time() + begin_s}
         content = {"comm_id": uuid.uuid4().hex, "target_name": TARGET, "data": data}
         asked = self._send(self.shell, "comm_open", content, subshell)
-        until = time.monotonic() + begin_s
-        begun = False
-        while (left := until - time.monotonic()) > 0:
-            for came_on, message in self._received(time.monotonic() + left):
-                if came_on is not self.iopub or message["parent_header"].get("msg_id") != asked:
-                    continue
-                if message["header"]["msg_type"] == "comm_close":
-                    answer = message["content"].get("data") or None
-                    return answer, answer is not None, not begun
-                if not begun:
-                    begun, until = True, time.monotonic() + _ANSWER_S
-                    break
+        for came_on, message, begun in self._answers(asked, begin_s):
+            if came_on is self.iopub and message["header"]["msg_type"] == "comm_close":
+                answer = message["content"].get("data") or None
+                return answer, answer is not None, not begun
         return None, True, False
 
     @contextmanager

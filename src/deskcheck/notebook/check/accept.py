@@ -13,8 +13,8 @@ from deskcheck.files import read_file, read_json, write_file
 from deskcheck.notebook.check.check import (
     CellReport,
     CellStatus,
+    Checker,
     NotebookReport,
-    checked,
     files_of,
     updates_after,
 )
@@ -65,7 +65,7 @@ def accept_outputs(
     ((path, folder),) = files_of([path])
     text = read_file(path)
     notebook = _notebook(text, path)
-    report, fresh = checked(path, folder, None, settings)
+    report, fresh = Checker(settings=settings).run(path, folder)
     found = Accepted(report)
     if fresh is None or not report.cells:
         raise InputError(f"{path}: {report.status.value}: {report.detail or 'it has no cells to run'}")

@@ -148,22 +148,17 @@ class CellReport:
     wall_s: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        row = {
-            name: getattr(self, name) for name in self.__dataclass_fields__ if name not in ("source", "diff")
-        }
+        row = asdict(self)
+        del row["source"]
         diff = [f"{line.side} {line.text}" for line in self.diff]
-        return {**row, "status": self.status.value, "normalisers": [*self.normalisers], "diff": diff}
+        return row | {"status": self.status.value, "normalisers": [*self.normalisers], "diff": diff}
 
     @classmethod
     def _restored(cls, row: dict[str, Any]) -> "CellReport":
-        changed = {"diff": tuple(_diff_row(line) for line in row["diff"])}
+        rows = row["diff"]
+        diff = (DiffRow(**line | {"changed": line["changed"] and tuple(line["changed"])}) for line in rows)
         lists = {"status": CellStatus(row["status"]), "normalisers": tuple(row["normalisers"])}
-        return cls(**row | lists | changed)
-
-
-def _diff_row(row: dict[str, Any]) -> DiffRow:
-    changed = row["changed"]
-    return DiffRow(**row | {"changed": None if changed is None else tuple(changed)})
+        return cls(**row | lists | {"diff": tuple(diff)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -310,19 +305,14 @@ def check_notebooks(
     files = files_of(paths)
     stopping = threading.Event()
     report = new_report(settings)
-    place = None if out is None else Path(out)
+    kept = None if out is None else Path(out)
     servers = Servers(many=len(files) > workers, most=workers * settings.runs)
+    checker = Checker(settings=settings, kept=kept, servers=servers, interrupted=stopping.is_set)
 
     def one(path: Path, folder: Path) -> NotebookReport:
-        found, environment = check_one(
-            path,
-            folder,
-            place,
-            settings,
-            servers=servers,
-            interrupted=stopping.is_set,
-            progress=functools.partial(progress, f"{path.stem}, cells") if len(files) == 1 else None,
-        )
+        cells = functools.partial(progress, f"{path.stem}, cells")
+        one_alone = replace(checker, progress=cells) if len(files) == 1 else checker
+        found, environment = one_alone.check(path, folder)
         report.environment = report.environment or environment
         return found
 
@@ -360,73 +350,63 @@ def new_report(settings: CheckSettings) -> Report:
     )
 
 
-def check_one(
-    path: Path,
-    folder: Path,
-    kept: Path | None,
-    settings: CheckSettings,
-    *,
-    servers: Servers | None = None,
-    interrupted: Callable[[], bool] = lambda: False,
-    progress: Callable[[int, int], None] | None = None,
-) -> tuple[NotebookReport, Environment | None]:
-    """What becomes of one notebook, and where it ran; None where it did not. folder: that it runs in a copy
-    of. kept: the folder of its runs' trajectories, from which another call goes on; None: nothing is kept.
-    servers: as of `Kernel`. progress: as of `replay`. A failure of deskcheck itself is the status of this
-    notebook."""
-    failures: list[str] = []
-    with own_failures(failures.append):
-        report, fresh = checked(
-            path, folder, kept, settings, servers=servers, interrupted=interrupted, progress=progress
-        )
-        return report, None if fresh is None else fresh.environment
-    _log.error("%s: %s", path, failures[0].partition("\n")[0])
-    return NotebookReport(path=str(path), status=NotebookStatus.HARNESS_ERROR, detail=failures[0]), None
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checker:
+    """Runs notebooks and compares them. kept: the folder of the runs' trajectories, from which another call
+    goes on; None: nothing is kept. servers: as of `Kernel`. progress: as of `replay`."""
 
+    settings: CheckSettings
+    kept: Path | None = None
+    servers: Servers | None = None
+    interrupted: Callable[[], bool] = lambda: False
+    progress: Callable[[int, int], None] = lambda done, of: None
 
-def checked(
-    path: Path,
-    folder: Path,
-    kept: Path | None,
-    settings: CheckSettings,
-    *,
-    servers: Servers | None = None,
-    interrupted: Callable[[], bool] = lambda: False,
-    progress: Callable[[int, int], None] | None = None,
-) -> tuple[NotebookReport, Trajectory | None]:
-    """As `check_one`, with the first run; None where there was none. A failure of deskcheck itself is
-    raised."""
-    try:
-        stored = read_notebook(path, order=settings.order)
-    except InputError as error:
-        unreadable = NotebookReport(path=str(path), status=NotebookStatus.UNREADABLE, detail=str(error))
-        return unreadable, None
-    root = root_of(folder, settings.root)
-    around = Surroundings(folder, root, time_zone(), _variables(settings.env))
-    with installed_kernels(settings.kernel, around) as installed:
-        if settings.parameters and installed is not None and not installed.is_python:
-            raise InputError(
-                f"--parameters: are assigned in Python, and the kernel {installed.name!r} is for "
-                f"{installed.language}: leave them out."
+    def check(self, path: Path, folder: Path) -> tuple[NotebookReport, Environment | None]:
+        """What becomes of one notebook, and where it ran; None where it did not. folder: that it runs in a
+        copy of. A failure of deskcheck itself is the status of this notebook."""
+        failures: list[str] = []
+        with own_failures(failures.append):
+            report, fresh = self.run(path, folder)
+            return report, None if fresh is None else fresh.environment
+        _log.error("%s: %s", path, failures[0].partition("\n")[0])
+        return NotebookReport(path=str(path), status=NotebookStatus.HARNESS_ERROR, detail=failures[0]), None
+
+    def run(self, path: Path, folder: Path) -> tuple[NotebookReport, Trajectory | None]:
+        """As `check`, with the first run; None where there was none. A failure of deskcheck itself is
+        raised."""
+        settings = self.settings
+        try:
+            stored = read_notebook(path, order=settings.order)
+        except InputError as error:
+            unreadable = NotebookReport(path=str(path), status=NotebookStatus.UNREADABLE, detail=str(error))
+            return unreadable, None
+        root = root_of(folder, settings.root)
+        around = Surroundings(folder, root, time_zone(), _variables(settings.env))
+        with installed_kernels(settings.kernel, around) as installed:
+            if settings.parameters and installed is not None and not installed.is_python:
+                raise InputError(
+                    f"--parameters: are assigned in Python, and the kernel {installed.name!r} is for "
+                    f"{installed.language}: leave them out."
+                )
+            compare = _Comparison(stored, settings, around, installed)
+            as_run = with_parameters(stored, settings.parameters)
+            fresh = replay(
+                as_run,
+                None if self.kept is None else self.kept / (_name(path, settings) + SUFFIX),
+                kernels=installed or SandboxKernels(settings.sandbox, around, self.servers),
+                limits=settings.limits,
+                reruns=Reruns(settings.runs, compare.wants_another, compare.forgives),
+                interrupted=self.interrupted,
+                progress=self.progress,
             )
-        compare = _Comparison(stored, settings, around, installed)
-        as_run = with_parameters(stored, settings.parameters)
-        fresh = replay(
-            as_run,
-            None if kept is None else kept / (_name(path, settings) + SUFFIX),
-            kernels=installed or SandboxKernels(settings.sandbox, around, servers),
-            limits=settings.limits,
-            reruns=Reruns(settings.runs, compare.wants_another, compare.forgives),
-            interrupted=interrupted,
-            progress=progress or (lambda done, of: None),
-        )
-    if not {storable(step.cell) for step in fresh.executions} <= {storable(cell.id) for cell in as_run.cells}:
-        raise RecordingError(f"{path}: was run before with other cells. {_ANOTHER_FOLDER}")
-    report = compare.report(fresh)
-    if settings.parameters:
-        given = ", ".join(assignments(settings.parameters).splitlines()[1:])
-        report = replace(report, notes=(*report.notes, f"ran with other parameters: {given}"))
-    return report, fresh
+        cells = {storable(cell.id) for cell in as_run.cells}
+        if not {storable(step.cell) for step in fresh.executions} <= cells:
+            raise RecordingError(f"{path}: was run before with other cells. {_ANOTHER_FOLDER}")
+        report = compare.report(fresh)
+        if settings.parameters:
+            given = ", ".join(assignments(settings.parameters).splitlines()[1:])
+            report = replace(report, notes=(*report.notes, f"ran with other parameters: {given}"))
+        return report, fresh
 
 
 def _variables(names: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -456,20 +436,16 @@ def files_of(paths: Iterable[str | os.PathLike[str]]) -> list[tuple[Path, Path]]
     Raises InputError: there is no such file or folder, or no notebook in it.
     """
     files: dict[Path, tuple[Path, Path]] = {}
-    for path in paths:
-        for each, folder in _files(Path(path)):
-            files.setdefault(each.resolve(), (each, folder))
+    for path in map(Path, paths):
+        if not path.exists():
+            raise InputError(f"{path}: there is no such file or folder.")
+        if path.is_dir():
+            found = [(file, path) for file in notebook_files(path)]
+        else:
+            found = [(path, path.parent)]
+        for file, folder in found:
+            files.setdefault(file.resolve(), (file, folder))
     return [*files.values()]
-
-
-def _files(path: Path) -> Iterator[tuple[Path, Path]]:
-    """Notebooks, each with the folder that it runs in a copy of."""
-    if path.is_dir():
-        yield from ((each, path) for each in notebook_files(path))
-    elif path.exists():
-        yield path, path.parent
-    else:
-        raise InputError(f"{path}: there is no such file or folder.")
 
 
 def _name(path: Path, settings: CheckSettings) -> str:
@@ -553,18 +529,17 @@ class _Comparison:
             status=_status(fresh.ended, {cell.status for cell in cells if cell.allowed is None}),
             detail=fresh.detail,
             cells=cells,
-            notes=self.stored.notes + tuple(self._notes(fresh)),
+            notes=(*self.stored.notes, *self._notes()),
             runs=fresh.limits.get("runs", 1),
             seconds=sum(step.wall_s or 0.0 for step in fresh.executions),
         )
 
-    def _notes(self, fresh: Trajectory) -> Iterator[str]:
+    def _notes(self) -> Iterator[str]:
         folder, root = self.around.folder, self.around.root
-        more = folder is not None and root is not None and Path(root) != Path(folder).resolve()
-        if self.installed is None and more:
-            yield f"could read what is in {root}"
         if self.installed is not None:
             yield NO_GUARANTEES.format(name=self.installed.name, language=self.installed.language)
+        elif folder is not None and root is not None and Path(root) != Path(folder).resolve():
+            yield f"could read what is in {root}"
 
     def _cells(self, fresh: Trajectory) -> Iterator[CellReport]:
         if fresh.ended is Ended.NO_KERNEL:
@@ -582,10 +557,8 @@ class _Comparison:
                 raise RecordingError(f"{self.stored.path}: {what}. {_ANOTHER_FOLDER}")
             stored = self.executions.get(cell.id)
             if ended is not None and (stored is None or stored.count is None):
-                why = f"cell {ended} ended the notebook"
-                yield CellReport(
-                    id=cell.id, number=number, source=cell.source, status=CellStatus.NOT_RUN, message=why
-                )
+                why, facts = f"cell {ended} ended the notebook", _facts(cell, number)
+                yield CellReport(status=CellStatus.NOT_RUN, message=why, **facts)
                 continue
             found = self._cell(cell, number, stored, ran, before, updates.get(cell.id, ()))
             if ran is not None:
@@ -605,7 +578,7 @@ class _Comparison:
         updates: Sequence[Output],
     ) -> CellReport:
         """updates: of displays, by later cells: what is stored has them."""
-        facts: dict[str, Any] = {"id": cell.id, "number": number, "source": cell.source}
+        facts = _facts(cell, number)
         if stored is None or ran is None:
             return CellReport(status=CellStatus.NOT_RUN, **facts)
         facts |= {"count": stored.count, "wall_s": ran.wall_s}
@@ -692,6 +665,10 @@ class _Comparison:
         """The rule that kept a file in the user's home from a cell, as its exception tells."""
         error = Text.of(now).error
         return "home" if self.installed is None and error and names_what_is_at_home(error[1]) else None
+
+
+def _facts(cell: Cell, number: int) -> dict[str, Any]:
+    return {"id": cell.id, "number": number, "source": cell.source}
 
 
 def _usage_error(ran: Execution) -> str | None:

@@ -6,7 +6,6 @@ which are gone when their shard is whole. What lies around a notebook does not n
 """
 
 import faulthandler
-import hashlib
 import json
 import os
 import shutil
@@ -20,12 +19,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from deskcheck.errors import InputError
-from deskcheck.files import read_file, read_json, sync
+from deskcheck.files import read_json, sha256, sync
 from deskcheck.notebook.check.check import (
+    Checker,
     NotebookReport,
     NotebookStatus,
     Report,
-    check_one,
     files_of,
     new_report,
     normalisers_of,
@@ -110,7 +109,10 @@ def check_in_shards(
     job = Job(
         kind="notebooks",
         work=__name__,
-        items=_items((path, folder) for path, (_, folder) in files.items()),
+        items=(
+            Item(str(path), json.dumps([str(path), str(folder), _sha256(path)]))
+            for path, (_, folder) in files.items()
+        ),
         key=key,
         settings=told,
         task={"settings": told, "decided_by": key},
@@ -162,15 +164,10 @@ def _decided_by(told: dict[str, Any]) -> str:
     return decided_by(settings=told, packages=packages(), format=FORMAT)
 
 
-def _items(files: Iterable[tuple[Path, Path]]) -> Iterator[Item]:
-    for path, folder in files:
-        yield Item(str(path), json.dumps([str(path), str(folder), _sha256(path)]))
-
-
 def _sha256(path: Path) -> str | None:
     """Of a file; None of one that cannot be read, which its report will say."""
     try:
-        return hashlib.sha256(read_file(path)).hexdigest()
+        return sha256(path)
     except OSError:
         return None
 
@@ -210,7 +207,7 @@ def _make(task: dict[str, Any]) -> Line | None:
         if task["fresh"]:
             with place.doing("delete what an earlier try left"):
                 empty(scratch)
-        rows = [_row(Path(path), Path(folder), sha256, scratch, task) for path, folder, sha256 in items]
+        rows = [_row(Path(path), Path(folder), digest, scratch, task) for path, folder, digest in items]
         with place.doing("put a shard in its place"):
             made = _made(scratch)
             pq.write_table(pa.Table.from_pylist(rows, schema=_SCHEMA), made, compression="zstd")
@@ -229,7 +226,7 @@ def _made(scratch: Path) -> Path:
     return scratch / f"{TABLE}.parquet"
 
 
-def _row(path: Path, folder: Path, sha256: str | None, scratch: Path, task: dict[str, Any]) -> dict[str, Any]:
+def _row(path: Path, folder: Path, digest: str | None, scratch: Path, task: dict[str, Any]) -> dict[str, Any]:
     settings = _settings(task["settings"])
     environment = None
     if task["blame"] is not None:
@@ -246,10 +243,10 @@ def _row(path: Path, folder: Path, sha256: str | None, scratch: Path, task: dict
             settings.runs * (2 * limits.notebook_s + 600) + 600, exit=True, file=2
         )
         try:
-            found, environment = check_one(path, folder, scratch, settings)
+            found, environment = Checker(settings=settings, kept=scratch).check(path, folder)
         finally:
             faulthandler.cancel_dump_traceback_later()
-        if _sha256(path) != sha256:
+        if _sha256(path) != digest:
             raise InputError(f"{path}: was changed while the job ran. Start it again.")
     row = {"path": found.path, "status": found.status.value, "detail": found.detail}
     return {

@@ -44,33 +44,27 @@ def read_sanitisers(path: Path) -> tuple[Normaliser, ...]:
         raise InputError(f"{path}: cannot be read: {error}.") from error
     found: list[Normaliser] = []
     section, regex, at = "", None, 0
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate([*lines, "regex:"], start=1):
         key, colon, value = line.partition(":")
+        value = value.removeprefix(" ")
         if re.fullmatch(r"\[.*\]", line.strip()):
             section = line.strip()[1:-1]
         elif colon and key == "regex":
             if regex is not None:
-                raise _alone(path, at)
-            regex, at = value.removeprefix(" "), number
+                raise InputError(f"{path}, line {at}: 'regex:' without 'replace:' in the line after.")
+            regex, at = value, number
         elif colon and key == "replace":
             if regex is None:
                 raise InputError(f"{path}, line {number}: 'replace:' without 'regex:' in the line before.")
-            replace = value.removeprefix(" ")
-            _try(path, number, regex, replace)
+            _try(path, number, regex, value)
             name = f"sanitize: {section or f'line {at}'}"
             while any(each.name == name for each in found):
                 name += "'"
-            found.append(sanitiser(name, regex, replace))
+            found.append(sanitiser(name, regex, value))
             regex = None
-    if regex is not None:
-        raise _alone(path, at)
     if not found:
         raise InputError(f"{path}: has no rules: write 'regex: ...' and, below it, 'replace: ...'.")
     return tuple(found)
-
-
-def _alone(path: Path, line: int) -> InputError:
-    return InputError(f"{path}, line {line}: 'regex:' without 'replace:' in the line after.")
 
 
 def _try(path: Path, line: int, regex: str, replace: str) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from deskcheck.errors import InputError, MissingExtra, SandboxError
 from deskcheck.notebook.kernel.cell import CellRunner
-from deskcheck.notebook.kernel.folders import HOME, OF_INSTALLED, copy_below_root, copy_folder
+from deskcheck.notebook.kernel.folders import HOME, OF_INSTALLED, copy_below_root
 from deskcheck.notebook.kernel.kernel import COPY_BYTES, Surroundings
 from deskcheck.notebook.settings import ReplayLimits
 from deskcheck.notebook.trajectory.trajectory import Execution, Status, Trajectory
@@ -148,10 +148,7 @@ class InstalledKernel(CellRunner):
             return self.inside
         folder = os.path.realpath(self.around.folder)
         root = folder if self.around.root is None else os.path.realpath(self.around.root)
-        if root == folder:
-            copy_folder(folder, to, COPY_BYTES)
-        else:
-            copy_below_root(folder, root, to, COPY_BYTES, linked=False)
+        copy_below_root(folder, root, to, COPY_BYTES)
         return os.path.normpath(os.path.join(os.path.relpath(folder, root), self.inside))
 
     @property

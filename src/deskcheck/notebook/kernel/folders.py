@@ -51,13 +51,11 @@ def import_as_in_jupyter(program_folder: str) -> None:
         sys.path.insert(next(places, len(sys.path)), "")
 
 
-def copy_folder(folder: str | None, to: str, most_bytes: int) -> int:
+def copy_folder(folder: str, to: str, most_bytes: int) -> int:
     """Copy a folder. Links stand for files that would exceed `most_bytes` in all, for folders beyond the
     first `_ENTRIES` entries, the nearest counted first, and for other file systems. Returns how many of the
     bytes are left."""
     os.makedirs(to, exist_ok=True)
-    if folder is None:
-        return most_bytes
     left, entries, device = most_bytes, _ENTRIES, os.stat(folder).st_dev
     todo = collections.deque([(folder, to)])  # the nearest first
     while todo:
@@ -91,11 +89,16 @@ def _copy(path: str, place: str, left: int) -> int:
     return left
 
 
-def copy_below_root(folder: str, root: str, to: str, most_bytes: int, *, linked: bool) -> None:
+def copy_below_root(
+    folder: str | None, root: str | None, to: str, most_bytes: int, *, linked: bool = False
+) -> None:
     """Make `to` stand for the root: with a copy of the folder at its place, and around it links to what lies
-    there, or copies (not `linked`)."""
-    place, at = to, root
-    way = [part for part in os.path.relpath(folder, root).split(os.sep) if part != os.curdir]
+    there, or copies (not `linked`). An empty folder where there is none, the folder alone without a root."""
+    os.makedirs(to, exist_ok=True)
+    if folder is None:
+        return
+    place, at = to, root or folder
+    way = [part for part in os.path.relpath(folder, at).split(os.sep) if part != os.curdir]
     left = copy_folder(folder, os.path.join(to, *way), most_bytes)
     for part in way:
         for name in sorted(os.listdir(at)):

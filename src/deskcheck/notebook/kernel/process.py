@@ -5,6 +5,7 @@ folder. When the caller has connected, the first cell closes that door: from the
 threads are under the same filter as every program of the sandbox. What it measures and sees of a cell goes
 with the reply."""
 
+import itertools
 import json
 import os
 import signal
@@ -20,7 +21,6 @@ from deskcheck.notebook.kernel.folders import (
     HOME,
     SOCKETS,
     copy_below_root,
-    copy_folder,
     import_as_in_jupyter,
     interpreter_on_path,
 )
@@ -44,11 +44,8 @@ def main(settings: dict[str, Any]) -> None:
     readme.parent.mkdir(parents=True)
     readme.touch()
     here = os.getcwd()
-    folder, around = settings["folder"], settings["root"]
-    if folder is None or around == folder:
-        copy_folder(folder, HOME, settings["copy_bytes"])
-    else:
-        copy_below_root(folder, around, HOME, settings["copy_bytes"], linked=settings["confined"])
+    folder, root = settings["folder"], settings["root"]
+    copy_below_root(folder, root, HOME, settings["copy_bytes"], linked=settings["confined"])
     connection = f"{here}/{SOCKETS}/connection.json"
     facts = {
         "transport": "ipc",
@@ -136,37 +133,23 @@ def _pieces(kind: str, content: Any) -> list[Any]:
         pieces = [text[at : at + _PIECE_CHARS] for at in range(0, len(text), _PIECE_CHARS)]
         return [{**content, "text": piece, GOES_ON: number > 0} for number, piece in enumerate(pieces)]
     if isinstance(content.get("traceback"), list):
-        lines = [str(line)[:_LINE_CHARS] for line in content["traceback"]]
-        kept: list[str] = []
-        for line in lines:
-            if sum(map(len, kept)) + len(line) > _PIECE_CHARS:
-                break
-            kept.append(line)
-        beyond = sum(len(str(line)) for line in content["traceback"]) - sum(map(len, kept))
+        lines = [str(line) for line in content["traceback"]]
+        sizes = itertools.accumulate(min(len(line), _LINE_CHARS) for line in lines)
+        kept = [line[:_LINE_CHARS] for line, size in zip(lines, sizes, strict=True) if size <= _PIECE_CHARS]
+        beyond = sum(map(len, lines)) - sum(map(len, kept))
         value = str(content.get("evalue", ""))[:_LINE_CHARS]
         return [{**content, "traceback": kept, "evalue": value} | ({BEYOND: beyond} if beyond > 0 else {})]
     if isinstance(content.get("data"), dict):
-        left, kept_data = _PIECE_CHARS, {}
-        for mime, value in content["data"].items():
-            size = len(value) if isinstance(value, (str, bytes)) else len(repr(value))
+        left, beyond, kept_data = _PIECE_CHARS, 0, {}
+        for mime, shown in content["data"].items():
+            size = len(shown) if isinstance(shown, (str, bytes)) else len(repr(shown))
             if size <= left:
-                kept_data[mime] = value
+                kept_data[mime] = shown
                 left -= size
-        beyond = sum(
-            len(value) if isinstance(value, (str, bytes)) else len(repr(value))
-            for mime, value in content["data"].items()
-            if mime not in kept_data
-        )
+            else:
+                beyond += size
         return [{**content, "data": kept_data, BEYOND: beyond} if beyond else content]
     return [content]
-
-
-def _import_from(program: str) -> None:
-    """Modules are found in the current folder, at the place that IPython gives it, and not in the program's
-    folder. IPython leaves it out because of `-P`, with which our processes start."""
-    sys.path[:] = [path for path in sys.path if path not in ("", program)]
-    installed = (n for n, path in enumerate(sys.path) if path.endswith(("site-packages", "dist-packages")))
-    sys.path.insert(next(installed, 0), "")
 
 
 class _Door:
@@ -196,7 +179,6 @@ class _Door:
             if self.confined:
                 server.stop_listening()
             os.makedirs(self.folder, exist_ok=True)
-            _import_from(os.getcwd())
             os.chdir(self.folder)
         self.refusals.begin(code)
         self.randomness.begin(code)

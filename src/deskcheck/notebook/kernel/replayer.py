@@ -6,7 +6,6 @@ shows, and the following cells run in the new kernel, without the variables of t
 
 import functools
 import os
-import re
 import site
 import sys
 import time
@@ -368,17 +367,5 @@ def packages(*, fresh: bool = True) -> dict[str, str]:
 def _packages(fresh: bool) -> list[tuple[str, str]]:
     sites = {*site.getsitepackages()}  # and no home folder with more of them
     path = [each for each in sys.path if not fresh or each in sites]
-    found = map(_named, metadata.distributions(path=path))
-    return sorted({name: version for name, version in found if name is not None}.items())
-
-
-_HEADER = re.compile(r"^(Name|Version):[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
-
-
-def _named(distribution: metadata.Distribution) -> tuple[str | None, str]:
-    """Name and version. They stand in the head of its metadata: to parse the rest takes ten times as long."""
-    text = distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or ""
-    found = dict(_HEADER.findall(text.partition("\n\n")[0]))
-    if found.keys() != {"Name", "Version"}:
-        return distribution.metadata["Name"], distribution.version
-    return found["Name"], found["Version"]
+    found = ((each.metadata["Name"], each.version) for each in metadata.distributions(path=path))
+    return sorted({name: version for name, version in found if name}.items())

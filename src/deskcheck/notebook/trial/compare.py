@@ -145,8 +145,8 @@ def _message(text: str) -> str:
 
 
 def _first_difference(wanted: str, found: str) -> str:
-    place = next((n for n, (a, b) in enumerate(zip(wanted, found, strict=False)) if a != b), None)
-    place = min(len(wanted), len(found)) if place is None else place
+    pairs = enumerate(zip(wanted, found, strict=False))
+    place = next((n for n, (a, b) in pairs if a != b), min(len(wanted), len(found)))
     return f"{found[place : place + 60]!r}, not {wanted[place : place + 60]!r}, from character {place}"
 
 

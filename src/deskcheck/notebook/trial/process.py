@@ -26,7 +26,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from deskcheck.notebook.kernel.commands import run_command
-from deskcheck.notebook.kernel.folders import HOME, copy_folder, interpreter_on_path
+from deskcheck.notebook.kernel.folders import HOME, copy_below_root, interpreter_on_path
 from deskcheck.notebook.state.attributes import attributes
 from deskcheck.notebook.state.bytecode import codes
 from deskcheck.notebook.state.capture import Capture, StateLimits
@@ -58,7 +58,7 @@ def begin(settings: dict[str, Any]) -> None:
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"
     os.environ["JE_ARROW_MALLOC_CONF"] = "background_thread:false"  # pyarrow's, which pandas imports
-    copy_folder(settings["folder"], HOME, settings["copy_bytes"])
+    copy_below_root(settings["folder"], None, HOME, settings["copy_bytes"])
     os.makedirs(os.path.join(HOME, settings["inside"]), exist_ok=True)
     os.chdir(os.path.join(HOME, settings["inside"]))
     builtins.input = _input

@@ -5,7 +5,13 @@ import ast
 import re
 from collections.abc import Iterator
 
-from deskcheck.notebook.state.dependencies import parse
+from deskcheck.notebook.state.dependencies import imported_names, parse
+
+
+def _nodes(source: str) -> Iterator[ast.AST]:
+    """All nodes of a cell's syntax tree; none where it is not Python."""
+    tree = parse(source)
+    return iter(()) if tree is None else ast.walk(tree)
 
 
 def environment(source: str) -> tuple[set[str], set[str]]:
@@ -16,8 +22,7 @@ def environment(source: str) -> tuple[set[str], set[str]]:
     for found in _ENV.finditer(source):
         (given if found["value"] else read).add(f"${found['name']}")
     read |= {f"${name}" for line in _SHELL.findall(source) for name in _IN_SHELL.findall(line)}
-    tree = parse(source)
-    for node in () if tree is None else ast.walk(tree):
+    for node in _nodes(source):
         if isinstance(node, ast.Subscript) and _is_environ(node.value):
             name = _constant(node.slice)
             (read if isinstance(node.ctx, ast.Load) else given).update(name)
@@ -62,21 +67,14 @@ def _constant(node: ast.expr | None) -> set[str]:
 
 def modules(source: str) -> set[str]:
     """Names that a cell's imports give something to."""
-    tree = parse(source)
-    return set() if tree is None else {name for node in ast.walk(tree) for name in _imported(node)}
-
-
-def _imported(node: ast.AST) -> Iterator[str]:
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        for alias in node.names:
-            yield (alias.asname or alias.name).partition(".")[0]
+    imports = (node for node in _nodes(source) if isinstance(node, ast.Import | ast.ImportFrom))
+    return {name for node in imports for name in imported_names(node)}
 
 
 def changed(source: str) -> set[str]:
     """Names whose objects a cell may change: by an item, an attribute, a method. As far as it is Python."""
-    tree = parse(source)
     found: set[str] = set()
-    for node in () if tree is None else ast.walk(tree):
+    for node in _nodes(source):
         if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
             found.add(_root(node))
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -93,9 +91,8 @@ def _root(node: ast.expr) -> str:
 
 def written_globals(source: str) -> dict[str, set[str]]:
     """Function that a cell defines -> names of the module that it gives something to."""
-    tree = parse(source)
     found: dict[str, set[str]] = {}
-    for function in () if tree is None else ast.walk(tree):
+    for function in _nodes(source):
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             named = [node for node in ast.walk(function) if isinstance(node, ast.Global)]
             if named:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from deskcheck.notebook.state.brief import fitting
 from deskcheck.notebook.state.capture import Capture, StateLimits
 from deskcheck.notebook.state.views import estimate_tokens
 from deskcheck.notebook.trajectory.masking import Mask
@@ -27,15 +28,10 @@ def cells_of(shell: Any, *, last: int = 20, budget: int = 2000) -> dict[str, Any
     while mask.known != known:  # a later cell may name what stands in an earlier one
         known = mask.known
         texts = [f"# In [{count}]\n{mask.text(source.rstrip())}\n" for count, source in ran]
-    kept: list[int] = []
-    left = budget
-    for place in reversed(range(len(ran))):
-        left -= estimate_tokens(texts[place])
-        if left < 0:
-            break
-        kept.insert(0, place)
+    kept = fitting(reversed(texts), budget, estimate_tokens)[::-1]
+    left_out = len(ran) - len(kept)
     return {
-        "text": "\n".join(texts[place] for place in kept),
-        "cells": [ran[place][0] for place in kept],
-        "left_out": len(ran) - len(kept),
+        "text": "\n".join(kept),
+        "cells": [count for count, _ in ran[left_out:]],
+        "left_out": left_out,
     }

@@ -2,11 +2,10 @@
 
 One loop for deskcheck's own kernels and for installed ones; a kernel only passes messages on."""
 
-import abc
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from deskcheck.notebook.trajectory.trajectory import Execution, Output, Status
 from deskcheck.sandbox.decoder import BEYOND, GOES_ON, Forged, Message
@@ -35,8 +34,38 @@ class CellLimits:
     outputs: int = 10_000
 
 
-class CellRunner(abc.ABC):
-    """A kernel that runs cells one after another. Use it as a context manager; `run` is for one thread."""
+class CellRunner(Protocol):
+    """A kernel that runs cells one after another. Use it as a context manager; `run` is for one thread. What
+    receives a message, and `after_cell`, raises Forged for one that is not the kernel's."""
+
+    @property
+    def alive(self) -> bool: ...
+    @property
+    def outputs_are_over(self) -> bool:
+        """Whether no further output can come."""
+
+    def start(self) -> None: ...
+    def stop(self) -> None:
+        """End the kernel's process; the next `start` makes another."""
+
+    def close(self) -> None: ...
+    def interrupt(self) -> None: ...
+    def send(self, source: str, cell_id: str | None) -> str:
+        """Ask for a cell to be run. The id of the request."""
+
+    def next_output(self, seconds: float) -> Message | None:
+        """The next message of the outputs; None if none comes in time."""
+
+    def next_reply(self) -> Message | None: ...
+    def wait(self, seconds: float) -> None:
+        """Until a message of the kernel is there, at most so long."""
+
+    def after_cell(self) -> None: ...
+    def ending(self) -> tuple[Status, str]:
+        """How the kernel ended, which gave no reply to a cell."""
+
+    def with_facts(self, ran: Execution, reply: Mapping[str, Any]) -> Execution:
+        """The execution with what else the kernel tells of it. reply: empty where there was none."""
 
     def __enter__(self) -> Self:
         self.start()
@@ -45,62 +74,9 @@ class CellRunner(abc.ABC):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    @property
-    @abc.abstractmethod
-    def alive(self) -> bool: ...
-
-    @abc.abstractmethod
-    def start(self) -> None:
-        """Start a process for the kernel and connect to it."""
-
-    @abc.abstractmethod
-    def stop(self) -> None:
-        """End the kernel's process; the next `start` makes another."""
-
-    @abc.abstractmethod
-    def close(self) -> None:
-        """End the kernel and what is there for it."""
-
     def restart(self) -> None:
         self.stop()
         self.start()
-
-    @abc.abstractmethod
-    def interrupt(self) -> None:
-        """Have the cell that runs stopped, in Python by KeyboardInterrupt."""
-
-    @abc.abstractmethod
-    def send(self, source: str, cell_id: str | None) -> str:
-        """Ask for a cell to be run. The id of the request."""
-
-    @abc.abstractmethod
-    def next_output(self, seconds: float) -> Message | None:
-        """The next message of the outputs; None if none comes in time. Raises Forged."""
-
-    @abc.abstractmethod
-    def next_reply(self) -> Message | None:
-        """The next reply; None if none is there. Raises Forged."""
-
-    @abc.abstractmethod
-    def wait(self, seconds: float) -> None:
-        """Until a message of the kernel is there, at most so long."""
-
-    @property
-    @abc.abstractmethod
-    def outputs_are_over(self) -> bool:
-        """Whether no further output can come."""
-
-    @abc.abstractmethod
-    def after_cell(self) -> None:
-        """The cell has been followed to its end. Raises Forged."""
-
-    @abc.abstractmethod
-    def ending(self) -> tuple[Status, str]:
-        """How the kernel ended, which gave no reply to a cell."""
-
-    def with_facts(self, ran: Execution, reply: Mapping[str, Any]) -> Execution:
-        """The execution with what else the kernel tells of it. reply: empty where there was none."""
-        return ran
 
     def run(
         self,

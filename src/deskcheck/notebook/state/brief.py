@@ -2,12 +2,14 @@
 between their elements, and numbers never. What identity numbers an object has is not shown."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
 from deskcheck.recording.value import Value
+
+T = TypeVar("T")
 
 DIGITS = 6
 """Significant digits of a number that is rounded."""
@@ -79,6 +81,22 @@ def short_text(text: str, chars: int) -> str:
 
 def _in_word(char: str) -> bool:
     return char.isalnum() or char in "._"
+
+
+def fitting(texts: Iterable[T], room: int, size: Callable[[T], int]) -> list[T]:
+    """The first of some texts, or what else has a size, as many as there is room for."""
+    found: list[T] = []
+    for text in texts:
+        room -= size(text)
+        if room < 0:
+            break
+        found.append(text)
+    return found
+
+
+def with_rest(shown: list[str], total: int) -> list[str]:
+    """What is shown, and how many others there are."""
+    return shown if len(shown) == total else [*shown, f"... {total - len(shown)} more"]
 
 
 class _Writer:
@@ -210,11 +228,9 @@ class _Writer:
         found = [*self._fitting(value.items, room, pairs=pairs, total=total)]
         if len(found) < len(value.items):
             self.cut = True
-        if len(found) < total:
-            found.append(f"... {total - len(found)} more")
-        elif value.cut is not None and value.length is None:
-            found.append("...")
-        return found
+        if len(found) == total and value.cut is not None and value.length is None:
+            return [*found, "..."]
+        return with_rest(found, total)
 
     def _fitting(self, items: Sequence[Any], room: int, *, pairs: bool, total: int) -> Iterator[str]:
         for place, item in enumerate(items):
@@ -257,8 +273,7 @@ class _Writer:
             text = f"{name}={self.text(value, max(share - len(name) - 1, _SHORTEST))}"
             if place and len(text) > room:
                 self.cut = True
-                found.append(f"... {len(fields) - place} more")
                 break
             room -= len(text) + 2
             found.append(text)
-        return found
+        return with_rest(found, len(fields))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from deskcheck.errors import InputError
+from deskcheck.notebook.state.brief import fitting, with_rest
 from deskcheck.notebook.state.capture import Capture, StateLimits
 from deskcheck.notebook.state.dependencies import depends_on, names_unbound
 from deskcheck.notebook.state.imports import Import, imports_of, listed
@@ -110,9 +111,11 @@ def _context(
         )
     also: dict[str, list[str]] = {}
     if code is not None:
+        last = fitting(reversed(known.ran), _EARLIER_CHARS, len)[::-1]
         types = {name: type(value).__name__ for name, value in namespace.items()}
-        names = depends_on(code, dict.fromkeys(namespace), earlier=_last(known.ran), types=types)
-        unknown = [name for name in names_unbound(code) if name not in namespace and not _builtin(name)]
+        names = depends_on(code, dict.fromkeys(namespace), earlier=last, types=types)
+        there = {*namespace, *vars(builtins)}
+        unknown = [name for name in names_unbound(code) if name not in there]
         if unknown:
             also["not in the kernel"] = _fitting(unknown, budget)
     asked = code is None and names is not None
@@ -140,10 +143,6 @@ def _context(
     return view(state, "used", budget=budget, names=shown, form=form, also=also).text
 
 
-def _builtin(name: str) -> bool:
-    return name in vars(builtins)
-
-
 def _imports(
     variables: Mapping[str, Any], namespace: Mapping[str, Any], *, modules_only: bool
 ) -> list[Import]:
@@ -155,29 +154,10 @@ def _imports(
 
 def _fitting(texts: Sequence[str], budget: int) -> list[str]:
     """As many as a part of the budget has room for, and how many others there are."""
-    left = max(budget, 0) // _SHARE
-    found: list[str] = []
-    for text in texts:
-        left -= estimate_tokens(f"{text}, ")
-        if left < 0:
-            return [*found, f"... {len(texts) - len(found)} more"]
-        found.append(text)
-    return found
-
-
-def _last(ran: Sequence[str]) -> list[str]:
-    found: list[str] = []
-    left = _EARLIER_CHARS
-    for source in reversed(ran):
-        left -= len(source)
-        if left < 0:
-            break
-        found.append(source)
-    return found[::-1]
+    room = max(budget, 0) // _SHARE
+    return with_rest(fitting(texts, room, lambda text: estimate_tokens(f"{text}, ")), len(texts))
 
 
 def _state(row: dict[str, Any]) -> KernelState:
     step = Execution(cell="", source="", status=Status.UNKNOWN, order=(), state=row)
-    _, state = next(states([step]))
-    assert state is not None
-    return state
+    return next(state for _, state in states([step]) if state is not None)

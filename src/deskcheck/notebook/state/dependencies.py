@@ -258,8 +258,8 @@ class _Reader(ast.NodeVisitor):
         self.visit(node.target)
 
     def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
-        for alias in node.names:
-            self._bind((alias.asname or alias.name).partition(".")[0])
+        for name in imported_names(node):
+            self._bind(name)
 
     visit_ImportFrom = visit_Import
 
@@ -393,6 +393,10 @@ def _free(node: ast.AST) -> Iterator[str]:
     yield from (name for name in found if name not in own or name in outside)
 
 
+def imported_names(node: ast.Import | ast.ImportFrom) -> list[str]:
+    return [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
+
+
 def _same_scope(node: ast.AST) -> Iterator[ast.AST]:
     """A node and those under it whose names are of the same scope."""
     todo = [node]
@@ -416,8 +420,8 @@ def _bindings(body: Iterable[ast.AST]) -> Iterator[str]:
                     yield name
                 case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                     yield name
-                case ast.Import(names=names) | ast.ImportFrom(names=names):
-                    yield from ((a.asname or a.name).partition(".")[0] for a in names)
+                case ast.Import() | ast.ImportFrom():
+                    yield from imported_names(node)
                 case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
                     yield name
                 case ast.MatchStar(name=str(name)):

@@ -9,6 +9,7 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
+from deskcheck.notebook.state.brief import with_rest
 from deskcheck.notebook.state.imports import is_library, own_dict, public_name
 from deskcheck.notebook.state.signatures import Show, annotation, called, defaults_of
 from deskcheck.tracer.snapshot import bases_of, module_of, names_of
@@ -154,9 +155,7 @@ def _parameter(name: str, value: Any, show: Show, depth: int) -> str:
         return f"{type.__dict__['__name__'].__get__(type(value))}({given})"
     if depth < _DEEPEST and type(value) in (list, tuple) and _has_estimator(value):
         parts = [_parameter(name, item, show, depth + 1) for item in value[:_STEPS]]
-        if len(value) > _STEPS:
-            parts.append(f"... {len(value) - _STEPS} more")
-        inside = ", ".join(parts)
+        inside = ", ".join(with_rest(parts, len(value)))
         return f"[{inside}]" if type(value) is list else f"({inside}{',' * (len(value) == 1)})"
     return show(name, value)
 

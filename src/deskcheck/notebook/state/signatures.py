@@ -9,7 +9,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from deskcheck.notebook.state.brief import short_text
+from deskcheck.notebook.state.brief import short_text, with_rest
 from deskcheck.notebook.state.imports import own_dict, public_name
 from deskcheck.tracer.snapshot import bases_of, module_of, names_of
 
@@ -178,9 +178,7 @@ def _class(cls: type, show: Show) -> dict[str, Any]:
         found["doc"] = doc
     methods = [*_methods(space, show)]
     if methods:
-        found["methods"] = methods[:_METHODS]
-        if len(methods) > _METHODS:
-            found["methods"].append(f"... {len(methods) - _METHODS} more")
+        found["methods"] = with_rest(methods[:_METHODS], len(methods))
     return found
 
 

@@ -2,11 +2,11 @@
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from deskcheck.notebook.state.brief import DIGITS, brief
+from deskcheck.notebook.state.brief import DIGITS, brief, fitting, with_rest
 from deskcheck.notebook.state.state import Variable, label_of
 from deskcheck.recording.value import Value
 
@@ -90,17 +90,13 @@ def _later(later: Mapping[str, Any], chars: int, facts: Facts) -> str | None:
         if isinstance(what, str):
             facts[name] = what
             continue
-        kept = [*_within(what, chars)]
-        facts[name] = kept if len(kept) == len(what) else [*kept, f"... {len(what) - len(kept)} more"]
+        facts[name] = with_rest(fitting(what, chars, _listed_size), len(what))
     return "value" if any(later[name] != facts[name] for name in later) else None
 
 
-def _within(texts: Iterable[str], chars: int) -> Iterator[str]:
-    for text in texts:
-        chars -= len(text) + 2
-        if chars < 0:
-            return
-        yield text
+def _listed_size(text: str) -> int:
+    """Of one in a row."""
+    return len(text) + 2
 
 
 def _value(value: Value, chars: int, facts: Facts) -> str | None:
@@ -184,7 +180,7 @@ def _table(value: Value, chars: int, facts: Facts) -> str | None:
     lines = len(groups) + (index is not None)
     if lines * _COLUMN_CHARS > chars:
         texts = [f"{label} ({column.dtype})" for label, column, _ in groups]
-        kept = [*_within(texts, 2 * chars)]
+        kept = fitting(texts, 2 * chars, _listed_size)
         left = total - sum(count for _, _, count in groups[: len(kept)])
         facts["labels"] = [*kept, *([f"... {left} more"] if left else [])]
         return "value"

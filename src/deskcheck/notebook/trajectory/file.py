@@ -6,8 +6,10 @@ there. `Writer.finish` makes the Parquet file of it, which is whole or absent.
 """
 
 import fcntl
+import itertools
 import json
 import os
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
@@ -330,10 +332,8 @@ class _Steps(Sequence[Step]):
         self._group: tuple[int, list[Step]] = (-1, [])
         with _damaged(path), self._opened() as file:
             self.head = _object(file.schema_arrow.metadata[_KEY])
-            meta = file.metadata
-            self._starts = [0]
-            for number in range(meta.num_row_groups):
-                self._starts.append(self._starts[-1] + meta.row_group(number).num_rows)
+            groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
+            self._starts: list[int] = [*itertools.accumulate((group.num_rows for group in groups), initial=0)]
 
     def _opened(self) -> Any:
         path = self._path
@@ -356,10 +356,8 @@ class _Steps(Sequence[Step]):
     def __getitem__(self, index: int | slice) -> Step | list[Step]:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
-        index += len(self) if index < 0 else 0
-        if not 0 <= index < len(self):
-            raise IndexError(f"the trajectory has {len(self)} steps; there is none at {index}")
-        number = next(n for n, start in enumerate(self._starts[1:]) if index < start)
+        index = range(len(self))[index]
+        number = bisect_right(self._starts, index) - 1
         if self._group[0] != number:
             self._group = number, self._read(number)
         return self._group[1][index - self._starts[number]]

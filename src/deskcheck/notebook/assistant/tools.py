@@ -96,13 +96,8 @@ _NAME = {"type": "string", "minLength": 1, "description": "The name of a variabl
 
 def _tokens(default: int) -> dict[str, Any]:
     about = "At most so many tokens, estimated."
-    return {
-        "type": "integer",
-        "minimum": 0,
-        "maximum": MOST_TOKENS,
-        "default": default,
-        "description": about,
-    }
+    bounds = {"minimum": 0, "maximum": MOST_TOKENS, "default": default}
+    return {"type": "integer", **bounds, "description": about}
 
 
 def _schema(required: Sequence[str] = (), **parameters: dict[str, Any]) -> dict[str, Any]:

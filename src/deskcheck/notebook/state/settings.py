@@ -148,10 +148,6 @@ def _pandas(module: Any) -> dict[str, Any]:
     return dict(flat(object.__getattribute__(module.options, "d"), ""))
 
 
-def _sklearn(module: Any) -> Any:
-    return _librarys(module, "get_config")()
-
-
 def _shell(module: Any) -> dict[str, Any]:
     shell = module.InteractiveShell._instance
     plain = shell.display_formatter.formatters["text/plain"]
@@ -169,14 +165,6 @@ def _printers(module: Any) -> dict[str, Any]:
         for kind, function in formatter.type_printers.items()
         if kind.__module__ != "matplotlib.figure"  # as the backend's formats say, from the first figure on
     }
-
-
-def _generator(module: Any) -> dict[str, Any]:
-    return {"position": module._inst}
-
-
-def _numpy_generator(module: Any) -> dict[str, Any]:
-    return {"position": module.mtrand._rand}
 
 
 def _is_general(given: tuple[Any, ...]) -> bool:
@@ -218,37 +206,25 @@ def _decimal(module: Any) -> dict[str, Any]:
     return {**plain, "traps": traps}
 
 
-def _locale(module: Any) -> dict[str, Any]:
-    return {"locale": _librarys(module, "setlocale")(module.LC_ALL)}
-
-
 def _python(module: Any) -> dict[str, Any]:
     return {"path": module.path, "recursion limit": _librarys(module, "getrecursionlimit")()}
-
-
-def _folder(module: Any) -> dict[str, Any]:
-    return {"current folder": _librarys(module, "getcwd")()}
-
-
-def _environment(module: Any) -> dict[str, Any]:
-    return dict(module.environ)
 
 
 register_settings("matplotlib", _matplotlib)
 register_settings("matplotlib_inline.config", _inline)
 register_settings("numpy", _numpy)
 register_settings("pandas", _pandas)
-register_settings("sklearn", _sklearn)
+register_settings("sklearn", lambda sklearn: _librarys(sklearn, "get_config")())
 register_settings("IPython.core.interactiveshell", _shell)
 register_settings("IPython.core.interactiveshell", _printers, incidental=True)
-register_settings("random", _generator, incidental=True)
-register_settings("numpy.random", _numpy_generator, incidental=True)
+register_settings("random", lambda random: {"position": random._inst}, incidental=True)
+register_settings("numpy.random", lambda numpy: {"position": numpy.mtrand._rand}, incidental=True)
 register_settings("warnings", _warnings)
 register_settings("warnings", _special_warnings, incidental=True)
 register_settings("logging", _logging)
 register_settings("logging", _loggers, incidental=True)
 register_settings("decimal", _decimal)
-register_settings("locale", _locale)
+register_settings("locale", lambda locale: {"locale": _librarys(locale, "setlocale")(locale.LC_ALL)})
 register_settings("sys", _python)
-register_settings("os", _folder)
-register_settings("os", _environment, incidental=True)
+register_settings("os", lambda os: {"current folder": _librarys(os, "getcwd")()})
+register_settings("os", lambda os: dict(os.environ), incidental=True)

@@ -356,7 +356,9 @@ class _Steps(Sequence[Step]):
     def __getitem__(self, index: int | slice) -> Step | list[Step]:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
-        index = range(len(self))[index]
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"the trajectory has {len(self)} steps; there is none at {index}")
+        index %= len(self)
         number = bisect_right(self._starts, index) - 1
         if self._group[0] != number:
             self._group = number, self._read(number)

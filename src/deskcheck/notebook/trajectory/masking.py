@@ -13,6 +13,7 @@ from typing import Any
 
 from deskcheck.errors import InputError
 from deskcheck.notebook.trajectory.trajectory import Cell, Execution, Step, from_dict, to_dict
+from deskcheck.recording.comparison.runs import reached
 from deskcheck.recording.secrets import MASKED, NAMES, is_place, secrets_of, stands_everywhere
 
 TEXTS = (
@@ -180,8 +181,10 @@ class Mask:
         if "objects" in row:
             objects = {number: self._encoded(content) for number, content in row["objects"].items()}
             # Without those that only what is masked refers to.
-            reached = _reached(masked["value"], objects)
-            masked["objects"] = {number: content for number, content in objects.items() if number in reached}
+            left = reached(masked["value"], _numbered(objects))
+            masked["objects"] = {
+                number: content for number, content in objects.items() if int(number) in left
+            }
         for more in ("described", "seen"):
             if more in row:
                 masked[more] = self.shown(row[more])
@@ -235,27 +238,15 @@ def _named(content: dict[str, Any]) -> Iterable[tuple[str, Any]]:
         yield from fields.items()
 
 
-def _reached(value: Any, objects: dict[str, Any]) -> dict[str, None]:
-    """Identity numbers of the objects that an encoded value leads to."""
-    found: dict[str, None] = {}
-    todo = [value]
-    while todo:
-        part = todo.pop()
-        if isinstance(part, list):
-            todo += part
-        elif isinstance(part, dict):
-            todo += part.values()
-            number = str(part.get("ref"))
-            if number in objects and number not in found:
-                found[number] = None
-                todo.append(objects[number])
-    return found
+def _numbered(objects: dict[str, Any]) -> dict[int, Any]:
+    return {int(number): content for number, content in objects.items()}
 
 
 def _texts(value: Any, objects: dict[str, Any]) -> list[str]:
     """The strings in an encoded value and in what it leads to, but for keys of dicts and names of fields."""
     found: list[str] = []
-    todo = [value, *map(objects.__getitem__, _reached(value, objects))]
+    by_number = _numbered(objects)
+    todo = [value, *map(by_number.__getitem__, reached(value, by_number))]
     while todo:
         part = todo.pop()
         if isinstance(part, str):

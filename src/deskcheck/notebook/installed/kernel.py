@@ -123,8 +123,9 @@ class InstalledKernel(CellRunner):
         """Start a process in a fresh copy of the notebook's folder, and wait until it answers."""
         from jupyter_client.manager import KernelManager
 
-        os.makedirs(self._folder, exist_ok=True)
-        cwd = os.path.join(self._folder, self._copied(self._folder))
+        folder, root, inside = self.around.places(self.inside)
+        copy_below_root(folder, root, self._folder, COPY_BYTES)
+        cwd = os.path.join(self._folder, inside)
         os.makedirs(cwd, exist_ok=True)
         self._manager = KernelManager(kernel_name=self.name)
         try:
@@ -141,15 +142,6 @@ class InstalledKernel(CellRunner):
         except BaseException:
             self.close()
             raise
-
-    def _copied(self, to: str) -> str:
-        """Copy what lies around the notebook. Where in it the cells run."""
-        if self.around.folder is None:
-            return self.inside
-        folder = os.path.realpath(self.around.folder)
-        root = folder if self.around.root is None else os.path.realpath(self.around.root)
-        copy_below_root(folder, root, to, COPY_BYTES)
-        return os.path.normpath(os.path.join(os.path.relpath(folder, root), self.inside))
 
     @property
     def alive(self) -> bool:

@@ -7,8 +7,9 @@ type: an edit shows when its cell runs or when the notebook is saved, and is the
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +111,7 @@ class Live:
         id_ = self._known(cell, source)
         masked = self._masked(source)
         if id_ is None:
-            id_ = cell if cell is not None else self._input_id()
+            id_ = cell if cell is not None else next(self._new_ids(_INPUT))
             place = self.order.index(self._last) + 1 if self._last in self.order else len(self.order)
             step: Step = Insertion(cell=id_, source=source, position=place, order=(), at=at, inferred=True)
             self._write(replace(step, order=moved(self.order, step)))
@@ -148,7 +149,7 @@ class Live:
         now = list(cells) if self.mask is None else list(map(self.mask.cell, cells))
         if not own_ids:
             cells_of_it = [cell for cell in before if not cell.id.startswith(_INPUT)]
-            now = matched(cells_of_it, now, self._new_ids())
+            now = matched(cells_of_it, now, self._new_ids("cell-"))
             self._aliases = self._aliases or {}
         # What is no cell of the notebook stays below the cell that it followed.
         for number, cell in enumerate(before):
@@ -190,18 +191,9 @@ class Live:
                 self._aliases[cell] = found
         return found if found in self.cells else None
 
-    def _input_id(self) -> str:
-        number = sum(id_.startswith(_INPUT) for id_ in self.cells)
-        while f"{_INPUT}{number}" in self.cells:
-            number += 1
-        return f"{_INPUT}{number}"
-
-    def _new_ids(self) -> Any:
-        number = len(self.cells)
-        while True:
-            if f"cell-{number}" not in self.cells:
-                yield f"cell-{number}"
-            number += 1
+    def _new_ids(self, beginning: str) -> Iterator[str]:
+        there = sum(id_.startswith(beginning) for id_ in self.cells)
+        return (id_ for number in count(there) if (id_ := f"{beginning}{number}") not in self.cells)
 
     def _deleted(self, cell: str, at: float) -> None:
         order = tuple(id_ for id_ in self.order if id_ != cell)

@@ -26,6 +26,7 @@ from typing import Any
 from deskcheck.errors import DeskcheckError, InputError, RecordingError
 from deskcheck.notebook.jupyter import comm
 from deskcheck.notebook.kernel.late import Children
+from deskcheck.notebook.kernel.memory import memory_of, reset_peak
 from deskcheck.notebook.state.capture import Capture, StateLimits
 
 _USAGE = """\
@@ -127,7 +128,7 @@ class KernelRecorder:
             return await self._run(code, silent, *args, **named)
         message = kernel.get_parent("shell")["header"]["msg_id"]
         cell = self._undisturbed(self._begins, message, code, cell_id, named.get("cell_meta") or {})
-        memory, _ = _memory(reset=True)
+        memory = reset_peak(self._pid)
         started, wall, cpu = time.time(), time.perf_counter(), time.process_time()
         reply: Any = None
         try:
@@ -140,7 +141,7 @@ class KernelRecorder:
                     "wall_s": time.perf_counter() - wall,
                     "cpu_s": time.process_time() - cpu,
                     "memory_before": memory,
-                    **dict(zip(("memory_after", "memory_peak"), _memory(), strict=True)),
+                    **dict(zip(("memory_after", "memory_peak"), memory_of(self._pid), strict=True)),
                 }
                 self._undisturbed(self._ended, message, cell, code, reply, figures)
         return reply
@@ -265,15 +266,6 @@ def _deleted(meta: dict[str, Any]) -> list[str]:
     """Cells that JupyterLab says were deleted since the last execution."""
     found = meta.get("deletedCells")
     return [id_ for id_ in found if isinstance(id_, str)] if isinstance(found, list) else []
-
-
-def _memory(*, reset: bool = False) -> tuple[int | None, int | None]:
-    """Bytes resident in this process, now and at most since that was reset; None: not known."""
-    from deskcheck.notebook.kernel.kernel import memory_of, reset_peak
-
-    if reset:
-        return reset_peak(os.getpid()), None
-    return memory_of(os.getpid())
 
 
 class _Arguments(argparse.ArgumentParser):

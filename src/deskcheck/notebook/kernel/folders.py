@@ -37,6 +37,13 @@ def interpreter_on_path() -> None:
     os.environ["PATH"] = os.pathsep.join((*first, os.environ.get("PATH", os.defpath)))
 
 
+def home_of_ipython() -> None:
+    """Make a file that IPython would copy with its mode, which is denied where programs run as the user."""
+    readme = Path(".ipython", "profile_default", "startup", "README")
+    readme.parent.mkdir(parents=True)
+    readme.touch()
+
+
 def import_as_in_jupyter(program_folder: str) -> None:
     """Let cells import what they import in Jupyter: modules of the current folder, after the standard library
     and before installed packages, and none of the program's folder.

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from deskcheck.errors import MissingExtra, SandboxError
 from deskcheck.notebook.kernel.cell import AGAIN_S, LOOK_S, CellRunner
 from deskcheck.notebook.kernel.folders import CHANNELS, SOCKETS
+from deskcheck.notebook.kernel.memory import memory_of, reset_peak
 from deskcheck.notebook.kernel.refusals import RULES, is_installed, of_commands
 from deskcheck.notebook.kernel.repeats import is_cut
 from deskcheck.notebook.kernel.servers import Servers
@@ -60,6 +61,15 @@ class Surroundings:
     time_zone: str = "UTC"
     variables: tuple[tuple[str, str], ...] = ()
 
+    def places(self, inside: str) -> tuple[str | None, str | None, str]:
+        """The whole paths of folder and root, which is the folder if none was given; and below that, the path
+        of what is `inside` of the folder."""
+        if self.folder is None:
+            return None, None, inside
+        folder = os.path.realpath(self.folder)
+        root = folder if self.root is None else os.path.realpath(self.root)
+        return folder, root, os.path.normpath(os.path.join(os.path.relpath(folder, root), inside))
+
 
 NOTHING_AROUND = Surroundings()
 COPY_BYTES = 64 << 20
@@ -96,15 +106,12 @@ class Kernel(CellRunner):
                 raise MissingExtra(needed, "notebook", "running notebooks")
         self.confinement = confinement
         self.limits = limits
-        folder = None if around.folder is None else Path(around.folder).resolve()
-        root = folder if folder is None or around.root is None else Path(around.root).resolve()
-        below = "." if folder is None or root is None else str(folder.relative_to(root))
-        readable = [str(each) for each in (folder, root) if each is not None]
+        folder, root, below = around.places(inside)
         self.settings = {
-            "folder": None if folder is None else str(folder),
-            "root": None if root is None else str(root),
+            "folder": folder,
+            "root": root,
             "environment": {"TZ": around.time_zone, **dict(around.variables)},
-            "inside": os.path.normpath(os.path.join(below, inside)),
+            "inside": below,
             "copy_bytes": COPY_BYTES,
             "confined": confinement is not Confinement.TRUSTED,
             "state": None if state is None else asdict(state),
@@ -115,7 +122,7 @@ class Kernel(CellRunner):
             hash_seed=hash_seed,
             loaded=() if servers is None else servers.loaded,
             readable=_READABLE,
-            folders=tuple(dict.fromkeys(readable)),
+            folders=tuple(dict.fromkeys(each for each in (folder, root) if each is not None)),
             listening=True,
             scratch_bytes=disk_bytes + (0 if folder is None else COPY_BYTES),
         )
@@ -359,30 +366,6 @@ def _kernel_pid(server: int, confinement: Confinement) -> int | None:
     for _ in range(2 if confinement is Confinement.STRICT else 1):
         pid = next(iter(children(pid)), None) if pid is not None else None
     return pid
-
-
-def reset_peak(pid: int | None) -> int | None:
-    """Bytes resident now; the peak begins anew from here (proc(5), clear_refs). None where that cannot be."""
-    if pid is None:
-        return None
-    try:
-        with open(f"/proc/{pid}/clear_refs", "w") as stream:
-            stream.write("5")
-    except OSError:
-        return None
-    return memory_of(pid)[0]
-
-
-def memory_of(pid: int | None) -> tuple[int | None, int | None]:
-    """Bytes resident in a process, now and at most since its peak was reset."""
-    if pid is None:
-        return None, None
-    try:
-        with open(f"/proc/{pid}/status") as stream:
-            found = {name: value for name, _, value in (line.partition(":") for line in stream)}
-        return tuple(int(found[name].split()[0]) * 1024 for name in ("VmRSS", "VmHWM"))  # type: ignore[return-value]
-    except (OSError, KeyError):
-        return None, None
 
 
 def _oom_kills() -> int | None:

@@ -21,6 +21,7 @@ from deskcheck.notebook.kernel.folders import (
     HOME,
     SOCKETS,
     copy_below_root,
+    home_of_ipython,
     import_as_in_jupyter,
     interpreter_on_path,
 )
@@ -39,10 +40,7 @@ def main(settings: dict[str, Any]) -> None:
     os.environ.update(settings["environment"])
     time.tzset()
     os.makedirs(SOCKETS, exist_ok=True)
-    # IPython would copy this file with its mode, which is denied where programs run as the user.
-    readme = Path(".ipython", "profile_default", "startup", "README")
-    readme.parent.mkdir(parents=True)
-    readme.touch()
+    home_of_ipython()
     here = os.getcwd()
     folder, root = settings["folder"], settings["root"]
     copy_below_root(folder, root, HOME, settings["copy_bytes"], linked=settings["confined"])

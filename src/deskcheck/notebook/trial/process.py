@@ -16,7 +16,6 @@ import os
 import signal
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 from IPython.core.displayhook import DisplayHook
@@ -26,7 +25,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from deskcheck.notebook.kernel.commands import run_command
-from deskcheck.notebook.kernel.folders import HOME, copy_below_root, interpreter_on_path
+from deskcheck.notebook.kernel.folders import HOME, copy_below_root, home_of_ipython, interpreter_on_path
 from deskcheck.notebook.state.attributes import attributes
 from deskcheck.notebook.state.bytecode import codes
 from deskcheck.notebook.state.capture import Capture, StateLimits
@@ -48,10 +47,7 @@ def begin(settings: dict[str, Any]) -> None:
     """Make the shell. settings: see `trial.Trials`."""
     global _shell, _capture, _settings
     interpreter_on_path()
-    # IPython would copy this file with its mode, which is denied where programs run as the user.
-    readme = Path(".ipython", "profile_default", "startup", "README")
-    readme.parent.mkdir(parents=True)
-    readme.touch()
+    home_of_ipython()
     os.environ["IPYTHONDIR"] = os.path.abspath(".ipython")
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"  # as ipykernel does
     # A thread is what a fork loses.

@@ -5,6 +5,7 @@ leave some behind. Its key lets whoever reads it run code in the kernel: nothing
 
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,13 +31,7 @@ class RunningKernel:
 
 def kernels_of(files: Iterable[Path]) -> list[RunningKernel]:
     """The kernels of some connection files. Raises InputError: one is none, or cannot be read."""
-    found = []
-    for file in files:
-        kernel = _read(file)
-        if isinstance(kernel, str):
-            raise InputError(f"{file}: {kernel}. Name the connection file of a kernel, kernel-....json.")
-        found.append(kernel)
-    return found
+    return [*map(_read, files)]
 
 
 def kernels_here(folder: Path | None = None) -> list[RunningKernel]:
@@ -50,8 +45,11 @@ def kernels_here(folder: Path | None = None) -> list[RunningKernel]:
         except ImportError as error:
             raise MissingExtra("jupyter_client", "mcp", "finding running kernels") from error
         folder = Path(jupyter_runtime_dir())
-    files = sorted(folder.glob("kernel-*.json"), key=_age)[:_MOST]
-    return [kernel for kernel in map(_read, files) if isinstance(kernel, RunningKernel)]
+    found = []
+    for file in sorted(folder.glob("kernel-*.json"), key=_age)[:_MOST]:
+        with suppress(InputError):
+            found.append(_read(file))
+    return found
 
 
 def _age(file: Path) -> float:
@@ -61,16 +59,16 @@ def _age(file: Path) -> float:
         return 0.0
 
 
-def _read(file: Path) -> RunningKernel | str:
-    """Or why that is none."""
+def _read(file: Path) -> RunningKernel:
     try:
         content = read_json(read_file(file))
+        why = "is not a connection file"
     except OSError as error:
-        return f"cannot be read ({error.strerror})"
+        content, why = None, f"cannot be read ({error.strerror})"
     except ValueError:
-        return "is not JSON"
+        content, why = None, "is not JSON"
     if not isinstance(content, dict) or not {"shell_port", "control_port", "key"} <= content.keys():
-        return "is not a connection file"
+        raise InputError(f"{file}: {why}. Name the connection file of a kernel, kernel-....json.")
     notebook, spec = content.get("jupyter_session"), content.get("kernel_name")
     return RunningKernel(
         file,

@@ -480,24 +480,20 @@ _USAGE_ERROR = "UsageError: "
 _NAME = re.compile(r"name '([^']+)' is not defined")
 
 
+@dataclass
 class _Comparison:
-    """One notebook with its stored outputs, against fresh runs of it."""
+    """One notebook with its stored outputs, against fresh runs of it. around, installed: in which the runs were
+    made."""
 
-    def __init__(
-        self,
-        stored: Trajectory,
-        settings: CheckSettings,
-        around: Surroundings = NOTHING_AROUND,
-        installed: InstalledKernels | None = None,
-    ) -> None:
-        """around: as of `kernel.kernel.Kernel`, in which the runs were made."""
-        self.stored = stored
-        self.around = around
-        self.installed = installed
-        self.settings = settings
-        self.normalisers = normalisers_of(settings)
-        self.executions = {step.cell: step for step in stored.executions}
-        self.any_output = any(step.outputs for step in stored.executions)
+    stored: Trajectory
+    settings: CheckSettings
+    around: Surroundings = NOTHING_AROUND
+    installed: InstalledKernels | None = None
+
+    def __post_init__(self) -> None:
+        self.normalisers = normalisers_of(self.settings)
+        self.executions = {step.cell: step for step in self.stored.executions}
+        self.any_output = any(step.outputs for step in self.stored.executions)
 
     def wants_another(self, made: Sequence[Trajectory]) -> bool:
         """Whether a further run decides something. A second: a cell gives something else than is stored, or

@@ -12,7 +12,7 @@ print."""
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from deskcheck.notebook.kernel.repeats import Text
 
@@ -322,18 +322,16 @@ _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _TOKEN = re.compile(rf"(?<!\w){_QUOTED}|[^()\[\]{{}}'\",:\s]+|\s+|.", re.DOTALL)
 
 
+@dataclass(slots=True)
 class _Group:
     """What stands between a bracket and the one that closes it. items: pieces of text between the commas."""
 
-    __slots__ = ("after", "colons", "items", "opening", "start")
-
-    def __init__(self, opening: str, start: int, after: str) -> None:
-        self.opening = opening
-        self.start = start
-        self.after = after
-        """The character before the bracket."""
-        self.items: list[list[str]] = [[]]
-        self.colons = 0
+    opening: str
+    start: int
+    after: str
+    """The character before the bracket."""
+    items: list[list[str]] = field(default_factory=lambda: [[]])
+    colons: int = 0
 
     def whole(self) -> str:
         inside = ",".join(map("".join, self.items))

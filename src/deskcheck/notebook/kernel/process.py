@@ -33,6 +33,7 @@ from deskcheck.sandbox.inside import server
 
 def main(settings: dict[str, Any]) -> None:
     """Be a kernel until it is shut down. settings: see `kernel.Kernel`."""
+    import zmq
     from ipykernel import kernelapp
     from zmq.utils.garbage import gc as _garbage
 
@@ -64,7 +65,8 @@ def main(settings: dict[str, Any]) -> None:
         traceback.print_exc()
         os._exit(1)  # the way out through finalisation waits for sockets that nobody will close
     import_as_in_jupyter(here)
-    _without_bound(app)
+    # A cell that prints faster than we read must wait for nobody and lose nothing: no bound on the queue.
+    getattr(app.iopub_socket, "socket", app.iopub_socket).setsockopt(zmq.SNDHWM, 0)
     _in_pieces(app.session)
     _garbage.start()  # a thread of ZeroMQ that the first large message would start, when no more may be
     if settings["confined"]:
@@ -81,14 +83,6 @@ def _forked() -> None:
     beneath lead to a thread of the parent, which shows what comes."""
     sys.stdout = open(1, "w", buffering=1, closefd=False)  # noqa: SIM115  # for as long as the process lives
     sys.stderr = open(2, "w", buffering=1, closefd=False)  # noqa: SIM115
-
-
-def _without_bound(app: Any) -> None:
-    """A cell that prints faster than we read must wait for nobody and lose nothing: no bound on the queue."""
-    import zmq
-
-    socket = getattr(app.iopub_socket, "socket", app.iopub_socket)
-    socket.setsockopt(zmq.SNDHWM, 0)
 
 
 _PIECE_CHARS = 1 << 20

@@ -69,9 +69,7 @@ class Connection:
             ready += bytes([len(name)]) + name.encode() + struct.pack(">I", len(value)) + value.encode()
         self._socket.sendall(bytes([_COMMAND, len(ready)]) + ready)
         flags, size = self._exactly(2)
-        if flags != _COMMAND:
-            raise Forged("a greeting without an end")
-        if not self._exactly(size).startswith(b"\5READY"):
+        if flags != _COMMAND or not self._exactly(size).startswith(b"\5READY"):
             raise Forged("a greeting without an end")
         if kind == "SUB":
             self._send([b"\1"])

@@ -9,7 +9,7 @@ what is in the state can be in the text.
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from deskcheck.errors import InputError
@@ -134,7 +134,7 @@ def view(
     if kind == "none" or state is None:
         return View(kind=kind, text="", budget=budget, tokens=0)
     written = _Text() if form == "text" else _Json()
-    return _View(state, kind, names, written, count, budget, also or {}).made()
+    return _View(state, kind, _chosen(state, kind, names), written, count, budget, also or {}).made()
 
 
 def _chosen(state: KernelState, kind: str, names: Sequence[str] | None) -> list[str]:
@@ -150,27 +150,17 @@ def _chosen(state: KernelState, kind: str, names: Sequence[str] | None) -> list[
     return found
 
 
+@dataclass(frozen=True, slots=True)
 class _View:
-    def __init__(
-        self,
-        state: KernelState,
-        kind: str,
-        names: Sequence[str] | None,
-        form: "_Text | _Json",
-        count: Counter,
-        budget: int,
-        also: Mapping[str, Any],
-    ) -> None:
-        self.state = state
-        self.kind = kind
-        self.form = form
-        self.count = count
-        self.budget = budget
-        self.also = also
-        self.chosen = _chosen(state, kind, names)
-        self.removed = state.removed if kind == "changed" else ()
-        self.first_of: dict[int, str] = {}
-        """Object -> the first name of it that is shown."""
+    state: KernelState
+    kind: str
+    chosen: Sequence[str]
+    form: "_Text | _Json"
+    count: Counter
+    budget: int
+    also: Mapping[str, Any]
+    first_of: dict[int, str] = field(default_factory=dict)
+    """Object -> the first name of it that is shown."""
 
     def made(self) -> View:
         entries = self._fitting()
@@ -198,12 +188,13 @@ class _View:
     def _closing(self, shown: int) -> dict[str, Any]:
         """What is said at the end: how many others there are, what is gone, what is not known."""
         found = {**self.also}
+        removed = self.state.removed if self.kind == "changed" else ()
         if len(self.chosen) > shown:
             found["not shown"] = f"{len(self.chosen) - shown} of {len(self.chosen)} variables"
-        if self.removed:
-            found["removed"] = list(self.removed[:_NAMED])
-        if len(self.removed) > _NAMED:
-            found["also removed"] = f"{len(self.removed) - _NAMED} more variables"
+        if removed:
+            found["removed"] = list(removed[:_NAMED])
+        if len(removed) > _NAMED:
+            found["also removed"] = f"{len(removed) - _NAMED} more variables"
         if self.state.unseen:
             found["not looked at"] = f"{self.state.unseen} of {self.state.count} variables of the kernel"
         return found

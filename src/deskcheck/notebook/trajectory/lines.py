@@ -1,14 +1,15 @@
 """At which line of its file the source of each cell stands: for editors and reviews, which show files."""
 
+import itertools
 import json
-from collections.abc import Iterator
+import re
 from pathlib import Path
 
-from deskcheck.files import read_file
+from deskcheck.files import read_file, read_json
 from deskcheck.notebook.trajectory import percent
 
-_WHITE = " \t\n\r"
-_DECODER = json.JSONDecoder()
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}:]|[^\s\[\]{}:,"]+')
+"""Of a text that is JSON; without commas."""
 
 
 def cell_lines(path: str | Path) -> tuple[int, ...]:
@@ -21,60 +22,34 @@ def cell_lines(path: str | Path) -> tuple[int, ...]:
         return percent.script_lines(path)
     try:
         content = read_file(path)
-        text = content.decode(json.detect_encoding(content))
-        cells = [start for key, start in _members(text, _past(text, 0)) if key == "cells"]
-        if not cells or text[cells[-1]] != "[":
+        if not all(isinstance(cell, dict) for cell in read_json(content)["cells"]):
             return ()
-        sources = [_source(text, start) for start in _items(text, cells[-1])]
-    except (OSError, ValueError, IndexError, RecursionError):
+        text = content.decode(json.detect_encoding(content))
+    except (OSError, ValueError, KeyError, TypeError):
         return ()
-    lines, line, before = [], 1, 0
-    for start in sources:
-        line += text.count("\n", before, start)
-        lines.append(line)
-        before = start
-    return tuple(lines)
+    starts = _sources(text)
+    lines = itertools.accumulate(text.count("\n", *places) for places in itertools.pairwise([0, *starts]))
+    return tuple(line + 1 for line in lines)
 
 
-def _source(text: str, cell: int) -> int:
-    """Where the source of a cell begins; where the cell does, if it has none."""
-    found = cell
-    for key, start in _members(text, cell):
-        if key == "source":
-            found = start
-            if text[start] == "[":
-                found = next(_items(text, start), start)
+def _sources(text: str) -> list[int]:
+    """Where the source of each cell of a notebook begins; where the cell does, if it has none."""
+    found: list[int] = []
+    depth, in_cells, awaits = 0, False, ""
+    for token, following in itertools.pairwise(_TOKEN.finditer(text)):
+        if awaits and token[0] != ":":
+            if token[0] != "]":  # a list of no lines
+                found[-1] = token.start()
+            awaits = "line" if awaits == "source" and token[0] == "[" else ""
+        if token[0] in ("{", "["):
+            depth += 1
+            if depth == 3 and in_cells:
+                found.append(token.start())
+        elif token[0] in ("}", "]"):
+            depth -= 1
+        elif following[0] == ":" and depth == 1:
+            in_cells = read_json(token[0]) == "cells"
+            found = [] if in_cells else found
+        elif following[0] == ":" and depth == 3 and in_cells and read_json(token[0]) == "source":
+            awaits = "source"
     return found
-
-
-def _members(text: str, start: int) -> Iterator[tuple[str, int]]:
-    """Key, and where its value begins, of each member of the object that begins at `start`."""
-    if text[start] != "{":
-        raise ValueError(f"no object at {start}")
-    at = _past(text, start + 1)
-    while text[at] != "}":
-        key, at = _DECODER.raw_decode(text, at)
-        at = _past(text, _past(text, at) + 1)  # behind the colon
-        yield key, at
-        at = _next(text, at)
-
-
-def _items(text: str, start: int) -> Iterator[int]:
-    """Where each item of the array that begins at `start` begins."""
-    at = _past(text, start + 1)
-    while text[at] != "]":
-        yield at
-        at = _next(text, at)
-
-
-def _next(text: str, at: int) -> int:
-    """Behind the value at `at`, and the comma that may follow."""
-    at = _past(text, _DECODER.raw_decode(text, at)[1])
-    return _past(text, at + 1) if text[at] == "," else at
-
-
-def _past(text: str, at: int) -> int:
-    """The first place from `at` on that is not white space."""
-    while text[at] in _WHITE:
-        at += 1
-    return at

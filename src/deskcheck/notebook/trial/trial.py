@@ -150,9 +150,7 @@ class Trials:
             assert self._session is not None
             self._session.drop(self._held)
             self._held = None
-        while self._next < step:
-            self._go_on(self._steps[self._next])
-            self._next += 1
+        self._go_on_to(step)
         return TrialPlace(self, step)
 
     # -- the session -------------------------------------------------------------------------------
@@ -181,6 +179,11 @@ class Trials:
             memory_bytes=self.limits.memory_bytes,
             output_bytes=8 << 20,
         )
+
+    def _go_on_to(self, step: int) -> None:
+        while self._next < step:
+            self._go_on(self._steps[self._next])
+            self._next += 1
 
     def _go_on(self, step: Step) -> None:
         """Do a step of the trajectory."""
@@ -238,9 +241,7 @@ class Trials:
         self._lives += 1
         step, self._next, self._strayed = self._next, 0, None
         self._fresh()
-        while self._next < step:
-            self._go_on(self._steps[self._next])
-            self._next += 1
+        self._go_on_to(step)
         why = self._hold()
         if why is not None:
             raise SandboxError(why)
@@ -420,12 +421,8 @@ def _reported(source: str, said: Mapping[str, Any], piece: Piece) -> Trial:
 def _files(piece: Piece) -> dict[str, str]:
     """What a piece did to files of the notebook's folder, by path below that of the program."""
     found: dict[str, str] = {}
-    for kind, names in (
-        ("created", piece.files.created),
-        ("changed", piece.files.changed),
-        ("removed", piece.files.removed),
-    ):
-        for name in names:
+    for kind in ("created", "changed", "removed"):
+        for name in getattr(piece.files, kind):
             parts = name.split("/")
             if parts[0] == HOME and len(parts) > 1 and parts[1] and not {*parts} & {*_NOT_COMPARED}:
                 found[name] = kind

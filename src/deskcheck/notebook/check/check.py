@@ -482,8 +482,7 @@ _NAME = re.compile(r"name '([^']+)' is not defined")
 
 @dataclass
 class _Comparison:
-    """One notebook with its stored outputs, against fresh runs of it. around, installed: in which the runs were
-    made."""
+    """One notebook with its stored outputs, against fresh runs of it, made in `around` or `installed`."""
 
     stored: Trajectory
     settings: CheckSettings

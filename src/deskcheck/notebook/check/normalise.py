@@ -11,7 +11,7 @@ print."""
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from deskcheck.notebook.kernel.repeats import Text
@@ -356,7 +356,8 @@ def _brackets(text: str, build: Callable[[_Group], str]) -> str:
     not closed on, nothing is touched up to the bracket that does not fit or the end."""
     written: list[str] = []
     open_: list[_Group] = []
-    for token, start in _tokens(text):
+    for found in _TOKEN.finditer(text):
+        token, start = found[0], found.start()
         if token in _CLOSING:
             open_.append(_Group(token, start, text[start - 1 : start]))
         elif not open_:
@@ -376,7 +377,3 @@ def _brackets(text: str, build: Callable[[_Group], str]) -> str:
     if open_:
         written.append(text[open_[0].start :])
     return "".join(written)
-
-
-def _tokens(text: str) -> Iterator[tuple[str, int]]:
-    return ((found[0], found.start()) for found in _TOKEN.finditer(text))

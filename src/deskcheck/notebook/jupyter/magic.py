@@ -433,7 +433,10 @@ def _file(path: Path, shell: Any) -> Path:
         raise InputError(f"{path}: name a folder, or a file that ends in {SUFFIX}.")
     told = shell.user_ns.get("__session__") or os.environ.get("JPY_SESSION_NAME")
     if not told:  # by the kernel's own name, which it keeps when it is restarted
-        return path / (f"kernel-{_kernel_id()[:8]}" + SUFFIX)
+        from ipykernel.connect import get_connection_file
+
+        kernel = Path(get_connection_file()).stem.removeprefix("kernel-")
+        return path / (f"kernel-{kernel[:8]}" + SUFFIX)
     named = path / (Path(told).stem + SUFFIX)
     if _notebook_of(named) in (None, told):
         return named
@@ -447,12 +450,6 @@ def _notebook_of(path: Path) -> str | None:
 
     earlier = begun(path) or (read_trajectory(path) if path.exists() else None)
     return None if earlier is None else earlier.path
-
-
-def _kernel_id() -> str:
-    from ipykernel.connect import get_connection_file
-
-    return Path(get_connection_file()).stem.removeprefix("kernel-")
 
 
 _magics: "weakref.WeakKeyDictionary[Any, Magic]" = weakref.WeakKeyDictionary()

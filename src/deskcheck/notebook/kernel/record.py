@@ -151,21 +151,17 @@ class _Job:
 
 
 def _with_names_of_their_own(jobs: Sequence[_Job]) -> list[_Job]:
-    """The jobs, each once. Those of other files with the same name have that of their folder before it."""
-    each = [*{job.origin: job for job in jobs}.values()]
-    counts = Counter(job.name for job in each)
-    return [
-        job
-        if counts[job.name] == 1
-        else replace(job, name=f"{Path(job.origin[0]).parent.name}-{_digest(job.origin)}/{job.name}")
-        for job in each
-    ]
+    """The jobs, each once. Those of other files with the same name have that of their folder before it, with
+    a digest that tells two folders of one name apart."""
+    unique = [*{job.origin: job for job in jobs}.values()]
+    counts = Counter(job.name for job in unique)
+    return [job if counts[job.name] == 1 else replace(job, name=_below_folder(job)) for job in unique]
 
 
-def _digest(origin: tuple[str, str]) -> str:
-    """Tells two folders of one name apart."""
-    folder = os.path.dirname(origin[0])
-    return hashlib.blake2b(os.fsencode("/".join((folder, origin[1]))), digest_size=3).hexdigest()
+def _below_folder(job: _Job) -> str:
+    folder, part = os.path.dirname(job.origin[0]), job.origin[1]
+    digest = hashlib.blake2b(os.fsencode(f"{folder}/{part}"), digest_size=3).hexdigest()
+    return f"{os.path.basename(folder)}-{digest}/{job.name}"
 
 
 def _refused(why: str, order: str) -> Trajectory:

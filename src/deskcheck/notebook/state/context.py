@@ -52,7 +52,8 @@ def context(
     Raises InputError: a name that no variable has, or that IPython assigns (``_``, ``Out``); both names and
     code; a budget or form that is none.
     """
-    shell = _shell()
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
     if shell is not None:
         return of_shell(shell, names, code=code, budget=budget, form=form, time_s=time_s, mask=mask)
     caller = sys._getframe(1).f_globals
@@ -74,11 +75,6 @@ def of_shell(
     ran = [source for source in shell.history_manager.input_hist_raw if isinstance(source, str)]
     known = _Variables(shell.user_ns, shell.user_ns_hidden, ran)
     return _context(known, names, code, budget, form, limits or StateLimits(time_s=time_s), mask)
-
-
-def _shell() -> Any:
-    ipython = sys.modules.get("IPython")
-    return None if ipython is None else ipython.get_ipython()
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,10 +206,6 @@ def _decimal(module: Any) -> dict[str, Any]:
     return {**plain, "traps": traps}
 
 
-def _python(module: Any) -> dict[str, Any]:
-    return {"path": module.path, "recursion limit": _librarys(module, "getrecursionlimit")()}
-
-
 register_settings("matplotlib", _matplotlib)
 register_settings("matplotlib_inline.config", _inline)
 register_settings("numpy", _numpy)
@@ -225,6 +221,8 @@ register_settings("logging", _logging)
 register_settings("logging", _loggers, incidental=True)
 register_settings("decimal", _decimal)
 register_settings("locale", lambda locale: {"locale": _librarys(locale, "setlocale")(locale.LC_ALL)})
-register_settings("sys", _python)
+register_settings(
+    "sys", lambda sys: {"path": sys.path, "recursion limit": _librarys(sys, "getrecursionlimit")()}
+)
 register_settings("os", lambda os: {"current folder": _librarys(os, "getcwd")()})
 register_settings("os", lambda os: dict(os.environ), incidental=True)

@@ -33,10 +33,10 @@ def read_history(path: str | Path) -> Trajectory:
     for entry in reversed(listed.decode("utf-8", "surrogateescape").split("\0")[1:]):
         head, _, name = entry.strip("\n").partition("\n")
         commit, seconds = head.split()
-        name = name.strip("\n")
+        name = name.strip('"\n')  # quoted where git must
         at = float(seconds)
         try:
-            text = _git(path.parent, "show", f"{commit}:{_unquoted(name)}")
+            text = _git(path.parent, "show", f"{commit}:{name}")
             version = parse_notebook(text, name=f"{path.name} at {commit[:10]}")
         except InputError as error:
             notes.append(f"commit {commit[:10]} is left out: {error}")
@@ -79,10 +79,6 @@ def _git(folder: Path, *arguments: str) -> bytes:
         said = ran.stderr.decode("utf-8", "replace").strip()
         raise InputError(f"{folder}: git says: {said}")
     return ran.stdout
-
-
-def _unquoted(name: str) -> str:
-    return name[1:-1] if name.startswith('"') else name
 
 
 def _own_ids(version: Trajectory, before: tuple[Cell, ...]) -> bool:

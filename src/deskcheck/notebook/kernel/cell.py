@@ -103,7 +103,7 @@ class CellRunner(Protocol):
             return replace(ran, end=started, outputs=(shown,))
         collected = Collected(limits, time.monotonic())
         allowed_s = limits.cell_s if within_s is None else min(limits.cell_s, within_s)
-        cell = _Execution(self, self.send(source, cell_id), collected, allowed_s)
+        cell = _RunningCell(self, self.send(source, cell_id), collected, allowed_s)
         try:
             cell.follow(interrupted)
             self.after_cell()
@@ -133,7 +133,7 @@ def status_of(reply: Mapping[str, Any]) -> Status:
     return Status.INTERRUPTED if reply.get("ename") == "KeyboardInterrupt" else Status.ERROR
 
 
-class _Execution:
+class _RunningCell:
     """A cell that runs: its reply and its outputs, until both are there or it was stopped."""
 
     def __init__(self, kernel: CellRunner, request: str, collected: "Collected", allowed_s: float) -> None:

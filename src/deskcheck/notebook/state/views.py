@@ -235,15 +235,12 @@ class _View:
 
     def _counted(self, facts: dict[str, Any], cut: str | None) -> "_Entry":
         text = self.form.one(facts)
-        return _Entry(facts["name"], text, self.count(text), cut)
+        return _Entry(name=facts["name"], tokens=self.count(text), cut=cut, text=text)
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    name: str
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry(Shown):
     text: str
-    tokens: int
-    cut: str | None
 
 
 _WORDS = {"dtype": "", "length": "length ", "size_bytes": "bytes ", "named": "named ", "index": "index "}

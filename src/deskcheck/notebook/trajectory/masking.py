@@ -172,9 +172,8 @@ class Mask:
             # A parameter has brought a secret, which may stand in what came before it.
 
     def _variable(self, name: str, row: dict[str, Any]) -> dict[str, Any]:
-        if (
-            self._is_secret(name, row["value"]) and row["type"] != "module"
-        ):  # as `secrets`, of which only the name shows
+        # As `secrets`, of which only the name shows.
+        if self._is_secret(name, row["value"]) and row["type"] != "module":
             kept = {key: row[key] for key in ("change", "type")}
             return kept | {"value": _cut(row["type"]), "hash": MASKED}
         masked = row | {"value": self._encoded(row["value"])}
@@ -211,22 +210,21 @@ class Mask:
                 return _cut("int")
             length = {"length": len(value[key])} if key == "bytes" and "length" not in value else {}
             return value | {key: text, "cut": "masked"} | length
-        found = {name: part if name in _NO_VALUES else self._encoded(part) for name, part in value.items()}
-        if value.get("kind") in ("dict", "table"):
-            found["items"] = [
-                [label, _cut(_type(was)) if self._is_secret(was_label, was) else masked]
-                for (was_label, was), (label, masked) in zip(
-                    value.get("items", ()), found["items"], strict=True
-                )
-            ]
-        if isinstance(value.get("fields"), dict):
-            found["fields"] = {
-                name: _cut(_type(value["fields"][name]))
-                if self._is_secret(name, value["fields"][name])
-                else part
-                for name, part in found["fields"].items()
-            }
+        found: dict[str, Any] = {}
+        for name, part in value.items():
+            if name in _NO_VALUES:
+                found[name] = part
+            elif name == "items" and value.get("kind") in ("dict", "table"):
+                found[name] = [[self._encoded(label), self._under(label, item)] for label, item in part]
+            elif name == "fields" and isinstance(part, dict):
+                found[name] = {label: self._under(label, item) for label, item in part.items()}
+            else:
+                found[name] = self._encoded(part)
         return found
+
+    def _under(self, name: Any, value: Any) -> Any:
+        """An encoded value that stands under a name."""
+        return _cut(_type(value)) if self._is_secret(name, value) else self._encoded(value)
 
 
 def _named(content: dict[str, Any]) -> Iterable[tuple[str, Any]]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from deskcheck.notebook.kernel.cell import CellLimits, CellRunner
 from deskcheck.notebook.kernel.kernel import NOTHING_AROUND, Kernel, Surroundings
@@ -28,7 +28,6 @@ from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits, machine_memory_bytes
 
 if TYPE_CHECKING:
-    from deskcheck.notebook.installed.kernel import InstalledKernels
     from deskcheck.notebook.state.capture import StateLimits
     from deskcheck.notebook.trajectory.file import TrajectoryWriter
 
@@ -60,10 +59,27 @@ class Reruns:
 ONCE = Reruns()
 
 
+class Kernels(Protocol):
+    """Where the kernels of a replay come from. confinement: None: they have none. around: what the cells find
+    around them."""
+
+    @property
+    def confinement(self) -> Confinement | None: ...
+    @property
+    def around(self) -> Surroundings: ...
+    def refuses(self, trajectory: Trajectory) -> str | None:
+        """Why a notebook cannot run in them; None if it can."""
+
+    def start(
+        self, hash_seed: int, inside: str, limits: ReplayLimits, state: "StateLimits | None"
+    ) -> CellRunner:
+        """The kernel of a run, for a notebook at the path `inside` below its folder. state: what is recorded
+        of variables, by kernels that know them."""
+
+
 @dataclass(frozen=True, slots=True)
 class SandboxKernels:
-    """Where the kernels of a replay come from: deskcheck's own, in the sandbox. around: what the cells find
-    around them. servers: as of `Kernel`."""
+    """deskcheck's own kernels, in the sandbox. servers: as of `Kernel`."""
 
     confinement: Confinement = Confinement.STRICT
     around: Surroundings = NOTHING_AROUND
@@ -74,8 +90,7 @@ class SandboxKernels:
         return refusal_of(trajectory)
 
     def start(self, hash_seed: int, inside: str, limits: ReplayLimits, state: "StateLimits | None") -> Kernel:
-        """A kernel for a run, with the bounds that `limits` says, for a notebook at the path `inside` below
-        its folder. state: what is recorded of variables."""
+        """A kernel for a run, with the bounds that `limits` says."""
         return Kernel(
             confinement=self.confinement,
             limits=kernel_limits(limits, self.confinement),
@@ -95,7 +110,7 @@ def replay(
     trajectory: Trajectory,
     path: str | os.PathLike[str] | None,
     *,
-    kernels: "SandboxKernels | InstalledKernels" = IN_SANDBOX,
+    kernels: Kernels = IN_SANDBOX,
     limits: ReplayLimits | None = None,
     state: "StateLimits | None" = None,
     reruns: Reruns = ONCE,
@@ -171,7 +186,7 @@ def _replay(
     trajectory: Trajectory,
     path: Path | None,
     *,
-    kernels: "SandboxKernels | InstalledKernels",
+    kernels: Kernels,
     limits: ReplayLimits,
     state: "StateLimits | None",
     hash_seed: int,

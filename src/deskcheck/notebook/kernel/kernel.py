@@ -63,12 +63,12 @@ class Surroundings:
 
     def places(self, inside: str) -> tuple[str | None, str | None, str]:
         """The whole paths of folder and root, which is the folder if none was given; and below that, the path
-        of what is `inside` of the folder."""
+        of what is `inside` of the folder. Raises ValueError: the folder is not below the root."""
         if self.folder is None:
             return None, None, inside
         folder = os.path.realpath(self.folder)
         root = folder if self.root is None else os.path.realpath(self.root)
-        return folder, root, os.path.normpath(os.path.join(os.path.relpath(folder, root), inside))
+        return folder, root, os.path.normpath(Path(folder).relative_to(root) / inside)
 
 
 NOTHING_AROUND = Surroundings()

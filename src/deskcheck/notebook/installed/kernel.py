@@ -165,12 +165,13 @@ class InstalledKernel(CellRunner):
 
     def close(self) -> None:
         self.stop()
-        from jupyter_core.utils import ensure_event_loop
+        with contextlib.suppress(ImportError):  # jupyter_core before 5.7
+            from jupyter_core.utils import ensure_event_loop
 
-        # jupyter_client has made one for this thread and leaves it open.
-        loop = ensure_event_loop()
-        if not loop.is_running():
-            loop.close()
+            # jupyter_client has made one for this thread and leaves it open.
+            loop = ensure_event_loop()
+            if not loop.is_running():
+                loop.close()
 
     # -- cells -------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from benchmarks._execution import LENGTHS, METHODS, Answered, family_of, nearest_length, tokens_of_lesson
 from benchmarks._page import machine, published, table
-from deskcheck.ask.results.statistics import Interval, mean_interval, paired_difference
+from deskcheck.ask.results.statistics import Interval, bounds_text, mean_interval, paired_difference
 from deskcheck.notation import Divergence, moments
 from deskcheck.notation.edits import edit_text, names_of
 from deskcheck.notation.forms.dynamic import transitions
@@ -203,7 +203,7 @@ def _shown(rows: Sequence[Answered]) -> str:
     found = _interval(rows)
     if found is None:
         return f"{sum(row.right for row in rows)} of {len(rows)}"
-    return f"{found.value:.2f} ({found.low:.2f}-{found.high:.2f})"
+    return f"{found.value:.2f} ({bounds_text(found.low, found.high, form='.2f', between='-')})"
 
 
 def _accuracy(rows: Sequence[Answered]) -> str:
@@ -349,10 +349,11 @@ def _difference(rows: Sequence[Answered]) -> str:
         return f"No runs of more than {LONG} line events were asked about with both."
     first, second = ({key: scores[method][key] for key in both} for method in ("direct", "dynamic"))
     gained = paired_difference(first, second, {key: clusters[key] for key in both})
-    value, low, high = (round(100 * share) for share in (gained.value, gained.low, gained.high))
+    bounds = bounds_text(gained.low, gained.high, form=".0%")
     return (
         f"Runs of more than {LONG} line events, {_times([by_key[key] for key in both])}: with dynamic "
-        f"{value} points more are right than with direct (95 % {low} to {high}, clustered by program)."
+        f"{100 * gained.value:.0f} points more are right than with direct (95 % interval: {bounds}, "
+        "clustered by program)."
     )
 
 
@@ -381,8 +382,9 @@ def _plot(rows: Sequence[Answered], file: Path) -> None:
                 found = _interval(some)
                 at.append(events * 1.03 ** (place - 1.5))  # beside one another
                 values.append(_mean(some))
-                below.append(values[-1] - found.low if found else 0.0)
-                above.append(found.high - values[-1] if found else 0.0)
+                low, high = (found and found.low, found and found.high)
+                below.append(0.0 if low is None else values[-1] - low)
+                above.append(0.0 if high is None else high - values[-1])
         axes.errorbar(at, values, (below, above), label=method, color=_COLOURS[method], marker="o", capsize=3)
     axes.set(xscale="log", xlabel="line events of the run", ylabel="result right", ylim=(-0.03, 1.03))
     axes.set_xticks(LENGTHS, [str(events) for events in LENGTHS])

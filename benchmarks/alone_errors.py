@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from deskcheck.ask.results.statistics import mean_interval
+from deskcheck.ask.results.statistics import bounds_text, mean_interval
 from deskcheck.notation import state_text
 from deskcheck.notation.edits import edited
 from deskcheck.notation.layout import program_text
@@ -144,9 +144,8 @@ def main() -> None:
         measure(model, pending, tally)
     interval = mean_interval(tally.scores, tally.clusters)
     assert interval is not None
-    print(
-        f"steps: {len(tally.scores):,}; exact {interval.value:.5f} ({interval.low:.5f}-{interval.high:.5f})"
-    )
+    bounds = bounds_text(interval.low, interval.high, form=".5f", between="-")
+    print(f"steps: {len(tally.scores):,}; exact {interval.value:.5f} ({bounds})")
     print(f"wrong workings: {tally.working}, with the right state all the same: {tally.lucky}")
     for name, count in tally.causes.most_common():
         print(f"{count:6}  {name}")

@@ -27,6 +27,7 @@ from benchmarks.projects import unpacked
 from deskcheck import SuiteSettings
 from deskcheck.ask import AskSettings, Generation, Result, Sampling, ask
 from deskcheck.ask.questions.questions import QUESTIONS
+from deskcheck.ask.results.statistics import bounds_text
 from deskcheck.recorder.suite import find_suite, record_suite
 from deskcheck.recording.reader import Recordings
 
@@ -85,9 +86,7 @@ def _asked(recorded: Path, models: Sequence[str], limit: int, seed: int, out: Pa
 
 def _faults(results: Iterable[Result]) -> Iterable[str]:
     for result in results:
-        if result.score is None or result.low is None or result.high is None:
-            continue
-        if result.model == "deskcheck/oracle" and result.score < 1:
+        if result.model == "deskcheck/oracle" and result.score is not None and result.score < 1:
             yield f"{result.question}: the oracle scores {result.score:.3f}"
     erring = [r for r in results if r.model == "deskcheck/erring" and r.score is not None]
     count = sum(r.n for r in erring)
@@ -173,9 +172,7 @@ def page(
 def _score(result: Result | None) -> str:
     if result is None or result.score is None:
         return "not asked"
-    if result.low == result.high:
-        return f"{result.score:.3f}"
-    return f"{result.score:.3f} ({result.low:.2f} to {result.high:.2f})"
+    return f"{result.score:.3f} ({bounds_text(result.low, result.high, form='.2f')})"
 
 
 if __name__ == "__main__":

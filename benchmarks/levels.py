@@ -26,6 +26,7 @@ from pathlib import Path
 from benchmarks._commands import run
 from benchmarks._page import machine, table
 from benchmarks.lesson_steps import TAUGHT, compared, record_steps
+from deskcheck.ask.results.statistics import bounds_text
 from deskcheck.recording.reader import Recordings
 from deskcheck.teach.levels import table as levels_table
 from deskcheck.teach.machine.frames import OutsideLanguage, ProgramRaised, StepsSpent
@@ -211,7 +212,7 @@ def _line(name: str, found: LevelReport) -> list[str]:
     steps = found.steps
     if steps is None or steps.exact is None:
         return [name, f"0 of {len(found.runs)}", *["-"] * 4]
-    exact = f"{steps.exact.value:.5f} ({steps.exact.low:.5f} to {steps.exact.high:.5f})"
+    exact = f"{steps.exact.value:.5f} ({bounds_text(steps.exact.low, steps.exact.high, form='.5f')})"
     whole = f"{steps.whole} of {steps.runs}"
     return [
         name,

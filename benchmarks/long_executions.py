@@ -15,6 +15,7 @@ from pathlib import Path
 
 from benchmarks._commands import run
 from benchmarks._page import machine, table
+from deskcheck.ask.results.statistics import bounds_text
 from deskcheck.recording.reader import Recordings
 from deskcheck.teach.processor.stepping import LevelReport, Processor, run_level
 from deskcheck.teach.reader.stepping import ReaderModels
@@ -38,7 +39,8 @@ def line(level: str, name: str, found: LevelReport) -> list[str]:
     steps, of = found.steps, len(found.runs)
     if steps is None or steps.exact is None:
         return [level, name, f"0 of {of}", *["-"] * 5]
-    exact = f"{steps.exact.value:.5f} ({steps.exact.low:.5f}-{steps.exact.high:.5f})"
+    bounds = bounds_text(steps.exact.low, steps.exact.high, form=".5f", between="-")
+    exact = f"{steps.exact.value:.5f} ({bounds})"
     whole = f"{steps.whole} of {steps.runs}"
     causes = Counter(
         run.agreement.first.value

@@ -38,7 +38,7 @@ import torch
 from benchmarks._commands import run
 from benchmarks._execution import written
 from benchmarks._page import machine, published, table
-from deskcheck.ask.results.statistics import mean_interval, paired_difference
+from deskcheck.ask.results.statistics import bounds_text, mean_interval, paired_difference
 from deskcheck.notation import Moment, moments
 from deskcheck.notation.forms.scratchpad import compact_lines, scratchpad_lines
 from deskcheck.notation.layout import program_text, trace_prompt
@@ -247,7 +247,8 @@ def _pooled(told: Told, asked: Mapping[str, Recording], name: str, kind: str, se
             clusters.append(asked[key.partition("/")[0]].program.code)
     found = mean_interval(scores, clusters)
     each = ", ".join(f"{fmean(told[name, seed][kind].values()):.3f}" for seed in range(seeds))
-    return [f"{found.value:.3f} ({found.low:.3f}-{found.high:.3f})", each, str(found.n), str(found.clusters)]
+    bounds = bounds_text(found.low, found.high, between="-")
+    return [f"{found.value:.3f} ({bounds})", each, str(found.n), str(found.clusters)]
 
 
 def _steps_table(told: Told, asked: Mapping[str, Recording], seeds: int) -> str:
@@ -296,9 +297,8 @@ def _differences(told: Told, asked: Mapping[str, Recording], seeds: int) -> str:
             for s in range(seeds)
         )
         what = "results" if kind == "direct" else "steps"
-        rows.append(
-            [what, f"{first} - {second}", f"{found.value:+.3f} ({found.low:+.3f} to {found.high:+.3f})", each]
-        )
+        bounds = bounds_text(found.low, found.high, form="+.3f")
+        rows.append([what, f"{first} - {second}", f"{found.value:+.3f} ({bounds})", each])
     return table(["difference in", "models", "all seeds", "by seed"], rows)
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from benchmarks._commands import run
 from benchmarks._page import machine, table
-from deskcheck.ask.results.statistics import mean_interval
+from deskcheck.ask.results.statistics import bounds_text, mean_interval
 from deskcheck.recording import Recording
 from deskcheck.recording.reader import Recordings
 
@@ -159,7 +159,7 @@ def _share(name: str, chosen: Sequence[Recording], found: dict[str, list[bool]])
         str(len({one.program.code for one in chosen})),
         str(len(scores)),
         f"{share.value:.4f}",
-        f"{share.low:.4f} to {share.high:.4f}",
+        bounds_text(share.low, share.high, form=".4f"),
     ]
 
 

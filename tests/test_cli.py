@@ -740,7 +740,7 @@ def test_answers_given_elsewhere_are_scored(folder: Path) -> None:
     assert "a.jsonl line 5: is another answer" in twice.stderr
     first = deskcheck(*command, "--samples", cwd=folder)
     assert first.returncode == 0
-    assert first.stderr.startswith("fewer than 10 different programs (input: 1, output: 1)"), first.stderr
+    assert first.stderr.startswith("fewer than 10 effective programs (input: 1, output: 1)"), first.stderr
     assert [line.split("│")[0].strip() for line in first.stdout.splitlines()[2:4]] == ["input", "output"]
     again = json.loads(deskcheck(*command, "--samples", "--json", cwd=folder).stdout)
     keys = ("question", "n", "answers", "unanswered", "unreadable", "score")

@@ -3,13 +3,18 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from deskcheck.ask import mean_interval
+from deskcheck.ask.results.logs import Logs
+from deskcheck.ask.results.results import Result, result_of
+from deskcheck.cli.asking import _print_results
 from deskcheck.recording import DeskcheckError, InputError
+from deskcheck.view.report.report import report_of
 from deskcheck.view.report.sheets import Column, Sheet
 from tests.ask.rows import row_of
 
@@ -152,6 +157,61 @@ def test_several_answers_to_a_sample_are_one_observation() -> None:
     told = [(row["value"], row["n"], row["clusters"]) for row in report.facts["lengths"]]
     assert told == [(pytest.approx(2 / 9), 6, 6)] * 2
     assert (report.facts["samples"], result.n) == (36, 12)
+
+
+def notebook_results() -> list[Result]:
+    """Two views of four notebooks, six executions of each."""
+    return [
+        result_of(
+            "next_cell",
+            state,
+            "direct",
+            "m",
+            tuple(
+                row_of(f"s{n}", float(n % share == 0), cluster=f"book{n % 4}", exact=float(n % share == 0))
+                for n in range(24)
+            ),
+            {},
+            Path("r"),
+        )
+        for state, share in (("none", 3), ("full", 2))
+    ]
+
+
+def test_too_few_notebooks_have_an_interval_by_execution() -> None:
+    """Every form of the tables says so, JSON has null; the second interval has its label, and what is wrong with it."""
+    results = notebook_results()
+    alone = mean_interval([1.0] * 8 + [0.0] * 16, [str(n) for n in range(24)])
+    report = report_of(Logs(results=tuple(results), notes=()))
+    sheets = {sheet.name: sheet for sheet in report.sheets}
+    assert [row[3:7] for row in sheets["metrics"].rows][:2] == [
+        ("exact", 1 / 3, None, None),
+        ("exact, by execution", 1 / 3, alone.low, alone.high),
+    ]
+    assert [row[4] for row in sheets["views"].rows] == ["exact", "exact, by execution"]
+    for name in ("scores", "metrics", "views"):
+        for text in (sheets[name].markdown(), sheets[name].latex(), str(sheets[name].to_dict()["rows"])):
+            assert "too few programs for an interval" in text, name
+        assert "too few" not in sheets[name].csv()
+    for name in ("metrics", "views"):
+        assert "by execution, not by notebook: too narrow" in sheets[name].note
+    assert [(score["low"], score["high"]) for score in report.facts["scores"]] == [(None, None)] * 2
+    assert [(view["low"], view["high"]) for view in report.facts["views"]] == [(None, None)]
+    assert report.facts["notes"][-1].startswith("fewer than 10 effective programs (next_cell: 4)")
+    told = json.loads(json.dumps([result.to_dict() for result in results]))
+    assert told[0]["metrics"]["exact"]["low"] is None
+    assert told[0]["metrics"]["exact"]["by_execution"] == [alone.low, alone.high]
+
+
+def test_a_terminal_says_what_an_interval_by_execution_is(capsys: pytest.CaptureFixture[str]) -> None:
+    _print_results(notebook_results())
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "0.333 (0.18-0.53 by execution)" in printed
+    assert "too few programs for an interval; by execution, not by notebook: too narrow" in printed
+    assert re.search(r"-0\.\d{3} to \+0\.\d{3} by execution", printed)
+    rows = tuple(row_of(f"s{n}", 1.0) for n in range(9))
+    _print_results([result_of("output", "", "direct", "m", rows, {}, Path("r"))])
+    assert "too few programs for an interval" in capsys.readouterr().out
 
 
 def test_a_run_that_is_named_twice_is_read_once(runs: Mapping[str, Path]) -> None:

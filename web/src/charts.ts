@@ -8,13 +8,13 @@ const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", 
 const CHARACTER = 6.6;
 const SVG = "http://www.w3.org/2000/svg";
 
-/** An estimate with its interval. what: of what; model: whose. */
+/** An estimate with its interval, where there is one. what: of what; model: whose. */
 export interface Point {
   what: string;
   model: string;
   value: number;
-  low: number;
-  high: number;
+  low: number | null;
+  high: number | null;
   n: number;
 }
 
@@ -44,7 +44,8 @@ function finished(made: HTMLElement | SVGElement, label: string): SVGSVGElement 
 }
 
 function said(point: Point): string {
-  return `${point.model}: ${point.value.toFixed(3)} (${point.low.toFixed(3)} to ${point.high.toFixed(3)}), n = ${point.n}`;
+  const bounds = point.low === null || point.high === null ? "too few programs for an interval" : `${point.low.toFixed(3)} to ${point.high.toFixed(3)}`;
+  return `${point.model}: ${point.value.toFixed(3)} (${bounds}), n = ${point.n}`;
 }
 
 /** Estimates with their intervals, one under the other: a group for each question, with those who were asked it. */
@@ -58,7 +59,7 @@ export function intervals(given: Point[], models: string[], width: number, optio
   const margin = Math.min(Math.max(60, longest * CHARACTER + 16), width * 0.42);
   const fits = Math.floor((margin - 16) / CHARACTER);
   const modelOf = new Map(points.map((point) => [point.row, point.model]));
-  const furthest = Math.max(0.05, ...points.flatMap((point) => [Math.abs(point.low), Math.abs(point.high)]));
+  const furthest = Math.max(0.05, ...points.flatMap((point) => [point.value, point.low, point.high].map((bound) => Math.abs(bound ?? 0))));
   const made = plot({
     width,
     height: 50 + rows.length * 20,

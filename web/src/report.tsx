@@ -46,9 +46,9 @@ interface Facts {
   models: string[];
   samples: number;
   notes: string[];
-  scores: { what: string; model: string; score: number | null; low: number; high: number; n: number }[];
+  scores: { what: string; model: string; score: number | null; low: number | null; high: number | null; n: number }[];
   lengths: (Placed & { axis: string; counts: string })[];
-  views: { question: string; model: string; state: string; against: string; metric: string; solver: string; difference: number; low: number; high: number; n: number }[];
+  views: { question: string; model: string; state: string; against: string; metric: string; solver: string; difference: number; low: number | null; high: number | null; n: number }[];
   failures: Failure[];
   sheets: Sheet[];
 }
@@ -114,7 +114,7 @@ function SheetView({ sheet, copy }: { sheet: Sheet; copy: (title: string, text: 
           <thead>
             <tr>
               {sheet.heads.map((head, column) => (
-                <th key={head} scope="col" class={sheet.numbers[column] ? "n" : ""}>
+                <th key={column} scope="col" class={sheet.numbers[column] ? "n" : ""}>
                   {head}
                 </th>
               ))}

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field
-from dataclasses import replace as replace_
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
@@ -105,7 +104,8 @@ class Score:
 
     n: questions of that kind, answered or not; without those on whose only answer our machinery failed.
     score: share that is right, with its 95 % interval clustered by program, as in `Result`; a question with
-    several samples counts with their mean. programs: how many different ones. unanswered: questions
+    several samples counts with their mean. programs: how many different ones. effective: of these
+    (`statistics.effective_clusters`). unanswered: questions
     among n without an answer; they count as wrong. answers: those that were scored. cut, empty, refused,
     unreadable: of these, completions without an answer, by what they are (`score.Reading`); they count as
     wrong."""
@@ -115,8 +115,8 @@ class Score:
     n: int
     programs: int
     score: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     unanswered: int
     answers: int
     cut: int
@@ -127,6 +127,7 @@ class Score:
     attempts: Mapping[str, Interval] = field(default_factory=dict)
     """Of several answers to each question: ``pass@k``, ``majority``, ``consistency`` (`results.attempts`)."""
     state: str = ""
+    effective: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """The fields, JSON-able; `state` only where there is one."""
@@ -582,13 +583,14 @@ def _score(sums: pa.Table, questions: Questions, found: OfflineScores, tries: _T
                 pc.equal(of_kind["model"], model) if model is not None else pc.is_null(of_kind["model"])
             )
             mine = tries.get((kind, state, model), {})
-            score = _score_of(kind, model, asked, of_kind.filter(of_model), mine)
+            score = _score_of(kind, state, model, asked, of_kind.filter(of_model), mine)
             if score is not None:
-                found.scores.append(replace_(score, state=state))
+                found.scores.append(score)
 
 
 def _score_of(
     kind: str,
+    state: str,
     model: str | None,
     asked: Mapping[int, int],
     mine: pa.Table,
@@ -605,7 +607,8 @@ def _score_of(
 
     def over(name: str) -> Interval:
         column = mine[name].to_pylist()
-        return interval_of(counts, [0.0 if at is None else column[at] for at, _ in counted])
+        totals = [0.0 if at is None else column[at] for at, _ in counted]
+        return interval_of(counts, totals, by_execution=bool(state))
 
     def over_questions(values: Mapping[str, float]) -> Interval:
         sums: dict[str, float] = {}
@@ -619,9 +622,11 @@ def _score_of(
     several = measured({id_: given for id_, (_, given) in tries.items()})
     return Score(
         question=kind,
+        state=state,
         model=model,
         n=score.n,
         programs=score.clusters,
+        effective=score.effective,
         score=score.value,
         low=score.low,
         high=score.high,

@@ -19,7 +19,13 @@ from deskcheck.ask.inspect.settings import Prices
 from deskcheck.ask.settings import AskSettings
 from deskcheck.cli.common.options import Panel, with_options
 from deskcheck.cli.common.output import Json, messages, progress_told, say, write_text
-from deskcheck.cli.common.tables import print_attempts, print_steps, print_table, with_interval
+from deskcheck.cli.common.tables import (
+    print_attempts,
+    print_by_execution,
+    print_steps,
+    print_table,
+    with_interval,
+)
 from deskcheck.errors import InputError
 from deskcheck.settings import Setting
 from deskcheck.terminal import Console, console_out, has_browser, kept_page
@@ -87,7 +93,7 @@ def ask(
         _print_json(results)
     else:
         _print_results(results)
-    for text in few_programs((_what(r), r.programs) for r in results if r.n):
+    for text in few_programs((_what(r), r.effective) for r in results if r.n):
         say(text)
     _exit_unless_answered(results)
 
@@ -121,17 +127,12 @@ def _what(result: Any) -> str:
     return " ".join(filter(None, parts))
 
 
-def few_programs(found: Iterable[tuple[str, int]]) -> Iterator[str]:
-    """A warning, where there is reason for one. found: what was asked, and of how many programs."""
-    from deskcheck.ask.results.statistics import FEW_CLUSTERS
+def few_programs(asked: Iterable[tuple[str, float]]) -> Iterator[str]:
+    """A warning, where there is reason for one. asked: what was asked, and of how many effective programs."""
+    from deskcheck.ask.results.statistics import few_clusters
 
-    few = {what: programs for what, programs in found if programs < FEW_CLUSTERS}
-    if few:
-        said = ", ".join(f"{what}: {programs}" for what, programs in few.items())
-        yield (
-            f"fewer than {FEW_CLUSTERS} different programs ({said}): intervals from so few are rough. Ask "
-            "about more programs."
-        )
+    if few := few_clusters(asked):
+        yield f"{few} Ask about more programs."
 
 
 @contextmanager
@@ -251,6 +252,7 @@ def _print_metrics(console: Console, question: str, metrics: list[str], results:
         shown = [with_interval(r.metrics.get(name), r.n) for name in metrics]
         rows.append(((r.model, r.state), [str(r.n), str(r.programs), *shown]))
     print_table(console, ("model", "state"), ("n", "notebooks", *metrics), rows, title=question)
+    print_by_execution(console, [(question, r) for r in results])
     for name in READINGS:
         found = [f"{getattr(r, name)} {r.model} {r.state}" for r in results if getattr(r, name)]
         if found:
@@ -318,16 +320,19 @@ def _print_methods(console: Console, results: list[Any]) -> None:
 
 def _difference(effect: Any) -> list[str]:
     """The numbers below `DIFFERENCE`, and a p value."""
-    interval = f"{effect.low:+.3f} to {effect.high:+.3f}"
+    from deskcheck.ask.results.statistics import interval_text
+
     counts = [str(effect.better), str(effect.worse), f"{effect.sign_flip:.2g}"]
-    return [f"{effect.difference:+.3f}", interval, *counts]
+    return [f"{effect.difference:+.3f}", interval_text(effect, form="+.3f"), *counts]
 
 
 def _print_scores(console: Console, results: list[Any]) -> None:
+    from deskcheck.ask.results.statistics import bounds_text
+
     rows = []
     for r in results:
         score = "-" if r.score is None else f"{r.score:.3f}"
-        interval = "-" if r.low is None or r.high is None else f"{r.low:.3f} to {r.high:.3f}"
+        interval = "-" if r.score is None else bounds_text(r.low, r.high)
         lenient = "-" if r.lenient is None else f"{r.lenient.value:.3f}"
         counts = [str(getattr(r, name)) for name in READINGS]
         shown = [str(r.n), str(r.programs), score, interval, lenient, *counts]

@@ -22,7 +22,7 @@ from deskcheck.cli.asking import (
 from deskcheck.cli.common.jobs import Work, job_progress, print_job
 from deskcheck.cli.common.options import Panel, with_options
 from deskcheck.cli.common.output import Json, counts_text, say
-from deskcheck.cli.common.tables import print_attempts, print_table, with_interval
+from deskcheck.cli.common.tables import print_attempts, print_by_execution, print_table, with_interval
 from deskcheck.terminal import console_out
 
 QuestionsFile = Annotated[
@@ -158,6 +158,8 @@ def score(
 
 
 def _print_scores(found: Any) -> None:
+    from deskcheck.ask.results.statistics import bounds_text
+
     console = console_out()
     measured = list(dict.fromkeys(name for score in found.scores for name in score.metrics))
     rows = []
@@ -166,7 +168,7 @@ def _print_scores(found: Any) -> None:
             str(s.n),
             str(s.programs),
             f"{s.score:.3f}",
-            f"{s.low:.3f} to {s.high:.3f}",
+            bounds_text(s.low, s.high),
             str(s.unanswered),
         ]
         shown += [str(getattr(s, name)) for name in READINGS]
@@ -175,13 +177,14 @@ def _print_scores(found: Any) -> None:
     if rows:
         numbers = ("n", "programs", "score", "95 % interval", "not answered", *READINGS, *measured)
         print_table(console, ("question", "model"), numbers, rows, optional=("not answered", *READINGS))
+    print_by_execution(console, [(_named(s)[0], s) for s in found.scores])
     print_attempts(console, ("question", "model"), [(_named(s), s) for s in found.scores])
     for s in found.scores:
         if s.unanswered:
             who = "" if s.model is None else f" by {s.model}"
             told = f"{_named(s)[0]}: {s.unanswered} of {s.n} questions are not answered{who}"
             console.print(f"{told}; they count as wrong", markup=False)
-    for text in few_programs((s.question, s.programs) for s in found.scores):
+    for text in few_programs((s.question, s.effective) for s in found.scores):
         say(text)
     others = {name.replace("_", " "): n for name, n in found.statuses.items() if name != "scored"}
     if others:

@@ -21,7 +21,7 @@ from deskcheck.cli.common.output import (
     say,
     says_when_interrupted,
 )
-from deskcheck.cli.common.tables import print_steps
+from deskcheck.cli.common.tables import print_steps, with_interval
 from deskcheck.errors import InputError, MissingExtra, RecordingError
 from deskcheck.files import write_file
 from deskcheck.scale.spread import Spread
@@ -402,8 +402,7 @@ def _step_alone(chosen: list[Any], settings: _StepSettings, *, one: bool, as_jso
         _print_run(stepped[0])
     print_steps(console_out(), ("model",), [((model,), found.steps)])
     if found.each is not None:
-        s = found.each
-        print(f"each step from its true state: {s.value:.4f} ({s.low:.4f}-{s.high:.4f})")
+        print(f"each step from its true state: {with_interval(found.each, found.each.n, '.4f', '.4f')}")
 
 
 def _with_states(recordings: Iterable[Any]) -> Iterator[Any]:

@@ -13,7 +13,7 @@ from itertools import groupby
 
 from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.ask.results.project_benchmark import QUESTIONS_FILE, RECORDINGS, Benchmark, BenchmarkFunction
-from deskcheck.ask.results.statistics import FEW_CLUSTERS
+from deskcheck.ask.results.statistics import bounds_text, few_clusters
 from deskcheck.view.page import BASE_STYLE, digest, visible
 
 _STYLE = (
@@ -119,9 +119,8 @@ def _figures(found: Benchmark) -> str:
         ),
     ]
     shown = "".join(f'<div class="figure"><b>{big}</b><span>{said}</span></div>' for big, said in boxes)
-    few = ""
-    if found.clusters < FEW_CLUSTERS:
-        few = f'<p class="bad">Fewer than {FEW_CLUSTERS} functions: intervals from so few are rough.</p>'
+    kinds = [(kind.name, score.effective) for kind in found.kinds if (score := kind.scores.get("oracle"))]
+    few = f'<p class="bad">{_text(said)}</p>' if (said := few_clusters(kinds)) else ""
     bar = (
         f'<svg class="share" viewBox="0 0 {public or 1} 1" preserveAspectRatio="none" role="img" '
         f'aria-label="{asked_about} of {public} public functions are asked about">'
@@ -175,7 +174,8 @@ def _kinds(found: Benchmark) -> str:
             elif name == "oracle":
                 row.append(f'<span class="{"good" if score.value == 1 else "bad"}">{score.value:.3f}</span>')
             else:
-                row.append(f"{score.value:.3f}<br>{score.low:.2f}–{score.high:.2f}")  # noqa: RUF001
+                bounds = bounds_text(score.low, score.high, form=".2f", between="–")  # noqa: RUF001
+                row.append(f"{score.value:.3f}<br>{bounds}")
         rows.append(row)
     return (
         "<h2>Questions, and the scores of two baselines</h2>"

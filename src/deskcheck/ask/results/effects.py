@@ -18,10 +18,10 @@ class Effect:
     another, over the same samples.
 
     against: the view or the method that it is compared with. metric: ``score``, or of questions about
-    notebooks as in `score.METRICS`. n: samples; clusters: notebooks. low, high: 95 % interval, clustered by
-    notebook (`statistics.paired_difference`). better, worse: samples whose score rose, and fell. sign_flip:
-    exact p-value by cluster; mcnemar: exact p-value for scores of 0 and 1, which takes samples for
-    independent, None for other metrics. Neither is adjusted for the number of comparisons.
+    notebooks as in `score.METRICS`. n: samples; clusters: notebooks. low, high, by_execution: 95 % interval,
+    clustered by notebook (`statistics.paired_difference`, `Interval`). better, worse: samples whose score
+    rose, and fell. sign_flip: exact p-value by cluster; mcnemar: exact p-value for scores of 0 and 1, which
+    takes samples for independent, None for other metrics. Neither is adjusted for the number of comparisons.
     """
 
     question: str
@@ -33,12 +33,13 @@ class Effect:
     n: int
     clusters: int
     difference: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     better: int
     worse: int
     sign_flip: float
     mcnemar: float | None
+    by_execution: tuple[float, float] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The fields, JSON-able."""
@@ -103,7 +104,7 @@ def _effects(base: _Result, result: _Result, against: str) -> Iterator[Effect]:
             first, second = ({id_: each[id_] for id_ in both} for each in (first, second))
         if not first:
             continue
-        known = paired_difference(first, second, clusters)
+        known = paired_difference(first, second, clusters, by_execution=bool(result.state))
         binary = {*first.values(), *second.values()} <= {0.0, 1.0}
         yield Effect(
             question=result.question,
@@ -121,4 +122,5 @@ def _effects(base: _Result, result: _Result, against: str) -> Iterator[Effect]:
             worse=sum(second[id_] < first[id_] for id_ in first),
             sign_flip=sign_flip(first, second, clusters),
             mcnemar=mcnemar(first, second) if binary else None,
+            by_execution=known.by_execution,
         )

@@ -156,13 +156,15 @@ class Result:
     """The score of one model on one question. `low` and `high` bound the 95 % interval, clustered by program.
 
     programs: how many different ones there are, by their code: three asserts about one function are one.
+    effective: of these (`statistics.effective_clusters`).
     state: of questions about notebooks the view of the state; programs are notebooks then. metrics: name ->
     mean with its interval, where a question has several. steps: of methods that predict the run, what its
     steps say.
 
     n: samples; epochs: answers to each, whose mean is its score. score, low and high are None if there was
-    nothing to ask (n is 0). cut, empty, refused, unreadable: completions without an answer, by what they are
-    (`score.Reading`); they count as wrong. excluded: reason -> number of recordings not asked about.
+    nothing to ask (n is 0), low and high also if there are too few programs. cut, empty, refused,
+    unreadable: completions without an answer, by what they are (`score.Reading`); they count as wrong.
+    excluded: reason -> number of recordings not asked about.
     """
 
     question: str
@@ -185,6 +187,7 @@ class Result:
     steps: Steps | None = None
     usage: tuple[Usage, ...] = ()
     epochs: int = 1
+    effective: float = 0.0
     attempts: Mapping[str, Interval] = field(default_factory=dict)
     """Of several answers to each sample: ``pass@k``, ``majority``, ``consistency`` (`attempts`)."""
     failed: Mapping[str, int] = field(default_factory=dict)
@@ -304,7 +307,7 @@ def result_of(
     known = _interval(by_sample(rows, "score"), clusters)
     metrics = {}
     for name in MEASURED:
-        found = _interval(by_sample(rows, name), clusters)
+        found = _interval(by_sample(rows, name), clusters, by_execution=bool(state))
         if found is not None:
             metrics[name] = found
     tries = {}
@@ -333,15 +336,19 @@ def result_of(
         steps=steps_of((_ran(row), row.cluster) for row in rows if row.run),
         usage=usage,
         epochs=max((row.epoch for row in rows), default=1),
+        effective=known.effective if known else 0.0,
         attempts=tries,
         failed=dict(failed or {}),
     )
 
 
-def _interval(values: Mapping[str, float], clusters: Mapping[str, str]) -> Interval | None:
+def _interval(
+    values: Mapping[str, float], clusters: Mapping[str, str], *, by_execution: bool = False
+) -> Interval | None:
     if not values:
         return None
-    return mean_interval(list(values.values()), [clusters[id_] for id_ in values])
+    clusters_of = [clusters[id_] for id_ in values]
+    return mean_interval(list(values.values()), clusters_of, by_execution=by_execution)
 
 
 def reading(row: ScoredSample) -> str:

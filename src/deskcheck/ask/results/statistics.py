@@ -6,35 +6,85 @@ comparisons; p-values are, by `holm`. Not covered: scores outside 0 to 1.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from statistics import NormalDist
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """An estimate with its interval. n: samples. clusters: programs they come from."""
+    """An estimate with its interval.
+
+    low, high: None below `LEAST_CLUSTERS` effective clusters. n: samples. clusters: programs they come from.
+    effective: of these (`effective_clusters`). by_execution: low and high if every sample is a cluster of its
+    own, where that was asked for and there is no interval by cluster.
+    """
 
     value: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     n: int
     clusters: int
+    effective: float
+    by_execution: tuple[float, float] | None = None
 
 
 FEW_CLUSTERS = 10
-"""With fewer clusters an interval is rough: it rests on how these few happen to differ."""
+"""With fewer effective clusters an interval is rough: it rests on how these few happen to differ."""
+LEAST_CLUSTERS = 5
+"""With fewer effective clusters there is no interval."""
+TOO_FEW = "too few programs for an interval"
+BY_EXECUTION = "by execution, not by notebook: too narrow if executions of a notebook are alike"
 
 
-def mean_interval(scores: Sequence[float], clusters: Sequence[str], *, confidence: float = 0.95) -> Interval:
+def bounds_text(low: float | None, high: float | None, *, form: str = ".3f", between: str = " to ") -> str:
+    """The bounds of an interval, or why there are none."""
+    return TOO_FEW if low is None or high is None else f"{low:{form}}{between}{high:{form}}"
+
+
+def interval_text(estimate: Any, *, form: str = ".3f", between: str = " to ") -> str:
+    """The bounds of an `Interval` or `Effect`; those by execution where there are only these."""
+    if estimate.by_execution is None:
+        return bounds_text(estimate.low, estimate.high, form=form, between=between)
+    return f"{bounds_text(*estimate.by_execution, form=form, between=between)} by execution"
+
+
+def effective_clusters(counts: Sequence[int]) -> float:
+    """How many clusters of one size weigh as these do: (sum of sizes)^2 / (sum of squared sizes).
+
+    Kish 1965, Survey Sampling, section 11.7. One cluster of 200 and nine of 1 are 1.09.
+    """
+    return sum(counts) ** 2 / sum(count * count for count in counts)
+
+
+def few_clusters(asked: Iterable[tuple[str, float]]) -> str | None:
+    """A warning, where there is reason for one. asked: what was asked, and of how many effective clusters."""
+    few = [f"{what}: {math.floor(10 * count) / 10:g}" for what, count in asked if count < FEW_CLUSTERS]
+    if not few:
+        return None
+    return (
+        f"fewer than {FEW_CLUSTERS} effective programs ({', '.join(few)}): intervals from so few are rough, "
+        f"and below {LEAST_CLUSTERS} there are none."
+    )
+
+
+def mean_interval(
+    scores: Sequence[float],
+    clusters: Sequence[str],
+    *,
+    confidence: float = 0.95,
+    by_execution: bool = False,
+) -> Interval:
     """The mean of scores between 0 and 1 with a confidence interval that allows for clusters.
 
-    Wilson's interval (Wilson 1927, J. Am. Stat. Assoc. 22, 209) for the effective sample size
-    n* = p(1-p) / V, with V the cluster-robust variance of the mean: what Korn and Graubard (1998, Survey
-    Methodology 24, 193) do for proportions of clustered surveys with Clopper and Pearson's. With one sample a
-    cluster n* is n, and this is Wilson's interval exactly. Where all scores are equal V says nothing,
-    and n* is the number of clusters. With real clusters the quantile is Student's t with clusters - 1
-    degrees of freedom; few clusters give a wide interval, a single one counts as one observation.
+    A bound p is where the mean m is t standard errors away. The standard error at m is the cluster
+    jackknife's, and at p it is p(1 - p) / (m(1 - m)) times that: rare successes come in few clusters, so a
+    small mean can have seen none of those that matter. t is Student's, with `effective_clusters` - 1 degrees
+    of freedom. The interval is at least Wilson's (1927, J. Am. Stat. Assoc. 22, 209) for all samples, and at
+    most Wilson's for the effective clusters: samples of a cluster cannot be more alike than equal. With one
+    sample a cluster the two are the same. benchmarks/intervals.py measures it.
 
     Raises:
         ValueError: no scores (the mean of nothing does not exist), a score outside 0 to 1, or not one cluster
@@ -47,62 +97,102 @@ def mean_interval(scores: Sequence[float], clusters: Sequence[str], *, confidenc
         raise ValueError(f"{n} scores but {len(clusters)} clusters: give one cluster per score")
     if not all(0 <= score <= 1 for score in scores):
         raise ValueError("a score lies outside 0 to 1")
-    return interval_of(*_in_clusters(scores, clusters), confidence=confidence)
+    return interval_of(*_in_clusters(scores, clusters), confidence=confidence, by_execution=by_execution)
 
 
-def interval_of(counts: Sequence[int], totals: Sequence[float], *, confidence: float = 0.95) -> Interval:
+def interval_of(
+    counts: Sequence[int],
+    totals: Sequence[float],
+    *,
+    confidence: float = 0.95,
+    by_execution: bool = False,
+) -> Interval:
     """`mean_interval` from how many scores each cluster has, at least one, and what they add up to.
 
     Raises ValueError where there is no cluster.
     """
-    n, groups = sum(counts), len(counts)
+    n = sum(counts)
     if n == 0:
         raise ValueError("no scores: the mean of nothing does not exist")
-    mean = min(1.0, math.fsum(totals) / n)
-    size = _effective_size(counts, totals, mean * (1 - mean))
-    # With one cluster the size is one observation, which Student's t cannot describe.
-    z = _quantile(confidence, groups - 1 if 1 < groups < n else None)
-    spread = z * math.sqrt(mean * (1 - mean) / size + z * z / (4 * size * size))
-    middle = mean + z * z / (2 * size)
-    scale = 1 + z * z / size
-    low, high = (middle - spread) / scale, (middle + spread) / scale
-    # At 0 and 1 the bound is the mean itself; rounding must not move it past.
+    mean, effective = _mean(counts, totals), effective_clusters(counts)
+    known = effective >= LEAST_CLUSTERS
+    low, high = _clustered_bounds(counts, totals, confidence) if known else (None, None)
+    alone = by_execution and not known and n >= LEAST_CLUSTERS
     return Interval(
-        value=mean, low=max(0.0, min(low, mean)), high=min(1.0, max(high, mean)), n=n, clusters=groups
+        value=mean,
+        low=low,
+        high=high,
+        n=n,
+        clusters=len(counts),
+        effective=effective,
+        by_execution=_bounds(mean, 0.0, n, n, _quantile(confidence, None)) if alone else None,
     )
+
+
+def _mean(counts: Sequence[int], totals: Sequence[float]) -> float:
+    return min(1.0, math.fsum(totals) / sum(counts))
+
+
+def _clustered_bounds(
+    counts: Sequence[int], totals: Sequence[float], confidence: float
+) -> tuple[float, float]:
+    """The interval of the mean, for at least two effective clusters."""
+    effective = effective_clusters(counts)
+    away = _quantile(confidence, int(effective) - 1) * math.sqrt(_variance_of_mean(counts, totals))
+    return _bounds(_mean(counts, totals), away, effective, sum(counts), _quantile(confidence, None))
+
+
+def _bounds(mean: float, away: float, effective: float, n: int, z: float) -> tuple[float, float]:
+    """The interval of a mean whose bounds, if its standard error were the same at any p, were `away`."""
+
+    def low(mean: float) -> float:
+        widest, narrowest = (_wilson_low(mean, size, z) for size in (effective, n))
+        return max(widest, min(narrowest, _scaled_low(mean, away)))
+
+    # Rounding must not move a bound past the mean.
+    return min(mean, low(mean)), max(mean, 1 - low(1 - mean))
+
+
+def _wilson_low(mean: float, size: float, z: float) -> float:
+    """The lower bound of Wilson's interval; the upper one is 1 - that of 1 - mean."""
+    ratio = z * z / size
+    return max(0.0, (mean + ratio / 2 - math.sqrt(ratio * mean * (1 - mean) + ratio**2 / 4)) / (1 + ratio))
+
+
+def _scaled_low(mean: float, away: float) -> float:
+    """The p below the mean m with m - p = away p(1 - p) / (m(1 - m)); 0 where all scores are 0, or all 1."""
+    variance = mean * (1 - mean)
+    if variance < _ROUNDING:
+        return 0.0
+    total = variance + away
+    return 2 * mean * variance / (total + math.sqrt(max(0.0, total**2 - 4 * away * mean * variance)))
+
+
+_ROUNDING = 1e-12
 
 
 def _in_clusters(values: Sequence[float], clusters: Sequence[str]) -> tuple[list[int], list[float]]:
     """Of each cluster, how many values it has and their sum."""
-    found: dict[str, list[float]] = {}
+    by_cluster: dict[str, list[float]] = {}
     for value, cluster in zip(values, clusters, strict=True):
-        found.setdefault(cluster, []).append(value)
-    return [len(some) for some in found.values()], [math.fsum(some) for some in found.values()]
+        by_cluster.setdefault(cluster, []).append(value)
+    return [len(some) for some in by_cluster.values()], [math.fsum(some) for some in by_cluster.values()]
 
 
-def _effective_size(counts: Sequence[int], totals: Sequence[float], variance: float) -> float:
-    """How many independent values of this variance would give the mean the variance that it has."""
-    n, groups = sum(counts), len(counts)
-    if groups == n:
-        return float(n)
-    if groups == 1:
-        return 1.0
-    robust = _variance_of_mean(counts, totals)
-    if variance <= 0 or robust <= variance * 1e-12:
-        return float(groups)
-    return min(float(n), max(1.0, variance / robust))
+def _pulls(counts: Sequence[int], totals: Sequence[float]) -> list[float]:
+    """Of each of at least two clusters, how far it pulls the mean: the mean with it minus the one without."""
+    n = sum(counts)
+    mean = math.fsum(totals) / n
+    return [(total - count * mean) / (n - count) for count, total in zip(counts, totals, strict=True)]
 
 
 def _variance_of_mean(counts: Sequence[int], totals: Sequence[float]) -> float:
-    """Cluster-robust variance of a mean: sum over clusters of (sum of deviations)^2, over n^2.
+    """Variance of a mean of independent clusters: the sum of squared `_pulls`.
 
-    Miller 2024, equation 4, times G/(G-1) (n-1)/n: unbiased enough for few clusters, and for singletons
-    the plain p(1-p)/n.
+    The cluster jackknife, CR3 (Bell and McCaffrey 2002, Survey Methodology 28, 169). Unlike Miller's (2024,
+    equation 4) it does not lose what a large cluster adds by pulling the mean to itself.
     """
-    n, groups = sum(counts), len(counts)
-    mean = math.fsum(totals) / n
-    total = math.fsum((in_one - count * mean) ** 2 for count, in_one in zip(counts, totals, strict=True))
-    return total / n**2 * groups / (groups - 1) * (n - 1) / n
+    return math.fsum(pull * pull for pull in _pulls(counts, totals))
 
 
 def paired_difference(
@@ -111,15 +201,16 @@ def paired_difference(
     clusters: Mapping[str, str],
     *,
     confidence: float = 0.95,
+    by_execution: bool = False,
 ) -> Interval:
     """Mean of second minus first over the same samples, with an interval that allows for clusters.
 
     first and second: sample id -> score between 0 and 1. clusters: sample id -> cluster.
 
-    Agresti and Min's interval for matched pairs (2005, Statistics in Medicine 24, 729: half an
-    observation added to each cell of the two-by-two table), with the counts scaled to the effective
-    sample size, as in `mean_interval`. It has a width even where the two never differ, and always holds the
-    difference that was observed.
+    The mean gain minus the mean loss, each a mean with the interval of `mean_interval`. Their distances to
+    the bounds add as standard errors of two correlated estimates do (Zou and Donner 2008, Statistics in
+    Medicine 27, 1693, equation 5; for proportions Newcombe 1998, Statistics in Medicine 17, 2635). It has a
+    width even where the two never differ, and always holds the difference that was observed.
 
     Raises:
         ValueError: no samples, or the two were not asked the same samples.
@@ -131,21 +222,46 @@ def paired_difference(
         raise ValueError("no samples: the difference of nothing does not exist")
     ids = sorted(first)
     differences = [second[id_] - first[id_] for id_ in ids]
-    groups_of = [clusters[id_] for id_ in ids]
-    n, groups = len(ids), len(set(groups_of))
-    mean = math.fsum(differences) / n
-    square = math.fsum(d * d for d in differences) / n
-    size = _effective_size(*_in_clusters(differences, groups_of), square - mean * mean)
-    z = _quantile(confidence, groups - 1 if 1 < groups < n else None)
-    middle = mean * size / (size + 2)
-    variance = ((square * size + 1) / (size + 2) - middle * middle) / (size + 2)
-    spread = z * math.sqrt(max(variance, 0.0))
+
+    def bounds(clusters: Sequence[str]) -> tuple[float, float] | None:
+        counts, gains = _in_clusters([max(0.0, d) for d in differences], clusters)
+        _, losses = _in_clusters([max(0.0, -d) for d in differences], clusters)
+        if effective_clusters(counts) < LEAST_CLUSTERS:
+            return None
+        return difference_bounds(counts, gains, losses, confidence=confidence)
+
+    clusters_of = [clusters[id_] for id_ in ids]
+    by_cluster = bounds(clusters_of)
+    counts, _ = _in_clusters(differences, clusters_of)
     return Interval(
-        value=mean,
-        low=max(-1.0, min(middle - spread, mean)),
-        high=min(1.0, max(middle + spread, mean)),
-        n=n,
-        clusters=groups,
+        value=math.fsum(differences) / len(ids),
+        low=by_cluster and by_cluster[0],
+        high=by_cluster and by_cluster[1],
+        n=len(ids),
+        clusters=len(counts),
+        effective=effective_clusters(counts),
+        by_execution=bounds(ids) if by_execution and by_cluster is None else None,
+    )
+
+
+def difference_bounds(
+    counts: Sequence[int], gains: Sequence[float], losses: Sequence[float], *, confidence: float = 0.95
+) -> tuple[float, float]:
+    """The interval of `paired_difference` from the samples, gains and losses of at least two clusters."""
+    gain, loss = _mean(counts, gains), _mean(counts, losses)
+    (gain_low, gain_high), (loss_low, loss_high) = (
+        _clustered_bounds(counts, totals, confidence) for totals in (gains, losses)
+    )
+    pulls = list(zip(_pulls(counts, gains), _pulls(counts, losses), strict=True))
+    both = math.sqrt(math.fsum(a * a for a, _ in pulls) * math.fsum(b * b for _, b in pulls))
+    correlation = math.fsum(a * b for a, b in pulls) / both if both else 0.0
+
+    def away(a: float, b: float) -> float:
+        return math.sqrt(max(0.0, a * a + b * b - 2 * correlation * a * b))
+
+    return (
+        max(-1.0, gain - loss - away(gain - gain_low, loss_high - loss)),
+        min(1.0, gain - loss + away(gain_high - gain, loss - loss_low)),
     )
 
 
@@ -241,7 +357,8 @@ def power_of(
 
     The variance of a mean falls as the number of clusters grows, and a difference is found where it is
     (t_level/2 + t_power) standard errors from 0 (Miller 2024, with the variance clustered, as in
-    `mean_interval`, and quantiles of Student's t). It is as good as the pilot's variance is.
+    `mean_interval`, and quantiles of Student's t for the effective clusters). It is as good as the pilot's
+    variance is.
 
     Raises:
         ValueError: fewer than two clusters, no difference anywhere, or `difference` is not above 0.
@@ -255,9 +372,12 @@ def power_of(
     if variance <= 0:
         raise ValueError("the two never differ: their variance is not known")
 
+    share = effective_clusters(counts) / len(counts)
+
     def away(groups: int) -> float:
         """Standard errors from 0."""
-        return _quantile(1 - level, groups - 1) + _quantile(2 * power - 1, groups - 1)
+        degrees = max(1, int(share * groups) - 1)
+        return _quantile(1 - level, degrees) + _quantile(2 * power - 1, degrees)
 
     one = len(counts) * variance
     needed = len(counts)
@@ -266,6 +386,7 @@ def power_of(
     return Power(smallest=away(len(counts)) * math.sqrt(variance), needed=needed)
 
 
+@cache
 def _quantile(confidence: float, degrees: int | None) -> float:
     """Two-sided quantile: of the normal distribution, or of Student's t with that many degrees of freedom."""
     if not 0 < confidence < 1:

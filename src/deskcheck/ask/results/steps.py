@@ -38,7 +38,8 @@ class PredictedRun:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Horizon:
     """Steps after which half of all runs are still exact, if steps err independently: ln 0.5 / ln p, with p
-    the accuracy of a step. low, high: of the 95 % interval. None: beyond any number, p is 1."""
+    the accuracy of a step. low, high: of the 95 % interval, None also if the accuracy has none. None: beyond
+    any number, p is 1."""
 
     value: float | None
     low: float | None
@@ -76,9 +77,9 @@ def horizon(accuracy: Interval) -> Horizon:
     return Horizon(value=_half(accuracy.value), low=_half(accuracy.low), high=_half(accuracy.high))
 
 
-def _half(p: float) -> float | None:
+def _half(p: float | None) -> float | None:
     """Steps until a chance of p a step has made one half. 0 for p = 0, None for p = 1."""
-    if p >= 1:
+    if p is None or p >= 1:
         return None
     return math.log(0.5) / math.log(p) if p > 0 else 0.0
 

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from deskcheck.ask.results.statistics import BY_EXECUTION, TOO_FEW, interval_text
 from deskcheck.terminal import visible
 
 _BETWEEN = 3
@@ -65,7 +66,7 @@ def print_steps(console: Console, names: Sequence[str], found: Sequence[tuple[Se
     for named, s in found:
         shares = ["-" if i is None else f"{i.value:.4f}" for i in (s.exact, s.places, s.values)]
         first = "\n".join(f"{n} {kind}" for kind, n in s.divergences.items())
-        counts = [str(s.runs), str(s.whole), str(s.judged), *shares, str(s.longest), _half_after(s.horizon)]
+        counts = [str(s.runs), str(s.whole), str(s.judged), *shares, str(s.longest), _half_after(s)]
         rows.append((named, [*counts, first]))
     numbers = (
         *("runs", "right", "steps", "state", "next line", "values", "longest", "half after"),
@@ -89,17 +90,28 @@ def print_attempts(
         print_table(console, names, measures, rows, title="several answers to each sample")
 
 
-def _half_after(horizon: Any) -> str:
+def _half_after(steps: Any) -> str:
     """The half-success horizon with its interval, in steps."""
+    horizon = steps.horizon
     if horizon is None:
         return "-"
     value, low, high = ("oo" if h is None else f"{h:.0f}" for h in (horizon.value, horizon.low, horizon.high))
-    return f"{value} ({low}-{high})"
+    return f"{value} ({low}-{high})" if steps.exact.low is not None else f"{value} ({TOO_FEW})"
 
 
-def with_interval(found: Any, n: int) -> str:
+def print_by_execution(console: Console, scored: Sequence[tuple[str, Any]]) -> None:
+    """What intervals by execution are, if questions have any. scored: of a question, what has its metrics."""
+    for name in dict.fromkeys(
+        name
+        for name, score in scored
+        if any(mean.by_execution is not None for mean in score.metrics.values())
+    ):
+        console.print(f"{name}: {TOO_FEW}; {BY_EXECUTION}", markup=False)
+
+
+def with_interval(mean: Any, n: int, form: str = ".3f", bounds_form: str = ".2f") -> str:
     """A mean and its 95 % interval; and of how many, where that are others than `n`."""
-    if found is None:
+    if mean is None:
         return "-"
-    of = f" n={found.n}" if found.n != n else ""
-    return f"{found.value:.3f} ({found.low:.2f}-{found.high:.2f}){of}"
+    of = f" n={mean.n}" if mean.n != n else ""
+    return f"{mean.value:{form}} ({interval_text(mean, form=bounds_form, between='-')}){of}"

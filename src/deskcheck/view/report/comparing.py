@@ -8,13 +8,14 @@ from statistics import fmean
 from deskcheck.ask.results.effects import Effect, by_sample
 from deskcheck.ask.results.results import Result
 from deskcheck.ask.results.statistics import (
+    BY_EXECUTION,
     holm,
     mean_interval,
     paired_difference,
     power_of,
     sign_flip,
 )
-from deskcheck.view.report.rows import COUNTED, INTERVAL, KEYS, names_of, what_of
+from deskcheck.view.report.rows import COUNTED, INTERVAL, KEYS, interval, names_of, rows_of, what_of
 from deskcheck.view.report.sheets import Column, Entry, Sheet
 
 _P_VALUES = (Column(name="p", format=".2g"), Column(name="p, Holm", format=".2g"))
@@ -31,8 +32,7 @@ def effects_sheet(name: str, title: str, found: Sequence[Effect], what: str) -> 
             Column(name="minus"),
             Column(name="metric"),
             Column(name="difference", format="+.3f"),
-            Column(name="low", format="+.3f"),
-            Column(name="high", format="+.3f"),
+            *interval("+.3f"),
             Column(name="better", format="d"),
             Column(name="worse", format="d"),
             *_P_VALUES,
@@ -40,12 +40,13 @@ def effects_sheet(name: str, title: str, found: Sequence[Effect], what: str) -> 
         ),
         rows=[
             (
-                *(*names_of(e), e.against, e.metric, e.difference, e.low, e.high),
+                *(*names_of(e), e.against, metric, e.difference, low, high),
                 *(e.better, e.worse, e.sign_flip, adjusted, e.n, e.clusters),
             )
             for e, adjusted in zip(found, holm([e.sign_flip for e in found]), strict=True)
+            for metric, low, high in rows_of(e.metric, e)
         ],
-        note=f"Score with {compared}, over the same samples. {_P}",
+        note=f"Score with {compared}, over the same samples. {_P} By execution: {BY_EXECUTION}.",
     )
 
 
@@ -92,8 +93,7 @@ def models_sheet(results: Sequence[Result]) -> Sheet:
             *KEYS,
             Column(name="minus"),
             Column(name="difference", format="+.3f"),
-            Column(name="low", format="+.3f"),
-            Column(name="high", format="+.3f"),
+            *interval("+.3f"),
             *_P_VALUES,
             *COUNTED,
         ),

@@ -1,7 +1,7 @@
 """What runs of `deskcheck ask` come to, as figures and tables: the contents of the report page.
 
-Everything that is a statistic is computed here, by `ask.statistics`, with intervals clustered by program;
-the page draws it.
+Everything that is a statistic is computed here, by `ask.results.statistics`, with intervals clustered by
+program; the page draws it.
 """
 
 import statistics
@@ -16,7 +16,7 @@ from deskcheck.ask.results.effects import WITHOUT, effects
 from deskcheck.ask.results.logs import Logs
 from deskcheck.ask.results.offline_scores import NOT_ANSWERED
 from deskcheck.ask.results.results import Result, ScoredSample, reading
-from deskcheck.ask.results.statistics import FEW_CLUSTERS
+from deskcheck.ask.results.statistics import BY_EXECUTION, FEW_CLUSTERS, few_clusters
 from deskcheck.ask.samples.prompts import YOURS
 from deskcheck.ask.scoring.score import Reading
 from deskcheck.view.page import page_of
@@ -27,7 +27,7 @@ from deskcheck.view.report.comparing import (
     models_sheet,
     power_sheet,
 )
-from deskcheck.view.report.rows import COUNTED, INTERVAL, KEYS, in_order, key_of, names_of
+from deskcheck.view.report.rows import COUNTED, INTERVAL, KEYS, in_order, key_of, names_of, rows_of
 from deskcheck.view.report.sheets import Column, Sheet
 from deskcheck.view.report.slicing import lengths_of, lengths_sheet, slices_sheet
 
@@ -112,7 +112,7 @@ _SCORED = {"cell_output": "by_value", "next_cell": "exact", "crash": "right_clas
 
 def _notes(results: Sequence[Result]) -> Iterator[str]:
     """What stands in the way of comparing scores."""
-    few: dict[str, int] = {}
+    few: dict[str, float] = {}
     for question in in_order(result.question for result in results):
         asked = [result for result in results if result.question == question and result.n]
         if len({frozenset(row.id for row in result.samples) for result in asked}) > 1:
@@ -120,9 +120,7 @@ def _notes(results: Sequence[Result]) -> Iterator[str]:
                 f"{question}: not all were asked the same samples; scores of different models compare only "
                 "where they are paired."
             )
-        programs = min((result.programs for result in asked), default=FEW_CLUSTERS)
-        if programs < FEW_CLUSTERS:
-            few[question] = programs
+        few[question] = min((result.effective for result in asked), default=FEW_CLUSTERS)
         expected = {row.id: row.expected for result in asked for row in result.samples}
         answer, count = Counter(expected.values()).most_common(1)[0] if expected else ("", 0)
         if count > _DEGENERATE * len(expected) and len(expected) >= FEW_CLUSTERS:
@@ -130,9 +128,8 @@ def _notes(results: Sequence[Result]) -> Iterator[str]:
                 f"{question}: one answer, {_cut(repr(answer), 60)[0]}, is right for {count} of "
                 f"{len(expected)} samples: a model that always gives it scores as much."
             )
-    if few:
-        told = ", ".join(f"{question} {count}" for question, count in few.items())
-        yield f"Fewer than {FEW_CLUSTERS} different programs: {told}. Intervals from so few are rough."
+    if (said := few_clusters(few.items())) is not None:
+        yield said
 
 
 # -- scores --------------------------------------------------------------------------------------
@@ -182,10 +179,12 @@ def _metrics_sheet(results: Sequence[Result]) -> Sheet:
         title="Other metrics",
         columns=(*KEYS, Column(name="metric"), Column(name="mean", format=".3f"), *INTERVAL, *COUNTED),
         rows=[
-            (*names_of(r), name, found.value, found.low, found.high, found.n, found.clusters)
+            (*names_of(r), name, mean.value, low, high, mean.n, mean.clusters)
             for r in results
-            for name, found in (*r.parts.items(), *r.attempts.items())
+            for metric, mean in (*r.parts.items(), *r.attempts.items())
+            for name, low, high in rows_of(metric, mean)
         ],
+        note=f"By execution: {BY_EXECUTION}.",
     )
 
 

@@ -1,20 +1,32 @@
 """What tables of results have in common: which result a row is of, and its columns."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from deskcheck.ask.results.effects import Effect
 from deskcheck.ask.results.results import Result
+from deskcheck.ask.results.statistics import TOO_FEW, Interval
 from deskcheck.view.report.sheets import Column
 
 KEYS = (Column(name="question"), Column(name="method"), Column(name="state"), Column(name="model"))
 
 
-INTERVAL = (Column(name="low", format=".3f"), Column(name="high", format=".3f"))
+def interval(format: str = ".3f") -> tuple[Column, Column]:
+    return Column(name="low", format=format, unknown=TOO_FEW), Column(name="high", format=format)
+
+
+INTERVAL = interval()
 COUNTED = (Column(name="n", format="d"), Column(name="programs", format="d"))
 
 
 def in_order(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
+
+
+def rows_of(name: str, estimate: Interval | Effect) -> Iterator[tuple[str, float | None, float | None]]:
+    """A name and the bounds of an estimate, then those by execution, where there are any."""
+    yield name, estimate.low, estimate.high
+    if estimate.by_execution is not None:
+        yield f"{name}, by execution", *estimate.by_execution
 
 
 def names_of(result: Result | Effect) -> tuple[str, str, str, str]:

@@ -11,19 +11,21 @@ Entry = str | int | float | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """format: of numbers, as `format` takes it. Text stands to the left, numbers to the right."""
+    """format: of numbers, as `format` takes it. Text stands to the left, numbers to the right. unknown: shown
+    for what is not known."""
 
     name: str
     format: str = ""
+    unknown: str = "-"
 
     @property
     def number(self) -> bool:
         return bool(self.format)
 
     def shown(self, entry: Entry) -> str:
-        """An entry as it is read; nothing that is not known is made up: a dash."""
+        """An entry as it is read; nothing that is not known is made up."""
         if entry is None:
-            return "-"
+            return self.unknown
         return format(entry, self.format) if self.format and not isinstance(entry, str) else str(entry)
 
 

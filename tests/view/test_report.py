@@ -1,22 +1,29 @@
 """The report: what is read of runs, what is computed of it, the tables as text, the page in a browser."""
 
+import contextlib
 import csv
 import io
+import itertools
 import json
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from unittest import mock
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from deskcheck.ask import mean_interval
 from deskcheck.ask.results.logs import Logs
 from deskcheck.ask.results.results import Result, result_of
-from deskcheck.cli.asking import _print_results
+from deskcheck.cli.asking import _print_results, _print_sheets
 from deskcheck.recording import DeskcheckError, InputError
 from deskcheck.view.report.report import report_of
 from deskcheck.view.report.sheets import Column, Sheet
 from tests.ask.rows import row_of
+from tests.sample import examples
 
 SHEET = Sheet(
     name="s",
@@ -212,6 +219,101 @@ def test_a_terminal_says_what_an_interval_by_execution_is(capsys: pytest.Capture
     rows = tuple(row_of(f"s{n}", 1.0) for n in range(9))
     _print_results([result_of("output", "", "direct", "m", rows, {}, Path("r"))])
     assert "too few programs for an interval" in capsys.readouterr().out
+
+
+NAMES = st.sampled_from(
+    [
+        *(
+            "state",
+            "model",
+            "mean",
+            "n",
+            "question",
+            "method",
+            "low",
+            "score",
+            "a, state: b",
+            "a",
+            "b",
+            "",
+            " ",
+        ),
+        *(
+            "\u200b",
+            "\u202eab",
+            "\u00e9",
+            "\u540d\u524d",
+            "[bold]",
+            "[/]",
+            "[2ex]",
+            "*",
+            "a|b",
+            "=1+1",
+            "\x1b[31m",
+            "%{}\\",
+        ),
+    ]
+) | st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(
+    st.lists(NAMES, min_size=2, max_size=4, unique=True),
+    st.lists(NAMES, min_size=2, max_size=3, unique=True),
+    st.lists(st.tuples(NAMES, NAMES), min_size=1, max_size=2, unique=True),
+    NAMES,
+)
+@example(["state", "mean"], ["model", "n"], [("direct", "")], "question")
+@example(["a", "a, state: b"], ["m", "[bold]"], [("direct", ""), ("direct", "b")], "state")
+@example(["[2ex]", "method"], ["[2ex]", "*"], [("state", "method")], "score")
+def test_no_name_loses_a_score(
+    questions: list[str], models: list[str], ways: list[tuple[str, str]], field: str
+) -> None:
+    """Whatever questions, models, methods, views and fields are called, each score is in every form of every table
+    that has it, below the name of its column."""
+    asked = list(itertools.product(questions, models, ways))
+    scores = {one: (101 + number) / 1000 for number, one in enumerate(asked)}
+    results = [
+        result_of(
+            question,
+            state,
+            solver,
+            model,
+            tuple(
+                row_of(f"s{n}", scores[question, model, (solver, state)], data=json.dumps({field: n}))
+                for n in range(2)
+            ),
+            {},
+            Path("r"),
+        )
+        for question, model, (solver, state) in asked
+    ]
+    report = report_of(Logs(results=tuple(results), notes=()), by=[field])
+    shown = {f"{score:.3f}" for score in scores.values()}
+    sheets = {sheet.name: sheet for sheet in report.sheets}
+    for name in ("scores", "leaderboard", "slices"):
+        sheet, width = sheets[name], len(sheets[name].columns)
+        of_page = next(one for one in json.loads(json.dumps(report.facts))["sheets"] if one["name"] == name)
+        of_markdown = [re.split(r" (?<!\\)\| ", f" {line} ")[1:-1] for line in sheet.markdown().splitlines()]
+        body = sheet.latex().partition("\\midrule\n")[2].partition("\n\\bottomrule")[0]
+        of_latex = [re.split(r"(?<!\\)&", line.removesuffix("\\\\")) for line in body.splitlines()]
+        assert not re.search(r"(\\\\|rule)\s*[\[*]", sheet.latex())
+        of_csv = list(csv.reader(io.StringIO(sheet.csv(), newline="")))
+        for rows in (of_page["rows"], of_markdown, of_latex, of_csv):
+            assert {len(row) for row in rows} == {width}, rows
+        for rows in (of_page["rows"], of_markdown, of_latex):
+            assert shown <= {text.strip() for row in rows for text in row}
+        assert {str(score) for score in scores.values()} <= {text for row in of_csv for text in row}
+        assert len(of_page["heads"]) == width
+    heads = [column.name for column in sheets["leaderboard"].columns][2:]
+    assert len(heads) == len(questions) * len(ways)
+    if len(ways) == 1:
+        assert heads == questions
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), mock.patch.dict(os.environ, {"COLUMNS": "500"}):
+        _print_sheets(report)
+    tables = re.split(r"^(?=Scores$|All questions|Scores by )", printed.getvalue(), flags=re.MULTILINE)
+    assert sum(shown <= set(re.findall(r"\d\.\d{3}", text)) for text in tables) >= 3
 
 
 def test_a_run_that_is_named_twice_is_read_once(runs: Mapping[str, Path]) -> None:

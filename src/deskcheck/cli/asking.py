@@ -436,10 +436,16 @@ def _print_sheets(found: Any) -> None:
     console = console_out()
     for sheet in found.sheets:
         table = Table(
-            show_edge=False, pad_edge=False, title=sheet.title, title_justify="left", title_style="bold"
+            show_edge=False,
+            pad_edge=False,
+            title=escape(visible(sheet.title)),
+            title_justify="left",
+            title_style="bold",
         )
         for column in sheet.columns:
-            table.add_column(column.name, justify="right" if column.number else "left", overflow="fold")
+            table.add_column(
+                escape(visible(column.name)), justify="right" if column.number else "left", overflow="fold"
+            )
         for row in sheet.shown():
             table.add_row(*(escape(visible(text)) for text in row))
         console.print(table)

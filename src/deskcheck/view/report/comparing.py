@@ -102,26 +102,33 @@ def models_sheet(results: Sequence[Result]) -> Sheet:
     )
 
 
+_Way = tuple[str, str, str]
+"""Question, method and view of the state."""
+
+
 def leaderboard_sheet(results: Sequence[Result]) -> Sheet:
     """Every model with its score on everything that was asked, the best mean first; nothing where that is
     one model, or one question."""
     ways: dict[str, set[tuple[str, str]]] = {}
     for result in results:
         ways.setdefault(result.question, set()).add((result.solver, result.state))
-    scores: dict[str, dict[str, float]] = {}
-    asked: dict[str, None] = {}
+    scores: dict[str, dict[_Way, float]] = {}
+    asked: dict[_Way, str] = {}
     for result in results:
         if result.score is not None:
-            name = what_of(result) if len(ways[result.question]) > 1 else result.question
-            asked[name] = None
-            scores.setdefault(result.model, {})[name] = result.score
+            way = (result.question, result.solver, result.state)
+            asked[way] = what_of(result) if len(ways[result.question]) > 1 else result.question
+            scores.setdefault(result.model, {})[way] = result.score
     means = {model: fmean(own.values()) if len(own) == len(asked) else None for model, own in scores.items()}
     best = sorted(means, key=lambda model: -(means[model] or 0.0))
     rows = [(model, means[model], *map(scores[model].get, asked)) for model in best]
     return Sheet(
         name="leaderboard",
         title="All questions side by side",
-        columns=(Column(name="model"), *(Column(name=name, format=".3f") for name in ("mean", *asked))),
+        columns=(
+            Column(name="model"),
+            *(Column(name=name, format=".3f") for name in ("mean", *asked.values())),
+        ),
         rows=rows if len(rows) > 1 and len(asked) > 1 else [],
         note="The mean over questions, each counting the same; a dash where one was not asked.",
     )

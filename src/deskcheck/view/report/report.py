@@ -27,7 +27,17 @@ from deskcheck.view.report.comparing import (
     models_sheet,
     power_sheet,
 )
-from deskcheck.view.report.rows import COUNTED, INTERVAL, KEYS, in_order, key_of, names_of, rows_of
+from deskcheck.view.report.rows import (
+    COUNTED,
+    INTERVAL,
+    KEYS,
+    METHOD,
+    STATE,
+    in_order,
+    key_of,
+    names_of,
+    rows_of,
+)
 from deskcheck.view.report.sheets import Column, Sheet
 from deskcheck.view.report.slicing import lengths_of, lengths_sheet, slices_sheet
 
@@ -82,7 +92,7 @@ def report_of(
         _energy_sheet(logs.energy),
         _excluded_sheet(results),
     ]
-    idle = [name for name, says in _SAYS.items() if all(says(result) == "" for result in results)]
+    idle = [column for column, says in _SAYS.items() if all(says(result) == "" for result in results)]
     kept = tuple(sheet.without(idle) for sheet in sheets if sheet.rows)
     facts = {
         "deskcheck": __version__,
@@ -141,9 +151,9 @@ def _score(result: Result) -> dict[str, Any]:
     return key_of(result) | told
 
 
-_SAYS: Mapping[str, Callable[[Result], str]] = {
-    "method": lambda result: result.solver if result.solver != "direct" else "",
-    "state": lambda result: result.state,
+_SAYS: Mapping[Column, Callable[[Result], str]] = {
+    METHOD: lambda result: result.solver if result.solver != "direct" else "",
+    STATE: lambda result: result.state,
 }
 """Columns that are left out where they say nothing of any result."""
 

@@ -7,7 +7,8 @@ from deskcheck.ask.results.results import Result
 from deskcheck.ask.results.statistics import TOO_FEW, Interval
 from deskcheck.view.report.sheets import Column
 
-KEYS = (Column(name="question"), Column(name="method"), Column(name="state"), Column(name="model"))
+METHOD, STATE = Column(name="method"), Column(name="state")
+KEYS = (Column(name="question"), METHOD, STATE, Column(name="model"))
 
 
 def interval(format: str = ".3f") -> tuple[Column, Column]:

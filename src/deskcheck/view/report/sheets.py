@@ -2,16 +2,18 @@
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 Entry = str | int | float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Column:
-    """format: of numbers, as `format` takes it. Text stands to the left, numbers to the right. unknown: shown
+    """A column is equal to itself only: names may come from users, and need not differ.
+
+    format: of numbers, as `format` takes it. Text stands to the left, numbers to the right. unknown: shown
     for what is not known."""
 
     name: str
@@ -39,12 +41,13 @@ class Sheet:
     rows: Sequence[tuple[Entry, ...]]
     note: str = field(default="")
 
-    def without(self, names: Sequence[str]) -> "Sheet":
+    def without(self, columns: Collection[Column]) -> "Sheet":
         """The table without these columns."""
-        kept = [number for number, column in enumerate(self.columns) if column.name not in names]
-        columns = tuple(self.columns[number] for number in kept)
+        kept = [number for number, column in enumerate(self.columns) if column not in columns]
         return replace(
-            self, columns=columns, rows=[tuple(row[number] for number in kept) for row in self.rows]
+            self,
+            columns=tuple(self.columns[number] for number in kept),
+            rows=[tuple(row[number] for number in kept) for row in self.rows],
         )
 
     def shown(self) -> list[list[str]]:
@@ -73,7 +76,7 @@ class Sheet:
         """As RFC 4180 has it; numbers with all their digits, and nothing for what is not known."""
         text = io.StringIO()
         writer = csv.writer(text)
-        writer.writerow([column.name for column in self.columns])
+        writer.writerow([_cell(column.name) for column in self.columns])
         writer.writerows([["" if entry is None else _cell(entry) for entry in row] for row in self.rows])
         return text.getvalue()
 
@@ -108,6 +111,9 @@ _LATEX = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     **{character: "\\" + character for character in "&%$#_{}"},
+    # After the end of a row these would be arguments of it.
+    "[": "{[}",
+    "*": "{*}",
 }
 
 

@@ -18,11 +18,13 @@ import pytest
 
 import deskcheck.ask
 from deskcheck.ask import AskSettings, Generation, Sampling, ask, ask_benchmark, compare
+from deskcheck.ask.results import statistics
 from deskcheck.ask.results.folder import card_of, run_folder
 from deskcheck.ask.results.logs import read_logs
 from deskcheck.ask.results.results import AskProgress, result_of
 from deskcheck.ask.results.tables import write_results
 from deskcheck.ask.run import questions_of
+from deskcheck.ask.samples.sample import Sample
 from deskcheck.cli.asking import live_text
 from deskcheck.recording import DeskcheckError, InputError, MissingExtra, Recording
 from tests.ask.conftest import OF_RETURNS
@@ -544,3 +546,54 @@ def test_tasks_over_a_folder(inspect: Any, tmp_path: Path) -> None:
         assert log.results.scores[0].metrics["mean"].value == 1
     with pytest.raises(InputError, match="-T path=FOLDER"):
         OF_RECORDINGS["path"]()
+
+
+@pytest.mark.parametrize("sizes", [(3, 3, 3, 3), (12, 1, 1, 2, 4)], ids=str)
+def test_tasks_have_a_standard_error_by_program(inspect: Any, tmp_path: Path, sizes: tuple[int, ...]) -> None:
+    """Inspect's own evaluation gives the deviations of the programs that our jackknife is made of.
+
+    Inspect's is G / (G - 1) times their sum of squares. Ours leaves each program out, which makes its deviation
+    1 / (1 - its share) times as large: so for programs of one size ours is G / (G - 1) times Inspect's.
+    """
+    from inspect_ai.model import ModelOutput, get_model
+
+    from deskcheck.ask.inspect.tasks import count_offline, task_of
+
+    right = [(n + cluster) % 3 == 0 for cluster, size in enumerate(sizes) for n in range(size)]
+    clusters = [cluster for cluster, size in enumerate(sizes) for _ in range(size)]
+    samples = [
+        Sample(
+            id=f"s{n}",
+            question="output",
+            program=f"{cluster}/{n}",
+            cluster=f"p{cluster}",
+            parts={"question": f"{n} is?"},
+            answer="7",
+            data={"form": "value", "strict": True},
+        )
+        for n, cluster in enumerate(clusters)
+    ]
+    answers = {sample.prompt: "7" if ok else "8" for sample, ok in zip(samples, right, strict=True)}
+
+    def said(messages: list[Any], *_: Any) -> ModelOutput:
+        return ModelOutput.from_content("mockllm", f"[ANSWER]{answers[messages[-1].text]}[/ANSWER]")
+
+    model = get_model("mockllm/model", custom_outputs=said)
+    count_offline(model)
+    (log,) = inspect.eval(task_of("output", samples), model=model, log_dir=str(tmp_path), display="none")
+    assert log.status == "success", log.error
+    metrics = {name: metric.value for name, metric in log.results.scores[0].metrics.items()}
+    n, groups = len(samples), len(sizes)
+    assert metrics["mean"] == pytest.approx(sum(right) / n)
+    totals = [
+        sum(ok for ok, of in zip(right, clusters, strict=True) if of == cluster) for cluster in range(groups)
+    ]
+    pulls = statistics._pulls(sizes, totals)
+    deviations = [pull * (1 - size / n) for pull, size in zip(pulls, sizes, strict=True)]
+    miller = sum(deviation**2 for deviation in deviations) * groups / (groups - 1)
+    assert metrics["stderr"] == pytest.approx(miller**0.5)
+    ours = statistics._variance_of_mean(sizes, totals)
+    if len({*sizes}) == 1:
+        assert ours == pytest.approx(miller * groups / (groups - 1))
+    else:
+        assert ours > 2 * miller, "a program with most of the samples pulls the mean to itself"

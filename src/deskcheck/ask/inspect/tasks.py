@@ -1,8 +1,8 @@
 """The seam to Inspect AI: our samples, scoring and baseline models as its tasks, scorer and provider.
 
-Besides this, only `solvers`, `sandbox` and `run` import `inspect_ai`, and only where it is
-used. In-task metrics are means: a metric that raises on part of a set kills the run. Statistics are made
-afterwards.
+Besides this, only `solvers`, `sandbox` and `run` import `inspect_ai`, and only where it is used. In-task
+metrics are means, and a standard error that is clustered by program: a metric that raises on part of a set kills
+the run. Intervals are made afterwards.
 """
 
 import math
@@ -34,7 +34,7 @@ from inspect_ai.model import (
     modelapi,
 )
 from inspect_ai.model._model import active_model
-from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, mean, metric, scorer
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, mean, metric, scorer, stderr
 from inspect_ai.solver import Solver, TaskState
 from inspect_ai.tool import ToolChoice, ToolInfo
 
@@ -152,7 +152,7 @@ def unreadable() -> Metric:
     return share
 
 
-@scorer(metrics=[mean(), lenient(), unreadable()], name="scored")
+@scorer(metrics=[mean(), stderr(cluster="cluster"), lenient(), unreadable()], name="scored")
 def scored() -> Scorer:
     """Our scoring. An answer that cannot be read scores 0 and stays in n."""
 

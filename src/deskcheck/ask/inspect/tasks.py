@@ -1,8 +1,8 @@
 """The seam to Inspect AI: our samples, scoring and baseline models as its tasks, scorer and provider.
 
 Besides this, only `solvers`, `sandbox` and `run` import `inspect_ai`, and only where it is used. In-task
-metrics are means, and a standard error that is clustered by program: a metric that raises on part of a set kills
-the run. Intervals are made afterwards.
+metrics are means, and a standard error clustered by program: a metric that raises on part of a set kills the
+run. Intervals are made afterwards.
 """
 
 import math

@@ -172,7 +172,15 @@ def _scores_sheet(results: Sequence[Result]) -> Sheet:
         ),
         rows=[
             (
-                *(*names_of(r), r.score, r.low, r.high, r.lenient and r.lenient.value, r.n, r.programs),
+                *(
+                    *names_of(r),
+                    r.score,
+                    r.low,
+                    r.high,
+                    r.lenient.value if r.lenient else None,
+                    r.n,
+                    r.programs,
+                ),
                 *(getattr(r, name) for name in _READINGS),
             )
             for r in results

@@ -25,7 +25,7 @@ from deskcheck.ask.results.results import AskProgress, result_of
 from deskcheck.ask.results.tables import write_results
 from deskcheck.ask.run import questions_of
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.cli.asking import live_text
+from deskcheck.cli.asking import Remaining, live_text
 from deskcheck.recording import DeskcheckError, InputError, MissingExtra, Recording
 from tests.ask.conftest import OF_RETURNS
 from tests.ask.rows import row_of
@@ -343,12 +343,27 @@ def test_prices_that_are_none(price: str, tmp_path: Path) -> None:
 def test_how_far_a_run_is() -> None:
     """Answers, tokens, dollars where there are prices, requests again, and the time left by the pace of this process."""
     first = AskProgress(done=20, total=100, before=20)
-    assert live_text(first, 3) == "20 of 100 answers"
+    assert live_text(first, None) == "20 of 100 answers"
     later = replace(first, done=40, input_tokens=12_345, output_tokens=678, cost=0.126, retries=2)
-    assert live_text(later, 30) == (
+    assert live_text(later, 90) == (
         "40 of 100 answers, 12,345 tokens read, 678 written, $0.13, 2 requests again, 0:01:30 left"
     )
-    assert live_text(replace(first, done=100), 30) == "100 of 100 answers"
+    assert live_text(replace(first, done=100), None) == "100 of 100 answers"
+
+
+def test_the_time_that_is_left_is_told_once_it_is_steady() -> None:
+    """Not after the first answer, nor after a second that predicts quite another end; a minute later it is a
+    minute less."""
+    first = AskProgress(done=20, total=100, before=20)
+
+    def told(*answers: tuple[int, float]) -> list[float | None]:
+        remaining = Remaining()
+        return [remaining.seconds(replace(first, done=20 + new), at) for new, at in answers]
+
+    assert told((0, 0), (1, 60), (2, 61)) == [None, None, None]
+    assert told((0, 0), (1, 10), (2, 20), (2, 50), (80, 800)) == [None, None, 780, 750, None]
+    assert told((0, 0), (10, 1), (11, 60), (12, 66)) == [None, None, None, pytest.approx(374)]
+    assert told((0, 0), (0, 5)) == [None, None]
 
 
 def test_answers_of_several_epochs_are_one_sample() -> None:

@@ -139,11 +139,10 @@ def few_programs(asked: Iterable[tuple[str, float]]) -> Iterator[str]:
 def _live(quiet: bool) -> Iterator[Callable[[Any], None]]:
     """A bar on standard error while models answer; where nobody watches, as in a batch job, a line now and
     then."""
-    began: list[float] = []
+    remaining = Remaining()
 
     def text_of(answered: Any) -> str:
-        began.append(time.monotonic()) if not began else None
-        return live_text(answered, time.monotonic() - began[0])
+        return live_text(answered, remaining.seconds(answered, time.monotonic()))
 
     if quiet or not sys.stderr.isatty():
         with progress_told(quiet) as line:
@@ -159,8 +158,31 @@ def _live(quiet: bool) -> Iterator[Callable[[Any], None]]:
         yield tell
 
 
-def live_text(answered: Any, seconds: float) -> str:
-    """How far a run is, after so many seconds, in one line."""
+class Remaining:
+    """The time that a run will still take, once two answers in a row predict nearly the same end."""
+
+    def __init__(self) -> None:
+        self._began: float | None = None
+        self._done = 0
+        self._end: float | None = None
+        """That the last answer predicts."""
+        self._steady = False
+
+    def seconds(self, answered: Any, now: float) -> float | None:
+        """Of a run that is so far at a time; None: it cannot be told yet."""
+        self._began = now if self._began is None else self._began
+        new = answered.done - answered.before
+        if new and new != self._done:
+            self._done = new
+            end = now + (now - self._began) / new * (answered.total - answered.done)
+            self._steady = self._end is not None and abs(end - self._end) <= max(5.0, (end - now) / 4)
+            self._end = end
+        known = self._steady and self._end is not None and answered.done < answered.total
+        return max(0.0, self._end - now) if known and self._end is not None else None
+
+
+def live_text(answered: Any, left_s: float | None) -> str:
+    """How far a run is, in one line."""
     parts = [f"{answered.done} of {answered.total} answers"]
     if answered.input_tokens or answered.output_tokens:
         parts.append(f"{answered.input_tokens:,} tokens read, {answered.output_tokens:,} written")
@@ -168,11 +190,10 @@ def live_text(answered: Any, seconds: float) -> str:
         parts.append(f"${answered.cost:.2f}")
     if answered.retries:
         parts.append(f"{answered.retries} requests again")
-    new = answered.done - answered.before
-    if new and answered.done < answered.total:
+    if left_s is not None:
         from deskcheck.scale.job import duration
 
-        parts.append(f"{duration(seconds / new * (answered.total - answered.done))} left")
+        parts.append(f"{duration(left_s)} left")
     return ", ".join(parts)
 
 

@@ -36,7 +36,8 @@ async def program_of_thought(bench: Bench) -> None:
     for number in range(1, options.tries + 1):
         said = await bench.ask(prompt, f"program {number}")
         if bench.answer is None:
-            bench.offer(Completion(text="", stop_reason=said.stop_reason))
+            none = "No program printed an answer." if said.text.strip() else ""
+            bench.offer(Completion(text=none, stop_reason=said.stop_reason))
         found = code_in(said.text, None, whole=said.whole)
         if found.code is None:
             prompt = f"{wanted}\n\nYour last answer held no program: {found.why_not}."

@@ -6,6 +6,7 @@
 #                   FILES='tests/ask tests/test_cli.py': these alone; CHANGED=1: those that your change touches
 # make test-all     every test, with torch, Ray and JupyterLab
 # make exhaustive   what is left to samples elsewhere, in full, and Hypothesis with more and other examples: hours
+# make real-model   how the answers of MODEL, a GGUF file or the address of a server, are read
 # make lint         what a machine can read: ruff, mypy
 # make versions     `make test` on every supported CPython that is found; DEBIAN=1: those that are not found, from Debian's
 #                   packages in a root of their own (tools/python-root)
@@ -36,7 +37,7 @@ SOME = -m "not slow and not exhaustive"
 ALL_TESTS = -m "not exhaustive"
 INSTALLED_FROM = pyproject.toml tools/bootstrap setup.py $(wildcard src/deskcheck/*/*.[ch] src/deskcheck/*/*/*.[ch])
 
-.PHONY: demo nano test test-all exhaustive lint versions coverage web docs picture wheels benchmarks clean
+.PHONY: demo nano real-model test test-all exhaustive lint versions coverage web docs picture wheels benchmarks clean
 
 # Its programs are the library's and our own, so that it runs where the kernel gives nothing to confine others with.
 demo: .venv-demo/.installed
@@ -64,6 +65,11 @@ demo: .venv-demo/.installed
 
 nano: .venv-all/.installed
 	.venv-all/bin/python -m benchmarks.levels build/nano --ship $(SETS)
+
+real-model: .venv-all/.installed
+	test -n "$(MODEL)" || { echo "make real-model MODEL=model.gguf, or MODEL=http://127.0.0.1:8080/v1"; exit 2; }
+	.venv-all/bin/python -m pip install --quiet openai xllamacpp
+	.venv-all/bin/python -m benchmarks.real_model "$(MODEL)" --out build/real-model
 
 test: .venv/.installed
 	@files="$(FILES)"; \

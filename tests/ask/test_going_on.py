@@ -270,9 +270,9 @@ def test_prompts_are_continued_with_examples(place: Path) -> None:
             assert asked not in shown
         rows = pq.read_table(place / "continued" / "samples.parquet").to_pylist()
         assert all(row["completion"].startswith("[ANSWER]") for row in rows)
-        status, _, said = run(place, server, "--shots", "4", "--out", "too-many")
+        status, printed, said = run(place, server, "--shots", "4", "--out", "too-many")
         assert status == 2
-        assert "4 examples in each prompt need 5 programs, and 4 are asked about" in said
+        assert "not asked for output: 12 4 examples in a prompt need 5 programs" in said + printed
         status, _, said = run(place, server, "--completion", "--method", "chain_of_thought", "--out", "talk")
         assert (status, "--completion is for the method direct" in said) == (2, True)
 

@@ -365,7 +365,10 @@ def _asked(
     asked = found.asked
     if (shots := settings.sampling.shots) is not None:
         asked = found.asked = {
-            key: (with_shots(samples, shots, seed=settings.sampling.seed), excluded)
+            key: (
+                with_shots(samples, shots, seed=settings.sampling.seed, excluded=excluded),
+                excluded,
+            )
             for key, (samples, excluded) in asked.items()
         }
     if settings.generation.completion and set(settings.methods) != {"direct"}:

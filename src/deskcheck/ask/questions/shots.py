@@ -1,24 +1,25 @@
 """Prompts with several worked examples: other samples of the same kind, about other programs."""
 
 import random
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.samples.prompts import EXAMPLE, YOURS
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.errors import InputError
 
 
-def with_shots(samples: Sequence[Sample], shots: int, *, seed: int) -> list[Sample]:
+def with_shots(samples: Sequence[Sample], shots: int, *, seed: int, excluded: Counter[str]) -> list[Sample]:
     """The samples with so many examples in their prompts, each drawn from the others of another cluster. With
-    none, the example that the prompts have goes, too.
-
-    Raises InputError: there are not as many other programs.
-    """
+    none, the example that the prompts have goes, too. Where there are not as many other programs, none of
+    them, and their number is added to `excluded`."""
     by_cluster: dict[str, list[Sample]] = {}
     for sample in samples:
         by_cluster.setdefault(sample.cluster, []).append(sample)
+    if samples and len(by_cluster) <= shots:
+        excluded[f"{shots} examples in a prompt need {shots + 1} programs"] += len(samples)
+        return []
     return [
         _with_shots(sample, by_cluster, shots, random.Random(f"{seed}:{sample.id}")) for sample in samples
     ]
@@ -28,11 +29,6 @@ def _with_shots(
     sample: Sample, by_cluster: dict[str, list[Sample]], shots: int, rng: random.Random
 ) -> Sample:
     others = [cluster for cluster in by_cluster if cluster != sample.cluster]
-    if len(others) < shots:
-        raise InputError(
-            f"{sample.question}: {shots} examples in each prompt need {shots + 1} programs, and "
-            f"{len(by_cluster)} are asked about. Give a smaller --shots, or more recordings."
-        )
     chosen = [rng.choice(by_cluster[cluster]) for cluster in rng.sample(others, shots)]
     examples = "\n\n".join(f"{EXAMPLE}\n\n{_asked(each)}\n{OPEN}{each.answer}{CLOSE}" for each in chosen)
     own = {name: text.removeprefix(_HEAD) for name, text in _own(sample).items()}

@@ -245,10 +245,18 @@ def test_the_reference_page_has_each_rule(rule: Any) -> None:
     """With an example that is read as it says."""
     text, read = rule.example
     form = rule.forms[0] if rule.forms else "value"
-    question = {"changes": "changes", "unit": "iterations"}.get(rule.name, "output")
-    right = {"constant": "True", "list": "[0]", "changes": "{'xs': []}"}.get(rule.name, "10")
+    questions = {
+        "changes": "changes",
+        "unit": "iterations",
+        "only count": "iterations",
+        "bare list": "history",
+    }
+    question = questions.get(rule.name, "output")
+    rights = {"constant": "True", "yes or no": "True", "list": "[0]", "changes": "{'xs': []}", "call": "f(5)"}
+    right = rights.get(rule.name, "10")
     found = read_leniently(text, Asked(form, right, question=question))
     assert found is not None
     assert re.sub(r"\s", "", found) == re.sub(r"\s", "", read)
     shown = text.replace("\n", "⏎").replace("|", "\\|")
-    assert f"| {rule.name} | `{shown}` | `{read}` |" in GUIDE.read_text(encoding="utf-8")
+    code = f"`` {shown} ``" if "`" in shown else f"`{shown}`"
+    assert f"| {rule.name} | {code} | `{read}` |" in GUIDE.read_text(encoding="utf-8")

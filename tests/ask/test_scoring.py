@@ -266,7 +266,12 @@ def test_no_text_raises(samples: dict[str, Sample], text: str) -> None:
     ("completion", "strict", "lenient"),
     [
         ("{wrong}{right}", 0, 1),
-        ("{right}{wrong}", 1, 1),
+        ("{right}{wrong}", 1, 0),
+        ("{right} Wait, I am not sure.", 1, 0),
+        ("{right} This is because all are kept.", 1, 1),
+        ("\\[ANSWER\\]['RED']\\[/ANSWER\\]", 0, 1),
+        ("[ANSWER]['RED'][ANSWER]", 0, 1),
+        ("['RED'][/ANSWER]", 0, 1),
         ("{right}[ANSWER]['BL", 1, 1),
         ("{right}That is my [/ANSWER].", 1, 1),
         ("It stands between [ANSWER] and [/ANSWER]: {right}", 0, 1),

@@ -112,6 +112,33 @@ _AROUND = tuple(
 )
 
 
+_BOXED = re.compile(r"\\boxed\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}")
+
+
+def _boxed(text: str, asked: Asked) -> str | None:
+    """What a sentence has in a box."""
+    found = {*_BOXED.findall(text)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _json(text: str, asked: Asked) -> str | None:
+    found = re.fullmatch(
+        r"\{\s*[\"'](?:final_)?(?:answer|result|output|value)[\"']\s*:\s*(?P<t>.+?)\s*\}",
+        text,
+        re.DOTALL | re.IGNORECASE,
+    )
+    return found["t"] if found and asked.kind is not dict else None
+
+
+def _headless(text: str, asked: Asked) -> str | None:
+    """Without headings, and without a first line that only says what comes."""
+    lines = [line for line in text.splitlines() if not re.match(r"#+\s", line)]
+    if len(lines) > 1 and re.fullmatch(r".*[A-Za-z*][^'\"\[({]*:\**", lines[0].strip()):
+        lines = lines[1:]
+    found = "\n".join(lines).strip()
+    return found if found and found != text else None
+
+
 def _unwrapped(text: str, asked: Asked) -> str | None:
     for form in _AROUND:
         if found := form.fullmatch(text):
@@ -159,6 +186,7 @@ _DOUBT = re.compile(
     r"|might|may|probably|until|before)\b|!=|[<>]=|≠",
     re.IGNORECASE,
 )
+_ADVERBS = re.compile(r"^(?:just|only|simply|exactly|therefore|thus|now)\s+", re.IGNORECASE)
 _PARTS = 12
 """Of a sentence, after each of which the answer may stand."""
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -181,7 +209,11 @@ def _said(text: str, asked: Asked) -> str | None:
             return None
         if asked.form == "line" and says[0].lower().startswith(("return", "raise")):
             continue
-        for found in (rest, rest.strip("`*$ "), _counted(rest, asked)):
+        rest = _ADVERBS.sub("", rest)
+        bare = rest.strip("`*$ ")
+        if asked.question == "changes":
+            return None
+        for found in (rest, bare, *(form(bare, asked) for form in _OF_FORM.get(asked.form, ()))):
             if found and asked.reads(found) and not (asked.form in _NAMES and not _is_class(found)):
                 return found
     return None
@@ -243,14 +275,85 @@ def _of_line(line: str, asked: Asked) -> str | None:
 
 # -- by the form of the answer ---------------------------------------------------------------------
 
+_WORDS = {word: str(number) for number, word in enumerate("zero once twice thrice".split())} | {
+    word: str(number)
+    for number, word in enumerate("no one two three four five six seven eight nine ten".split())
+}
 _UNIT = re.compile(
-    r"(?P<t>\d+)\s+(?:times?|iterations?|passes|pass|loops?|runs?|rounds?)(?:\s+in\s+total)?", re.IGNORECASE
+    r"[$`*]*(?P<t>\d+|zero|one|two|three|four|five|six|seven|eight|nine|ten)[$`*]*\s+"
+    r"(?:times?|iterations?|passes|pass|loops?|runs?|rounds?)(?:\s+in\s+total)?|(?P<w>once|twice|thrice)",
+    re.IGNORECASE,
 )
 
 
 def _counted(text: str, asked: Asked) -> str | None:
-    found = _UNIT.fullmatch(text) if asked.question == "iterations" else None
-    return found["t"] if found else None
+    if asked.question != "iterations":
+        return None
+    found = _UNIT.fullmatch(text) or re.fullmatch(r"(['\"])(?P<t>\d+)(?P<w>)\1", text)
+    return _number(found) if found else None
+
+
+def _number(found: re.Match[str]) -> str:
+    told = (found["t"] or found["w"]).lower()
+    return _WORDS.get(told, told)
+
+
+def _only_count(text: str, asked: Asked) -> str | None:
+    """The only number of times that a sentence names."""
+    if asked.question != "iterations" or _DOUBT.search(text):
+        return None
+    found = {_number(each) for each in _UNIT.finditer(text)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _yes_or_no(text: str, asked: Asked) -> str | None:
+    found = re.match(r"\W*(yes|no)\b(?!\s+(?:idea|one))", text, re.IGNORECASE) if asked.kind is bool else None
+    return {"yes": "True", "no": "False"}[found[1].lower()] if found else None
+
+
+def _only_number_of_line(text: str, asked: Asked) -> str | None:
+    """The only line that a sentence names."""
+    found = {*re.findall(r"\b(?:line\s*|L)(\d{1,9})\b", text)}
+    doubt = _DOUBT.search(re.sub(r"\bjust before\b", "at", text)) or re.search(
+        r"\b(?:returns?|raises?)\b", text
+    )
+    return found.pop() if len(found) == 1 and not doubt else None
+
+
+_CODE = re.compile(r"`([^`\n]+)`")
+
+
+def _only_code(text: str, asked: Asked) -> str | None:
+    """The only value that a sentence shows as code."""
+    if _DOUBT.search(_CODE.sub("", text)) or asked.question == "changes":
+        return None
+    found = {span for span in _CODE.findall(text) if asked.reads(span)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _only_call(text: str, asked: Asked) -> str | None:
+    """The only call that a sentence has, of the function that is asked about; the call of an assertion."""
+    if parse_expression(text) is not None:
+        return None  # it is all of the answer
+    name = asked.right.partition("(")[0]
+    calls = {text[at:end] for at in _places(text, f"{name}(") if (end := _closed(text, at))}
+    return calls.pop() if len(calls) == 1 else None
+
+
+def _places(text: str, word: str) -> Iterator[int]:
+    at = text.find(word)
+    while at >= 0:
+        if at == 0 or not (text[at - 1].isalnum() or text[at - 1] in "_."):
+            yield at
+        at = text.find(word, at + 1)
+
+
+def _closed(text: str, at: int) -> int | None:
+    """Where a call ends that begins at a place."""
+    for end in itertools.islice((found.end() for found in re.finditer(r"\)", text[at:])), 20):
+        if parse_expression(text[at : at + end]) is not None:
+            return at + end
+    return None
 
 
 _LINE = re.compile(
@@ -284,6 +387,12 @@ def _listed(text: str) -> list[str] | None:
     return parts if len(parts) > 1 else None
 
 
+def _bare_list(text: str, asked: Asked) -> str | None:
+    """Values one after another, where a list of them is asked for; Python would read a tuple."""
+    bare = asked.question == "history" and isinstance(read_value(text)[1], tuple) and not text.startswith("(")
+    return f"[{text}]" if bare else None
+
+
 def _list(text: str, asked: Asked) -> str | None:
     items = _listed(text) if asked.kind is list else None
     return f"[{', '.join(items)}]" if items and all(read_value(item)[0] for item in items) else None
@@ -307,7 +416,8 @@ def _path(text: str, asked: Asked) -> str | None:
 
 
 _CHANGE = re.compile(
-    r"\W*?(?P<name>[^\W\d][\w.]*)[`'\"*]*\s*(?:is now|becomes|changes to|->|→|:|=)\s*(?P<value>.+?)[.,;]?",
+    r"(?:.*\b(?:changes|changed) (?:is|are)\s+)?\W*?(?P<name>[^\W\d][\w.]*)[`'\"*]*\s*"
+    r"(?:,?\s*(?:which\s+)?(?:is now|becomes|changes to)|->|→|:|=)\s*(?P<value>.+?)[.,;]?",
     re.IGNORECASE,
 )
 
@@ -325,7 +435,7 @@ def _changes(text: str, asked: Asked) -> str | None:
 _RAISED = re.compile(
     r"\b(?:[^\W\d]\w*\.)*(?P<name>[^\W\d]\w*(?:Error|Exception|Exit|Interrupt|Iteration|Warning))\b"
 )
-_AT = re.compile(r"\bline\s*(?:number\s*)?(?P<line>\d{1,9})\b|\A\W*L?(?P<first>\d{1,9})\b", re.IGNORECASE)
+_AT = re.compile(r"\bline[\s:]*(?:number\s*)?(?P<line>\d{1,9})\b|\A\W*L?(?P<first>\d{1,9})\b", re.IGNORECASE)
 _IN_FILE = re.compile(r'^\s*File "[^"]*", line (\d+)', re.MULTILINE)
 
 
@@ -336,6 +446,8 @@ def _exception(text: str, asked: Asked) -> str | None:
         last = text.rstrip().splitlines()[-1].strip().strip("`")
         name, _, message = last.partition(":")
         return f"{frames[-1]}: {name.strip()}: {message.strip()}"
+    text = re.sub(r"[*`]|^[-•]\s*", "", text, flags=re.MULTILINE)
+    text = ", ".join(text.splitlines()) if text.count("\n") < 4 else text
     names = {found["name"] for found in _RAISED.finditer(text)}
     places = {found["line"] or found["first"] for found in _AT.finditer(text)}
     if len(names) != 1 or len(places) != 1 or "\n" in text or re.search(r"\bor (?:line )?\d", text):
@@ -366,18 +478,28 @@ def _tuple(text: str, asked: Asked) -> str | None:
     return f"({found['t']})" if found else None
 
 
+_OF_FORM: dict[str, tuple[Callable[[str, Asked], str | None], ...]] = {
+    "value": (_counted, _constant, _list),
+    "line": (_line,),
+    "path": (_path,),
+}
+"""Forms in which an answer stands at the end of a sentence."""
 _VALUES = ("value", "one_of")
 _DATA = (*_VALUES, "arguments")
-_FIRST = ("thousands", "whole number", "tuple of arguments", "numbered list")
+_FIRST = ("thousands", "whole number", "tuple of arguments", "numbered list", "bare list", "JSON")
 """Rules for texts that would be read as something else."""
 RULES = (
     Rule("thousands", ("10,000", "10000"), _thousands, _VALUES),
     Rule("whole number", ("10.", "10"), _whole_number, _VALUES),
+    Rule("bare list", ("0, 4", "[0, 4]"), _bare_list, _VALUES),
     Rule("tuple of arguments", ("(4,)", "(4)"), _tuple, ("arguments",)),
+    Rule("call", ("With n = 4, i.e. f(4), it is 10.", "f(4)"), _only_call, ("arguments",)),
     Rule("numbered list", ("1. 2\n2. 3\n3. 4", "2, 3, 4"), _numbered, ("path",)),
     Rule("interpreter", (">>> f(5)\n10", "10"), _prompted, _VALUES),
     Rule("code fence", ("It is:\n```python\n10\n```", "10"), _fenced),
+    Rule("JSON", ('{"answer": 10}', "10"), _json),
     Rule("emphasis, LaTeX", ("**\\boxed{10}**", "10"), _unwrapped),
+    Rule("heading", ("The answer is:\n10", "10"), _headless),
     Rule("constant", ("true", "True"), _constant, _VALUES),
     Rule("unit", ("5 times", "5"), _counted, _VALUES),
     Rule("list", ("0 -> 1 -> 2", "[0, 1, 2]"), _list, _VALUES),
@@ -386,11 +508,21 @@ RULES = (
     Rule("path", ("L2 -> L3 -> L4", "2, 3, 4"), _path, ("path",)),
     Rule("exception", ("ValueError: no (line 7)", "7: ValueError: no"), _exception, ("exception",)),
     Rule("no exception", ("no exception is raised", "None"), _no_exception, ("crash",)),
-    Rule("conclusion", ("t = 0\nt = 1\nTherefore f(5) = 1", "1"), _conclusion, (*_DATA, "line", *_NAMES)),
-    Rule("sentence", ("The function returns 10", "10"), _said, (*_DATA, "line", *_NAMES)),
+    Rule("box", ("So it is $\\boxed{10}$.", "10"), _boxed),
+    Rule(
+        "conclusion",
+        ("t = 0\nt = 1\nTherefore f(5) = 1", "1"),
+        _conclusion,
+        (*_DATA, "line", "path", *_NAMES),
+    ),
+    Rule("sentence", ("The function returns 10", "10"), _said, (*_DATA, "line", "path", *_NAMES)),
     Rule("full stop", ("True.", "True"), _punctuated),
-    Rule("explanation", ("10, because all are added", "10"), _explained, (*_DATA, "line", *_NAMES)),
+    Rule("explanation", ("10, because all are added", "10"), _explained, (*_DATA, "line", "path", *_NAMES)),
+    Rule("yes or no", ("Yes, the line runs once.", "True"), _yes_or_no, _VALUES),
     Rule("only line", ("All numbers are added.\nt is 10", "10"), _only_line, (*_DATA, "line", *_NAMES)),
+    Rule("only count", ("The body runs twice.", "2"), _only_count, _VALUES),
+    Rule("only line number", ("It stops just before line 4.", "4"), _only_number_of_line, ("line",)),
+    Rule("only code", ("With n = 5 the list holds `10` there", "10"), _only_code, (*_VALUES, *_NAMES)),
 )
 """Tried in this order, again and again, until a text is in the form that was asked for."""
 

@@ -78,7 +78,7 @@ def answer_in(
     said, thinks = without_thinking(completion)
     text = _between(_MARKS.sub(_mark, said) if lenient else said, whole=whole and not thinks, last=lenient)
     if text is None and lenient and whole and not thinks and OPEN not in said:
-        text = said.strip() or None
+        text = said.partition(CLOSE)[0].strip() or None
     if text is None or wrapped:
         return text
     if text.startswith("```") and text.endswith("```") and (fenced := _FENCE.match(text)):
@@ -88,7 +88,12 @@ def answer_in(
     return text
 
 
-_MARKS = re.compile(r"[\[<](?P<ends>\s*/\s*)?\s*answer\s*[\]>]", re.IGNORECASE)
+_MARKS = re.compile(r"\\?[\[<{](?P<ends>\s*/\s*)?\s*answer\s*\\?[\]>}]", re.IGNORECASE)
+_TAKEN_BACK = re.compile(
+    r"\b(?:wait|hmm|correction|on second thought|not sure|not certain|mistake|i was wrong|could be"
+    r"|actually,? it)\b",
+    re.IGNORECASE,
+)
 
 
 def _mark(found: re.Match[str]) -> str:
@@ -111,13 +116,18 @@ def _between(said: str, *, whole: bool, last: bool) -> str | None:
         close = said.find(CLOSE, begins)
         start = said.rfind(OPEN, begins, close) if close >= 0 else -1
     if start < 0:
+        if last and said.count(OPEN) == 2 and CLOSE not in said:
+            return said.split(OPEN)[1].strip() or None
         if whole and CLOSE not in said and said.count(OPEN) == 1:
             return said.partition(OPEN)[2].strip() or None
         return None
     if last:
         new = _NEW_QUESTION.search(said, close)
-        close = said.rfind(CLOSE, close, new.start() if new else len(said))
+        end = new.start() if new else len(said)
+        close = said.rfind(CLOSE, close, end)
         start = said.rfind(OPEN, 0, close)
+        if _TAKEN_BACK.search(said, close, end):
+            return ""
     start += len(OPEN)
     return said[start : said.find(CLOSE, start)].strip()
 

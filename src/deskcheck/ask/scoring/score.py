@@ -32,12 +32,13 @@ from deskcheck.ask.answers.similarity import chrf, exact, lines_of, rouge_l
 from deskcheck.ask.answers.values import read_value, same, same_as_one, same_text
 from deskcheck.ask.kinds.program import FORMS, SPEED
 from deskcheck.ask.kinds.runs import path_of
-from deskcheck.ask.methods.solvers import read_state
+from deskcheck.ask.methods.solvers import inside, read_state
 from deskcheck.ask.questions.notebooks import NO_EXCEPTION
 from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring.programs import Judge, run_tests
 from deskcheck.ask.scoring.speed import run_fast
+from deskcheck.fences import fenced_texts
 from deskcheck.notation import compare_step
 from deskcheck.recording import Outcome, Program, RunResult
 from deskcheck.recording.raised import message_of
@@ -163,7 +164,7 @@ def score_answer(
         found = _score_program(sample, said, otherwise, whole, judge)
         return _with_lenient(found, found.score)
     strict = _strictly(sample, said, otherwise, whole, run)
-    lenient = strict.score if strict.score == 1 else _leniently(sample, said, whole, strict, run)
+    lenient = _leniently(sample, said, whole, strict, run)
     return _with_lenient(strict, lenient)
 
 
@@ -176,7 +177,8 @@ def _strictly(sample: Sample, said: str, otherwise: Reading, whole: bool, run: R
     """The score of the answer in the form that was asked for."""
     answer = answer_in(said, whole=whole)
     if answer is None and sample.data["form"] == "step" and whole and said.strip():
-        answer = said  # a state stands in a fence, or alone
+        blocks = [block for block in fenced_texts(said) if inside(block)]
+        answer = blocks[0] if blocks else said  # a state stands in a fence, or alone
     if answer is None:
         return no_answer(sample, otherwise)
     found = _scored(sample, answer, run)
@@ -192,14 +194,16 @@ def _leniently(sample: Sample, said: str, whole: bool, strict: AnswerScore, run:
     answer = answer_in(said, whole=whole, lenient=True)
     if answer is None:
         return strict.score
+    first = answer_in(said, whole=whole)
+    known = strict.score if first is None or answer == first else 0.0
     if sample.data["form"] not in _FREE:
         data = sample.data
         right = sample.data["right"][0] if sample.data["form"] == "one_of" else sample.answer
         asked = Asked(data["form"], right, data.get("variable"), sample.question)
         answer = read_leniently(answer, asked)
-    if answer is None or answer == strict.answer:
-        return strict.score
-    return max(strict.score, _scored(sample, answer, run).score)
+    if answer is None or answer == first:
+        return known
+    return max(known, _scored(sample, answer, run).score)
 
 
 _FREE = frozenset({"stdout", "text", "cell_output", "next_cell", "step", "object", "own"})

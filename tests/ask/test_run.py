@@ -483,7 +483,7 @@ def test_a_model_that_fails_is_an_error_with_its_log(
 
     broken = get_model("mockllm/model", custom_outputs=[])
     with pytest.raises(
-        DeskcheckError, match=r"did not finish.*0 of 5 answers were scored; they are kept in "
+        DeskcheckError, match=r"did not finish.*None of 5 answers was scored; they are kept in "
     ):
         ask(recordings, ["output"], [broken], out=tmp_path)
     assert not (tmp_path / "samples.parquet").exists()

@@ -146,6 +146,27 @@ def test_what_says_two_things_or_another_is_not_right(right: str, said: str) -> 
             ["L4", "line number 4", "4 (t += i)", "#4", "next line is 4", "**4**"],
             {},
         ),
+        (
+            "line",
+            "move",
+            "6",
+            ["Line 4 is skipped and the debugger stops at line 6.", "It stops at line **6**."],
+            {},
+        ),
+        (
+            "value",
+            "output",
+            "9",
+            ["total = 4\ntotal = 9\n\n#### 9", "It adds all. **9**", "Résultat : 9"],
+            {},
+        ),
+        (
+            "value",
+            "coverage",
+            "True",
+            ["It runs, and raises. **Yes.**", "Yes - b is -2, so it runs.", "so → True"],
+            {},
+        ),
         ("line", "next_line", "return", ["it returns", "the function returns"], {}),
         (
             "path",

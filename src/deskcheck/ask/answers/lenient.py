@@ -130,6 +130,32 @@ def _json(text: str, asked: Asked) -> str | None:
     return found["t"] if found and asked.kind is not dict else None
 
 
+_BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
+
+
+def _emphasised(text: str, asked: Asked) -> str | None:
+    """The only answer that a longer text has in bold."""
+    if _BOLD.fullmatch(text) or "'*" in text or '"*' in text:
+        return None
+    ways: tuple[Callable[[str, Asked], str | None], ...] = (lambda span, asked: span, _yes_or_no, _said)
+    read = [(way(span.strip(" ."), asked) for way in ways) for span in _BOLD.findall(text)]
+    found = {one for each in read for one in each if one and asked.reads(one) and _names_one(one, asked)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _names_one(text: str, asked: Asked) -> bool:
+    return asked.form not in _NAMES or _is_class(text)
+
+
+_ARROW = re.compile(r".*(?:->|=>|→|⇒)\s*(?P<t>[^→⇒]+?)\.?", re.DOTALL)
+
+
+def _points_to(text: str, asked: Asked) -> str | None:
+    """What the last arrow of a sentence points to."""
+    found = _ARROW.fullmatch(text) if asked.kind not in (list, dict) else None
+    return found["t"] if found and asked.reads(found["t"]) else None
+
+
 def _headless(text: str, asked: Asked) -> str | None:
     """Without headings, and without a first line that only says what comes."""
     lines = [line for line in text.splitlines() if not re.match(r"#+\s", line)]
@@ -177,8 +203,8 @@ def _constant(text: str, asked: Asked) -> str | None:
 # -- sentences -------------------------------------------------------------------------------------
 
 _SAYS = re.compile(
-    r"->|=>|→|⇒|⟹|:|={1,2}|\b(?:is now|is|are|was|will be|would be|returns?|returned|prints?|gives?|yields?"
-    r"|outputs?|equals?|becomes|evaluates to|raises?|runs|of type|class)\b",
+    r"->|=>|→|⇒|⟹|:|\uff1a|={1,2}|\b(?:is now|is|are|was|will be|would be|returns?|returned|prints?|gives?"
+    r"|yields?|outputs?|equals?|becomes|evaluates to|raises?|runs|of type|class)\b",
     re.IGNORECASE,
 )
 _DOUBT = re.compile(
@@ -262,6 +288,12 @@ _CONCLUDES = re.compile(
 def _conclusion(text: str, asked: Asked) -> str | None:
     """The last of several lines, if it says that it is the answer."""
     before, _, last = text.rpartition("\n")
+    if (
+        before
+        and (found := re.fullmatch(r"(?:#+|[^\W\d_]{4,20}\s*[:\uff1a])\s*(?P<t>.+)", last))
+        and asked.reads(found["t"])
+    ):
+        return found["t"]
     return last if before and _CONCLUDES.fullmatch(last) else None
 
 
@@ -311,8 +343,18 @@ def _yes_or_no(text: str, asked: Asked) -> str | None:
     return {"yes": "True", "no": "False"}[found[1].lower()] if found else None
 
 
+_GOES = re.compile(
+    r"\b(?:proceeds?|goes(?: on)?|moves?|jumps?|stops?|continues?|control passes)\b[^.\d]{0,30}"
+    r"\bline (\d{1,9})\b",
+    re.IGNORECASE,
+)
+
+
 def _only_number_of_line(text: str, asked: Asked) -> str | None:
     """The only line that a sentence names."""
+    goes = _GOES.findall(text.replace("*", ""))
+    if goes and not re.search(r"\bor\b|\bnot\b|n't\b", text):
+        return str(goes[-1])
     found = {*re.findall(r"\b(?:line\s*|L)(\d{1,9})\b", text)}
     doubt = _DOUBT.search(re.sub(r"\bjust before\b", "at", text)) or re.search(
         r"\b(?:returns?|raises?)\b", text
@@ -498,8 +540,9 @@ RULES = (
     Rule("interpreter", (">>> f(5)\n10", "10"), _prompted, _VALUES),
     Rule("code fence", ("It is:\n```python\n10\n```", "10"), _fenced),
     Rule("JSON", ('{"answer": 10}', "10"), _json),
+    Rule("bold", ("It runs to the end: **10**, as said", "10"), _emphasised),
+    Rule("yes or no", ("Yes, the line runs once.", "True"), _yes_or_no, _VALUES),
     Rule("emphasis, LaTeX", ("**\\boxed{10}**", "10"), _unwrapped),
-    Rule("heading", ("The answer is:\n10", "10"), _headless),
     Rule("constant", ("true", "True"), _constant, _VALUES),
     Rule("unit", ("5 times", "5"), _counted, _VALUES),
     Rule("list", ("0 -> 1 -> 2", "[0, 1, 2]"), _list, _VALUES),
@@ -508,17 +551,18 @@ RULES = (
     Rule("path", ("L2 -> L3 -> L4", "2, 3, 4"), _path, ("path",)),
     Rule("exception", ("ValueError: no (line 7)", "7: ValueError: no"), _exception, ("exception",)),
     Rule("no exception", ("no exception is raised", "None"), _no_exception, ("crash",)),
-    Rule("box", ("So it is $\\boxed{10}$.", "10"), _boxed),
+    Rule("arrow", ("it is executed, so → 10", "10"), _points_to, (*_VALUES, "line")),
     Rule(
         "conclusion",
         ("t = 0\nt = 1\nTherefore f(5) = 1", "1"),
         _conclusion,
         (*_DATA, "line", "path", *_NAMES),
     ),
+    Rule("box", ("So it is $\\boxed{10}$.", "10"), _boxed),
+    Rule("heading", ("The answer is:\n10", "10"), _headless),
     Rule("sentence", ("The function returns 10", "10"), _said, (*_DATA, "line", "path", *_NAMES)),
     Rule("full stop", ("True.", "True"), _punctuated),
     Rule("explanation", ("10, because all are added", "10"), _explained, (*_DATA, "line", "path", *_NAMES)),
-    Rule("yes or no", ("Yes, the line runs once.", "True"), _yes_or_no, _VALUES),
     Rule("only line", ("All numbers are added.\nt is 10", "10"), _only_line, (*_DATA, "line", *_NAMES)),
     Rule("only count", ("The body runs twice.", "2"), _only_count, _VALUES),
     Rule("only line number", ("It stops just before line 4.", "4"), _only_number_of_line, ("line",)),

@@ -20,7 +20,7 @@ _PLAIN_CHANNELS = re.compile(r"\Aanalysis(?=[A-Z]).*assistantfinal", re.DOTALL)
 """Where the marks of channels were left out as the tokens were made text."""
 _NEW_QUESTION = re.compile(
     r"^(?:Now yours\.|An example\.|Program:|File [^\n]*:$|Call: |How it is run: |Function: "
-    r"|Executed (?:now|before),)",
+    r"|Executed (?:now|before),|Question: )",
     re.MULTILINE,
 )
 """How a question of ours begins: what a model writes after it is an exercise that it has invented."""
@@ -88,10 +88,13 @@ def answer_in(
     return text
 
 
-_MARKS = re.compile(r"\\?[\[<{](?P<ends>\s*/\s*)?\s*answer\s*\\?[\]>}]", re.IGNORECASE)
+_MARKS = re.compile(r"\\?[\[<{]{1,2}(?P<ends>\s*/\s*)?\s*answer\s*\\?[\]>}]{1,2}", re.IGNORECASE)
+_SAYS_AGAIN = re.compile(
+    r"^\W*(?:(?:my|the)\s+)?(?:final\s+)?answer\W*[:\uff1a]\s*\S", re.IGNORECASE | re.MULTILINE
+)
 _TAKEN_BACK = re.compile(
-    r"\b(?:wait|hmm|correction|on second thought|not sure|not certain|mistake|i was wrong|could be"
-    r"|actually,? it)\b",
+    r"\b(?:wait|hmm|correction|on second thought|not sure|not certain|mistake|i was wrong|could be|actually"
+    r"|reconsider)\b",
     re.IGNORECASE,
 )
 
@@ -126,6 +129,8 @@ def _between(said: str, *, whole: bool, last: bool) -> str | None:
         end = new.start() if new else len(said)
         close = said.rfind(CLOSE, close, end)
         start = said.rfind(OPEN, 0, close)
+        if again := _SAYS_AGAIN.search(said, close, end):
+            return said[again.start() : end].strip()
         if _TAKEN_BACK.search(said, close, end):
             return ""
     start += len(OPEN)

@@ -270,6 +270,8 @@ def test_no_text_raises(samples: dict[str, Sample], text: str) -> None:
         ("{right} Wait, I am not sure.", 1, 0),
         ("{wrong} as in the example.\n\nAnswer: ['RED']", 0, 1),
         ("[[ANSWER]] ['RED'] [[/ANSWER]]", 0, 1),
+        ("{right}\n<|im_start|>user\nYou see a Python program.\n{wrong}", 1, 1),
+        ("{right} That was between [ANSWER] and [/ANSWER].", 1, 1),
         ("{right}\n\nQuestion: and of g()?\nAnswer: ['BLUE']", 1, 1),
         ("{right} This is because all are kept.", 1, 1),
         ("\\[ANSWER\\]['RED']\\[/ANSWER\\]", 0, 1),

@@ -20,10 +20,11 @@ _PLAIN_CHANNELS = re.compile(r"\Aanalysis(?=[A-Z]).*assistantfinal", re.DOTALL)
 """Where the marks of channels were left out as the tokens were made text."""
 _NEW_QUESTION = re.compile(
     r"^(?:Now yours\.|An example\.|Program:|File [^\n]*:$|Call: |How it is run: |Function: "
-    r"|Executed (?:now|before),|Question: )",
+    r"|Executed (?:now|before),|Question: |You see (?:a Python program|cells of)|(?:User|Human): )"
+    r"|<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>",
     re.MULTILINE,
 )
-"""How a question of ours begins: what a model writes after it is an exercise that it has invented."""
+"""How a question of ours begins, or a turn of a chat: what a model writes after it, it has invented."""
 
 
 def without_thinking(completion: str) -> tuple[str, bool]:

@@ -200,8 +200,10 @@ def _leniently(sample: Sample, said: str, whole: bool, strict: AnswerScore, run:
         data = sample.data
         right = sample.data["right"][0] if sample.data["form"] == "one_of" else sample.answer
         asked = Asked(data["form"], right, data.get("variable"), sample.question)
-        answer = read_leniently(answer, asked)
-    if answer is None or answer == first:
+        answer = read_leniently(answer, asked) if answer else answer
+    if answer is None:  # as where the marks are mentioned once more
+        return strict.score
+    if answer == first:
         return known
     return max(known, _scored(sample, answer, run).score)
 

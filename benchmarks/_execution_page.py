@@ -382,7 +382,7 @@ def _plot(rows: Sequence[Answered], file: Path) -> None:
                 found = _interval(some)
                 at.append(events * 1.03 ** (place - 1.5))  # beside one another
                 values.append(_mean(some))
-                low, high = (found and found.low, found and found.high)
+                low, high = (None, None) if found is None else (found.low, found.high)
                 below.append(0.0 if low is None else values[-1] - low)
                 above.append(0.0 if high is None else high - values[-1])
         axes.errorbar(at, values, (below, above), label=method, color=_COLOURS[method], marker="o", capsize=3)

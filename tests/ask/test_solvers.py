@@ -335,6 +335,8 @@ def test_accuracy_of_a_step_is_the_one_that_was_given(record: Record, method: st
     assert steps.exact is not None
     error = (rate * (1 - rate) / steps.judged) ** 0.5
     assert abs(steps.exact.value - (1 - rate)) < 3 * error
+    assert steps.exact.low is not None
+    assert steps.exact.high is not None
     assert steps.exact.low < 1 - rate < steps.exact.high
     assert set(steps.divergences) == {"value", "next_line", "unreadable"}
     assert steps.whole + sum(steps.divergences.values()) == steps.runs == 60

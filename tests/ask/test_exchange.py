@@ -10,6 +10,7 @@ import pytest
 from deskcheck.ask.exchange.answers import write_answers
 from deskcheck.ask.exchange.harness import documents, score, write_tasks
 from deskcheck.ask.questions.lines import write_questions
+from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.ask.results.logs import read_logs
 from deskcheck.recording import InputError, Recording
 from tests.ask.rows import samples_file
@@ -178,3 +179,46 @@ def test_what_holds_no_answers_is_named(name: str, text: str | None, said: str, 
     with pytest.raises(InputError, match=said):
         write_answers(tmp_path / "answers.jsonl", [tmp_path / name])
     assert [path.name for path in tmp_path.iterdir()] == [name][: text is not None]
+
+
+def test_figures_of_inspect_and_the_harness_are_ours(
+    record: Callable[..., Recording], tmp_path: Path
+) -> None:
+    """Strict and lenient, in every kind that each exports, of answers that a model phrases in its own ways."""
+    pytest.importorskip("inspect_ai", reason="would show that Inspect's figures are ours")
+    from inspect_ai.log import read_eval_log
+
+    from deskcheck.ask import ask, baseline
+    from deskcheck.ask.baselines import guess, oracle
+
+    ways = ("{}", "**{}**", "the answer is {}", "<think>{}</think> no", "\n{}\n")
+
+    def phrased(prompt: str) -> str:
+        number = sum(prompt.encode())
+        said = (oracle.completion if number % 3 else guess.completion)(prompt)
+        inside = said.removeprefix("[ANSWER]").removesuffix("[/ANSWER]")
+        return f"[ANSWER]{ways[number % 5].format(inside)}[/ANSWER]"
+
+    name = f"phrased_{tmp_path.name}"
+    baseline(name, about="phrases answers")(phrased)
+    kinds = [kind for kind in QUESTIONS if kind not in ("exception", "alias")]
+    recordings = [record(CODE, "f", f"({n},)", id=f"squares/{n}") for n in (3, 4, 5)]
+    results = ask(recordings, kinds, [f"deskcheck/{name}"], out=tmp_path / "run")
+    logs: list[Any] = [read_eval_log(str(path)) for path in (tmp_path / "run" / "logs").glob("*.eval")]
+    by_question = {log.eval.metadata["question"]: log.results.scores[0].metrics for log in logs}
+    found: dict[str, Any] = {result.question: result for result in results if result.n}
+    assert set(found) == set(by_question)
+    assert len(found) > 10
+    assert any(result.lenient.value > result.score for result in found.values())
+    for question, result in found.items():
+        metrics = {name: metric.value for name, metric in by_question[question].items()}
+        assert metrics["mean"] == pytest.approx(result.score), question
+        assert metrics["lenient"] == pytest.approx(result.lenient.value), question
+        assert metrics["unreadable"] == pytest.approx(result.unreadable / result.n), question
+    write_questions(tmp_path / "questions.jsonl", recordings, kinds)
+    write_tasks(tmp_path / "questions.jsonl", tmp_path / "tasks")
+    docs = {doc["id"]: doc for path in (tmp_path / "tasks").glob("*.jsonl") for doc in documents(path)}
+    for result in found.values():
+        for row in result.samples if result.question != "input" else ():
+            scored = score(docs[row.id], [row.completion])
+            assert (scored["score"], scored["lenient"]) == (row.score, row.lenient), row.id

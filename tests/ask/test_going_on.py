@@ -188,7 +188,7 @@ def test_a_request_that_fails_costs_itself(place: Path, ending: str, why: str) -
     """What is no completion, and what never comes: the others are scored, the status is 2, and the same command
     asks the rest."""
     with provider(endings=("stop", "stop", "stop", ending)) as server:
-        more = ("--out", ending, "--max-retries", "1", "--timeout", "2", "--json", "--limit", "4")
+        more = ("--out", ending, "--max-retries", "0", "--timeout", "1", "--json", "--limit", "4")
         status, printed, said = run(place, server, *more)
         lost = sum(lot(prompt, "ending", server.endings) == ending for prompt in server.requests)
         assert 0 < lost < 8

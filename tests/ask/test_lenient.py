@@ -102,7 +102,7 @@ def mutants(value: Any) -> list[Any]:
 def test_a_wrong_value_is_never_right(right: Any, other: Any, phrase: str) -> None:
     """Whatever it looks like, and however near it is."""
     for wrong in (other, *mutants(right)):
-        if not same(repr(wrong), repr(right)) and "[" not in str(right):
+        if not same(repr(wrong), repr(right)):
             found = score_answer(about(repr(right)), phrase.format(repr(wrong)))
             assert (found.score, found.metrics["lenient"]) == (0, 0), (phrase, wrong)
 
@@ -206,7 +206,6 @@ def test_forms_that_a_person_accepts(
     for said in lenient:
         found = score_answer(about(right, form, question, **data), f"[ANSWER]{said}[/ANSWER]")
         assert found.metrics["lenient"] == 1, said
-        assert found.score in (0, 1)
 
 
 @pytest.mark.parametrize(

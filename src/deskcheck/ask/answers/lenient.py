@@ -14,6 +14,7 @@ from deskcheck.ask.answers.values import parse_expression, read_value
 from deskcheck.fences import fenced_texts
 
 MAX_CHARS = 10_000
+"""Longer texts are not read: rules look at a text many times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +30,10 @@ class Asked:
     def reads(self, text: str) -> bool:
         """Whether a text is in the form that was asked for."""
         match self.form:
+            case "one_of" if next_line_in(self.right) is not None:
+                return next_line_in(text) is not None
             case "value" | "one_of":
-                return read_value(value_in(text))[0] if self.form == "value" or not self._of_lines else False
+                return read_value(value_in(text))[0]
             case "line":
                 return line_in(text) is not None
             case "path":
@@ -44,10 +47,6 @@ class Asked:
         return False
 
     @property
-    def _of_lines(self) -> bool:
-        return next_line_in(self.right) is not None
-
-    @property
     def kind(self) -> type | None:
         """The class of the right value."""
         known, value = read_value(self.right)
@@ -58,12 +57,14 @@ class Asked:
 class Rule:
     """A way in which answers are written. example: an answer, and what it is read as. read: from such a text
     to one that is nearer to the form that was asked for; None: it is no such text. forms: of answers to
-    which it applies; empty: all that are read."""
+    which it applies; empty: all that are read. at_once: the text would be read as something else, so that
+    this comes before it is asked whether the text is in the right form already."""
 
     name: str
     example: tuple[str, str]
     read: Callable[[str, Asked], str | None]
     forms: tuple[str, ...] = ()
+    at_once: bool = False
 
 
 def read_leniently(text: str, asked: Asked) -> str | None:
@@ -73,7 +74,7 @@ def read_leniently(text: str, asked: Asked) -> str | None:
         return None
     rules = [*rules_for(asked.form)]
     for rule in rules:
-        if rule.name in _FIRST:
+        if rule.at_once:
             text = rule.read(text, asked) or text
     for _ in range(_DEPTH):
         if asked.reads(text):
@@ -139,12 +140,8 @@ def _emphasised(text: str, asked: Asked) -> str | None:
         return None
     ways: tuple[Callable[[str, Asked], str | None], ...] = (lambda span, asked: span, _yes_or_no, _said)
     read = [(way(span.strip(" ."), asked) for way in ways) for span in _BOLD.findall(text)]
-    found = {one for each in read for one in each if one and asked.reads(one) and _names_one(one, asked)}
+    found = {one for each in read for one in each if one and asked.reads(one)}
     return found.pop() if len(found) == 1 else None
-
-
-def _names_one(text: str, asked: Asked) -> bool:
-    return asked.form not in _NAMES or _is_class(text)
 
 
 _ARROW = re.compile(r".*(?:->|=>|→|⇒)\s*(?P<t>[^→⇒]+?)\.?", re.DOTALL)
@@ -240,7 +237,7 @@ def _said(text: str, asked: Asked) -> str | None:
         if asked.question == "changes":
             return None
         for found in (rest, bare, *(form(bare, asked) for form in _OF_FORM.get(asked.form, ()))):
-            if found and asked.reads(found) and not (asked.form in _NAMES and not _is_class(found)):
+            if found and asked.reads(found):
                 return found
     return None
 
@@ -252,10 +249,6 @@ _GENERAL = frozenset("answer result output value ans res ret returned".split())
 def _of_another(head: str, asked: Asked) -> bool:
     name = head.strip("`*")
     return name != asked.variable and name.lower() not in _GENERAL
-
-
-def _is_class(text: str) -> bool:
-    return _NAME.fullmatch(text.strip("'\"<>`").rpartition(".")[2]) is not None and " " not in text
 
 
 _WHY = re.compile(r"\b(?:because|since|as the|which|due to|so that)\b", re.IGNORECASE)
@@ -300,19 +293,34 @@ def _conclusion(text: str, asked: Asked) -> str | None:
 def _of_line(line: str, asked: Asked) -> str | None:
     """A line as an answer of its own, without looking into it further than one sentence."""
     for text in (line, _unwrapped(line, asked) or "", _said(line.replace("**", ""), asked) or ""):
-        if text and asked.reads(text) and not (asked.form in _NAMES and not _is_class(text)):
+        if text and asked.reads(text):
             return text
     return None
 
 
 # -- by the form of the answer ---------------------------------------------------------------------
 
-_WORDS = {word: str(number) for number, word in enumerate("zero once twice thrice".split())} | {
+_WORDS = {
     word: str(number)
-    for number, word in enumerate("no one two three four five six seven eight nine ten".split())
+    for number, words in enumerate(
+        (
+            "zero",
+            "one once",
+            "two twice",
+            "three thrice",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+        )
+    )
+    for word in words.split()
 }
 _UNIT = re.compile(
-    r"[$`*]*(?P<t>\d+|zero|one|two|three|four|five|six|seven|eight|nine|ten)[$`*]*\s+"
+    rf"[$`*]*(?P<t>\d+|{'|'.join(_WORDS)})[$`*]*\s+"
     r"(?:times?|iterations?|passes|pass|loops?|runs?|rounds?)(?:\s+in\s+total)?|(?P<w>once|twice|thrice)",
     re.IGNORECASE,
 )
@@ -528,18 +536,16 @@ _OF_FORM: dict[str, tuple[Callable[[str, Asked], str | None], ...]] = {
 """Forms in which an answer stands at the end of a sentence."""
 _VALUES = ("value", "one_of")
 _DATA = (*_VALUES, "arguments")
-_FIRST = ("thousands", "whole number", "tuple of arguments", "numbered list", "bare list", "JSON")
-"""Rules for texts that would be read as something else."""
 RULES = (
-    Rule("thousands", ("10,000", "10000"), _thousands, _VALUES),
-    Rule("whole number", ("10.", "10"), _whole_number, _VALUES),
-    Rule("bare list", ("0, 4", "[0, 4]"), _bare_list, _VALUES),
-    Rule("tuple of arguments", ("(4,)", "(4)"), _tuple, ("arguments",)),
+    Rule("thousands", ("10,000", "10000"), _thousands, _VALUES, at_once=True),
+    Rule("whole number", ("10.", "10"), _whole_number, _VALUES, at_once=True),
+    Rule("bare list", ("0, 4", "[0, 4]"), _bare_list, _VALUES, at_once=True),
+    Rule("tuple of arguments", ("(4,)", "(4)"), _tuple, ("arguments",), at_once=True),
     Rule("call", ("With n = 4, i.e. f(4), it is 10.", "f(4)"), _only_call, ("arguments",)),
-    Rule("numbered list", ("1. 2\n2. 3\n3. 4", "2, 3, 4"), _numbered, ("path",)),
+    Rule("numbered list", ("1. 2\n2. 3\n3. 4", "2, 3, 4"), _numbered, ("path",), at_once=True),
     Rule("interpreter", (">>> f(5)\n10", "10"), _prompted, _VALUES),
     Rule("code fence", ("It is:\n```python\n10\n```", "10"), _fenced),
-    Rule("JSON", ('{"answer": 10}', "10"), _json),
+    Rule("JSON", ('{"answer": 10}', "10"), _json, at_once=True),
     Rule("bold", ("It runs to the end: **10**, as said", "10"), _emphasised),
     Rule("yes or no", ("Yes, the line runs once.", "True"), _yes_or_no, _VALUES),
     Rule("emphasis, LaTeX", ("**\\boxed{10}**", "10"), _unwrapped),

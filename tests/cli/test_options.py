@@ -1,6 +1,7 @@
 """Options that are made from settings, and their defaults in pyproject.toml."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,6 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from deskcheck.cli.app import app as deskcheck_app
 from deskcheck.cli.common.configuration import configuration
 from deskcheck.cli.common.options import Panel, refuse_others, with_options
 from deskcheck.errors import InputError
@@ -238,3 +240,21 @@ def test_a_wrong_file_is_named(project: Path, text: str, said: str) -> None:
     assert ran.returncode == 2
     assert said in ran.stderr
     assert not (project / "inner" / "runs").exists()
+
+
+def _commands(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    yield words, command
+    for name in getattr(command, "commands", {}):
+        yield from _commands(command.commands[name], (*words, name))
+
+
+def test_help_shows_every_word() -> None:
+    """Of every command. Words in brackets, too, which the library that shows them could take for markup."""
+    for words, command in _commands(typer.main.get_command(deskcheck_app)):
+        outcome = CliRunner().invoke(
+            deskcheck_app, [*words, "--help"], env={"COLUMNS": "400"}, catch_exceptions=False
+        )
+        assert outcome.exit_code == 0, words
+        for text in (command.help, *(parameter.help for parameter in command.params)):
+            for word in (text or "").replace("\\[", "[").split():
+                assert word in outcome.output, words

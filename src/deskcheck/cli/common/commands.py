@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import typer
+from rich.markup import escape
 from typer.core import TyperGroup
 
 from deskcheck.cli.common.output import say
@@ -32,12 +33,15 @@ def _visible_errors() -> Iterator[None]:
         raise
 
 
-def _in_paragraphs(command: Any) -> None:
-    """Help texts in lines as long as the terminal has room for: docstrings break theirs elsewhere."""
+def _set_help(command: Any) -> None:
+    """Help texts in lines as long as the terminal has room for: docstrings break theirs elsewhere. The
+    library that shows them would take words in brackets for markup."""
     paragraphs = (command.help or "").split("\n\n")
-    command.help = "\n\n".join([" ".join(each.split()) for each in paragraphs])
+    command.help = escape("\n\n".join([" ".join(each.split()) for each in paragraphs]))
+    for parameter in command.params:
+        parameter.help = parameter.help and escape(parameter.help)
     for inner in getattr(command, "commands", {}).values():
-        _in_paragraphs(inner)
+        _set_help(inner)
 
 
 class CommandsByName(Mapping[str, Any]):
@@ -50,7 +54,7 @@ class CommandsByName(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         if self._built[name] is None:
             command = self._build(name)
-            _in_paragraphs(command)
+            _set_help(command)
             self._built[name] = command
         return self._built[name]
 
@@ -70,7 +74,7 @@ class Commands(TyperGroup):
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
-        _in_paragraphs(self)
+        _set_help(self)
 
     def invoke(self, ctx: Any) -> Any:
         try:

@@ -123,6 +123,10 @@ def test_a_right_value_is_right(right: Any, phrase: str) -> None:
         ("10", "10\n15"),
         ("10", "t is 3 and u is 10"),
         ("10", "maybe 10"),
+        ("10", "At first it was 10; now it is 15."),
+        ("10", "t is 10. Then u becomes 15."),
+        ("True", "I cannot say whether the line runs."),
+        ("True", "If n is 0 the line runs."),
         ("10", '"10"'),
         ("10", "15 -> 10 -> 15"),
         ("'a'", "a"),
@@ -167,6 +171,30 @@ def test_what_says_two_things_or_another_is_not_right(right: str, said: str) -> 
             ["It runs, and raises. **Yes.**", "Yes - b is -2, so it runs.", "so → True"],
             {},
         ),
+        (
+            "value",
+            "coverage",
+            "False",
+            ["The list is empty, so the body is never entered.", "It breaks first. So line 4 doesn't run."],
+            {},
+        ),
+        (
+            "value",
+            "output",
+            "''",
+            ["It is the last text. The call returns the empty string `''`.", "print(f(5))  # ''"],
+            {},
+        ),
+        ("value", "output", "[None, True]", ["[null, true]", "xs = [None,  # first\n  True]"], {}),
+        (
+            "value",
+            "state",
+            "9",
+            ["Just before line 4 runs for the second time, total is 9, since 5 was added.", '{"total": 9}'],
+            {"variable": "total"},
+        ),
+        ("line", "visit", "6", ["It isn't line 4 that runs next but line 6."], {}),
+        ("path", "path", "[2]", ["Only line 2 runs: it raises."], {}),
         ("line", "next_line", "return", ["it returns", "the function returns"], {}),
         (
             "path",
@@ -270,9 +298,15 @@ def test_the_reference_page_has_each_rule(rule: Any) -> None:
         "unit": "iterations",
         "only count": "iterations",
         "bare list": "history",
+        "whether it runs": "coverage",
     }
     question = questions.get(rule.name, "output")
-    rights = {"constant": "True", "yes or no": "True", "list": "[0]", "changes": "{'xs': []}", "call": "f(5)"}
+    rights = {
+        **dict.fromkeys(("constant", "yes or no", "whether it runs"), "True"),
+        **dict.fromkeys(("list", "assignment"), "[0]"),
+        "changes": "{'xs': []}",
+        "call": "f(5)",
+    }
     right = rights.get(rule.name, "10")
     found = read_leniently(text, Asked(form, right, question=question))
     assert found is not None

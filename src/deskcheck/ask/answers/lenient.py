@@ -4,7 +4,9 @@ An answer is read in one way only, by the first rules of `RULES` that fit; wheth
 as for any other answer. Texts that say two things, or say one with a doubt, are not read.
 """
 
+import ast
 import itertools
+import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -108,27 +110,53 @@ _AROUND = tuple(
         r"\\\((?P<t>.+)\\\)",
         r"\\\[(?P<t>.+)\\\]",
         r"\\boxed\{(?P<t>.+)\}",
-        r"\\(?:text|texttt|mathrm|mathtt)\{(?P<t>.+)\}",
     )
 )
 
 
-_BOXED = re.compile(r"\\boxed\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}")
+_FONTS = re.compile(r"\\(?:text|texttt|textbf|mathrm|mathtt|mathbf|operatorname)\{([^{}]*)\}")
+
+
+def _latex(text: str, asked: Asked) -> str | None:
+    """Without LaTeX's fonts, escaped braces, and dollars around them."""
+    plain = re.sub(r"\\([{}_%#&])", r"\1", _FONTS.sub(r"\1", text)) if _FONTS.search(text) else text
+    return re.sub(r"\$\$?([^$]+)\$\$?", r"\1", plain) if plain != text else None
 
 
 def _boxed(text: str, asked: Asked) -> str | None:
     """What a sentence has in a box."""
-    found = {*_BOXED.findall(text)}
+    found = {*_boxes(text)}
     return found.pop() if len(found) == 1 else None
 
 
+def _boxes(text: str) -> Iterator[str]:
+    for box in itertools.islice(re.finditer(r"\\boxed\{", text), _PARTS):
+        depth = 1
+        for end in re.finditer(r"[{}]", text[box.end() :]):
+            depth += 1 if end[0] == "{" else -1
+            if not depth:
+                yield text[box.end() : box.end() + end.start()]
+                break
+
+
+_KEYS = ("answer", "final_answer", "result", "output", "value")
+
+
 def _json(text: str, asked: Asked) -> str | None:
-    found = re.fullmatch(
-        r"\{\s*[\"'](?:final_)?(?:answer|result|output|value)[\"']\s*:\s*(?P<t>.+?)\s*\}",
-        text,
-        re.DOTALL | re.IGNORECASE,
-    )
-    return found["t"] if found and asked.kind is not dict else None
+    """The value of the key that says that it is the answer; of the variable or the kind of question."""
+    if not text.startswith("{") or asked.kind is dict:
+        return None
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = read_value(text)[1]
+    if not isinstance(found, dict):
+        return None
+    keys = [key for key in (*_KEYS, asked.variable, asked.question) if key in found]
+    if len(keys) != 1:
+        return None
+    value = found[keys[0]]
+    return value if isinstance(value, str) and asked.form not in _VALUES else repr(value)
 
 
 _BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
@@ -191,17 +219,22 @@ def _thousands(text: str, asked: Asked) -> str | None:
 
 
 def _constant(text: str, asked: Asked) -> str | None:
+    """``true``, ``null``; in containers as JSON has them."""
     known = {"true": "True", "false": "False", "none": "None", "null": "None"}
-    return (
-        known.get(text.lower()) if asked.kind in (bool, type(None)) and text not in known.values() else None
-    )
+    if asked.kind in (bool, type(None)):
+        return known.get(text.lower()) if text not in known.values() else None
+    if asked.kind not in (list, dict, tuple) or asked.reads(text):
+        return None
+    named = re.sub(r"(?<![\w'\"])(?:true|false|null)(?![\w'\"])", lambda found: known[found[0]], text)
+    return named if named != text and asked.reads(named) else None
 
 
 # -- sentences -------------------------------------------------------------------------------------
 
 _SAYS = re.compile(
     r"->|=>|→|⇒|⟹|:|\uff1a|={1,2}|\b(?:is now|is|are|was|will be|would be|returns?|returned|prints?|gives?"
-    r"|yields?|outputs?|equals?|becomes|evaluates to|raises?|runs|of type|class)\b",
+    r"|yields?|outputs?|equals?|becomes|holds|contains|evaluates to|raises?|runs|of type|class)\b"
+    r"|\b(?:it|that|this|which|answer|result|value)['\u2019]s\b",
     re.IGNORECASE,
 )
 _DOUBT = re.compile(
@@ -209,16 +242,37 @@ _DOUBT = re.compile(
     r"|might|may|probably|until|before)\b|!=|[<>]=|≠",
     re.IGNORECASE,
 )
-_ADVERBS = re.compile(r"^(?:just|only|simply|exactly|therefore|thus|now)\s+", re.IGNORECASE)
+_MOMENT = re.compile(
+    r"^(?:(?:so|then|thus|therefore|hence|finally),?\s+)?(?:just |right |immediately )?"
+    r"(?:before|when|after|once|at|by|by the time|with|for|since|because|as)\b[^`:=\[\](){}'\"]*?,\s+",
+    re.IGNORECASE,
+)
+"""How a sentence begins that says when, or why."""
+_AT_LINE = re.compile(
+    r"(?:just |right |immediately )?before line \d+(?: (?:runs|is executed))?"
+    r"(?: (?:for|the) [\w ]{3,20} time)?",
+    re.IGNORECASE,
+)
+"""When it is, in the words of the question."""
+_ADVERBS = re.compile(
+    r"^(?:just|only|simply|exactly|therefore|thus|now|still|then|also|always|indeed|again)\s+", re.IGNORECASE
+)
+_SO = re.compile(
+    r",?\s+(?:so|which|and so|i\.e\.|that is|hence|therefore|at (?:this|that) (?:point|moment)|when)\b"
+)
+"""Behind an answer, what follows from it."""
 _PARTS = 12
 """Of a sentence, after each of which the answer may stand."""
 _NAME = re.compile(r"[^\W\d]\w*")
+_SHOWN = re.compile(r"`([^`\n]+)`|(?<!\w)((['\"])(?:[^'\"\\\n]|\\.)*\3)(?!\w)")
+"""Code, and text in quotation marks."""
 
 
 def _said(text: str, asked: Asked) -> str | None:
     """``The answer is 10``, ``t = 10``, ``f(5) -> 10``."""
-    if "\n" in text:
+    if "\n" in text or asked.question == "changes":
         return None
+    text = _AT_LINE.sub("", _MOMENT.sub("", text))
     for says in itertools.islice(_SAYS.finditer(text), _PARTS):
         head, rest = text[: says.start()].strip(), text[says.end() :].strip().removesuffix(".")
         if _DOUBT.search(head):
@@ -233,17 +287,73 @@ def _said(text: str, asked: Asked) -> str | None:
         if asked.form == "line" and says[0].lower().startswith(("return", "raise")):
             continue
         rest = _ADVERBS.sub("", rest)
-        bare = rest.strip("`*$ ")
-        if asked.question == "changes":
-            return None
-        for found in (rest, bare, *(form(bare, asked) for form in _OF_FORM.get(asked.form, ()))):
-            if found and asked.reads(found):
-                return found
+        for part in (rest, *_before_reasons(rest)):
+            bare = part.strip("`*$ ")
+            for found in (
+                part,
+                bare,
+                *(form(bare, asked) for form in _OF_FORM.get(asked.form, ())),
+                _described(part, asked),
+            ):
+                if found and asked.reads(found):
+                    return found
     return None
 
 
+def _before_reasons(text: str) -> Iterator[str]:
+    """An answer without what follows from it, or why it is so."""
+    for form in (_WHY, _SO, _ASIDE):
+        if found := form.search(text):
+            yield text[: found.start()].rstrip(" ,;-\u2013\u2014.")
+
+
+_ARTICLE = re.compile(r"(?:an?|the)\s+(?:[^\W\d]\w*[ -]+){1,3}\(?\Z", re.IGNORECASE)
+
+
+def _described(text: str, asked: Asked) -> str | None:
+    """``the empty string ''``, ``a string (`str`)``."""
+    shown = [*_SHOWN.finditer(text)]
+    if len(shown) != 1 or not _ARTICLE.fullmatch(text[: shown[0].start()]):
+        return None
+    return (shown[0][1] or shown[0][2]) if text[shown[0].end() :].strip() in ("", ")") else None
+
+
+_BUT = re.compile(r".*\b(?:not|[a-z]+n't)\b[^.;]*?\bbut (?:rather )?(?P<t>[^,;]+?)\.?", re.IGNORECASE)
+
+
+def _not_but(text: str, asked: Asked) -> str | None:
+    """``It is not line 4 that runs next, but line 6.``"""
+    found = _BUT.fullmatch(text)
+    if not found:
+        return None
+    read = (found["t"], *(form(found["t"], asked) for form in _OF_FORM.get(asked.form, ())))
+    return next((one for one in read if one and asked.reads(one)), None)
+
+
+_RUNS = re.compile(
+    r"\b(?:(?P<no>not|never|[a-z]+n't)\s+(?:(?:even|ever|be|get|actually)\s+)*)?"
+    r"(?:(?P<skipped>skipped)|runs?|executed?|executes|reached|entered|taken)\b",
+    re.IGNORECASE,
+)
+
+
+_SOMETHING = re.compile(r"\b(?:line|body|block|branch|it|statement|loop)\b", re.IGNORECASE)
+_OPEN = re.compile(
+    r"\b(?:if|or|maybe|perhaps|might|may|could|whether|which|decide|unable|unclear|cannot|I)\b|\?",
+    re.IGNORECASE,
+)
+
+
+def _runs_or_not(text: str, asked: Asked) -> str | None:
+    """Whether a sentence says that something runs."""
+    if asked.question not in ("coverage", "branch") or not _SOMETHING.search(text) or _OPEN.search(text):
+        return None
+    found = {bool(one["no"]) == bool(one["skipped"]) for one in _RUNS.finditer(text)}
+    return str(found.pop()) if len(found) == 1 else None
+
+
 _NAMES = ("name", "crash")
-_GENERAL = frozenset("answer result output value ans res ret returned".split())
+_GENERAL = frozenset("answer result output value values ans res ret returned".split())
 
 
 def _of_another(head: str, asked: Asked) -> bool:
@@ -256,19 +366,31 @@ _ASIDE = re.compile(r"\s\([^()]*[^\W\d]{2}[^()]*(?:\([^()]*\)[^()]*)?\)\Z")
 
 
 def _explained(text: str, asked: Asked) -> str | None:
-    """``10, because ...``, ``10 (the sum of all)``."""
+    """``10, because ...``, ``10 (the sum of all)``; ``string (str)``."""
+    inside = re.fullmatch(r"[^\W\d][^()\n]*\((?P<t>[^()\n]+)\)", text) if asked.form == "name" else None
+    if inside and asked.reads(inside["t"].strip("`*")):
+        return inside["t"].strip("`*")
     found = None if "\n" in text else _WHY.search(text) or _ASIDE.search(text)
     answer = text[: found.start()].rstrip(" ,;-\u2013\u2014") if found else ""
     return answer if answer and not _DOUBT.search(answer) else None
 
 
-def _only_line(text: str, asked: Asked) -> str | None:
-    """Of several lines the only one that can be read."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if len(lines) < 2 or asked.form in ("path", "exception") or asked.question == "changes":
-        return None
-    found = {read for line in lines if (read := _of_line(line, asked)) is not None}
-    return found.pop() if len(found) == 1 else None
+_ENDS_SENTENCE = re.compile(
+    r"`[^`\n]*`|(?<!\w)'(?:[^'\\\n]|\\.)*'(?!\w)|(?<!\w)\"(?:[^\"\\\n]|\\.)*\"|(?P<end>(?<!\b\w)(?<!^\d\d)[.!?](?=\**\s+\S))",
+)
+
+
+def _statements(text: str) -> list[str]:
+    """The lines of a text, and of each its sentences. None ends inside of quotation marks."""
+    found: list[str] = []
+    for line in text.splitlines():
+        at = 0
+        for end in _ENDS_SENTENCE.finditer(line):
+            if end["end"]:
+                found.append(line[at : end.end()])
+                at = end.end()
+        found.append(line[at:])
+    return [one.strip() for one in found if one.strip()]
 
 
 _CONCLUDES = re.compile(
@@ -279,7 +401,7 @@ _CONCLUDES = re.compile(
 
 
 def _conclusion(text: str, asked: Asked) -> str | None:
-    """The last of several lines, if it says that it is the answer."""
+    """The last of several lines, if it says that it is the answer; or the last sentence."""
     before, _, last = text.rpartition("\n")
     if (
         before
@@ -287,15 +409,69 @@ def _conclusion(text: str, asked: Asked) -> str | None:
         and asked.reads(found["t"])
     ):
         return found["t"]
-    return last if before and _CONCLUDES.fullmatch(last) else None
+    if before and _CONCLUDES.fullmatch(last):
+        return last
+    bare = [line for line in text.splitlines() if asked.reads(line)]
+    if before and bare == [last]:
+        return last
+    *others, last = _statements(text)
+    return _of_statement(last, asked) if others and _CONCLUDES.fullmatch(last) else None
 
 
-def _of_line(line: str, asked: Asked) -> str | None:
-    """A line as an answer of its own, without looking into it further than one sentence."""
-    for text in (line, _unwrapped(line, asked) or "", _said(line.replace("**", ""), asked) or ""):
-        if text and asked.reads(text):
-            return text
+def _only_statement(text: str, asked: Asked) -> str | None:
+    """Of several lines and sentences the only one that can be read."""
+    statements = _statements(text)
+    if len(statements) < 2 or asked.question == "changes":
+        return None
+    readings = [(one, read) for one in statements if (read := _of_statement(one, asked)) is not None]
+    found = {read for _, read in readings}
+    if len(found) > 1:
+        variable = re.compile(rf"\b{re.escape(asked.variable)}\b") if asked.variable else None
+        found = {
+            read
+            for one, read in readings
+            if _CONCLUDES.fullmatch(one) or _RESULT.search(one) or (variable and variable.search(one))
+        }
+    return found.pop() if len(found) == 1 else None
+
+
+_RESULT = re.compile(
+    r"\b(?:function|call|program|method)\b[^.]*\b(?:returns?|prints?|gives?|yields?|evaluates)\b"
+    r"|\b(?:answer|result|output)\b",
+    re.IGNORECASE,
+)
+
+
+def _of_statement(text: str, asked: Asked) -> str | None:
+    """A line or sentence as an answer of its own."""
+    for read in (_itself, _unwrapped, _said, _not_but, _runs_or_not, _commented, _only_code):
+        found = read(text if read in (_itself, _unwrapped) else text.replace("**", ""), asked)
+        if found and asked.reads(found):
+            return found
     return None
+
+
+def _commented(text: str, asked: Asked) -> str | None:
+    """``print(t)  # 10``"""
+    found = re.fullmatch(r"\S[^#'\"]*\s#\s*(?:->|=>|=|prints|returns)?\s*(?P<t>[^#]+)", text)
+    return found["t"] if found and asked.form in _VALUES else None
+
+
+def _assigned(text: str, asked: Asked) -> str | None:
+    """The value of the only statement of a program, over several lines, too."""
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    if len(body) != 1 or not isinstance(body[0], ast.Assign) or not isinstance(body[0].targets[0], ast.Name):
+        return None
+    if asked.variable and _of_another(body[0].targets[0].id, asked):
+        return None
+    return ast.get_source_segment(text, body[0].value)
+
+
+def _itself(text: str, asked: Asked) -> str | None:
+    return text
 
 
 # -- by the form of the answer ---------------------------------------------------------------------
@@ -340,6 +516,7 @@ def _number(found: re.Match[str]) -> str:
 
 def _only_count(text: str, asked: Asked) -> str | None:
     """The only number of times that a sentence names."""
+    text = re.split(r"[:;]\s", text)[0]
     if asked.question != "iterations" or _DOUBT.search(text):
         return None
     found = {_number(each) for each in _UNIT.finditer(text)}
@@ -377,7 +554,7 @@ def _only_code(text: str, asked: Asked) -> str | None:
     """The only value that a sentence shows as code."""
     if _DOUBT.search(_CODE.sub("", text)) or asked.question == "changes":
         return None
-    found = {span for span in _CODE.findall(text) if asked.reads(span)}
+    found = {span for span in _CODE.findall(text) if span != asked.variable and asked.reads(span)}
     return found.pop() if len(found) == 1 else None
 
 
@@ -459,6 +636,8 @@ def _path(text: str, asked: Asked) -> str | None:
     if len(lines) > 1 and all(with_code):
         return ", ".join(found["t"] for found in with_code if found)
     items = _listed(text) or re.split(r"[,\s]+", text.partition(":")[2] or text)
+    if only := re.match(r"only line (\d{1,9}) (?:runs|is executed|executes)\b", text, re.IGNORECASE):
+        return only[1]
     numbers = [
         re.fullmatch(r"(?:lines?\s*|L|#)?(\d{1,9})", item.strip("`*[]. "), re.IGNORECASE) for item in items
     ]
@@ -523,9 +702,11 @@ def _prompted(text: str, asked: Asked) -> str | None:
 
 
 def _tuple(text: str, asked: Asked) -> str | None:
-    """``(4,)``, as a program would keep the arguments."""
+    """``(4,)`` and ``(4, 5)``, as a program would keep the arguments."""
+    if not isinstance(parse_expression(text), ast.Tuple) or not text.startswith("("):
+        return None
     found = re.fullmatch(r"\((?P<t>.+),\s*\)", text, re.DOTALL)
-    return f"({found['t']})" if found else None
+    return f"({found['t']})" if found else asked.right.partition("(")[0] + text
 
 
 _OF_FORM: dict[str, tuple[Callable[[str, Asked], str | None], ...]] = {
@@ -545,31 +726,46 @@ RULES = (
     Rule("JSON", ('{"answer": 10}', "10"), _json, at_once=True),
     Rule("call", ("With n = 4, i.e. f(4), it is 10.", "f(4)"), _only_call, ("arguments",)),
     Rule("interpreter", (">>> f(5)\n10", "10"), _prompted, _VALUES),
+    Rule("assignment", ("t = [0,\n     1]", "[0, 1]"), _assigned, _VALUES),
     Rule("code fence", ("It is:\n```python\n10\n```", "10"), _fenced),
     Rule("bold", ("It runs to the end: **10**, as said", "10"), _emphasised),
     Rule("yes or no", ("Yes, the line runs once.", "True"), _yes_or_no, _VALUES),
     Rule("emphasis, LaTeX", ("**\\boxed{10}**", "10"), _unwrapped),
+    Rule("LaTeX", ("$\\text{10}$", "10"), _latex),
     Rule("constant", ("true", "True"), _constant, _VALUES),
     Rule("unit", ("5 times", "5"), _counted, _VALUES),
     Rule("list", ("0 -> 1 -> 2", "[0, 1, 2]"), _list, _VALUES),
     Rule("changes", ("xs is now [0, 1]", "{'xs': [0, 1]}"), _changes, _VALUES),
     Rule("line", ("line number 4", "4"), _line, ("line", "one_of")),
     Rule("path", ("L2 -> L3 -> L4", "2, 3, 4"), _path, ("path",)),
-    Rule("exception", ("ValueError: no (line 7)", "7: ValueError: no"), _exception, ("exception",)),
     Rule("no exception", ("no exception is raised", "None"), _no_exception, ("crash",)),
     Rule("arrow", ("it is executed, so → 10", "10"), _points_to, (*_VALUES, "line")),
     Rule(
         "conclusion",
         ("t = 0\nt = 1\nTherefore f(5) = 1", "1"),
         _conclusion,
-        (*_DATA, "line", "path", *_NAMES),
+        (*_DATA, "line", "path", "exception", *_NAMES),
     ),
+    Rule("exception", ("ValueError: no (line 7)", "7: ValueError: no"), _exception, ("exception",)),
+    Rule("comment", ("print(f(5))  # 10", "10"), _commented, _VALUES),
     Rule("box", ("So it is $\\boxed{10}$.", "10"), _boxed),
     Rule("heading", ("The answer is:\n10", "10"), _headless),
-    Rule("sentence", ("The function returns 10", "10"), _said, (*_DATA, "line", "path", *_NAMES)),
+    Rule(
+        "sentence",
+        ("The function returns 10", "10"),
+        _said,
+        (*_DATA, "line", "path", "exception", *_NAMES),
+    ),
     Rule("full stop", ("True.", "True"), _punctuated),
     Rule("explanation", ("10, because all are added", "10"), _explained, (*_DATA, "line", "path", *_NAMES)),
-    Rule("only line", ("All numbers are added.\nt is 10", "10"), _only_line, (*_DATA, "line", *_NAMES)),
+    Rule("whether it runs", ("Line 4 is never reached.", "False"), _runs_or_not, _VALUES),
+    Rule("not but", ("It is not 5 but 10", "10"), _not_but, (*_VALUES, "line", *_NAMES)),
+    Rule(
+        "only sentence",
+        ("All numbers are added. With that, t is 10.", "10"),
+        _only_statement,
+        (*_DATA, "line", "path", "exception", *_NAMES),
+    ),
     Rule("only count", ("The body runs twice.", "2"), _only_count, _VALUES),
     Rule("only line number", ("It stops just before line 4.", "4"), _only_number_of_line, ("line",)),
     Rule("only code", ("With n = 5 the list holds `10` there", "10"), _only_code, (*_VALUES, *_NAMES)),

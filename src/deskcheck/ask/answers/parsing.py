@@ -20,7 +20,9 @@ _PLAIN_CHANNELS = re.compile(r"\Aanalysis(?=[A-Z]).*assistantfinal", re.DOTALL)
 """Where the marks of channels were left out as the tokens were made text."""
 _NEW_QUESTION = re.compile(
     r"^(?:Now yours\.|An example\.|Program:|File [^\n]*:$|Call: |How it is run: |Function: "
-    r"|Executed (?:now|before),|Question: |You see (?:a Python program|cells of)|(?:User|Human): )"
+    r"|(?:Variable|Loop|Condition|About to run|Stopped|Command|Returned|Arguments): "
+    r"|Executed (?:now|before),|Question: |You see (?:a Python program|cells of)|(?:User|Human): "
+    r"|#+ (?i:(?:your|another|next|new) )?(?i:task|question|problem|exercise|example)\b)"
     r"|<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>",
     re.MULTILINE,
 )

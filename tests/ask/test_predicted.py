@@ -10,6 +10,7 @@ import pytest
 
 from deskcheck.ask import BENCHMARKS, score_answer
 from deskcheck.ask.answers.values import same_as_one, same_text
+from deskcheck.ask.baselines import guess
 from deskcheck.ask.questions.lines import write_benchmark_questions
 from deskcheck.ask.questions.predicted import PREDICTED_BENCHMARKS
 from deskcheck.ask.questions.reval import REVAL_BENCHMARKS
@@ -114,6 +115,16 @@ def test_the_published_answer_is_right(tmp_path: Path, name: str) -> None:
     assert score_answer(sample, "I think so").score == 0
     assert sample.answer not in sample.parts.get("question", "") or name == "codesense_loop"
     assert Sample.from_dict(json.loads(json.dumps(sample.to_dict()))) == sample
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_guess_answers_each_set(tmp_path: Path, name: str) -> None:
+    """In the form that is asked for, from what the prompt shows."""
+    (sample,) = read(tmp_path, name)
+    answer = guess.completion(sample.prompt)
+    assert answer.startswith("[ANSWER]")
+    assert score_answer(sample, answer, run=record_here_ending).readable
+    assert answer != "[ANSWER][/ANSWER]"
 
 
 @pytest.mark.parametrize("name", ALL)

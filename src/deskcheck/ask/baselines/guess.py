@@ -21,20 +21,27 @@ It sees the prompt and nothing else, no answers of other samples either. By kind
 - calls: once for each place in the text where a function of the program calls one by its name.
 - type: the class of what state would guess.
 - exception: the first ``raise`` of the text, with the class that it names; else a TypeError of the last line.
-- cell_output: where the last line of the cell is a name, or prints one, its value if the prompt shows it; the
-  literal that it is or prints; what the same cell showed before; else nothing.
+- cell_output: what the cell prints, and its last expression, where these are literals, variables whose value
+  the prompt shows or a cell assigned as a literal, or their shape or length; else what the same cell showed
+  before.
 - next_cell: the cell that was executed last. crash: that none is raised.
 - program: the code to repair or edit as it is; else a function that returns None; a script that does nothing.
+- of published sets: Yes, True or the next line where one is asked for; after a statement the literal that it
+  assigns, or the value of a variable in it; of a problem the output of its first example; all numbered lines;
+  the first text of a program that prints; else as above.
 - path: every statement of the function that is called, in the order of the text; of a script those of its
   top level, then those of its functions.
 """
 
 import ast
+import math
 import re
 from dataclasses import replace
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.methods.solvers import read_state
+from deskcheck.ask.questions.predicted import PREDICTED_TASKS
+from deskcheck.ask.questions.reval import REVAL_TASKS
 from deskcheck.ask.samples.prompts import NOW, STATE, TASKS, WORK_ON, YOURS
 from deskcheck.fences import FENCED
 from deskcheck.notation.forms.explained_steps import answer_text, explained_in
@@ -48,7 +55,7 @@ _LOGICAL = (ast.Compare, ast.BoolOp)
 
 def completion(prompt: str) -> str:
     """The guess for a prompt; a word without an answer for one that is not ours."""
-    form = next((form for form, task in TASKS.items() if prompt.startswith(task)), None)
+    form = next((form for form, task in _TASKS.items() if prompt.startswith(task)), None)
     notation = "dynamic" if form is not None else explained_in(prompt)
     above, marker, mine = prompt.partition(f"\n\n{YOURS}\n\n")
     if notation is None:
@@ -95,7 +102,12 @@ def _called_name(call: ast.Call | None) -> str:
 def _output(mine: str) -> str:
     call = _call(_asked(mine, "Call"))
     returned = _last_return(_tree(_code(mine)), _called_name(call))
-    return _given(returned) or (ast.unparse(call.args[0]) if call and call.args else "None")
+    return _given(returned) or _first_argument(call)
+
+
+def _first_argument(call: ast.Call | None) -> str:
+    passed = [*call.args, *(keyword.value for keyword in call.keywords)] if call else []
+    return ast.unparse(passed[0]) if passed else "None"
 
 
 def _made(mine: str) -> str:
@@ -177,14 +189,14 @@ def _state(mine: str) -> str:
     return _held(mine, asked[1], int(asked[2])) if asked else "0"
 
 
-def _held(mine: str, variable: str, line: int) -> str:
-    """What a variable may hold when a line runs."""
-    assigned = re.compile(rf"\s*{variable}\s*=\s*(.+)")
+def _held(mine: str, variable: str, line: int, label: str = "How it is run") -> str:
+    """What a variable may hold when a line runs. label: of the call."""
+    assigned = re.compile(rf"\s*{re.escape(variable)}\s*=\s*(.+)")
     for number, text in reversed(_lines(mine)):
         found = assigned.fullmatch(text)
         if number < line and found and _is_literal(found[1]):
             return found[1]
-    call = _call(_asked(mine, "How it is run"))
+    call = _call(_asked(mine, label))
     text = "\n".join(text for _, text in _lines(mine))
     function = _function(_tree(text), _called_name(call))
     if call is not None and function is not None:
@@ -320,21 +332,71 @@ _EXECUTED = re.compile(
 def _cell_output(mine: str) -> str:
     before, _, now = mine.rpartition(f"\n\n{NOW} ")
     cell, cut = now.partition(":\n")[0], FENCED.search(now)
+    history, _, variables = before.rpartition(STATE)
+    executed = _EXECUTED.findall(before + "\n")
     body = _tree(cut["text"] if cut else "").body
-    last = body[-1].value if body and isinstance(body[-1], ast.Expr) else None
-    if isinstance(last, ast.Call) and _called_name(last) == "print" and len(last.args) == 1:
-        last = last.args[0]
-    if isinstance(last, ast.Name):
-        variables = before.rpartition(STATE)[2]
-        shown = re.search(rf"^{re.escape(last.id)}: [^\n]*? = ([^\n]*)", variables, re.MULTILINE)
-        if shown is not None:
-            return shown[1]
-    if last is not None and _is_literal(ast.unparse(last)):
-        return ast.unparse(last)
-    earlier = [
-        shown for id_, _, _, _, shown in _EXECUTED.findall(before + "\n") if id_ == cell.rpartition(" ")[2]
-    ]
-    return earlier[-1] if earlier else ""
+    known = dict(_VARIABLE.findall(variables)) if history else {}
+    for source in [source for _, _, source, *_ in executed] if not known else []:
+        known |= _assigned(_tree(source).body)
+    known |= _assigned(body)
+    shown = [text for node in body if (text := _shown(node, known, last=node is body[-1])) is not None]
+    earlier = [text for id_, _, _, _, text in executed if id_ == cell.rpartition(" ")[2]]
+    return "\n".join(shown) or (earlier[-1] if earlier else "")
+
+
+_VARIABLE = re.compile(r"^(\w+): ([^\n]*)$", re.MULTILINE)
+
+
+def _assigned(body: list[ast.stmt]) -> dict[str, str]:
+    """The literals that a cell assigns to names, as its variables are shown: after an equals sign."""
+    return {
+        target.id: f" = {ast.unparse(node.value)}"
+        for node in body
+        if isinstance(node, ast.Assign) and _is_literal(ast.unparse(node.value))
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+
+
+def _shown(node: ast.stmt, known: dict[str, str], *, last: bool) -> str | None:
+    """What a statement shows: the last expression of a cell, or one that it prints."""
+    if not isinstance(node, ast.Expr):
+        return None
+    if not isinstance(node.value, ast.Call) or _called_name(node.value) != "print":
+        return _of(node.value, known) if last else None
+    texts = [_of(argument, known) for argument in node.value.args]
+    plain = [ast.literal_eval(text) if text and _is_literal(text) else text for text in texts]
+    return " ".join(map(str, plain)) if None not in plain else None
+
+
+def _of(node: ast.expr, known: dict[str, str]) -> str | None:
+    """The value of an expression that is a literal, or that the line of a variable has."""
+    if _is_literal(ast.unparse(node)):
+        return repr(ast.literal_eval(node))
+    of = node.value if isinstance(node, ast.Attribute) else node
+    if isinstance(node, ast.Call) and _called_name(node) == "len" and len(node.args) == 1:
+        of = node.args[0]
+    line = known.get(of.id) if isinstance(of, ast.Name) else None
+    if line is None:
+        return None
+    kind, _, value = line.partition(" = ")
+    if isinstance(node, ast.Name):
+        return value or None
+    shape = re.search(r"shape (\([\d, ]*\))", kind)
+    length = re.search(r"length (\d+)", kind)
+    if shape is None:
+        return length[1] if length and isinstance(node, ast.Call) else None
+    sizes: tuple[int, ...] = ast.literal_eval(shape[1])
+    match node:
+        case ast.Attribute(attr="shape"):
+            return str(sizes)
+        case ast.Attribute(attr="ndim"):
+            return str(len(sizes))
+        case ast.Attribute(attr="size"):
+            return str(math.prod(sizes))
+        case ast.Call() if sizes:
+            return str(sizes[0])
+    return None
 
 
 def _next_cell(mine: str) -> str:
@@ -356,6 +418,74 @@ def _program(mine: str) -> str:
         return given[2]
     name = _asked(mine, "Name to define")
     return f"def {name}(*args, **kwargs):\n    return None" if name else "pass"
+
+
+# -- published sets --------------------------------------------------------------------------------
+
+
+def _of_problem(mine: str) -> str:
+    outputs = re.findall(r"^\W*Output\W*:\s*(.+)$", mine, re.MULTILINE | re.IGNORECASE)
+    return next(filter(_is_literal, outputs), None) or _output(mine)
+
+
+def _first_function(mine: str) -> str:
+    tree = _tree(_code(mine))
+    return next((node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)), "")
+
+
+def _codesense_output(mine: str) -> str:
+    returned = _given(_last_return(_tree(_code(mine)), _first_function(mine)))
+    return returned or _first_argument(_call(f"f({_asked(mine, 'Arguments')})"))
+
+
+def _codesense_input(mine: str) -> str:
+    return _asked(mine, "Returned")
+
+
+def _after_statement(mine: str) -> str:
+    statement = _tree(_asked(mine, "Statement")).body
+    assigned = statement[0] if statement and isinstance(statement[0], ast.Assign) else None
+    if assigned is not None and _is_literal(ast.unparse(assigned.value)):
+        return ast.unparse(assigned.value)
+    known = dict(re.findall(r"^    (\w+) = (.*)$", mine, re.MULTILINE))
+    names = [node.id for node in ast.walk(assigned or ast.Module([], [])) if isinstance(node, ast.Name)]
+    return next((known[name] for name in names if name in known), "0")
+
+
+def _said_yes(mine: str) -> str:
+    return "Yes"
+
+
+def _codesense_loop(mine: str) -> str:
+    code, question = _code(mine), _asked(mine, "Question")
+    if question.startswith("How many") and (found := re.search(r"\brange\((\d+)\)", code)):
+        return found[1]
+    named = re.findall(r"\b(\w+)\s*=\s*([^=\n].*)", code)
+    values = [value for name, value in named if re.search(rf"\b{name}\b", question) and _is_literal(value)]
+    return values[-1] if values else "1"
+
+
+def _commented_lines(mine: str) -> str:
+    numbered = re.findall(r"^(.*)#\s*(\d+)\s*$", _code(mine), re.MULTILINE)
+    return str(
+        [int(number) for text, number in numbered if text.strip() and not text.lstrip().startswith("def ")]
+    )
+
+
+def _printed(mine: str) -> str:
+    shown = FENCED.search(mine)
+    texts = re.findall(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'", shown["text"] if shown else "")
+    return next((first or second for first, second in texts), "")
+
+
+def _reval_path(mine: str) -> str:
+    line, numbers = int(_asked(mine, "Line") or 0), [n for n, _ in _lines(mine)]
+    return str(next((number for number in numbers if number > line), -1))
+
+
+def _reval_state(mine: str) -> str:
+    asked = re.search(r"\nVariable: (\S+), after line (\d+)", mine)
+    return _held(mine, asked[1], int(asked[2]) + 1, "Call") if asked else "0"
 
 
 def nothing(prompt: str) -> str:
@@ -388,4 +518,22 @@ _GUESSES = {
     "cell_output": _cell_output,
     "next_cell": _next_cell,
     "crash": _crash,
+    "test_output": _of_problem,
+    "trace": _commented_lines,
+    "printed": _printed,
+    "codesense_output": _codesense_output,
+    "codesense_input": _codesense_input,
+    "codesense_statement": _after_statement,
+    "codesense_block": _after_statement,
+    "codesense_branch": _said_yes,
+    "codesense_line": _said_yes,
+    "codesense_loop": _codesense_loop,
+    "reval_coverage": _yes,
+    "reval_path": _reval_path,
+    "reval_state": _reval_state,
+}
+_TASKS = {
+    **TASKS,
+    **PREDICTED_TASKS,
+    **{f"reval_{name}": task for name, task in REVAL_TASKS.items()},
 }

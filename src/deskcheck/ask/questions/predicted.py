@@ -286,6 +286,8 @@ def _inside(arguments: str) -> str:
 
 # -- SURGE ------------------------------------------------------------------------------------------------
 
+_PRINTED = TASKS["stdout"].replace("a Python program", "a program")
+
 
 def _surge(row: Row, number: int, place: str) -> Sample:
     category = surge_category(row, place)
@@ -304,7 +306,7 @@ def _surge(row: Row, number: int, place: str) -> Sample:
         program=name,
         cluster=_cluster(row["question"]),
         parts={
-            "task": TASKS["stdout"].replace("a Python program", "a program"),
+            "task": _PRINTED,
             "program": f"Program ({language}):\n{fenced(row['question'], tag)}",
         },
         answer=row["gt"],
@@ -312,6 +314,13 @@ def _surge(row: Row, number: int, place: str) -> Sample:
     )
 
 
+PREDICTED_TASKS = {
+    "test_output": _TEST_OUTPUT,
+    "trace": _TRACE,
+    "printed": _PRINTED,
+    **{f"codesense_{name}": task for name, task in _ASKED.items()},
+}
+"""The task of a prompt, by what is asked."""
 _CODESENSE = "https://github.com/codesense-bench/codesense-codes"
 _IO = {"idx": int, "code": str, "input": str, "output": str}
 _STATEMENT = {

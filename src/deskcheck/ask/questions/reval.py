@@ -66,7 +66,7 @@ def _stops(recording: Recording) -> list[_Stop]:
 # -- the three tasks ---------------------------------------------------------------------------------------
 
 _WHICH = "What counts is what the call in the question does, in whichever call of which function."
-_TASKS = {
+REVAL_TASKS = {
     "coverage": (
         "Does this line run?\n"
         "You see a Python program with line numbers, and a call. Give True if the line runs at least once, "
@@ -231,7 +231,7 @@ class RevalBenchmark:
             program=recording.id,
             cluster=_cluster(lines[: program.extra["reval"]["of"]]),
             parts=own_parts(
-                _TASKS[self.task],
+                REVAL_TASKS[self.task],
                 (ShownSource(program.filename, tuple(enumerate(lines, 1)), True),),
                 f"Call: {call}{about}",
                 numbered=True,

@@ -6,7 +6,8 @@
 #                   FILES='tests/ask tests/test_cli.py': these alone; CHANGED=1: those that your change touches
 # make test-all     every test, with torch, Ray and JupyterLab
 # make exhaustive   what is left to samples elsewhere, in full, and Hypothesis with more and other examples: hours
-# make real-model   how the answers of MODEL, a GGUF file or the address of a server, are read
+# make real-model   how the answers of MODEL are read: a GGUF file, a folder of Hugging Face or the address of a server; PROMPT=FILE:
+#                   your own prompts, too
 # make lint         what a machine can read: ruff, mypy
 # make versions     `make test` on every supported CPython that is found; DEBIAN=1: those that are not found, from Debian's
 #                   packages in a root of their own (tools/python-root)
@@ -67,9 +68,9 @@ nano: .venv-all/.installed
 	.venv-all/bin/python -m benchmarks.levels build/nano --ship $(SETS)
 
 real-model: .venv-all/.installed
-	test -n "$(MODEL)" || { echo "make real-model MODEL=model.gguf, or MODEL=http://127.0.0.1:8080/v1"; exit 2; }
-	.venv-all/bin/python -m pip install --quiet openai xllamacpp
-	.venv-all/bin/python -m benchmarks.real_model "$(MODEL)" --out build/real-model
+	test -n "$(MODEL)" || { echo "make real-model MODEL=model.gguf, MODEL=folder or MODEL=http://127.0.0.1:8080/v1"; exit 2; }
+	.venv-all/bin/python -m pip install --quiet openai xllamacpp 'transformers[serving]'
+	.venv-all/bin/python -m benchmarks.real_model "$(MODEL)" $(addprefix --prompt ,$(PROMPT)) --out build/real-model
 
 test: .venv/.installed
 	@files="$(FILES)"; \

@@ -2,10 +2,13 @@
 
     python -m benchmarks.real_model model.gguf --out build/real-model
     python -m benchmarks.real_model http://127.0.0.1:8080/v1 --model NAME --limit 30 --out build/real-model
+    python -m benchmarks.real_model FOLDER --prompt output=words.txt
 
-MODEL is the address of a server that speaks OpenAI's protocol, or a GGUF file, which xllamacpp serves (pip
-install xllamacpp). Asked are programs that are generated here, and some that raise: as a continuation of the
-prompt with two examples of other programs, of the prompt with deskcheck's own example, and in a chat.
+MODEL is the address of a server that speaks OpenAI's protocol; a GGUF file, which xllamacpp serves (pip
+install xllamacpp); or a folder of Hugging Face, which transformers serves (pip install
+'transformers[serving]'). Asked are programs that are generated here, and some that raise: as a continuation
+of the prompt with two examples of other programs, of the prompt with deskcheck's own example, of prompts of
+yours, and in a chat.
 OUT/readings.md has a table, and then each completion with what was read in it, to be judged by hand.
 """
 
@@ -19,6 +22,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pyarrow.parquet as pq
 
@@ -52,6 +56,10 @@ def served(model: str) -> Iterator[str]:
     if "://" in model:
         yield model
         return
+    if Path(model).is_dir():
+        with served_folder(model) as address:
+            yield address
+        return
     command = [sys.executable, "-c", SERVE, model, str(PORT)]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
@@ -66,6 +74,26 @@ def served(model: str) -> Iterator[str]:
             server.kill()
 
 
+@contextmanager
+def served_folder(model: str) -> Iterator[str]:
+    """The address of a server with a model of Hugging Face."""
+    program = str(Path(sys.executable).parent / "transformers")
+    command = [program, "serve", model, "--port", str(PORT), "--host", "127.0.0.1"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as server:
+        try:
+            for _ in range(300):
+                if server.poll() is not None:
+                    raise SystemExit(f"{model}: is not served. Is transformers[serving] installed?")
+                try:
+                    with urlopen(f"http://127.0.0.1:{PORT}/health", timeout=5):
+                        break
+                except OSError:
+                    time.sleep(1)
+            yield f"http://127.0.0.1:{PORT}/v1"
+        finally:
+            server.kill()
+
+
 def deskcheck(*arguments: str | Path) -> int:
     done = subprocess.run(
         [sys.executable, "-m", "deskcheck", *map(str, arguments)], stdout=subprocess.DEVNULL
@@ -73,17 +101,21 @@ def deskcheck(*arguments: str | Path) -> int:
     return done.returncode
 
 
-def asked(out: Path, address: str, model: str, limit: int) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Each way of asking, with the rows of its answers."""
+def asked(
+    out: Path, address: str, model: str, limit: int, prompts: list[str]
+) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Each way of asking, with the rows of its answers. prompts: as for ``ask --prompt``."""
     (out / "raising.jsonl").write_text(RAISING)
     for name, source in (("generated", PROGRAMS), ("raising", out / "raising.jsonl")):
         if not (out / name).exists() and deskcheck("record", source, "--out", out / name):
             raise SystemExit(f"{source}: could not be recorded")
-    for way, options in WAYS.items():
+    yours = ("--completion", *(word for file in prompts for word in ("--prompt", file)))
+    for way, options in {**WAYS, **({"your prompts": yours} if prompts else {})}.items():
         folder = out / way.replace(" ", "-")
+        kinds = [file.partition("=")[0] for file in prompts if "=" in file]
         what = (
             "-q",
-            "all",
+            ",".join(kinds) if way == "your prompts" and len(kinds) == len(prompts) else "all",
             "--limit",
             str(limit),
             "--seed",
@@ -123,15 +155,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("server", metavar="MODEL", help="the address of a server, or a GGUF file")
-    parser.add_argument("--model", default="model", help="the name of the model there")
+    parser.add_argument("server", metavar="MODEL", help="the address of a server, a GGUF file, or a folder")
+    parser.add_argument(
+        "--prompt", action="append", default=[], metavar="FILE", help="your prompts: FILE, or KIND=FILE"
+    )
+    parser.add_argument("--model", help="the name of the model there; of a folder its path")
     parser.add_argument("--limit", type=int, default=12, help="questions of each kind, at most")
     parser.add_argument("--out", type=Path, default=Path("build/real-model"), help="folder of the results")
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("LOCAL_API_KEY", "none")
     with served(given.server) as address:
-        found = list(asked(given.out, address, given.model, given.limit))
+        name = given.model or (given.server if Path(given.server).is_dir() else "model")
+        found = list(asked(given.out, address, name, given.limit, given.prompt))
     if not found:
         raise SystemExit("the model gave no answers")
     text = "\n".join(page(found)) + "\n"

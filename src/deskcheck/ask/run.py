@@ -31,6 +31,7 @@ from deskcheck.ask.questions.notebooks import (
     notebook_samples,
     trajectory_files,
 )
+from deskcheck.ask.questions.own_words import in_own_words, own_words
 from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.ask.questions.settings import Sampling
 from deskcheck.ask.questions.shots import with_shots
@@ -370,6 +371,13 @@ def _asked(
                 excluded,
             )
             for key, (samples, excluded) in asked.items()
+        }
+    if texts := own_words(settings.sampling, [*dict.fromkeys(question for question, _ in asked)]):
+        asked = found.asked = {
+            (question, state): (in_own_words(samples, texts[question]), excluded)
+            if question in texts
+            else (samples, excluded)
+            for (question, state), (samples, excluded) in asked.items()
         }
     if settings.generation.completion and set(settings.methods) != {"direct"}:
         raise InputError("--completion is for the method direct: other methods need a chat.")

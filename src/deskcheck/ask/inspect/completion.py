@@ -30,7 +30,7 @@ def continue_prompts(model: Model) -> None:
     ) -> ModelOutput:
         answered = await api.client.completions.create(
             model=api.service_model_name(),
-            prompt=f"{input[-1].text}\n{OPEN}",
+            prompt=_begun(input[-1].text),
             max_tokens=config.max_tokens or MAX_TOKENS,
             stop=[*(config.stop_seqs or ()), CLOSE],
             **{
@@ -50,3 +50,8 @@ def continue_prompts(model: Model) -> None:
         return output
 
     api.generate = generate
+
+
+def _begun(prompt: str) -> str:
+    """The prompt up to where the answer begins."""
+    return prompt if prompt.endswith(OPEN) else f"{prompt}\n{OPEN}"

@@ -15,7 +15,7 @@ from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -31,8 +31,10 @@ from deskcheck.ask.questions.notebooks import (
     notebook_samples,
     trajectory_files,
 )
+from deskcheck.ask.questions.own_words import in_own_words, own_words
 from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.ask.questions.settings import NotebookOptions, Sampling
+from deskcheck.ask.questions.shots import with_shots
 from deskcheck.ask.samples.sample import Sample, line_of
 from deskcheck.ask.samples.steps import StepOptions
 from deskcheck.files import open_file, read_json
@@ -137,6 +139,7 @@ def _write(
 ) -> Counter[str]:
     """Write samples, each with the name that those are drawn by which belong together."""
     written: Counter[str] = Counter()
+    texts = own_words(sampling, names)
     made = path.with_name(f".{path.name}.{os.getpid()}")
     everything = path.with_name(f".{path.name}.{os.getpid()}.all")
     kinds: dict[str, dict[str, list[_Written]]] = {name: {} for name in names}
@@ -144,13 +147,24 @@ def _write(
         try:
             with open(everything, "w+b") as all_, open(made, "wb") as file:
                 for name, sample in samples:
-                    line = _Written(sample.id_in_all_views, sample.program, sample.cluster, all_.tell())
-                    kinds[name].setdefault(sample.view, []).append(line)
+                    if name in texts:
+                        (sample,) = in_own_words([sample], texts[name])
+                    place = _Written(sample.id_in_all_views, sample.program, sample.cluster, all_.tell())
+                    kinds[name].setdefault(sample.view, []).append(place)
                     all_.write(line_of(sample, told(sample)).encode("ascii"))
                 for kind, there in ((kind, some) for kind, views in kinds.items() for some in views.values()):
-                    for chosen in drawn(there, seed=sampling.seed, limit=sampling.limit, folders=folders):
-                        all_.seek(chosen.offset)
-                        file.write(all_.readline())
+                    chosen = drawn(there, seed=sampling.seed, limit=sampling.limit, folders=folders)
+                    lines = (_line_at(all_, one.offset) for one in chosen)
+                    if sampling.shots is not None:
+                        shown = with_shots(
+                            [_sample_of(line) for line in lines],
+                            sampling.shots,
+                            seed=sampling.seed,
+                            excluded=excluded.get(kind, Counter()),
+                        )
+                        lines = (line_of(sample, told(sample)).encode("ascii") for sample in shown)
+                    for line in lines:
+                        file.write(line)
                         written[kind] += 1
             written = +written
             if not written:
@@ -164,6 +178,16 @@ def _write(
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror}.") from error
     return written
+
+
+def _line_at(file: IO[bytes], offset: int) -> bytes:
+    file.seek(offset)
+    return file.readline()
+
+
+def _sample_of(line: bytes) -> Sample:
+    row = json.loads(line)
+    return Sample.from_dict({field.name: row[field.name] for field in fields(Sample)})
 
 
 class _Written(NamedTuple):

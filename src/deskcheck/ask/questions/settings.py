@@ -26,6 +26,13 @@ class Sampling:
             min=0,
         ),
     ] = None
+    prompt: Annotated[
+        tuple[str, ...],
+        Setting(
+            "FILE, or KIND=FILE: prompts in your own words. The text has {{code}}, {{call}} or {{question}} "
+            "where these parts of a question go. May be given again."
+        ),
+    ] = ()
     doubtful: Annotated[
         bool,
         Setting(

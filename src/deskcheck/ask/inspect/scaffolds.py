@@ -6,9 +6,8 @@ sample, so that a run that is stopped keeps whole samples with all of their atte
 
 import inspect
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -26,8 +25,8 @@ from inspect_ai.model import (
 from inspect_ai.model._generate_config import active_generate_config
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from deskcheck.ask.results.folder import SHARED, prompts_digest, write_whole
-from deskcheck.ask.samples.sample import Sample
+from deskcheck.ask.inspect.context import questions_of
+from deskcheck.ask.results.folder import SHARED, write_whole
 from deskcheck.ask.scaffolds.bench import Bench, Completion, Request, Share, solved
 from deskcheck.ask.scaffolds.place import ProgramRunner
 from deskcheck.ask.scaffolds.registry import SCAFFOLDS, cannot, scaffold_of
@@ -82,21 +81,13 @@ async def _generated(request: Request) -> Completion:
     )
 
 
-_asked: dict[str, AskedQuestions] = {}
-_folders: dict[str, Path] = {}
 _shared: dict[str, dict[str, str]] = {}
 _locks: dict[tuple[Any, ...], anyio.Lock] = {}
 
 
-def remember_asked(samples: Sequence[Sample], folder: Path | None = None) -> str:
-    """The key under which solvers find all questions of a task: a digest of them. folder: of the run, where
-    what they share is kept."""
-    key = prompts_digest(samples)
-    _asked[key] = AskedQuestions((each.id, each.cluster, each.prompt) for each in samples)
-    _folders.pop(key, None)
-    if folder is not None:
-        _folders[key] = folder
-    return key
+@cache
+def _asked(key: str) -> AskedQuestions:
+    return AskedQuestions(questions_of(key).questions)
 
 
 def forget_shared() -> None:
@@ -107,7 +98,7 @@ def forget_shared() -> None:
 def _sharing(run: str, model: str, epoch: int) -> Share:
     """Texts that the questions of a task share, by model and epoch. In a run folder they are kept, so that a
     run that goes on has the same ones; elsewhere they live as long as this process."""
-    folder = _folders.get(run)
+    folder = questions_of(run).folder
     place = None if folder is None else folder / SHARED
 
     def known() -> dict[str, str]:
@@ -146,7 +137,7 @@ def _solver(name: str, given: dict[str, Any]) -> Solver:
             options,
             _in_thread,
             model_name=model,
-            asked=_asked.get(run, AskedQuestions()),
+            asked=_asked(run),
             share=_sharing(run, model, state.epoch),
         )
         try:

@@ -40,8 +40,8 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 
 from deskcheck.ask.baselines import oracle
 from deskcheck.ask.baselines.stand_ins import BASELINES
+from deskcheck.ask.inspect.context import remember_questions
 from deskcheck.ask.inspect.models import solver_of
-from deskcheck.ask.inspect.scaffolds import remember_asked
 from deskcheck.ask.inspect.settings import STEP_BUDGET
 from deskcheck.ask.inspect.solvers import direct, is_known, remember, sample_of, token_of
 from deskcheck.ask.methods.solvers import named
@@ -79,7 +79,7 @@ def task_of(
     active = active_model()
     if active is not None:
         count_offline(active)
-    asked = remember_asked(samples, folder)
+    asked = remember_questions(samples, folder)
     rows = [
         InspectSample(
             id=sample.id,

@@ -61,7 +61,7 @@ class ScoredSample:
 
     prompt: the question; of methods that predict the run the model did not see it.
 
-    attempts: of methods that run code, the transcript as JSON (`scaffolds.bench.Bench.to_dict`), else empty.
+    attempts: of methods that run code, the transcript as JSON (`results.transcript`), else empty.
     """
 
     id: str

@@ -5,11 +5,12 @@ budget is spent is its answer. Every call and every run stands in the transcript
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Annotated, Any, NamedTuple, Self, TypeVar, get_args, get_type_hints
 
 from deskcheck.ask.answers.code import FoundCode, code_in
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
+from deskcheck.ask.results.transcript import TranscriptLine, shortened, transcript
 from deskcheck.ask.scaffolds.place import CallResult, ProgramRunner
 from deskcheck.ask.scaffolds.visible import AskedQuestions, Puzzle
 from deskcheck.ask.scoring.programs import Tested
@@ -19,10 +20,6 @@ from deskcheck.notebook.state.views import estimate_tokens
 from deskcheck.recording import InputError, Recording, RunResult
 from deskcheck.settings import Setting
 
-SHOWN_CHARS = 20_000
-"""Of a prompt, a completion, a program or a trace, as the transcript keeps it; the log has all of it."""
-TRANSCRIPT_CHARS = 1_000_000
-LEFT_OUT = "[left out: the transcript is long; the log has it]"
 QUESTION = "[the question]"
 """Stands in the transcript for the question itself."""
 T = TypeVar("T")
@@ -125,36 +122,6 @@ def _value(method: str, name: str, hint: Any, value: Any) -> Any:
     return found
 
 
-@dataclass(slots=True, kw_only=True)
-class TranscriptLine:
-    """A line of the transcript. kind: ``call`` of the model, ``tests``, ``calls`` of a program on inputs,
-    ``trace``, ``script`` or ``choice``. step: its name in the method. What a kind does not have is empty.
-
-    prompt: the messages, with `QUESTION` for the question. verdict: of tests, empty if all passed; else
-    what came of it.
-    """
-
-    kind: str
-    step: str
-    prompt: str = ""
-    completion: str = ""
-    stop_reason: str | None = None
-    tokens: tuple[int, int] = (0, 0)
-    code: str = ""
-    passed: int | None = None
-    of: int | None = None
-    verdict: str = ""
-    trace: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields that have something, JSON-able."""
-        return {
-            name: value
-            for name, value in asdict(self).items()
-            if value not in (None, "", (0, 0))  # an attempt that passed 0 tests keeps the 0
-        }
-
-
 class Spent(Exception):
     """A budget is spent. The text names it."""
 
@@ -209,8 +176,8 @@ class Bench:
             TranscriptLine(
                 kind="call",
                 step=step,
-                prompt=_shown(shown.replace(self.puzzle.prompt, QUESTION)),
-                completion=_shown(found.text),
+                prompt=shortened(shown.replace(self.puzzle.prompt, QUESTION)),
+                completion=shortened(found.text),
                 stop_reason=found.stop_reason,
                 tokens=(found.input_tokens, found.output_tokens),
             )
@@ -236,7 +203,7 @@ class Bench:
             TranscriptLine(
                 kind="tests",
                 step=step,
-                code=_shown(code),
+                code=shortened(code),
                 passed=found.passed,
                 of=found.of,
                 verdict=found.reason,
@@ -252,7 +219,9 @@ class Bench:
         told = "\n".join(
             f"{call} {each.how} {each.text:.200}" for call, each in zip(inputs, found, strict=True)
         )
-        self.attempts.append(TranscriptLine(kind="calls", step=step, code=_shown(code), verdict=_shown(told)))
+        self.attempts.append(
+            TranscriptLine(kind="calls", step=step, code=shortened(code), verdict=shortened(told))
+        )
         return found
 
     async def printed(self, code: str, step: str) -> RunResult:
@@ -260,7 +229,7 @@ class Bench:
         found: RunResult = await self._run(lambda: self.place.printed(code))
         told = found.stdout if not found.detail else f"{found.stdout}\n{found.outcome}: {found.detail}"
         self.attempts.append(
-            TranscriptLine(kind="script", step=step, code=_shown(code), verdict=_shown(told))
+            TranscriptLine(kind="script", step=step, code=shortened(code), verdict=shortened(told))
         )
         return found
 
@@ -294,30 +263,21 @@ class Bench:
         """A line of the transcript that is neither a call nor a run."""
         kind = "trace" if trace else "choice"
         self.attempts.append(
-            TranscriptLine(kind=kind, step=step, verdict=verdict, trace=_shown(trace), code=_shown(code))
+            TranscriptLine(
+                kind=kind, step=step, verdict=verdict, trace=shortened(trace), code=shortened(code)
+            )
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The transcript, JSON-able. Of one that is very long, the later lines have no texts."""
-        lines = [each.to_dict() for each in self.attempts]
-        size = 0
-        for line in lines:
-            texts = [name for name in ("prompt", "completion", "code", "trace") if name in line]
-            size += sum(len(line[name]) for name in texts)
-            if size > TRANSCRIPT_CHARS:
-                line |= dict.fromkeys(texts, LEFT_OUT)
-        return {
-            "calls": self.calls,
-            "runs": self.runs,
-            "tokens": self.tokens,
-            "ended": self.ended,
-            "left_out": self.puzzle.left_out,
-            "attempts": lines,
-        }
-
-
-def _shown(text: str) -> str:
-    return text if len(text) <= SHOWN_CHARS else text[:SHOWN_CHARS] + "\n[cut]"
+        """The transcript, JSON-able."""
+        return transcript(
+            self.attempts,
+            calls=self.calls,
+            runs=self.runs,
+            tokens=self.tokens,
+            ended=self.ended,
+            left_out=self.puzzle.left_out,
+        )
 
 
 Solve = Callable[[Bench], Awaitable[None]]

@@ -2,9 +2,10 @@
 #                   report, a page to step through a program, and a page of nano's first mistake
 # make nano         check the lessons of nano's level processor, train it anew with three seeds, measure it, renew the
 #                   model and its card: SETS='--set cruxeval=FILE', for the sets that the card has figures of
-# make test         the tests that everybody runs: every feature once, in minutes; what they leave behind is an error
+# make test         the tests of the core that everybody runs: every feature once, in minutes; what they leave behind is
+#                   an error
 #                   FILES='tests/ask tests/test_cli.py': these alone; CHANGED=1: those that your change touches
-# make test-all     every test, with torch, Ray and JupyterLab
+# make test-all     every test, those of packages/ too, with torch, Ray and JupyterLab
 # make exhaustive   what is left to samples elsewhere, in full, and Hypothesis with more and other examples: hours
 # make real-model   how the answers of MODEL are read: a GGUF file, a folder of Hugging Face or the address of a server; PROMPT=FILE:
 #                   your own prompts, too
@@ -30,13 +31,15 @@ PYTEST_ARGS ?=
 BENCHMARK_ARGS ?=
 FILES ?=
 ALL ?=
+PACKAGES = deskcheck-methods
 CHANGED ?=
 BASE ?= HEAD
 
 SPREAD = -n $(WORKERS) --dist worksteal
 SOME = -m "not slow and not exhaustive"
 ALL_TESTS = -m "not exhaustive"
-INSTALLED_FROM = pyproject.toml tools/bootstrap setup.py $(wildcard src/deskcheck/*/*.[ch] src/deskcheck/*/*/*.[ch])
+TESTS_OF_ALL = tests $(PACKAGES:%=packages/%/tests)
+INSTALLED_FROM = pyproject.toml $(PACKAGES:%=packages/%/pyproject.toml) tools/bootstrap setup.py $(wildcard src/deskcheck/*/*.[ch] src/deskcheck/*/*/*.[ch])
 
 .PHONY: demo nano real-model test test-all exhaustive lint versions coverage web docs picture wheels benchmarks clean
 
@@ -82,12 +85,12 @@ test: .venv/.installed
 	    { status=$$?; test $$status -eq 5 -a -n "$(CHANGED)" && echo "Only slow tests are touched: make test-all"; }
 
 test-all: .venv-all/.installed
-	.venv-all/bin/python tools/tests $(SPREAD) $(ALL_TESTS) $(PYTEST_ARGS) $(FILES)
+	.venv-all/bin/python tools/tests $(SPREAD) $(ALL_TESTS) $(PYTEST_ARGS) $(or $(FILES),$(TESTS_OF_ALL))
 
 exhaustive: .venv-all/.installed
-	.venv-all/bin/python tools/tests $(SPREAD) -m exhaustive $(PYTEST_ARGS) $(FILES) || \
+	.venv-all/bin/python tools/tests $(SPREAD) -m exhaustive $(PYTEST_ARGS) $(or $(FILES),$(TESTS_OF_ALL)) || \
 	    test $$? -eq 5 -a -n "$(FILES)"
-	HYPOTHESIS_PROFILE=exhaustive .venv-all/bin/python tools/tests $(SPREAD) -m hypothesis $(PYTEST_ARGS) $(FILES) || \
+	HYPOTHESIS_PROFILE=exhaustive .venv-all/bin/python tools/tests $(SPREAD) -m hypothesis $(PYTEST_ARGS) $(or $(FILES),$(TESTS_OF_ALL)) || \
 	    test $$? -eq 5 -a -n "$(FILES)"
 
 lint: .venv/.installed
@@ -116,7 +119,7 @@ versions:
 coverage: $(if $(ALL),.venv-all,.venv)/.installed
 	rm -rf .coverage .coverage.*
 	-COVERAGE_FILE="$(CURDIR)/.coverage" $(if $(ALL),.venv-all,.venv)/bin/python -m coverage run tools/tests \
-	    $(SPREAD) $(if $(ALL),$(ALL_TESTS),$(SOME)) $(PYTEST_ARGS) $(FILES)
+	    $(SPREAD) $(if $(ALL),$(ALL_TESTS),$(SOME)) $(PYTEST_ARGS) $(or $(FILES),$(if $(ALL),$(TESTS_OF_ALL)))
 	-$(if $(ALL),.venv-all,.venv)/bin/python -W ignore -m coverage combine -q  # what was killed left files without data
 	rm -f .coverage.*
 	$(if $(ALL),.venv-all,.venv)/bin/python -m coverage report --skip-covered
@@ -148,13 +151,13 @@ benchmarks:
 	test -n "$$first" && "$$first" benchmarks/record.py $$given --publish lab/benchmarks.md $(BENCHMARK_ARGS)
 
 clean:
-	rm -rf .venv .venv-all .venv-demo .venv-docs .venv-wheels .venv-3.* .venv-bench-3.* build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-all .venv-demo .venv-docs .venv-wheels .venv-3.* .venv-bench-3.* build dist src/*.egg-info packages/*/src/*.egg-info packages/*/build .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 .venv/.installed: $(INSTALLED_FROM)
 	@tools/bootstrap "$(PYTHON)" .venv ask,notebook,jupyter,inputs,sets,nano,test
 
 .venv-all/.installed: $(INSTALLED_FROM)
-	@tools/bootstrap "$(PYTHON)" .venv-all ask,notebook,jupyter,mcp,inputs,sets,teach,nano,scale,test-all
+	@tools/bootstrap "$(PYTHON)" .venv-all ask,notebook,jupyter,mcp,inputs,sets,teach,nano,scale,test-all $(PACKAGES)
 
 # Light: no torch, no Jupyter.
 .venv-demo/.installed: $(INSTALLED_FROM)

@@ -82,6 +82,13 @@ def test_the_guest_brings_only_the_standard_library() -> None:
     assert foreign == {(name, "pyarrow") for name in ("schema.py", "spool.py", "writer.py", "reader.py")}
 
 
+def test_the_core_imports_none_of_the_packages() -> None:
+    """They import it, and are found by their entry points."""
+    others = {path.name for path in ROOT.glob("packages/*/src/*") if (path / "__init__.py").exists()}
+    assert others
+    assert {name for path in FILES for name in imports(path) if name.partition(".")[0] in others} == set()
+
+
 def rooms() -> dict[str, dict[str, set[str]]]:
     """Folders of the package, each with the folders that its files import, and by which file of ours."""
     found: dict[str, dict[str, set[str]]] = {}

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from deskcheck.ask.results.harness_logs import asked_in_samples
+from deskcheck.ask.results.inspect_logs import _last_solver
 from deskcheck.ask.results.logs import Logs, read_logs
 from deskcheck.ask.results.results import Result, result_of
 from deskcheck.recording import InputError
@@ -86,6 +87,23 @@ def rows_of(sheet: Sheet) -> list[dict[str, Any]]:
     """The rows of a table by the names of its columns."""
     names = [column.name for column in sheet.columns]
     return [dict(zip(names, row, strict=True)) for row in sheet.rows]
+
+
+@pytest.mark.parametrize(
+    ("solver", "passed", "named"),
+    [
+        ("deskcheck/direct", {}, "direct"),
+        ("deskcheck/scratchpad", {"explain": False}, "scratchpad"),
+        ("deskcheck/no_such_method", {"trace": True, "rounds": 2}, "no_such_method:trace=true:rounds=2"),
+        ("other/solver", {"rounds": 2}, "other/solver"),
+    ],
+)
+def test_a_method_keeps_its_options_where_its_package_is_missing(
+    solver: str, passed: dict[str, Any], named: str
+) -> None:
+    """In the name under which its answers are reported; those of other packages never had them there."""
+    log = pytest.importorskip("inspect_ai.log", reason="no deskcheck[ask]: would show how methods are named")
+    assert _last_solver([log.EvalPlanStep(solver=solver, params=passed, params_passed=passed)]) == named
 
 
 def test_scores_are_those_of_inspect(inspect_logs: Path) -> None:

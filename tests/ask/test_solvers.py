@@ -1,9 +1,10 @@
 """Answers that are read from a run that a model predicted: prompts, reading, scoring, steps."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from deskcheck.ask import QUESTIONS, AskSettings, Sample, ask, score_answer
 from deskcheck.ask.baselines import oracle
+from deskcheck.ask.inspect.models import solver_of
 from deskcheck.ask.methods.ground_truth import GroundTruth, ground_truth_of
 from deskcheck.ask.methods.solvers import (
     METHODS,
@@ -19,6 +21,7 @@ from deskcheck.ask.methods.solvers import (
     PromptedRun,
     agreement,
     answer_of,
+    check_answers,
     check_methods,
     inside,
     read_state,
@@ -26,6 +29,7 @@ from deskcheck.ask.methods.solvers import (
     trace_question,
     unfit,
 )
+from deskcheck.ask.methods.solvers import method as method_of
 from deskcheck.ask.results.statistics import Interval
 from deskcheck.ask.results.steps import PredictedRun, horizon, steps_of
 from deskcheck.ask.run import questions_of
@@ -35,9 +39,8 @@ from deskcheck.recording import InputError, Recording
 from tests.sample import examples, spread
 
 Record = Callable[..., Recording]
-ONE_CALL = [name for name, method in METHODS.items() if not method.runs]
-"""The others run what a model wrote: test_scaffolds.py."""
-PREDICTING = [name for name, method in METHODS.items() if method.notation]
+OWN = list(METHODS.own)
+PREDICTING = [name for name, method in METHODS.own.items() if method.notation]
 
 SQUARES = "def f(n):\n    total = 0\n    for i in range(n):\n        total += i * i\n    return total\n"
 TWO = "def g(x):\n    return x * x\ndef f(x):\n    return x + 1\n"
@@ -410,10 +413,10 @@ def test_methods_are_asked_the_same_samples_and_compared(
         recordings,
         kinds,
         ["deskcheck/oracle"],
-        settings=AskSettings(methods=tuple(ONE_CALL)),
+        settings=AskSettings(methods=tuple(OWN)),
         out=tmp_path / "run",
     )
-    assert [(r.question, r.solver) for r in results] == [(k, m) for k in kinds for m in ONE_CALL]
+    assert [(r.question, r.solver) for r in results] == [(k, m) for k in kinds for m in OWN]
     assert {r.score for r in results} == {1.0}
     for kind in kinds:
         asked = {tuple(sorted(row.id for row in r.samples)) for r in results if r.question == kind}
@@ -425,7 +428,7 @@ def test_methods_are_asked_the_same_samples_and_compared(
     assert all(row["divergence"] == "" for row in rows)
     compared = json.loads((tmp_path / "run" / "effects.json").read_text())
     assert {(e["solver"], e["against"], e["difference"]) for e in compared} == {
-        (m, "direct", 0.0) for m in ONE_CALL if m != "direct"
+        (m, "direct", 0.0) for m in OWN if m != "direct"
     }
     assert len(compared) == len(kinds) * 4
 
@@ -472,7 +475,7 @@ def test_solvers_are_registered_in_inspect(inspect: Any, record: Record, tmp_pat
     keys = {run.id: remember(run) for run in runs}
     samples = [sample for run in runs for sample in QUESTIONS["output"](run)]
     assert len(samples) == 2
-    for name in ONE_CALL:
+    for name in OWN:
         (log,) = inspect_eval(
             task_of("output", samples, runs=keys),
             model="deskcheck/oracle",
@@ -498,8 +501,9 @@ def test_solvers_are_registered_in_inspect(inspect: Any, record: Record, tmp_pat
         ([], ["output"], "no method is named"),
         (["deep"], ["output"], "there is no method 'deep'"),
         (["direct", "direct"], ["output"], "named twice"),
-        (["repair:rounds"], ["program"], "write options as repair:OPTION=VALUE"),
-        (["repair:rounds=1:rounds=2"], ["program"], "each once"),
+        (["direct:rounds"], ["program"], "write options as direct:OPTION=VALUE"),
+        (["direct:rounds=1:rounds=2"], ["program"], "each once"),
+        (["direct:rounds=1"], ["program"], "the method direct has no options"),
         (["compact"], ["input"], "compact cannot answer input"),
         (["direct", "scratchpad"], ["cell_output"], "scratchpad cannot answer cell_output"),
     ],
@@ -508,6 +512,46 @@ def test_wrong_methods_are_refused(methods: list[str], questions: list[str], mes
     with pytest.raises(InputError, match=message):
         check_methods(methods, questions)
     check_methods(["direct", "chain_of_thought"], ["input", "cell_output"])
+
+
+def test_a_method_of_another_package_checks_its_options_and_its_samples(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Before a model is asked: the method itself says what it has no option for, and what it cannot answer."""
+    monkeypatch.setattr(METHODS, "_found", dict(METHODS.own))
+
+    def check(options: Mapping[str, str]) -> None:
+        if unknown := options.keys() - {"times"}:
+            raise InputError(f"again has no option {min(unknown)!r}.")
+
+    def refuses(sample: Sample) -> str | None:
+        return None if sample.data["form"] == "value" else "its answer is no value"
+
+    @method_of("again", about="the question again", check_options=check, refuses=refuses)
+    def again(times: str = "2") -> NoReturn:
+        raise LookupError(times)
+
+    value, line = (
+        Sample(id=form, question="q", program="p", cluster="p", parts={}, answer="", data={"form": form})
+        for form in ("value", "line")
+    )
+    check_methods(["direct", "again", "again:times=3"], ["q"])
+    check_answers(["direct", "again:times=3"], {"q": [value]})
+    with pytest.raises(InputError, match="again has no option 'twice'"):
+        check_methods(["again:twice=3"], ["q"])
+    with pytest.raises(InputError, match="again cannot answer q: its answer is no value"):
+        check_answers(["again"], {"q": [value, line]})
+    with pytest.raises(LookupError, match="3"):
+        solver_of("again:times=3", explain=True, max_steps=1)
+
+
+@pytest.mark.skipif(
+    find_spec("deskcheck_methods") is not None,
+    reason="deskcheck-methods is installed: would have proved that deskcheck says how to install it",
+)
+def test_an_unknown_method_may_be_in_the_package_that_is_not_installed() -> None:
+    with pytest.raises(InputError, match=r"no method 'repair'.*pip install 'deskcheck\[methods\]'"):
+        check_methods(["repair:trace=true"], ["program"])
 
 
 def test_what_one_method_cannot_predict_no_method_is_asked(record: Record) -> None:

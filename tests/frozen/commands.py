@@ -46,6 +46,8 @@ class Step:
     same_bytecode: bool = False
     """Whether the outputs are those of one version of CPython alone."""
     module: str = "deskcheck"
+    names_all: bool = False
+    """Whether it prints names to which other packages add: it is left out where one is installed."""
 
 
 def recordings(folder: str) -> tuple[Output, ...]:
@@ -86,8 +88,8 @@ STEPS = (
     # Quick: a small set through the whole road, without any extra.
     Step("record-calls", ("record", "calls.jsonl", "--workers", "1", "--out", "calls", "--json"), recordings("calls"), Share.QUICK),
     Step("record-one", ("record", "programs/class_slots.py"), share=Share.QUICK, terminal=True),
-    Step("list", ("list",), share=Share.QUICK, terminal=True),
-    Step("list-json", ("list", "--json"), share=Share.QUICK),
+    Step("list", ("list",), share=Share.QUICK, terminal=True, names_all=True),
+    Step("list-json", ("list", "--json"), share=Share.QUICK, names_all=True),
     Step("view-list", ("view", "calls"), share=Share.QUICK, terminal=True),
     Step("view-list-json", ("view", "calls", "--json"), share=Share.QUICK),
     Step("view-one", ("view", "calls", "gcd_1_0", "--terminal"), share=Share.QUICK, terminal=True),

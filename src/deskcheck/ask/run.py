@@ -21,7 +21,7 @@ from deskcheck.ask.baselines import oracle
 from deskcheck.ask.inspect.models import options_of, plain_text, prepare
 from deskcheck.ask.inspect.settings import Generation
 from deskcheck.ask.methods.ground_truth import GroundTruth, ground_truth_of
-from deskcheck.ask.methods.solvers import METHODS, check_methods, named, unfit
+from deskcheck.ask.methods.solvers import METHODS, check_answers, check_methods, named, unfit
 from deskcheck.ask.questions.benchmarks import BENCHMARKS, benchmark_in, benchmark_samples
 from deskcheck.ask.questions.draw import drawn
 from deskcheck.ask.questions.each import check_questions, of_each
@@ -64,7 +64,6 @@ from deskcheck.ask.results.statistics import Interval, paired_difference
 from deskcheck.ask.results.tables import write_results
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.steps import StepOptions
-from deskcheck.ask.scaffolds.registry import check_answers, check_options
 from deskcheck.ask.scoring.running import by_running, check_runs
 from deskcheck.ask.settings import AskSettings
 from deskcheck.recording import DeskcheckError, InputError, Recording
@@ -171,7 +170,6 @@ def ask(
     sources: list[Any] = list(recordings) if isinstance(recordings, (list, tuple)) else []
     check_questions(questions, [*QUESTIONS, *NOTEBOOK_QUESTIONS])
     check_methods(settings.methods, questions)
-    check_options(settings.methods)
     prepared = prepare(models, settings.model_args)
     of_folders = bool(sources) and not isinstance(sources[0], Recording)
     found = _Found()
@@ -287,7 +285,6 @@ def ask_benchmark(
     if unknown or not texts:
         check_questions(unknown, BENCHMARKS)
     check_methods(settings.methods, [])
-    check_options(settings.methods)
     if any(named(text)[0].notation for text in settings.methods):
         fit = ", ".join(name for name, known in METHODS.items() if known.notation is None)
         raise InputError(f"benchmarks are asked by methods that need no recording: {fit}.")

@@ -66,11 +66,11 @@ def plain_text(message: str) -> str:
 
 def solver_of(method: str, *, explain: bool, max_steps: int) -> "Solver":
     """The solver of a method, ``NAME`` or with its options (`named`), as it is asked for."""
-    from deskcheck.ask.inspect import scaffolds, solvers
+    known, options = named(method)
+    if known.make is not None:
+        return known.make(**options)
+    from deskcheck.ask.inspect import solvers
 
-    known, given = named(method)
-    if known.runs:
-        return scaffolds.SOLVERS[known.name](**given)
     match known.name:
         case "chain_of_thought":
             return solvers.chain_of_thought()
@@ -80,7 +80,7 @@ def solver_of(method: str, *, explain: bool, max_steps: int) -> "Solver":
             return solvers.compact(explain=explain)
         case "dynamic_scratchpad":
             return solvers.dynamic_scratchpad(explain=explain, max_steps=max_steps)
-    return solvers.direct() if known.make is None else known.make()
+    return solvers.direct()
 
 
 def options_of(generation: Generation) -> dict[str, Any]:

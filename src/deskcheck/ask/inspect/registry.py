@@ -2,7 +2,6 @@
 sandbox."""
 
 from deskcheck.ask.inspect.sandbox import DeskcheckSandboxEnvironment
-from deskcheck.ask.inspect.scaffolds import SOLVERS
 from deskcheck.ask.inspect.solvers import chain_of_thought, compact, direct, dynamic_scratchpad, scratchpad
 from deskcheck.ask.inspect.tasks import (
     OF_BENCHMARKS,
@@ -18,7 +17,6 @@ from deskcheck.ask.inspect.tasks import (
 __all__ = [
     "OF_BENCHMARKS",
     "OF_RECORDINGS",
-    "SOLVERS",
     "DeskcheckSandboxEnvironment",
     "StandIn",
     "asked",

@@ -5,8 +5,9 @@ Those that predict a run need its first state, and compare with the recording: w
 method, and every question about it is answered from that; the other samples' logs do not show it again.
 """
 
+import inspect
 import itertools
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 import anyio
@@ -80,6 +81,25 @@ def forget(keys: Iterable[str]) -> None:
     for table in (_predicted, _locks):
         for entry in [entry for entry in table if entry[0] in gone]:
             del table[entry]
+
+
+def registered(name: str, options: Mapping[str, Any], make: Callable[..., Solver]) -> Callable[..., Solver]:
+    """What makes a solver that Inspect knows as ``deskcheck/NAME``, whichever package it is from.
+
+    options: each with its default. Inspect writes them into its log, and shows them of the solver.
+    """
+
+    def made(**given: Any) -> Solver:
+        return make(**given)
+
+    made.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=default)
+            for option, default in options.items()
+        ],
+        return_annotation=Solver,
+    )
+    return solver(name=name)(made)
 
 
 def sample_of(state: TaskState) -> Sample:

@@ -10,8 +10,9 @@ strict about what stands in it: a line of it that cannot be read ends the run.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -36,15 +37,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A solver by name. about: what it does. notation: that in which the run is predicted; None: the question
-    is put to the model. make: the solver as Inspect has them; None for deskcheck's own. runs: it asks the
-    model several times and may run what it wrote (`scaffolds`)."""
+    """A way in which a model answers, by name."""
 
     name: str
     about: str
+    """What it does, in a line."""
     notation: str | None = None
-    make: "Callable[[], Solver] | None" = None
-    runs: bool = False
+    """The notation in which the run is predicted. None: the question is put to the model."""
+    make: "Callable[..., Solver] | None" = None
+    """Makes Inspect's solver; options are keyword arguments. None: a method of deskcheck itself."""
+    check_options: Callable[[Mapping[str, str]], object] | None = None
+    """Raises InputError for options that the method does not have, or cannot do without. None: no options."""
+    refuses: Callable[[Sample], str | None] | None = None
+    """Why the method cannot answer a sample, or None if it can. None: it answers every sample."""
 
 
 METHODS = Registry(
@@ -56,28 +61,29 @@ METHODS = Registry(
         Method("scratchpad", "the whole trace, every event with all variables of its frame", "scratchpad"),
         Method("compact", "the whole trace, every event with what changed", "compact"),
         Method("dynamic_scratchpad", "state by state: one in, the next out, no history", "dynamic"),
-        Method("majority", "several samples; the answer that most of them give", runs=True),
-        Method("rerank", "several programs; one of those whose results on found inputs agree", runs=True),
-        Method("repair", "a program, repaired by visible tests, with a true or predicted trace", runs=True),
-        Method("decompose", "a program, worked on function by function by recorded calls", runs=True),
-        Method("roles", "a team of roles on a program, by a file of prompts", runs=True),
-        Method("emulate", "a program for the kind of question, written once and simulated", runs=True),
-        Method("program_of_thought", "a program that prints the answer, run in the sandbox", runs=True),
-        Method("examples", "the question after others that the same model answered right", runs=True),
-        Method("lookahead", "a cell is run; the model fills in what is not defined", runs=True),
     ],
 )
 """Name of a method -> the method."""
 
 
-def method(name: str, *, about: str) -> "Callable[[Callable[[], Solver]], Method]":
+def method(
+    name: str,
+    *,
+    about: str,
+    check_options: Callable[[Mapping[str, str]], object] | None = None,
+    refuses: Callable[[Sample], str | None] | None = None,
+) -> "Callable[[Callable[..., Solver]], Method]":
     """Make a method of a function that gives a solver of Inspect's, which puts the question to the model.
+
+    check_options, refuses: see `Method`.
 
     @method("twice", about="the question, twice in one prompt")
     def twice() -> Solver:
         return asked_twice()  # decorated with inspect_ai.solver.solver
     """
-    return lambda make: METHODS.register(Method(name, about, make=make))
+    return lambda make: METHODS.register(
+        Method(name, about, make=make, check_options=check_options, refuses=refuses)
+    )
 
 
 READABLE = frozenset({"output", "next_line", "state", "path"})
@@ -97,7 +103,7 @@ def named(text: str) -> tuple[Method, dict[str, str]]:
     """
     name, *parts = text.split(":")
     if name not in METHODS:
-        raise InputError(f"there is no method {name!r}. Known are {', '.join(METHODS)}.")
+        raise InputError(f"there is no method {name!r}. Known are {', '.join(METHODS)}.{_how_to_have_more()}")
     given: dict[str, str] = {}
     for part in parts:
         option, equals, value = part.partition("=")
@@ -107,12 +113,29 @@ def named(text: str) -> tuple[Method, dict[str, str]]:
     return METHODS[name], given
 
 
+_PACKAGE = "deskcheck-methods"
+
+
+def _how_to_have_more() -> str:
+    """A sentence about this project's own package of methods, where it is not installed."""
+    try:
+        distribution(_PACKAGE)
+    except PackageNotFoundError:
+        return (
+            f" Methods that run code (deskcheck help scaffolds) are in the package {_PACKAGE}, which is not "
+            "installed. Install it with: pip install 'deskcheck[methods]', or in a checkout of deskcheck: "
+            f"pip install ./packages/{_PACKAGE}"
+        )
+    return ""
+
+
 def check_methods(methods: Sequence[str], questions: Iterable[str]) -> None:
-    """Raises InputError: no method, an unknown one, one twice, or one that cannot answer a question."""
+    """Raises InputError: no method, an unknown one, one twice, one with options that it does not have, or one
+    that cannot answer a question."""
     if not methods:
         raise InputError(f"no method is named. Known are {', '.join(METHODS)}.")
     for text in methods:
-        known, _ = named(text)
+        known, options = named(text)
         name = known.name
         if list(methods).count(text) > 1:
             raise InputError(f"the method {text} is named twice.")
@@ -123,6 +146,22 @@ def check_methods(methods: Sequence[str], questions: Iterable[str]) -> None:
                         f"{name} cannot answer {question}: it predicts runs of programs, and the answer "
                         f"is read from those. It answers {', '.join(sorted(READABLE))}."
                     )
+        if known.check_options is not None:
+            known.check_options(options)
+        elif options:
+            raise InputError(f"{text}: the method {name} has no options.")
+
+
+def check_answers(methods: Sequence[str], samples: Mapping[str, Iterable[Sample]]) -> None:
+    """Raises InputError where a method cannot answer a sample. samples: by the name of their question."""
+    for text in methods:
+        known, _ = named(text)
+        if known.refuses is None:
+            continue
+        for question, asked in samples.items():
+            for sample in asked:
+                if (why := known.refuses(sample)) is not None:
+                    raise InputError(f"{known.name} cannot answer {question}: {why}.")
 
 
 def unfit(truth: GroundTruth | str, method: str) -> str | None:

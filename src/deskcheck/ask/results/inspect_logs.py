@@ -88,8 +88,11 @@ def _last_solver(steps: Sequence[Any]) -> str:
     """The method that a log of ours names, with the options that it was given; `direct` for none."""
     if not steps:
         return "direct"
-    name = str(steps[-1].solver).removeprefix("deskcheck/")
-    if name not in METHODS or not METHODS[name].runs:
+    registered = str(steps[-1].solver)
+    name = registered.removeprefix("deskcheck/")
+    # Where the package of a method is not installed, the prefix says that it is one of ours.
+    takes_options = METHODS[name].check_options is not None if name in METHODS else name != registered
+    if not takes_options:
         return name
     given = {option: str(value) for option, value in steps[-1].params_passed.items()}
     given |= {option: text.lower() for option, text in given.items() if text in ("True", "False")}

@@ -11,14 +11,14 @@ from typing import Annotated, Any, NamedTuple, Self, TypeVar, get_args, get_type
 from deskcheck.ask.answers.code import FoundCode, code_in
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.results.transcript import TranscriptLine, shortened, transcript
-from deskcheck.ask.scaffolds.place import CallResult, ProgramRunner
-from deskcheck.ask.scaffolds.visible import AskedQuestions, Puzzle
 from deskcheck.ask.scoring.programs import Tested
 from deskcheck.ask.scoring.score import Reading, reading_of
 from deskcheck.fences import fenced_code
 from deskcheck.notebook.state.views import estimate_tokens
 from deskcheck.recording import InputError, Recording, RunResult
 from deskcheck.settings import Setting
+from deskcheck_methods.place import CallResult, ProgramRunner
+from deskcheck_methods.visible import AskedQuestions, Puzzle
 
 QUESTION = "[the question]"
 """Stands in the transcript for the question itself."""

@@ -10,10 +10,10 @@ from typing import Annotated
 
 from deskcheck.ask.answers.parsing import answer_in
 from deskcheck.ask.results.attempts import vote_of
-from deskcheck.ask.scaffolds.bench import Bench, Completion, Options
 from deskcheck.ask.scoring.score import PROGRAM_FORMS
 from deskcheck.corpus.text.python import unparsed
 from deskcheck.settings import Setting
+from deskcheck_methods.bench import Bench, Completion, Options
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,22 +9,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.methods.scripted import Scripted, by, coding, in_turn, puzzle, said
 
-from deskcheck.ask.samples.call_graph import bottom_up, call_graph, functions_of, with_function
 from deskcheck.ask.samples.prompts import NOW, YOURS
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.scaffolds import examples as exemplars
-from deskcheck.ask.scaffolds.bench import Bench, Request, solved
-from deskcheck.ask.scaffolds.decompose import common_parts
-from deskcheck.ask.scaffolds.lookahead import cell_in
-from deskcheck.ask.scaffolds.place import TRIED, ProgramRunner
-from deskcheck.ask.scaffolds.registry import scaffold_of
-from deskcheck.ask.scaffolds.visible import AskedQuestions
 from deskcheck.ask.scoring.sandbox import LIMITS, SandboxJudge
 from deskcheck.ask.scoring.score import score_answer
 from deskcheck.recording import InputError, Program, RunResult
 from deskcheck.sandbox import Sandbox
-from tests.ask.scripted import Scripted, by, coding, in_turn, puzzle, said
+from deskcheck_methods import examples as exemplars
+from deskcheck_methods.bench import Bench, Request, solved
+from deskcheck_methods.call_graph import bottom_up, call_graph, functions_of, with_function
+from deskcheck_methods.decompose import common_parts
+from deskcheck_methods.lookahead import cell_in
+from deskcheck_methods.place import TRIED, ProgramRunner
+from deskcheck_methods.registry import scaffold_of
+from deskcheck_methods.visible import AskedQuestions
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,13 @@ from typing import Annotated, Literal
 
 from deskcheck.ask.answers.code import code_in
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
-from deskcheck.ask.samples.call_graph import (
+from deskcheck.ask.scoring.programs import Tested
+from deskcheck.corpus.near import tokens_of
+from deskcheck.corpus.text.python import unparsed
+from deskcheck.fences import fenced, fenced_code
+from deskcheck.settings import Setting
+from deskcheck_methods.bench import Bench, Completion, Options
+from deskcheck_methods.call_graph import (
     RecordedFunction,
     bottom_up,
     call_graph,
@@ -22,13 +28,7 @@ from deskcheck.ask.samples.call_graph import (
     source_of,
     with_function,
 )
-from deskcheck.ask.scaffolds.bench import Bench, Completion, Options
-from deskcheck.ask.scaffolds.traces import call_in
-from deskcheck.ask.scoring.programs import Tested
-from deskcheck.corpus.near import tokens_of
-from deskcheck.corpus.text.python import unparsed
-from deskcheck.fences import fenced, fenced_code
-from deskcheck.settings import Setting
+from deskcheck_methods.traces import call_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

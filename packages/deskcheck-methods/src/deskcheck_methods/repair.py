@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
-from deskcheck.ask.scaffolds.bench import Bench, Completion, Options, Turn
-from deskcheck.ask.scaffolds.traces import predicted_trace, true_trace
-from deskcheck.ask.scaffolds.visible import asserts_in
 from deskcheck.ask.scoring.programs import Tested
 from deskcheck.fences import fenced, fenced_code, fenced_texts
 from deskcheck.notation import NOTATIONS
 from deskcheck.notation.layout import numbered_text
 from deskcheck.recording import InputError
 from deskcheck.settings import Setting
+from deskcheck_methods.bench import Bench, Completion, Options, Turn
+from deskcheck_methods.traces import predicted_trace, true_trace
+from deskcheck_methods.visible import asserts_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,13 +13,13 @@ from functools import cache
 from importlib.resources import files
 from typing import Annotated, Any
 
-from deskcheck.ask.scaffolds.bench import Bench, Options, Turn
-from deskcheck.ask.scaffolds.repair import asserts_of
 from deskcheck.ask.scoring.programs import Tested
 from deskcheck.fences import fenced_code
 from deskcheck.files import read_text
 from deskcheck.recording import InputError
 from deskcheck.settings import Setting
+from deskcheck_methods.bench import Bench, Options, Turn
+from deskcheck_methods.repair import asserts_of
 
 GIVES = ("text", "code", "tests")
 WHEN = ("once", "always", "failing")
@@ -66,7 +66,7 @@ class RolesOptions(Options):
 @cache
 def _text(file: str) -> str:
     if file == "own":
-        return files("deskcheck.ask.scaffolds").joinpath("roles.toml").read_text(encoding="utf-8")
+        return files("deskcheck_methods").joinpath("roles.toml").read_text(encoding="utf-8")
     try:
         return read_text(file)
     except (OSError, UnicodeDecodeError) as error:

@@ -1,12 +1,12 @@
 """The trace of a failing run, as it stands in a prompt: true, or as the model predicts it."""
 
-from deskcheck.ask.scaffolds.bench import Bench
-from deskcheck.ask.scaffolds.visible import calls_in
 from deskcheck.notation import NOTATIONS
 from deskcheck.notation.forms.explained import EXPLAINED
 from deskcheck.notation.layout import numbered_text, trace_prompt
 from deskcheck.notebook.state.views import estimate_tokens
 from deskcheck.recording import Mode, Program, Recording
+from deskcheck_methods.bench import Bench
+from deskcheck_methods.visible import calls_in
 
 LEFT_OUT = "[some lines are left out here]"
 

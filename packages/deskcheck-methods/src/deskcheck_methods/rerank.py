@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Annotated, NamedTuple
 
-from deskcheck.ask.scaffolds.bench import Bench, Completion, Options, Spent
-from deskcheck.ask.scaffolds.place import CallResult
-from deskcheck.ask.scaffolds.visible import calls_in, literal_arguments
 from deskcheck.corpus.inputs.candidates import candidates, proposal_prompt, proposed
 from deskcheck.corpus.inputs.targets import function_node
 from deskcheck.recording import InputError
 from deskcheck.settings import Setting
+from deskcheck_methods.bench import Bench, Completion, Options, Spent
+from deskcheck_methods.place import CallResult
+from deskcheck_methods.visible import calls_in, literal_arguments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

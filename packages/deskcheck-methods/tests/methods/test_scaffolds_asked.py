@@ -123,7 +123,6 @@ def test_inspect_evaluates_a_method(benchmark: Path, tmp_path: Path) -> None:
     from inspect_ai import eval as inspect_eval
     from inspect_ai.solver import SolverSpec
 
-    import deskcheck.ask.inspect.registry  # noqa: F401
     from deskcheck.ask.inspect.tasks import OF_BENCHMARKS
 
     (log,) = inspect_eval(
@@ -219,7 +218,7 @@ def test_programs_and_simulations_answer_questions_about_runs(
 
 def test_what_questions_share_is_kept_in_the_run_folder(tmp_path: Path, record: Callable[..., Any]) -> None:
     """A run that goes on in another process simulates the same program: it is not written a second time."""
-    from deskcheck.ask.inspect import scaffolds
+    from deskcheck_methods import solvers
 
     asked: list[str] = []
 
@@ -235,7 +234,7 @@ def test_what_questions_share_is_kept_in_the_run_folder(tmp_path: Path, record: 
     assert [row.answer for row in first.samples] == ["1"] * 4
     (kept,) = json.loads((tmp_path / "run" / "shared.json").read_text()).values()
     assert kept == "1. 1"
-    scaffolds.forget_shared()  # as another process begins
+    solvers.forget_shared()  # as another process begins
     (tmp_path / "run" / "results.json").unlink()
     for log in (tmp_path / "run" / "logs").glob("*.eval"):
         log.unlink()

@@ -8,26 +8,28 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from importlib.metadata import distribution
 from typing import Any
 
 import pytest
+from tests.methods.scripted import Scripted, by, coding, drawn, in_turn, puzzle, said
 
-from deskcheck.ask.methods.solvers import METHODS
+from deskcheck.ask.methods.solvers import METHODS, check_answers, check_methods
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.scaffolds.bench import Bench, Turn
-from deskcheck.ask.scaffolds.place import CallResult, ProgramRunner
-from deskcheck.ask.scaffolds.registry import SCAFFOLDS, check_answers, check_options, scaffold_of
-from deskcheck.ask.scaffolds.traces import within
-from deskcheck.ask.scaffolds.visible import Puzzle, asserts_in, examples_in
 from deskcheck.ask.scoring.sandbox import LIMITS, SandboxJudge
 from deskcheck.ask.scoring.score import score_answer
 from deskcheck.notation import NOTATIONS
 from deskcheck.recording import InputError, Program, RunResult
 from deskcheck.sandbox import Checked, Sandbox
-from tests.ask.scripted import Scripted, by, coding, drawn, in_turn, puzzle, said
+from deskcheck_methods.bench import Bench, Turn
+from deskcheck_methods.place import CallResult, ProgramRunner
+from deskcheck_methods.registry import SCAFFOLDS, scaffold_of
+from deskcheck_methods.traces import within
+from deskcheck_methods.visible import Puzzle, asserts_in, examples_in
 from tests.pages import ROOT
 from tests.sample import spread
 
+ENTRY_POINTS = distribution("deskcheck-methods").entry_points
 RIGHT = "def f(x):\n    return x / 2"
 WRONG = "def f(x):\n    return x / 3"
 RAISES = "def f(x):\n    y = x - x\n    return x / y"
@@ -66,9 +68,10 @@ def score(sample: Sample, bench: Bench, sandbox: Sandbox) -> float:
 
 
 def test_every_method_that_runs_code_is_named_and_described() -> None:
-    assert set(SCAFFOLDS) == {name for name, method in METHODS.own.items() if method.runs}
+    """And deskcheck finds it by its entry point."""
+    assert set(SCAFFOLDS) == {entry.name for entry in ENTRY_POINTS.select(group="deskcheck.methods")}
     for name, scaffold in SCAFFOLDS.items():
-        assert scaffold.name == name
+        assert (scaffold.name, scaffold.about) == (name, METHODS[name].about)
         for option, (text, default) in scaffold.options.described().items():
             assert text.endswith("."), option
             assert default is not None, option
@@ -93,6 +96,7 @@ def test_wrong_options_are_refused(name: str, given: dict[str, str], message: st
 
 
 def test_what_a_method_cannot_answer_is_refused() -> None:
+    check_methods(("majority", "repair:rounds=1"), ["mine"])
     check_answers(("majority", "repair:rounds=1"), {"mine": [coding()]})
     other = Sample(
         id="x", question="output", program="x", cluster="x", parts={}, answer="", data={"form": "value"}
@@ -102,8 +106,10 @@ def test_what_a_method_cannot_answer_is_refused() -> None:
         InputError, match="repair cannot answer output: that asks for value, and it gives program or self"
     ):
         check_answers(("repair",), {"output": [other]})
-    with pytest.raises(InputError, match="the method direct has no options"):
-        check_options(("direct:samples=3",))
+    with pytest.raises(InputError, match="repair has no option 'rouns'"):
+        check_methods(("repair:rouns=1",), ["mine"])
+    with pytest.raises(InputError, match="answers=: is no finished run folder"):
+        check_methods(("examples",), ["mine"])
 
 
 # -- majority ------------------------------------------------------------------------------------------

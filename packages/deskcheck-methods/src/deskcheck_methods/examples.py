@@ -13,12 +13,12 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
-from deskcheck.ask.scaffolds.bench import Bench, Options, Turn
-from deskcheck.ask.scaffolds.visible import AskedQuestions, own_text
 from deskcheck.corpus.near import tokens_of
 from deskcheck.files import read_json
 from deskcheck.recording import InputError
 from deskcheck.settings import Setting
+from deskcheck_methods.bench import Bench, Options, Turn
+from deskcheck_methods.visible import AskedQuestions, own_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

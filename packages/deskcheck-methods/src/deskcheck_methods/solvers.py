@@ -1,10 +1,9 @@
-"""Our methods that run code as Inspect's solvers: the model is Inspect's, the sandbox that of answers.
+"""The methods of this package as Inspect's solvers: the model is Inspect's, the sandbox that of answers.
 
 What a method did stands in the sample's metadata as ``attempts``. Inspect writes it into its log with the
 sample, so that a run that is stopped keeps whole samples with all of their attempts, and begins others anew.
 """
 
-import inspect
 import json
 from collections.abc import Awaitable, Callable
 from functools import cache
@@ -23,17 +22,18 @@ from inspect_ai.model import (
     get_model,
 )
 from inspect_ai.model._generate_config import active_generate_config
-from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.solver import Generate, Solver, TaskState
 
 from deskcheck.ask.inspect.context import questions_of
+from deskcheck.ask.inspect.solvers import registered
 from deskcheck.ask.results.folder import SHARED, write_whole
-from deskcheck.ask.scaffolds.bench import Bench, Completion, Request, Share, solved
-from deskcheck.ask.scaffolds.place import ProgramRunner
-from deskcheck.ask.scaffolds.registry import SCAFFOLDS, cannot, scaffold_of
-from deskcheck.ask.scaffolds.visible import AskedQuestions, puzzle_of
 from deskcheck.ask.scoring import sandbox as _sandbox
 from deskcheck.files import read_file, read_json
 from deskcheck.recording import InputError
+from deskcheck_methods.bench import Bench, Completion, Request, Share, solved
+from deskcheck_methods.place import ProgramRunner
+from deskcheck_methods.registry import SCAFFOLDS, scaffold_of
+from deskcheck_methods.visible import AskedQuestions, puzzle_of
 
 _CHAT: dict[str, Callable[[str], ChatMessage]] = {
     "system": lambda text: ChatMessageSystem(content=text),
@@ -127,8 +127,8 @@ def _solver(name: str, given: dict[str, Any]) -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         metadata = state.metadata
         puzzle = puzzle_of(str(state.sample_id), metadata["question"], metadata["data"], state.input_text)
-        if not scaffold.answers(puzzle.form):
-            raise InputError(cannot(scaffold, puzzle.question, puzzle.form))
+        if (why := scaffold.refuses(puzzle.form)) is not None:
+            raise InputError(f"{name} cannot answer {puzzle.question}: {why}.")
         model, run = str(get_model()), str(metadata.get("asked", ""))
         bench = Bench(
             puzzle,
@@ -155,20 +155,10 @@ def _solver(name: str, given: dict[str, Any]) -> Solver:
     return solve
 
 
-def _registered(name: str) -> Callable[..., Solver]:
-    def made(**options: Any) -> Solver:
-        return _solver(name, options)
-
-    # What Inspect writes into its log, and shows of a solver: every option with its default.
-    made.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=default)
-            for option, (_, default) in SCAFFOLDS[name].options.described().items()
-        ],
-        return_annotation=Solver,
-    )
-    return solver(name=name)(made)
+def _made(name: str) -> Callable[..., Solver]:
+    options = {option: default for option, (_, default) in SCAFFOLDS[name].options.described().items()}
+    return registered(name, options, lambda **given: _solver(name, given))
 
 
-SOLVERS: dict[str, Callable[..., Solver]] = {name: _registered(name) for name in SCAFFOLDS}
+SOLVERS: dict[str, Callable[..., Solver]] = {name: _made(name) for name in SCAFFOLDS}
 """Name of a method -> what makes its solver, from the method's options."""

@@ -9,13 +9,13 @@ from typing import Any
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.kinds.program import program_sample
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.scaffolds.bench import Bench, Completion, Request, solved
-from deskcheck.ask.scaffolds.place import TRIED, ProgramRunner
-from deskcheck.ask.scaffolds.registry import scaffold_of
-from deskcheck.ask.scaffolds.visible import Puzzle, puzzle_of
 from deskcheck.corpus.readers.coding import CodingTask
 from deskcheck.fences import fenced_code
 from deskcheck.sandbox import Sandbox
+from deskcheck_methods.bench import Bench, Completion, Request, solved
+from deskcheck_methods.place import TRIED, ProgramRunner
+from deskcheck_methods.registry import scaffold_of
+from deskcheck_methods.visible import Puzzle, puzzle_of
 
 QUICK = replace(TRIED, cpu_s=0.5)
 """What a test can wait for."""

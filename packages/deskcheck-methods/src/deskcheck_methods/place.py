@@ -10,13 +10,13 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from deskcheck.ask.results.attempts import vote_of
-from deskcheck.ask.scaffolds.visible import Puzzle
 from deskcheck.ask.scoring.programs import ONLY_REPORT, Tested, reports, run_tests
 from deskcheck.ask.scoring.sandbox import LIMITS, SandboxJudge, of_sandbox
 from deskcheck.recording import Environment, Mode, Program, Recording, RunResult
 from deskcheck.sandbox import Checked, Limits, Sandbox, Tracing
 from deskcheck.tracer.call import traces_of
 from deskcheck.tracer.limits import TraceLimits
+from deskcheck_methods.visible import Puzzle
 
 TRIED = replace(LIMITS, output_bytes=1 << 18)
 """An attempt: what needs more than this has not answered."""

@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.samples.prompts import YOURS
-from deskcheck.ask.scaffolds.bench import Bench, Options
 from deskcheck.settings import Setting
+from deskcheck_methods.bench import Bench, Options
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,10 +9,10 @@ from typing import Annotated
 
 from deskcheck.ask.answers.code import code_in
 from deskcheck.ask.answers.parsing import CLOSE, OPEN, answer_in
-from deskcheck.ask.scaffolds.bench import Bench, Completion, Options
 from deskcheck.fences import fenced_code
 from deskcheck.recording import Outcome
 from deskcheck.settings import Setting
+from deskcheck_methods.bench import Bench, Completion, Options
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,11 +14,11 @@ from typing import Annotated
 from deskcheck.ask.answers.parsing import CLOSE, OPEN, answer_in
 from deskcheck.ask.questions.notebooks import NO_EXCEPTION
 from deskcheck.ask.samples.prompts import NOW
-from deskcheck.ask.scaffolds.bench import Bench, Completion, Options
 from deskcheck.corpus.text.python import quiet_parse, statements
 from deskcheck.fences import FENCED
 from deskcheck.recording import Kind, Outcome, Recording
 from deskcheck.settings import Setting
+from deskcheck_methods.bench import Bench, Completion, Options
 
 FORMS = frozenset({"cell_output", "crash"})
 """Forms of answers that are read from what a cell does."""

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
+from inspect import signature
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -543,6 +544,30 @@ def test_a_method_of_another_package_checks_its_options_and_its_samples(
         check_answers(["again"], {"q": [value, line]})
     with pytest.raises(LookupError, match="3"):
         solver_of("again:times=3", explain=True, max_steps=1)
+
+
+def test_a_solver_of_another_package_has_a_name_and_options_in_inspect(inspect: Any) -> None:
+    """`inspect eval ... --solver deskcheck/again -S times=3`: each option has its default."""
+    from inspect_ai._util.registry import registry_info, registry_lookup, registry_params
+
+    from deskcheck.ask.inspect.solvers import direct, registered
+
+    options: list[dict[str, Any]] = []
+
+    def made(**given: Any) -> Any:
+        options.append(given)
+        return direct()
+
+    again = registered("again", {"times": 2, "aloud": False}, made)
+    solver = again(times=3)
+    assert registry_info(solver).name == "deskcheck/again"
+    assert registry_lookup("solver", "deskcheck/again") is again
+    assert registry_params(solver) == {"times": 3}
+    assert {name: one.default for name, one in signature(again).parameters.items()} == {
+        "times": 2,
+        "aloud": False,
+    }
+    assert options == [{"times": 3}]
 
 
 @pytest.mark.skipif(

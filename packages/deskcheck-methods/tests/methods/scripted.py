@@ -6,16 +6,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from deskcheck_methods.bench import Bench, Completion, Request, solved
+from deskcheck_methods.place import TRIED, ProgramRunner
+from deskcheck_methods.registry import scaffold_of
+from deskcheck_methods.visible import Puzzle, puzzle_of
+
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.kinds.program import program_sample
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.corpus.readers.coding import CodingTask
 from deskcheck.fences import fenced_code
 from deskcheck.sandbox import Sandbox
-from deskcheck_methods.bench import Bench, Completion, Request, solved
-from deskcheck_methods.place import TRIED, ProgramRunner
-from deskcheck_methods.registry import scaffold_of
-from deskcheck_methods.visible import Puzzle, puzzle_of
 
 QUICK = replace(TRIED, cpu_s=0.5)
 """What a test can wait for."""

@@ -9,14 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.methods.scripted import Scripted, by, coding, in_turn, puzzle, said
-
-from deskcheck.ask.samples.prompts import NOW, YOURS
-from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.scoring.sandbox import LIMITS, SandboxJudge
-from deskcheck.ask.scoring.score import score_answer
-from deskcheck.recording import InputError, Program, RunResult
-from deskcheck.sandbox import Sandbox
 from deskcheck_methods import examples as exemplars
 from deskcheck_methods.bench import Bench, Request, solved
 from deskcheck_methods.call_graph import bottom_up, call_graph, functions_of, with_function
@@ -25,6 +17,14 @@ from deskcheck_methods.lookahead import cell_in
 from deskcheck_methods.place import TRIED, ProgramRunner
 from deskcheck_methods.registry import scaffold_of
 from deskcheck_methods.visible import AskedQuestions
+from tests.methods.scripted import Scripted, by, coding, in_turn, puzzle, said
+
+from deskcheck.ask.samples.prompts import NOW, YOURS
+from deskcheck.ask.samples.sample import Sample
+from deskcheck.ask.scoring.sandbox import LIMITS, SandboxJudge
+from deskcheck.ask.scoring.score import score_answer
+from deskcheck.recording import InputError, Program, RunResult
+from deskcheck.sandbox import Sandbox
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,11 @@ from importlib.metadata import distribution
 from typing import Any
 
 import pytest
+from deskcheck_methods.bench import Bench, Turn
+from deskcheck_methods.place import CallResult, ProgramRunner
+from deskcheck_methods.registry import SCAFFOLDS, scaffold_of
+from deskcheck_methods.traces import within
+from deskcheck_methods.visible import Puzzle, asserts_in, examples_in
 from tests.methods.scripted import Scripted, by, coding, drawn, in_turn, puzzle, said
 
 from deskcheck.ask.methods.solvers import METHODS, check_answers, check_methods
@@ -21,11 +26,6 @@ from deskcheck.ask.scoring.score import score_answer
 from deskcheck.notation import NOTATIONS
 from deskcheck.recording import InputError, Program, RunResult
 from deskcheck.sandbox import Checked, Sandbox
-from deskcheck_methods.bench import Bench, Turn
-from deskcheck_methods.place import CallResult, ProgramRunner
-from deskcheck_methods.registry import SCAFFOLDS, scaffold_of
-from deskcheck_methods.traces import within
-from deskcheck_methods.visible import Puzzle, asserts_in, examples_in
 from tests.pages import ROOT
 from tests.sample import spread
 

@@ -46,7 +46,7 @@ def test_the_source_distribution_has_what_its_tests_read() -> None:
         re.findall(r"^(?:graft|recursive-include) (\S+)", (ROOT / "MANIFEST.in").read_text(), re.MULTILINE)
     )
     folders = {path.name for path in ROOT.iterdir() if path.is_dir() and any(path.rglob("*.py"))}
-    ours = {"tests", "docs", "examples", "benchmarks", "tools", "src"}
+    ours = {"tests", "docs", "examples", "benchmarks", "tools", "src", "packages"}
     assert ours <= named
     assert {name for name in folders if not re.match(r"\.|build|dist|runs|__pycache__", name)} - named <= {
         "jupyter-config"

@@ -1,7 +1,7 @@
 # make demo         record some programs, ask stand-in models about them, run others in nano, our own small model; write a
 #                   report, a page to step through a program, and a page of nano's first mistake
-# make nano         check the lessons of nano's level processor, train it anew with three seeds, measure it, renew the
-#                   model and its card: SETS='--set cruxeval=FILE', for the sets that the card has figures of
+# make nano         check the lessons of the level processor (packages/deskcheck-levels), train its models anew with three
+#                   seeds, measure them, renew them and their card: SETS='--set cruxeval=FILE', for the sets of the card
 # make test         the tests of the core that everybody runs: every feature once, in minutes; what they leave behind is
 #                   an error
 #                   FILES='tests/ask tests/test_cli.py': these alone; CHANGED=1: those that your change touches
@@ -31,7 +31,7 @@ PYTEST_ARGS ?=
 BENCHMARK_ARGS ?=
 FILES ?=
 ALL ?=
-PACKAGES = deskcheck-methods
+PACKAGES = deskcheck-levels deskcheck-methods
 CHANGED ?=
 BASE ?= HEAD
 
@@ -51,11 +51,6 @@ demo: .venv-demo/.installed
 	    --question output,next_line,state,path --model deskcheck/oracle --model deskcheck/guess
 	.venv-demo/bin/python -m deskcheck record generated:30,difficulty=1-3,inputs=1,seed=2026 --sandbox trusted --out runs/demo/unseen
 	.venv-demo/bin/python -m deskcheck models step runs/demo/unseen --out runs/demo/nano.json
-	.venv-demo/bin/python -m deskcheck models step runs/demo/unseen --level processor
-	.venv-demo/bin/python -m deskcheck models step runs/demo/unseen --level reader
-	.venv-demo/bin/python -m deskcheck record family:primes,texts=3,inputs=1,events=20000 --sandbox trusted --out runs/demo/long
-	.venv-demo/bin/python -m deskcheck models step runs/demo/long --level processor
-	.venv-demo/bin/python -m deskcheck models step runs/demo/long --level reader
 	rm -rf runs/demo/nano
 	.venv-demo/bin/python -m deskcheck ask runs/demo/unseen --question output --method dynamic_scratchpad \
 	    --model taught/nano --model deskcheck/guess --out runs/demo/nano
@@ -68,24 +63,29 @@ demo: .venv-demo/.installed
 	@echo "step by step; runs/demo/mistake.html, a run that nano, our own small model, predicted, where it first goes wrong."
 
 nano: .venv-all/.installed
-	.venv-all/bin/python -m benchmarks.levels build/nano --ship $(SETS)
+	PYTHONPATH=packages/deskcheck-levels .venv-all/bin/python -m benchmarks.levels build/nano --ship $(SETS)
 
 real-model: .venv-all/.installed
 	test -n "$(MODEL)" || { echo "make real-model MODEL=model.gguf, MODEL=folder or MODEL=http://127.0.0.1:8080/v1"; exit 2; }
 	.venv-all/bin/python -m pip install --quiet openai xllamacpp 'transformers[serving]'
 	.venv-all/bin/python -m benchmarks.real_model "$(MODEL)" $(addprefix --prompt ,$(PROMPT)) --out build/real-model
 
-test: .venv/.installed
-	@files="$(FILES)"; \
+# With CHANGED, the files that a change touches become `files`. (1): environment, (2): arguments of tools/changed.
+define touched
 	if [ -n "$(CHANGED)" ]; then \
-	    files="$$(.venv/bin/python tools/changed $(BASE))" || exit; \
+	    files="$$($(1)/bin/python tools/changed $(2) $(BASE))" || exit; \
 	    test -n "$$files" || { echo "No test is touched by what differs from $(BASE)."; exit 0; }; \
-	fi; \
+	fi
+endef
+
+test: .venv/.installed
+	@files="$(FILES)"; $(call touched,.venv,); \
 	.venv/bin/python tools/tests $(SPREAD) $(SOME) $(PYTEST_ARGS) $$files || \
 	    { status=$$?; test $$status -eq 5 -a -n "$(CHANGED)" && echo "Only slow tests are touched: make test-all"; }
 
 test-all: .venv-all/.installed
-	.venv-all/bin/python tools/tests $(SPREAD) $(ALL_TESTS) $(PYTEST_ARGS) $(or $(FILES),$(TESTS_OF_ALL))
+	@files="$(or $(FILES),$(TESTS_OF_ALL))"; $(call touched,.venv-all,--packages); \
+	.venv-all/bin/python tools/tests $(SPREAD) $(ALL_TESTS) $(PYTEST_ARGS) $$files
 
 exhaustive: .venv-all/.installed
 	.venv-all/bin/python tools/tests $(SPREAD) -m exhaustive $(PYTEST_ARGS) $(or $(FILES),$(TESTS_OF_ALL)) || \
@@ -99,7 +99,7 @@ lint: .venv/.installed
 	.venv/bin/mypy
 	.venv/bin/mypy --python-version 3.13
 
-# Without the extra [ask]: the core must work alone.
+# Without the extra [ask]: the core must work alone. With the packages: some read the bytecode of each version.
 versions:
 	@passed=; failed=; absent=; \
 	for version in $(VERSIONS); do \
@@ -110,7 +110,8 @@ versions:
 	    fi; \
 	    echo "== CPython $$version"; \
 	    if $$inside $(MAKE) --no-print-directory .venv-$$version/.installed \
-	        && $$inside .venv-$$version/bin/python tools/tests $(SPREAD) $(SOME) $(PYTEST_ARGS) $(FILES); \
+	        && $$inside .venv-$$version/bin/python tools/tests $(SPREAD) $(SOME) $(PYTEST_ARGS) \
+	            $(or $(FILES),$(TESTS_OF_ALL)); \
 	    then passed="$$passed $$version"; else failed="$$failed $$version"; fi; \
 	done; \
 	echo "== passed:$${passed:- none}; failed:$${failed:- none}; not found:$${absent:- none}"; \
@@ -170,7 +171,7 @@ clean:
 	@tools/bootstrap "$(PYTHON)" .venv-wheels wheels
 
 .venv-%/.installed: $(INSTALLED_FROM)
-	@tools/bootstrap "$$(tools/find-python $*)" .venv-$* test
+	@tools/bootstrap "$$(tools/find-python $*)" .venv-$* test $(PACKAGES)
 
 .venv-bench-%/.installed: $(INSTALLED_FROM)
 	@tools/bootstrap "$$(tools/find-python $*)" .venv-bench-$* bench

@@ -12,7 +12,6 @@ strict about what stands in it: a line of it that cannot be read ends the run.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, distribution
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -21,7 +20,7 @@ from deskcheck.ask.methods.ground_truth import GroundTruth, is_end, running_name
 from deskcheck.ask.samples.places import Arrival, arrivals, lines_of_path
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import Statements, statements
-from deskcheck.extensions import Registry
+from deskcheck.extensions import Registry, is_installed
 from deskcheck.notation import NOTATIONS, Moment, RunAgreement, Stop, compare_runs, state_text
 from deskcheck.notation.forms.explained import EXPLAINED
 from deskcheck.notation.layout import step_prompt, trace_prompt
@@ -118,15 +117,13 @@ _PACKAGE = "deskcheck-methods"
 
 def _how_to_have_more() -> str:
     """A sentence about this project's own package of methods, where it is not installed."""
-    try:
-        distribution(_PACKAGE)
-    except PackageNotFoundError:
-        return (
-            f" Methods that run code (deskcheck help scaffolds) are in the package {_PACKAGE}, which is not "
-            "installed. Install it with: pip install 'deskcheck[methods]', or in a checkout of deskcheck: "
-            f"pip install ./packages/{_PACKAGE}"
-        )
-    return ""
+    if is_installed(_PACKAGE):
+        return ""
+    return (
+        f" Methods that run code (deskcheck help scaffolds) are in the package {_PACKAGE}, which is not "
+        "installed. Install it with: pip install 'deskcheck[methods]', or in a checkout of deskcheck: "
+        f"pip install ./packages/{_PACKAGE}"
+    )
 
 
 def check_methods(methods: Sequence[str], questions: Iterable[str]) -> None:

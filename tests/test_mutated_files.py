@@ -45,6 +45,7 @@ from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording import Program
 from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.confinement import Confinement
+from deskcheck.scale.manifest import claims
 from deskcheck.scale.place import Place
 from deskcheck.scale.plan import read_plan
 from deskcheck.view.beside import first_mistake

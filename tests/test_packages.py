@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tomllib
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,25 @@ def test_every_package_beside_deskcheck_is_known_to_the_tools() -> None:
         assert project["name"] == name
         assert "deskcheck" in project["dependencies"]
         assert (folder / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    find_spec("deskcheck_methods") is None,
+    reason="deskcheck-methods is not installed: would have proved that its tests run beside those of deskcheck",
+)
+def test_tests_of_packages_are_found_beside_those_of_deskcheck() -> None:
+    """Whichever come first: all are of one namespace, and use each other's helpers."""
+    folders = ["tests/recording", "packages/deskcheck-methods/tests"]
+    for order in (folders, folders[::-1]):
+        collected = subprocess.run(
+            [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *order],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert collected.returncode == 0, collected.stdout
 
 
 @pytest.fixture(scope="module")

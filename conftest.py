@@ -1,0 +1,7 @@
+"""The tests of deskcheck and of its packages are one namespace, `tests`.
+
+It is imported here. Otherwise pytest makes a module of that name of the first of these folders, and the modules
+of the others are not found.
+"""
+
+import tests  # noqa: F401

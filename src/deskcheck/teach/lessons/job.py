@@ -32,7 +32,7 @@ from deskcheck.scale import Item, Job, JobSummary, Progress, Runner, run_job
 from deskcheck.scale.manifest import Line
 from deskcheck.scale.place import Place, write_whole
 from deskcheck.scale.plan import SIZE, digest, read_items
-from deskcheck.scale.work import file_facts
+from deskcheck.scale.work import check_seen, file_facts
 from deskcheck.teach.lessons.choice import SPLITS
 from deskcheck.teach.lessons.lessons import (
     FORMAT,
@@ -248,10 +248,7 @@ def _make(task: dict[str, Any]) -> Line | None:
             f"{task['deskcheck']}. Install the same on all of them."
         )
     place = Place(task["folder"])
-    for folder in (place.folder, *map(Path, task["runs"])):
-        if not folder.is_dir():
-            node = os.uname().nodename
-            raise InputError(f"{node}: does not see {folder}: a job needs folders that all machines share.")
+    check_seen(place, map(Path, task["runs"]), "folders")
     first, stop = task["first"], task["stop"]
     items = read_items(place.plan(task["shard"]), first, stop)
     scratch = place.scratch(task["shard"], first, stop)

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from deskcheck.notebook.state.brief import DIGITS, brief
 from deskcheck.notebook.state.capture import Capture, StateLimits
 from deskcheck.notebook.state.context import context
-from deskcheck.notebook.state.dependencies import names_unbound
+from deskcheck.notebook.state.names import names_unbound
 from deskcheck.notebook.state.signatures import parameters
 from deskcheck.notebook.state.views import estimate_tokens
 from deskcheck.recording.value import Value, decode

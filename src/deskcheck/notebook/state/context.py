@@ -14,8 +14,8 @@ from typing import Any
 from deskcheck.errors import InputError
 from deskcheck.notebook.state.brief import fitting, with_rest
 from deskcheck.notebook.state.capture import Capture, StateLimits
-from deskcheck.notebook.state.dependencies import depends_on, names_unbound
 from deskcheck.notebook.state.imports import Import, imports_of, listed
+from deskcheck.notebook.state.names import depends_on, names_unbound
 from deskcheck.notebook.state.state import KernelState, states
 from deskcheck.notebook.state.views import estimate_tokens, view
 from deskcheck.notebook.trajectory.masking import Mask

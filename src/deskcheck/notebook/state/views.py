@@ -14,7 +14,7 @@ from typing import Any
 
 from deskcheck.errors import InputError
 from deskcheck.notebook.settings import VIEWS
-from deskcheck.notebook.state.dependencies import depends_on
+from deskcheck.notebook.state.names import depends_on
 from deskcheck.notebook.state.state import KernelState, Variable
 from deskcheck.notebook.state.told import told
 

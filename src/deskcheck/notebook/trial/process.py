@@ -26,9 +26,8 @@ from traitlets.config import Config
 
 from deskcheck.notebook.kernel.commands import run_command
 from deskcheck.notebook.kernel.folders import HOME, copy_below_root, home_of_ipython, interpreter_on_path
-from deskcheck.notebook.state.attributes import attributes
-from deskcheck.notebook.state.bytecode import codes
 from deskcheck.notebook.state.capture import Capture, StateLimits
+from deskcheck.notebook.state.digests import codes
 from deskcheck.notebook.state.settings import LibrarySetting, changed, read_settings
 
 _MOST_OUTPUTS = 10_000
@@ -37,8 +36,6 @@ _FILE_BYTES = 16 << 20
 
 _shell: "_Shell"
 _capture: Capture
-_attributes: dict[str, str] = {}
-"""By variable, a digest of what the object of a library's class holds, after the last cell."""
 _settings: dict[str, LibrarySetting] = {}
 """Of the loaded libraries, after the last cell."""
 
@@ -96,7 +93,7 @@ def cell(source: str, wall_s: float, chars: int) -> str:
     took = time.perf_counter() - began
     names = _shell.user_ns
     state = _capture.after_cell(names, _shell.user_ns_hidden, source)
-    inside = _look_inside(state)
+    inside = {name: code for name in state["variables"] if (code := codes(names[name], names)) is not None}
     settings_before, _settings = _settings, read_settings(names)
     settings = changed(settings_before, _settings)
     return json.dumps(
@@ -112,24 +109,6 @@ def cell(source: str, wall_s: float, chars: int) -> str:
         },
         default=repr,
     )
-
-
-def _look_inside(state: dict[str, Any]) -> dict[str, list[str | None]]:
-    """Of changed variables, by name, digests of their code and of their attributes, where they have some. A
-    variable whose attributes alone have changed is added to those of the state."""
-    names, variables = _shell.user_ns, state["variables"]
-    before = {**_attributes}
-    _attributes.clear()
-    for name, known in _capture._known.items():
-        digest = attributes(names[name]) if name in names else None
-        if digest is None:
-            continue
-        _attributes[name] = digest
-        if before.get(name, digest) != digest and name not in variables:
-            kind = _capture._snap.type_name(type(names[name]))
-            variables[name] = {"change": "mutated", "type": kind, "hash": known.digest}
-    found = {name: [codes(names[name], names), _attributes.get(name)] for name in variables}
-    return {name: digests for name, digests in found.items() if any(digests)}
 
 
 def digests(paths: list[str]) -> str:

@@ -173,21 +173,7 @@ def _graph(obj: Any) -> dict[str, Any] | None:
     bases = _bases(obj)
     if any(module_of(base) == "networkx.classes.graph" for base in bases):
         return _networkx(obj, {_name(base) for base in bases})
-    kind = type(obj)
-    if not any("number_of_nodes" in names_of(base) for base in bases):
-        return None
-    if not all(is_library(module_of(base) or "") for base in bases):
-        return None
-    found: dict[str, Any] = {}
-    for fact, method in (
-        ("nodes", "number_of_nodes"), ("edges", "number_of_edges"), ("directed", "is_directed"),
-    ):  # fmt: skip
-        if callable(getattr(kind, method, None)):
-            try:
-                found[fact] = getattr(obj, method)()
-            except Exception:  # noqa: BLE001  # of a library's; what it does not tell is left out
-                continue
-    return {fact: what for fact, what in found.items() if type(what) in (int, bool)} or None
+    return None
 
 
 def _name(cls: type) -> str:

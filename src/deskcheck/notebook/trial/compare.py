@@ -25,8 +25,8 @@ class Trial:
     that it changed, by name, each a row as trajectory.md describes under state; removed: names of
     before. unseen: variables that were not looked at for lack of time. inside: of changed variables that have
     such, a digest of what their functions and classes do. aliases: groups of names of one object after it.
-    settings: of libraries, those that it changed (`settings.read_settings`). files: below the notebook's folder what
-    it wrote, with a digest of the content (None: too large), and what it removed, as ``removed``.
+    settings: of libraries, those that it changed (`settings.read_settings`). files: below the notebook's
+    folder what it wrote, with a digest of the content (None: too large), and what it removed, as ``removed``.
     """
 
     source: str

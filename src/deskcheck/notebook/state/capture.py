@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from deskcheck.notebook.state import tensors
-from deskcheck.notebook.state.brief import brief
 from deskcheck.notebook.state.digests import attributes, summary
 from deskcheck.notebook.state.names import mentioned
 from deskcheck.notebook.state.objects import live_facts
+from deskcheck.notebook.state.truncate import truncate
 from deskcheck.recording.value import decode
 from deskcheck.tracer.contents import arrays as _arrays
 from deskcheck.tracer.limits import TraceLimits
@@ -198,7 +198,7 @@ class Capture:
         (text,), refs = self._snap.roots([obj])
         self._snap.finish()
         objects = {number: json.loads(content) for number, content in self._objects(refs).items()}
-        return brief(decode(json.loads(text), objects), _DEFAULT_CHARS).text
+        return truncate(decode(json.loads(text), objects), _DEFAULT_CHARS).text
 
     def _objects(self, refs: Iterable[int]) -> dict[int, str]:
         """Content of every object that is reached, by identity number, in order of sight."""

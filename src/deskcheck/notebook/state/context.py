@@ -1,8 +1,8 @@
 """The live state of a kernel as bounded text, for an assistant: what the variables hold that some code needs.
 
 Nothing of the user's runs for it: variables are seen as `capture` sees them, in a bounded time, and
-dependencies are read from source. Of functions, classes, estimators and graphs more is told (`told`). Imports
-are one line, without deskcheck's own.
+dependencies are read from source. Of functions, classes, estimators and graphs more is said (`describe`).
+Imports are one line, without deskcheck's own.
 """
 
 import builtins
@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from deskcheck.errors import InputError
-from deskcheck.notebook.state.brief import fitting, with_rest
 from deskcheck.notebook.state.capture import Capture, StateLimits
 from deskcheck.notebook.state.imports import Import, imports_of, listed
 from deskcheck.notebook.state.names import depends_on, names_unbound
 from deskcheck.notebook.state.state import KernelState, states
+from deskcheck.notebook.state.truncate import fitting, with_rest
 from deskcheck.notebook.state.views import estimate_tokens, view
 from deskcheck.notebook.trajectory.masking import Mask
 from deskcheck.notebook.trajectory.trajectory import Execution, Status

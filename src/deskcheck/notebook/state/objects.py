@@ -9,9 +9,9 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
-from deskcheck.notebook.state.brief import with_rest
 from deskcheck.notebook.state.imports import is_library, own_dict, public_name
 from deskcheck.notebook.state.signatures import Show, annotation, called, defaults_of
+from deskcheck.notebook.state.truncate import with_rest
 from deskcheck.tracer.snapshot import bases_of, module_of, names_of
 
 _DEEPEST = 3
@@ -26,7 +26,7 @@ _ATOMS = (bool, int, float, complex, str, bytes, type(None))
 
 
 def live_facts(obj: Any, type_name: str, show: Show) -> dict[str, Any]:
-    """What only the object itself tells, as JSON can hold it: for `told.told`.
+    """What only the object itself tells, as JSON can hold it: for `describe.describe`.
 
     type_name: as it was recorded. show: the text of a default or parameter with its name.
     """

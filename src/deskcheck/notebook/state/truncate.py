@@ -26,7 +26,7 @@ _WORD = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Brief:
+class Truncated:
     """cut: whether more was recorded than is shown. rounded: whether numbers are rounded to `DIGITS`."""
 
     text: str
@@ -34,7 +34,7 @@ class Brief:
     rounded: bool = False
 
 
-def brief(value: Value, chars: int) -> Brief:
+def truncate(value: Value, chars: int) -> Truncated:
     """The value in about `chars` characters, and in more only where a single number or name takes them.
 
     Where not everything fits, the floats of a container are rounded; where even then not everything fits,
@@ -46,11 +46,11 @@ def brief(value: Value, chars: int) -> Brief:
     writer = _Writer(exact=True, in_order=is_array)
     text = writer.text(value, chars)
     if not writer.cut and len(text) <= max(chars, _LONGEST_NUMBER):
-        return Brief(text, rounded=writer.rounded)
+        return Truncated(text, rounded=writer.rounded)
     if value.kind != "atom":
         writer = _Writer(exact=False, in_order=is_array)
         text = writer.text(value, chars)
-    return Brief(text, writer.cut or writer.rounded, writer.rounded)
+    return Truncated(text, writer.cut or writer.rounded, writer.rounded)
 
 
 def nested(array: Value) -> Value:

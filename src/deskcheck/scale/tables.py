@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from deskcheck.files import sync
+from deskcheck.recording.reader import read_groups
 from deskcheck.scale.manifest import Line
 from deskcheck.scale.place import Place, empty, lock_scratch, put
 from deskcheck.scale.plan import read_items
@@ -85,9 +86,8 @@ class TableWork:
             pq.ParquetWriter(joined, self.schema, compression="zstd") as writer,
         ):
             for first, stop in task["parts"]:
-                with pq.ParquetFile(self._made(place.scratch(task["shard"], first, stop))) as part:
-                    for group in range(part.num_row_groups):
-                        writer.write_table(part.read_row_group(group, use_threads=False))
+                for group in read_groups(self._made(place.scratch(task["shard"], first, stop))):
+                    writer.write_table(group)
         sync(joined)
         put(place, task["shard"], {self.table: joined})
         return self.describe(task)

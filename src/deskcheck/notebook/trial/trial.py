@@ -400,8 +400,8 @@ def _reported(source: str, said: Mapping[str, Any], piece: Piece) -> Trial:
     status = Status(said["status"])
     if said["late"]:  # whatever caught the interrupt
         status = Status.TIMED_OUT
-    elif status is Status.ERROR and error is not None and error.name == "KeyboardInterrupt":
-        status = Status.INTERRUPTED
+    elif status is Status.ERROR and error is not None:
+        status = Status.of_error(error.name)
     state = said["state"]
     return Trial(
         source=source,

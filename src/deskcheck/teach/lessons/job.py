@@ -27,7 +27,7 @@ from deskcheck import __version__
 from deskcheck.corpus.near import HeldOut
 from deskcheck.files import read_file, read_json, sync
 from deskcheck.recording import InputError, Recording, RecordingError
-from deskcheck.recording.reader import Recordings
+from deskcheck.recording.reader import Recordings, read_groups
 from deskcheck.scale import Item, Job, JobSummary, Progress, Runner, run_job
 from deskcheck.scale.manifest import Line
 from deskcheck.scale.place import Place, write_whole
@@ -349,9 +349,8 @@ def _joined(sources: list[Path], into: Path) -> Path:
     """Several files as one, row group by row group."""
     with file_writer(into, pq.read_schema(sources[0])) as writer:
         for source in sources:
-            with pq.ParquetFile(source, pre_buffer=False) as file:
-                for group in range(file.num_row_groups):
-                    writer.write_table(file.read_row_group(group, use_threads=False))
+            for group in read_groups(source):
+                writer.write_table(group)
     return into
 
 

@@ -47,7 +47,7 @@ from deskcheck.scale.manifest import Line
 from deskcheck.scale.place import Place, write_whole
 from deskcheck.scale.plan import decided_by
 from deskcheck.scale.seen import KeySet, key_of
-from deskcheck.scale.tables import TableWork
+from deskcheck.scale.tables import Rows, TableWork
 from deskcheck.scale.work import shard_line, unwatch, watch
 
 FORMAT = 5
@@ -252,7 +252,7 @@ def _items(questions: Questions, files: Sequence[Path], *, samples: bool) -> Ite
 # -- the work ----------------------------------------------------------------------------------------
 
 
-def _rows(task: dict[str, Any], items: Sequence[Any], scratch: Path) -> Iterator[dict[str, Any]]:
+def _rows(task: dict[str, Any], items: Sequence[Any], scratch: Path) -> Rows:
     """Score some answers."""
     try:
         with _Scorer(task) as scorer:

@@ -5,7 +5,7 @@ those of `TableWork.tasks`. Not: shards of several files, such as recordings wit
 """
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,7 @@ _ROWS, _CHARS = 2000, 8_000_000
 """What is held of rows before they are written."""
 
 Task = dict[str, Any]
+Rows = Generator[dict[str, Any], None, None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +43,7 @@ class TableWork:
     decided_by: Callable[[Task], str]
     decides: str
     sees: Callable[[Task], Iterable[Path]] = lambda task: ()
-    rows: Callable[[Task, Sequence[Any], Path], Iterator[dict[str, Any]]]
+    rows: Callable[[Task, Sequence[Any], Path], Rows]
     resumes: bool = False
     line: Callable[[str, Path], Line]
 
@@ -67,7 +68,7 @@ class TableWork:
             if task["fresh"] or not self.resumes:
                 with place.doing("delete what an earlier try left"):
                     empty(scratch)
-            with closing(self.rows(task, items, scratch)) as rows:  # type: ignore[type-var]  # generators
+            with closing(self.rows(task, items, scratch)) as rows:
                 self._write(self._made(scratch), rows, place)
             if not task["whole"]:
                 return None
@@ -81,14 +82,12 @@ class TableWork:
         """Make a shard of its parts, given as ``[first, stop]`` in order."""
         place = Place(task["folder"])
         joined = place.work / f"{task['shard']}.{self.table}"
-        with (
-            place.doing("join the parts of a shard"),
-            pq.ParquetWriter(joined, self.schema, compression="zstd") as writer,
-        ):
-            for first, stop in task["parts"]:
-                for group in read_groups(self._made(place.scratch(task["shard"], first, stop))):
-                    writer.write_table(group)
-        sync(joined)
+        with place.doing("join the parts of a shard"):
+            with pq.ParquetWriter(joined, self.schema, compression="zstd") as writer:
+                for first, stop in task["parts"]:
+                    for group in read_groups(self._made(place.scratch(task["shard"], first, stop))):
+                        writer.write_table(group)
+            sync(joined)
         put(place, task["shard"], {self.table: joined})
         return self.describe(task)
 
@@ -103,16 +102,14 @@ class TableWork:
         """Write rows as they are made, some at a time."""
         some: list[dict[str, Any]] = []
         chars = 0
-        with (
-            place.doing("write a shard"),
-            pq.ParquetWriter(path, self.schema, compression="zstd") as writer,
-        ):
-            for row in rows:
-                some.append(row)
-                chars += sum(len(value) for value in row.values() if isinstance(value, str))
-                if len(some) >= _ROWS or chars > _CHARS:
+        with place.doing("write a shard"):
+            with pq.ParquetWriter(path, self.schema, compression="zstd") as writer:
+                for row in rows:
+                    some.append(row)
+                    chars += sum(len(value) for value in row.values() if isinstance(value, str))
+                    if len(some) >= _ROWS or chars > _CHARS:
+                        writer.write_table(pa.Table.from_pylist(some, schema=self.schema))
+                        some, chars = [], 0
+                if some:
                     writer.write_table(pa.Table.from_pylist(some, schema=self.schema))
-                    some, chars = [], 0
-            if some:
-                writer.write_table(pa.Table.from_pylist(some, schema=self.schema))
-        sync(path)
+            sync(path)

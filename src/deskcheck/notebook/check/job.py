@@ -39,7 +39,7 @@ from deskcheck.scale import Item, Job, JobSummary, Progress, Runner, run_job
 from deskcheck.scale.manifest import Line
 from deskcheck.scale.place import Place
 from deskcheck.scale.plan import decided_by
-from deskcheck.scale.tables import TableWork
+from deskcheck.scale.tables import Rows, TableWork
 from deskcheck.scale.work import shard_line
 
 FORMAT = 1
@@ -183,7 +183,7 @@ def _named(found: NotebookReport, name: str) -> NotebookReport:
 # -- the work ----------------------------------------------------------------------------------------
 
 
-def _rows(task: dict[str, Any], items: Sequence[Any], scratch: Path) -> Iterator[dict[str, Any]]:
+def _rows(task: dict[str, Any], items: Sequence[Any], scratch: Path) -> Rows:
     """Check some notebooks. What an earlier try had run, as `scratch` keeps it, is not run again."""
     for path, folder, digest in items:
         yield _row(Path(path), Path(folder), digest, scratch, task)

@@ -535,12 +535,6 @@ class _Reader(ast.NodeVisitor):
             self._bind(node.name)
         self.block(node.body)
 
-    def visit_With(self, node: ast.With | ast.AsyncWith) -> None:
-        self.block(node.items)
-        self.block(node.body)
-
-    visit_AsyncWith = visit_With
-
     def visit_Match(self, node: ast.Match) -> None:
         self.visit(node.subject)
         self._perhaps(*([case] for case in node.cases))
@@ -555,9 +549,13 @@ class _Reader(ast.NodeVisitor):
         self._perhaps(others)
 
     def _arguments(self, args: ast.arguments) -> None:
-        every = [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg]
-        self.block([*args.defaults, *(each for each in args.kw_defaults if each is not None)])
-        self.block([each.annotation for each in every if each is not None and each.annotation is not None])
+        self.block([*args.defaults, *(default for default in args.kw_defaults if default is not None)])
+        self.block([each.annotation for each in _parameters(args) if each.annotation is not None])
+
+
+def _parameters(args: ast.arguments) -> list[ast.arg]:
+    every = (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg)
+    return [parameter for parameter in every if parameter is not None]
 
 
 def _free(node: ast.AST) -> Iterator[str]:
@@ -566,9 +564,7 @@ def _free(node: ast.AST) -> Iterator[str]:
     outside: set[str] = set()
     inside: list[ast.AST]
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-        args = node.args
-        every = [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg]
-        own.update(each.arg for each in every if each is not None)
+        own.update(parameter.arg for parameter in _parameters(node.args))
         inside = [node.body] if isinstance(node, ast.Lambda) else list(node.body)
     else:
         inside = list(ast.iter_child_nodes(node))

@@ -21,8 +21,7 @@ from deskcheck.sandbox.environments import BuiltEnvironment, find
 from deskcheck.sandbox.exchange import Exchange, follow
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.process import ProcessRun, Sink, Tracing
-from deskcheck.sandbox.server import Profile, Server
-from deskcheck.sandbox.server_pool import ServerPool
+from deskcheck.sandbox.server import Profile, Server, ServerPool
 from deskcheck.sandbox.session import Session
 
 _AHEAD = 8

@@ -1,6 +1,6 @@
 """Fork servers for kernels, kept from one notebook to the next: to start one takes as long as a kernel."""
 
-from deskcheck.sandbox.server_pool import ServerPool
+from deskcheck.sandbox.server import ServerPool
 
 _LOADED = ("ipykernel.kernelapp", "ipykernel.debugger", "IPython.core.magics", "pygments.formatters")
 """What every kernel imports, and a server for many of them does once."""

@@ -130,7 +130,7 @@ class Sandbox:
 
     def __enter__(self) -> "Sandbox":
         self._closed.clear()
-        self._servers = ServerPool(_IDLE * self.workers)
+        self._servers.open()
         profile = self._profile(None, self.hash_seed)
         try:
             for _ in range(self.workers):  # they start side by side

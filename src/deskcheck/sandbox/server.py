@@ -439,6 +439,10 @@ class ServerPool:
         for each in surplus:
             each.close()
 
+    def open(self) -> None:
+        """Keep servers again, after `close`."""
+        self._closed = False
+
     def close(self) -> None:
         """End all servers, and those that are given from now on."""
         with self._lock:

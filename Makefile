@@ -1,10 +1,11 @@
 # make demo         record some programs, ask stand-in models about them, run others in nano, our own small model; write a
 #                   report, a page to step through a program, and a page of nano's first mistake
-# make nano         check the lessons of nano's level processor, train it anew with three seeds, measure it, renew the
-#                   model and its card: SETS='--set cruxeval=FILE', for the sets that the card has figures of
-# make test         the tests that everybody runs: every feature once, in minutes; what they leave behind is an error
+# make nano         check the lessons of the level processor (packages/deskcheck-levels), train its models anew with three
+#                   seeds, measure them, renew them and their card: SETS='--set cruxeval=FILE', for the sets of the card
+# make test         the tests of the core that everybody runs: every feature once, in minutes; what they leave behind is
+#                   an error
 #                   FILES='tests/ask tests/test_cli.py': these alone; CHANGED=1: those that your change touches
-# make test-all     every test, with torch, Ray and JupyterLab
+# make test-all     every test, those of packages/ too, with torch, Ray and JupyterLab
 # make exhaustive   what is left to samples elsewhere, in full, and Hypothesis with more and other examples: hours
 # make real-model   how the answers of MODEL are read: a GGUF file, a folder of Hugging Face or the address of a server; PROMPT=FILE:
 #                   your own prompts, too
@@ -30,13 +31,15 @@ PYTEST_ARGS ?=
 BENCHMARK_ARGS ?=
 FILES ?=
 ALL ?=
+PACKAGES = deskcheck-levels
 CHANGED ?=
 BASE ?= HEAD
 
 SPREAD = -n $(WORKERS) --dist worksteal
 SOME = -m "not slow and not exhaustive"
 ALL_TESTS = -m "not exhaustive"
-INSTALLED_FROM = pyproject.toml tools/bootstrap setup.py $(wildcard src/deskcheck/*/*.[ch] src/deskcheck/*/*/*.[ch])
+TESTS_OF_ALL = tests $(PACKAGES:%=packages/%/tests)
+INSTALLED_FROM = pyproject.toml $(PACKAGES:%=packages/%/pyproject.toml) tools/bootstrap setup.py $(wildcard src/deskcheck/*/*.[ch] src/deskcheck/*/*/*.[ch])
 
 .PHONY: demo nano real-model test test-all exhaustive lint versions coverage web docs picture wheels benchmarks clean
 
@@ -48,11 +51,6 @@ demo: .venv-demo/.installed
 	    --question output,next_line,state,path --model deskcheck/oracle --model deskcheck/guess
 	.venv-demo/bin/python -m deskcheck record generated:30,difficulty=1-3,inputs=1,seed=2026 --sandbox trusted --out runs/demo/unseen
 	.venv-demo/bin/python -m deskcheck models step runs/demo/unseen --out runs/demo/nano.json
-	.venv-demo/bin/python -m deskcheck models step runs/demo/unseen --level processor
-	.venv-demo/bin/python -m deskcheck models step runs/demo/unseen --level reader
-	.venv-demo/bin/python -m deskcheck record family:primes,texts=3,inputs=1,events=20000 --sandbox trusted --out runs/demo/long
-	.venv-demo/bin/python -m deskcheck models step runs/demo/long --level processor
-	.venv-demo/bin/python -m deskcheck models step runs/demo/long --level reader
 	rm -rf runs/demo/nano
 	.venv-demo/bin/python -m deskcheck ask runs/demo/unseen --question output --method dynamic_scratchpad \
 	    --model taught/nano --model deskcheck/guess --out runs/demo/nano
@@ -65,29 +63,34 @@ demo: .venv-demo/.installed
 	@echo "step by step; runs/demo/mistake.html, a run that nano, our own small model, predicted, where it first goes wrong."
 
 nano: .venv-all/.installed
-	.venv-all/bin/python -m benchmarks.levels build/nano --ship $(SETS)
+	PYTHONPATH=packages/deskcheck-levels .venv-all/bin/python -m benchmarks.levels build/nano --ship $(SETS)
 
 real-model: .venv-all/.installed
 	test -n "$(MODEL)" || { echo "make real-model MODEL=model.gguf, MODEL=folder or MODEL=http://127.0.0.1:8080/v1"; exit 2; }
 	.venv-all/bin/python -m pip install --quiet openai xllamacpp 'transformers[serving]'
 	.venv-all/bin/python -m benchmarks.real_model "$(MODEL)" $(addprefix --prompt ,$(PROMPT)) --out build/real-model
 
-test: .venv/.installed
-	@files="$(FILES)"; \
+# With CHANGED, the files that a change touches become `files`. (1): environment, (2): arguments of tools/changed.
+define touched
 	if [ -n "$(CHANGED)" ]; then \
-	    files="$$(.venv/bin/python tools/changed $(BASE))" || exit; \
+	    files="$$($(1)/bin/python tools/changed $(2) $(BASE))" || exit; \
 	    test -n "$$files" || { echo "No test is touched by what differs from $(BASE)."; exit 0; }; \
-	fi; \
+	fi
+endef
+
+test: .venv/.installed
+	@files="$(FILES)"; $(call touched,.venv,); \
 	.venv/bin/python tools/tests $(SPREAD) $(SOME) $(PYTEST_ARGS) $$files || \
 	    { status=$$?; test $$status -eq 5 -a -n "$(CHANGED)" && echo "Only slow tests are touched: make test-all"; }
 
 test-all: .venv-all/.installed
-	.venv-all/bin/python tools/tests $(SPREAD) $(ALL_TESTS) $(PYTEST_ARGS) $(FILES)
+	@files="$(or $(FILES),$(TESTS_OF_ALL))"; $(call touched,.venv-all,--packages); \
+	.venv-all/bin/python tools/tests $(SPREAD) $(ALL_TESTS) $(PYTEST_ARGS) $$files
 
 exhaustive: .venv-all/.installed
-	.venv-all/bin/python tools/tests $(SPREAD) -m exhaustive $(PYTEST_ARGS) $(FILES) || \
+	.venv-all/bin/python tools/tests $(SPREAD) -m exhaustive $(PYTEST_ARGS) $(or $(FILES),$(TESTS_OF_ALL)) || \
 	    test $$? -eq 5 -a -n "$(FILES)"
-	HYPOTHESIS_PROFILE=exhaustive .venv-all/bin/python tools/tests $(SPREAD) -m hypothesis $(PYTEST_ARGS) $(FILES) || \
+	HYPOTHESIS_PROFILE=exhaustive .venv-all/bin/python tools/tests $(SPREAD) -m hypothesis $(PYTEST_ARGS) $(or $(FILES),$(TESTS_OF_ALL)) || \
 	    test $$? -eq 5 -a -n "$(FILES)"
 
 lint: .venv/.installed
@@ -96,7 +99,7 @@ lint: .venv/.installed
 	.venv/bin/mypy
 	.venv/bin/mypy --python-version 3.13
 
-# Without the extra [ask]: the core must work alone.
+# Without the extra [ask]: the core must work alone. With the packages: some read the bytecode of each version.
 versions:
 	@passed=; failed=; absent=; \
 	for version in $(VERSIONS); do \
@@ -107,7 +110,8 @@ versions:
 	    fi; \
 	    echo "== CPython $$version"; \
 	    if $$inside $(MAKE) --no-print-directory .venv-$$version/.installed \
-	        && $$inside .venv-$$version/bin/python tools/tests $(SPREAD) $(SOME) $(PYTEST_ARGS) $(FILES); \
+	        && $$inside .venv-$$version/bin/python tools/tests $(SPREAD) $(SOME) $(PYTEST_ARGS) \
+	            $(or $(FILES),$(TESTS_OF_ALL)); \
 	    then passed="$$passed $$version"; else failed="$$failed $$version"; fi; \
 	done; \
 	echo "== passed:$${passed:- none}; failed:$${failed:- none}; not found:$${absent:- none}"; \
@@ -116,7 +120,7 @@ versions:
 coverage: $(if $(ALL),.venv-all,.venv)/.installed
 	rm -rf .coverage .coverage.*
 	-COVERAGE_FILE="$(CURDIR)/.coverage" $(if $(ALL),.venv-all,.venv)/bin/python -m coverage run tools/tests \
-	    $(SPREAD) $(if $(ALL),$(ALL_TESTS),$(SOME)) $(PYTEST_ARGS) $(FILES)
+	    $(SPREAD) $(if $(ALL),$(ALL_TESTS),$(SOME)) $(PYTEST_ARGS) $(or $(FILES),$(if $(ALL),$(TESTS_OF_ALL)))
 	-$(if $(ALL),.venv-all,.venv)/bin/python -W ignore -m coverage combine -q  # what was killed left files without data
 	rm -f .coverage.*
 	$(if $(ALL),.venv-all,.venv)/bin/python -m coverage report --skip-covered
@@ -148,13 +152,13 @@ benchmarks:
 	test -n "$$first" && "$$first" benchmarks/record.py $$given --publish lab/benchmarks.md $(BENCHMARK_ARGS)
 
 clean:
-	rm -rf .venv .venv-all .venv-demo .venv-docs .venv-wheels .venv-3.* .venv-bench-3.* build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-all .venv-demo .venv-docs .venv-wheels .venv-3.* .venv-bench-3.* build dist src/*.egg-info packages/*/src/*.egg-info packages/*/build .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 .venv/.installed: $(INSTALLED_FROM)
 	@tools/bootstrap "$(PYTHON)" .venv ask,notebook,jupyter,inputs,sets,nano,test
 
 .venv-all/.installed: $(INSTALLED_FROM)
-	@tools/bootstrap "$(PYTHON)" .venv-all ask,notebook,jupyter,mcp,inputs,sets,teach,nano,scale,test-all
+	@tools/bootstrap "$(PYTHON)" .venv-all ask,notebook,jupyter,mcp,inputs,sets,teach,nano,scale,test-all $(PACKAGES)
 
 # Light: no torch, no Jupyter.
 .venv-demo/.installed: $(INSTALLED_FROM)
@@ -167,7 +171,7 @@ clean:
 	@tools/bootstrap "$(PYTHON)" .venv-wheels wheels
 
 .venv-%/.installed: $(INSTALLED_FROM)
-	@tools/bootstrap "$$(tools/find-python $*)" .venv-$* test
+	@tools/bootstrap "$$(tools/find-python $*)" .venv-$* test $(PACKAGES)
 
 .venv-bench-%/.installed: $(INSTALLED_FROM)
 	@tools/bootstrap "$$(tools/find-python $*)" .venv-bench-$* bench

@@ -38,9 +38,6 @@ def _run(rows: list[Row]) -> Iterator[str]:
     measured = [row for row in rows if "wall_s" in row]
     if measured:
         yield _measured(measured)
-    simulated = [row for row in rows if "efficiency" in row]
-    if simulated:
-        yield _simulated(rows)
     for row in rows:
         if "differ" in row:
             told = ", ".join(f"{ways}: {count}" for ways, count in row["differ"].items())
@@ -82,15 +79,3 @@ def _one(what: str, row: Row) -> str:
         return f"Started again when it was whole: {row['wall_s']:.1f} s, {row['cpu_s']:.1f} s of CPU."
     driver, worker = f"{row['driver_mb']:.0f} MB", f"{row['worker_mb']:.0f} MB"
     return f"{row['programs']:,} of them, local pool: driver {driver}, largest process under it {worker}."
-
-
-def _simulated(rows: list[Row]) -> str:
-    lines, programs = [], 0
-    for row in rows:
-        if "size" in row:  # what was assumed of the rows that follow
-            programs = row["programs"]
-        if "efficiency" in row:
-            nodes, lost = f"{row['nodes']:,}", f"{row['shards_lost']:,}"
-            efficiency, minutes = f"{row['efficiency']:.2f}", number(row["hours"] * 60)
-            lines.append([f"{programs:,}", nodes, efficiency, minutes, lost])
-    return table(["programs, simulated", "nodes", "efficiency", "minutes", "shards lost"], lines)

@@ -1,9 +1,9 @@
 """What jobs in shards cost beside the bare recorder, and how far they go: `benchmarks/scale.py --help`.
 
 Everything is measured in one run, in turn: the recorder into a folder, the local pool, Ray; with small calls,
-or with the programs of sources. Memory is that of the driver and of the largest process under it. What needs
-more nodes than there are is simulated (`_simulation`). What is printed are JSON texts, a line each; with
---publish and files that hold such lines a page gets the tables of them, and nothing is measured.
+or with the programs of sources. Memory is that of the driver and of the largest process under it. It
+prints JSON texts, a line each; with --publish and files that hold such lines a page gets the tables of them,
+and nothing is measured.
 """
 
 import argparse
@@ -20,7 +20,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,6 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks._measure import peak_rss
 from benchmarks._page import machine, published
 from benchmarks._scale_page import BEGIN, END, page
-from benchmarks._simulation import Assumptions, simulate
 from deskcheck import corpus
 from deskcheck.recorder.job import record_job
 from deskcheck.recorder.programs import record_programs
@@ -214,12 +212,6 @@ def main() -> None:
         help="programs of these (p3: its puzzles), up to --programs",
     )
     parser.add_argument("--driver", type=int, metavar="COUNT", help="the driver alone, of a job of so many")
-    parser.add_argument("--simulate", action="store_true", help="the simulation alone")
-    parser.add_argument("--shard-s", type=float, default=Assumptions.shard_s)
-    parser.add_argument("--processors", type=int, default=Assumptions.processors, help="of a node")
-    parser.add_argument("--plan-s", type=float, default=Assumptions.plan_s)
-    parser.add_argument("--before-s", type=float, default=Assumptions.before_s)
-    parser.add_argument("--driver-s", type=float, default=Assumptions.driver_s)
     parser.add_argument(
         "--one", nargs=4, metavar=("WHAT", "COUNT", "FOLDER", "WORKERS"), help=argparse.SUPPRESS
     )
@@ -244,20 +236,6 @@ def main() -> None:
     if args.driver:
         for row in driver_alone(args.driver):
             print(json.dumps(row))
-        return
-    if args.simulate:
-        for count in (10_000_000, 100_000_000):
-            given = Assumptions(
-                programs=count,
-                processors=args.processors,
-                shard_s=args.shard_s,
-                driver_s=args.driver_s,
-                plan_s=args.plan_s,
-                before_s=args.before_s,
-            )
-            print(json.dumps(asdict(given)))
-            for nodes in (1, 10, 100, 1000):
-                print(json.dumps(simulate(nodes, given)))
         return
     ways = args.ways.split(",")
     found: dict[str, list[dict[str, Any]]] = {way: [] for way in ways}

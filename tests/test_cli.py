@@ -580,20 +580,8 @@ def test_an_interrupt_is_told_of_everywhere(folder: Path) -> None:
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "interrupted\n")
 
 
-def test_what_is_kept_of_a_job_is_said_once(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Ctrl-C while a job is copied, and SIGTERM while one is made: one sentence."""
-
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    for command in ("push", "pull"):
-        monkeypatch.setattr(f"deskcheck.scale.remote.{command}", interrupted)
-        places = ("runs", "file:///there")
-        ran = deskcheck("runs", command, *(places if command == "push" else reversed(places)), cwd=folder)
-        kept = "stopped: shards that were copied count; the same command goes on from there\n"
-        assert (ran.returncode, ran.stderr) == (130, kept)
+def test_what_is_kept_of_a_job_is_said_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """SIGTERM while a job is made: one sentence."""
     with pytest.raises(SystemExit), job_progress(folder / "runs", quiet=True):
         sys.exit(143)
     assert len(capsys.readouterr().err.splitlines()) == 1

@@ -34,6 +34,8 @@ ORDER = [
     "cli",
     "failures",
 ]
+COMPANIONS = sorted((ROOT / "packages").glob("*/src/*/"))
+"""Packages of distributions in packages/."""
 GUEST = {"recording", "tracer"}
 """What runs inside the watched process: standard library only, but for the file of recordings."""
 
@@ -70,6 +72,20 @@ def test_imports_run_one_way() -> None:
     assert below == {}
 
 
+def test_deskcheck_imports_no_companion() -> None:
+    """Packages in packages/ import deskcheck; neither deskcheck nor another of them imports one."""
+    names = {package.name for package in COMPANIONS}
+    assert "deskcheck_levels" in names
+    wrong = {
+        (str(path.relative_to(ROOT)), name)
+        for package in (PACKAGE, *COMPANIONS)
+        for path in package.rglob("*.py")
+        for name in imports(path)
+        if name.partition(".")[0] in names - {package.name}
+    }
+    assert wrong == set()
+
+
 def test_the_guest_brings_only_the_standard_library() -> None:
     """Tracer and recording import nothing from outside, but for pyarrow in what reads and writes files."""
     foreign = {
@@ -82,18 +98,19 @@ def test_the_guest_brings_only_the_standard_library() -> None:
     assert foreign == {(name, "pyarrow") for name in ("schema.py", "spool.py", "writer.py", "reader.py")}
 
 
-def rooms() -> dict[str, dict[str, set[str]]]:
-    """Folders of the package, each with the folders that its files import, and by which file of ours."""
+def rooms(package: Path) -> dict[str, dict[str, set[str]]]:
+    """Folders of a package, each with the folders that its files import, and by which file of ours."""
     found: dict[str, dict[str, set[str]]] = {}
-    modules = {".".join(path.relative_to(PACKAGE).with_suffix("").parts) for path in FILES}
-    for path in FILES:
+    files = [path for path in sorted(package.rglob("*.py")) if path not in ENTRANCES]
+    modules = {".".join(path.relative_to(package).with_suffix("").parts) for path in files}
+    for path in files:
         if path.name == "__init__.py":  # the front of a concept hands out what its rooms hold
             continue
-        own = ".".join(path.relative_to(PACKAGE).parts[:-1])
+        own = ".".join(path.relative_to(package).parts[:-1])
         for node in statements(path):
-            if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("deskcheck."):
+            if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith(f"{package.name}."):
                 continue
-            base = (node.module or "").removeprefix("deskcheck.")
+            base = (node.module or "").removeprefix(f"{package.name}.")
             for name in {f"{base}.{alias.name}" for alias in node.names}:
                 module = name if name in modules else base
                 room = module.rpartition(".")[0] if module in modules else module
@@ -102,8 +119,9 @@ def rooms() -> dict[str, dict[str, set[str]]]:
     return found
 
 
-def test_no_two_rooms_import_each_other() -> None:
-    found = rooms()
+@pytest.mark.parametrize("package", [PACKAGE, *COMPANIONS], ids=lambda package: package.name)
+def test_no_two_rooms_import_each_other(package: Path) -> None:
+    found = rooms(package)
     assert [
         (one, other, found[one][other], found[other][one])
         for one in found
@@ -126,7 +144,9 @@ _FILE_OR_FOLDER = re.compile(r"`((?:[\w.-]+/)*[\w-]+\.(?:py|[ch]|md)|(?:[\w-]+/)
 def test_what_the_map_names_is_there(page: str) -> None:
     """Each file and folder in code marks, from the package, from the repository, or as the end of a path."""
     known = {
-        f"/{path.relative_to(ROOT)}" for top in ("src", "tests", "docs") for path in (ROOT / top).rglob("*")
+        f"/{path.relative_to(ROOT)}"
+        for top in ("src", "tests", "docs", "packages")
+        for path in (ROOT / top).rglob("*")
     }
     named = {name.rstrip("/") for name in _FILE_OR_FOLDER.findall((ROOT / page).read_text())}
     named = {name for name in named if not name.startswith("deskcheck/")}  # names of models and tasks

@@ -45,7 +45,7 @@ from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording import Program
 from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.confinement import Confinement
-from deskcheck.scale.manifest import parse_lines
+from deskcheck.scale.manifest import claims
 from deskcheck.scale.place import Place
 from deskcheck.scale.plan import read_plan
 from deskcheck.view.beside import first_mistake
@@ -441,7 +441,7 @@ READERS = [
     Reader("plan.json", _plan, _text(json.dumps(JOB))),
     Reader(
         "manifest.jsonl",
-        lambda path: [*parse_lines(path.read_text("utf-8", "replace"))],
+        lambda path: claims(Place(path.parent)),
         _rows({"shard": "a"}),
     ),
     Reader("pyproject.toml", _project("pyproject.toml"), _text(TOML)),

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from deskcheck.extensions import COMPANIONS
 from tests.command import PROCESS
 
 ROOT = Path(__file__).parents[1]
@@ -46,11 +47,30 @@ def test_the_source_distribution_has_what_its_tests_read() -> None:
         re.findall(r"^(?:graft|recursive-include) (\S+)", (ROOT / "MANIFEST.in").read_text(), re.MULTILINE)
     )
     folders = {path.name for path in ROOT.iterdir() if path.is_dir() and any(path.rglob("*.py"))}
-    ours = {"tests", "docs", "examples", "benchmarks", "tools", "src"}
+    ours = {"tests", "docs", "examples", "benchmarks", "tools", "src", "packages"}
     assert ours <= named
     assert {name for name in folders if not re.match(r"\.|build|dist|runs|__pycache__", name)} - named <= {
         "jupyter-config"
     }
+
+
+def test_every_package_beside_deskcheck_is_known_to_the_tools() -> None:
+    """Its folder is named where `make` installs and tests it, where pytest and mypy look for modules, and in the hint
+    for those who lack it; it depends on deskcheck and ships its licence."""
+    folders = {path.parent.name: path.parent for path in (ROOT / "packages").glob("*/pyproject.toml")}
+    assert "deskcheck-levels" in folders
+    named = re.search(r"^PACKAGES = (.+)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    assert named is not None
+    assert sorted(named[1].split()) == sorted(folders)
+    assert folders.keys() == COMPANIONS.keys()
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
+    for name, folder in folders.items():
+        assert f"packages/{name}" in settings["pytest"]["ini_options"]["pythonpath"]
+        assert {f"packages/{name}", f"packages/{name}/src"} <= {*settings["mypy"]["mypy_path"]}
+        project = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]
+        assert project["name"] == name
+        assert "deskcheck" in project["dependencies"]
+        assert (folder / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 
 
 @pytest.fixture(scope="module")

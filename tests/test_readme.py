@@ -15,6 +15,7 @@ from tests.command import deskcheck
 from tests.pages import PAGES, README, ROOT, blocks, rows, said_commands
 
 TUTORIALS = ROOT / "docs" / "tutorials"
+COMPANIONS = sorted((ROOT / "packages").rglob("*.md"))
 GENERATED = {"cli.md", "api.md"}
 """Pages that tools/docs writes."""
 
@@ -160,7 +161,7 @@ def test_readme_is_short() -> None:
 
 def test_prose_is_not_wide() -> None:
     """At most 100 characters a line, but in tables, code and headings."""
-    places = [*PAGES, *ROOT.glob("*.md"), *(ROOT / "src").rglob("*.md"), ROOT / "lab" / "log.md"]
+    places = [*PAGES, *ROOT.glob("*.md"), *(ROOT / "src").rglob("*.md"), *COMPANIONS, ROOT / "lab" / "log.md"]
     wide = []
     for page in places:
         prose = re.sub(r"(?ms)^( *)```.*?^\1```$", lambda code: "\n" * code[0].count("\n"), page.read_text())
@@ -174,7 +175,7 @@ def test_every_command_can_be_given() -> None:
     """Each that a page shows exists, and so does each of its options; values have the right type."""
     tree = get_command(app)
     wrong, count = [], 0
-    for page in PAGES:
+    for page in [*PAGES, *COMPANIONS]:
         for words in said_commands(page):
             count += 1
             command: Any = tree
@@ -194,7 +195,7 @@ def test_every_command_can_be_given() -> None:
 def test_commands_in_sentences_exist() -> None:
     tree = get_command(app)
     unknown = []
-    for page in PAGES:
+    for page in [*PAGES, *COMPANIONS]:
         for said in re.findall(r"`deskcheck ((?:[a-z]+ ?){1,3})", page.read_text()):
             group: Any = tree
             for word in said.split():
@@ -209,7 +210,7 @@ def test_commands_in_sentences_exist() -> None:
 
 def test_every_linked_file_exists() -> None:
     """No link between pages leads nowhere. `make docs` checks headings, too."""
-    for page in [*PAGES, *(ROOT / "lab").rglob("*.md"), ROOT / "CONTRIBUTING.md"]:
+    for page in [*PAGES, *COMPANIONS, *(ROOT / "lab").rglob("*.md"), ROOT / "CONTRIBUTING.md"]:
         targets = re.findall(r"\]\(([^)\s#]+)(?:#[^)]*)?\)", page.read_text())
         wanted = [t for t in targets if ":" not in t and Path(t).name not in GENERATED]
         assert [t for t in wanted if not (page.parent / t).exists()] == [], page
@@ -218,7 +219,7 @@ def test_every_linked_file_exists() -> None:
 def test_no_marks_of_a_merge_are_left() -> None:
     """Neither in a text nor in a program."""
     places = [*PAGES, *ROOT.glob("*.md"), *(ROOT / "lab").glob("*.md")]
-    places += [path for name in ("src", "tests", "tools") for path in (ROOT / name).rglob("*.py")]
+    places += [path for name in ("src", "tests", "tools", "packages") for path in (ROOT / name).rglob("*.py")]
     assert [
         path for path in places if re.search(r"(?m)^(<{7}|>{7}) ", path.read_text("utf-8", "replace"))
     ] == []

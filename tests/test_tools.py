@@ -213,6 +213,9 @@ def test_a_change_names_the_tests_that_it_touches(changed: Any) -> None:
     assert changed.touched(["tests/ask/test_run.py"], files) == ["tests/ask/test_run.py"]
     assert "tests/tracer/test_native.py" in changed.touched(["src/deskcheck/tracer/c/emit.h"], files)
     assert "tests/test_readme.py" in changed.touched(["README.md"], files)
+    level = changed.touched(["packages/deskcheck-levels/src/deskcheck_levels/paper/cells.py"], files)
+    assert "packages/deskcheck-levels/tests/levels/test_paper.py" in level, "of a package of packages/"
+    assert "tests/teach/test_nano.py" not in level
     assert len(changed.touched(["pyproject.toml"], files)) > 130
     called = changed.touched(["src/deskcheck/tracer/call.py"], files)
     assert "tests/tracer/test_whole_call.py" in called, "`deskcheck.trace` is found on first use"

@@ -8,16 +8,46 @@ A package adds to a registry by an entry point in the group ``deskcheck.KIND``:
 or, in a process of its own, by `Registry.register`. Entry points are looked at when something is asked for
 that deskcheck does not have itself, or when all are listed. One that cannot be loaded is passed over with a
 warning; asked for by its name, it is an error that says why.
+
+`COMPANIONS` are the packages of this project itself that do so. They are installed separately.
 """
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
 from typing import Any, Generic, Protocol, TypeVar
 
 from deskcheck.errors import InputError
 
 _log = logging.getLogger(__name__)
+
+COMPANIONS: Mapping[str, frozenset[str]] = {
+    "deskcheck-levels": frozenset({"alone", "processor", "reader"}),
+}
+"""Package in the folder ``packages`` of this project -> names of levels and of providers that it adds."""
+
+
+def missing_companion(name: str, purpose: str) -> InputError | None:
+    """The error that says how to install the companion package which adds a name.
+
+    None where no companion adds it, or where the package is installed. purpose: what was asked for, as in
+    ``Stepping at --level reader``.
+    """
+    for package, names in COMPANIONS.items():
+        if name in names and not _is_installed(package):
+            return InputError(
+                f"{purpose} needs the package {package}, which is not installed. "
+                f"Install it from a checkout of deskcheck: pip install ./packages/{package}"
+            )
+    return None
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        distribution(package)
+    except PackageNotFoundError:
+        return False
+    return True
 
 
 class Named(Protocol):

@@ -180,6 +180,12 @@ def test_scores_can_be_reported(questions: Path, tmp_path: Path, samples: bool) 
     assert sum(score.unanswered for score in scores.scores) > 0
 
     read_logs([tmp_path])  # a folder above does, too
+    (moved := tmp_path / "moved").mkdir()  # its questions may go with it
+    path.rename(moved / path.name)
+    (tmp_path / "out").rename(moved / "out")
+    assert len(read_logs([moved / "out"]).results) == len(results)
+    (moved / path.name).rename(path)
+    (moved / "out").rename(tmp_path / "out")
     path.rename(tmp_path / "elsewhere")
     with pytest.raises(InputError, match="are not there any more"):
         read_logs([tmp_path / "out"])

@@ -45,21 +45,3 @@ def test_recorder_and_pool_are_compared_and_published(tmp_path: Path) -> None:
     assert f"Programs: generated:3 {rows[1]['programs']}." in text
     assert "recorder, two threads" in text
     assert "4 of them, local pool" in text
-
-
-def test_what_is_simulated_loses_nothing() -> None:
-    """Nothing lost and no driver: only the last shards cost; with losses it takes longer, never less than the work."""
-    sys.path.insert(0, str(TOP))
-    try:
-        from benchmarks._simulation import Assumptions, simulate
-    finally:
-        sys.path.remove(str(TOP))
-    free = Assumptions(programs=200_000, plan_s=0, driver_s=0, lost_an_hour=0, processors=4)
-    one = simulate(1, free)
-    assert one["shards_lost"] == 0
-    assert 0.99 < one["efficiency"] <= 1
-    lossy = simulate(10, Assumptions(programs=2_000_000, processors=4, lost_an_hour=2.0))
-    assert lossy["shards_lost"] > 0
-    assert (
-        lossy["efficiency"] < simulate(10, Assumptions(programs=2_000_000, processors=4))["efficiency"] <= 1
-    )

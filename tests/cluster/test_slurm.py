@@ -19,7 +19,7 @@ SOURCE = ("generated:60,inputs=1,difficulty=1", "--shards", "5", "--no-repeat")
 
 
 class Slurm:
-    """The script's surroundings: variables, a folder, and `scontrol`, of which is kept what it was asked for."""
+    """The script's surroundings: variables, a folder, `aws`, and `scontrol`, of which is kept what it was asked for."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -29,6 +29,9 @@ class Slurm:
         scontrol = commands / "scontrol"
         scontrol.write_text(f'#!/bin/sh\necho "$@" >> {self.asked}\n')
         scontrol.chmod(0o755)
+        aws = commands / "aws"  # between folders, as `aws s3 sync FROM TO --exclude .lock`
+        aws.write_text('#!/bin/sh\nmkdir -p "$4" && cp -a "$3"/. "$4" && rm -f "$4"/.lock\n')
+        aws.chmod(0o755)
         self.variables = {
             **os.environ,
             "PATH": f"{commands}:{Path(sys.executable).parent}:{os.environ['PATH']}",
@@ -69,7 +72,7 @@ class Slurm:
 def test_a_job_whose_time_is_up_goes_back_into_the_queue_and_on(tmp_path: Path) -> None:
     """At SIGTERM what is whole stays and the job is queued again; started again, also on a node with an empty disk,
     it does the rest. The result is that of a job that nothing happened to."""
-    slurm, remote = Slurm(tmp_path), f"file://{tmp_path}/remote"
+    slurm, remote = Slurm(tmp_path), str(tmp_path / "remote")
     first, second = tmp_path / "node1", tmp_path / "node2"
     said = slurm.stop(first, DESKCHECK_REMOTE=remote)
     assert slurm.asked.read_text() == "requeue 4711\n"

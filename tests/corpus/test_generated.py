@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from deskcheck.corpus import programs
-from deskcheck.corpus.coverage import constructs, coverage, run_lengths
 from deskcheck.corpus.generated import HIGHEST, LANGUAGE, LEVELS, Made, program_text
 from deskcheck.notation import moments, state_text
 from deskcheck.recorder.programs import record_programs
 from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording import InputError, Program
 from deskcheck.recording.reader import Recordings
+from tests.corpus.constructs import constructs, coverage, run_lengths
 from tests.sample import spread
 
 DIGEST = "e78c8f8a565c4826"

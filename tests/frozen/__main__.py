@@ -105,8 +105,7 @@ def left_out(steps: Sequence[Step], work: Path) -> dict[str, str]:
 def _writes(step: Step) -> set[str]:
     """What a step makes or changes, as the arguments of later steps name it."""
     after_out = {value for option, value in pairwise(step.arguments) if option == "--out"}
-    pushed = {value for value in step.arguments if value.startswith("file://")}
-    return after_out | pushed | {output.files.partition("/")[0] for output in step.outputs}
+    return after_out | {output.files.partition("/")[0] for output in step.outputs}
 
 
 if __name__ == "__main__":

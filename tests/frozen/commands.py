@@ -129,8 +129,6 @@ STEPS = (
          recordings("job")),
     Step("status", ("runs", "status", "job"), terminal=True),
     Step("status-json", ("runs", "status", "job", "--failures", "--verify", "--json")),
-    Step("push", ("runs", "push", "job", "file://{work}/remote", "--json")),
-    Step("pull", ("runs", "pull", "file://{work}/remote", "pulled", "--json")),
     Step("compact", ("runs", "compact", "job", "--shards", "20", "--json"), recordings("job")),
     Step("check", ("runs", "check", "crux"), terminal=True),
     Step("check-json", ("runs", "check", "crux", "--json")),

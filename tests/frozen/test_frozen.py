@@ -44,7 +44,7 @@ def test_some_steps_bring_those_that_they_read() -> None:
 
     assert names("list,list-json") == ["list", "list-json"]
     assert names("score") == ["record-calls", "questions", "score"]
-    assert names("pull") == ["job", "push", "pull"]
+    assert names("compact") == ["job", "compact"]
     assert names("ask-again") == ["record-calls", "cruxeval", "ask", "ask-again"]
     assert names("*") == [step.name for step in STEPS if step.share is not Share.MORE]
     with pytest.raises(SystemExit, match="no step is called lists"):

@@ -329,7 +329,6 @@ function Report({ facts }: { facts: Facts }): JSX.Element {
           </details>,
         ])}
         {section("usage", sheet("usage"))}
-        {section("energy", sheet("energy"))}
         {section("excluded", sheet("excluded"))}
       </main>
       <dialog ref={dialog} aria-labelledby="copy-title" class="copying">

@@ -37,7 +37,6 @@ from deskcheck.ask.questions.settings import Sampling
 from deskcheck.ask.questions.shots import with_shots
 from deskcheck.ask.results.asked import Key
 from deskcheck.ask.results.effects import by_sample
-from deskcheck.ask.results.energy import metered
 from deskcheck.ask.results.folder import (
     LOGS,
     Contents,
@@ -486,12 +485,9 @@ def _put(
     try:
         with now_in(begun, folder.resolve()):
             tasks = _tasks(asked, begun, card, settings)
-            resumed = any((folder / LOGS).glob("*.eval"))
-            with metered() as meter:
-                logs = _inspected(
-                    tasks, models, folder, _total(asked, models, settings), settings.generation, telling
-                )
-                energy = meter.energy(whole=not resumed)
+            logs = _inspected(
+                tasks, models, folder, _total(asked, models, settings), settings.generation, telling
+            )
     finally:
         forget(runs)
         for samples, _ in asked.values():
@@ -518,7 +514,7 @@ def _put(
             "The same command sends them again."
         )
     else:  # the run is over
-        write_results(results, folder, {**card, "energy": energy.to_dict()})
+        write_results(results, folder, card)
     return results
 
 

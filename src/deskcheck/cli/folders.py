@@ -1,83 +1,12 @@
-"""Commands of `runs` that write other folders: `push`, `pull`, `dedup` and `export`."""
+"""Commands of `runs` that write other folders: `dedup` and `export`."""
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from deskcheck.cli.common.output import Json, progress_bar, say, says_when_interrupted
-
-Uri = Annotated[
-    str,
-    typer.Argument(
-        metavar="URI",
-        help="As s3://bucket/runs/big, gs://..., hdfs://..., file:///...; options of S3 after a ?, as "
-        "?endpoint_override=HOST:PORT&scheme=http&region=NAME.",
-    ),
-]
-Verify = Annotated[
-    bool,
-    typer.Option(
-        "--verify", help="Read what is already there, compare its hashes, and copy again what differs."
-    ),
-]
-
-
-def push(
-    folder: Annotated[Path, typer.Argument(help="The folder of a job: the --out of `record --shards`.")],
-    uri: Uri,
-    verify: Verify = False,
-    as_json: Json = False,
-) -> None:
-    """Copy the finished shards of a job that are not there yet to a remote folder, even while it runs.
-
-    Exit status: 0 all is well, 1 --verify found files that were changed, and replaced them."""
-    from deskcheck.scale.remote import push
-
-    with _progress(as_json) as tell:
-        done = push(folder, uri, verify=verify, progress=tell)
-    _print(done, as_json, "there")
-
-
-def pull(
-    uri: Uri,
-    folder: Annotated[Path, typer.Argument(help="A new folder, or one with some of the same job.")],
-    verify: Verify = False,
-    as_json: Json = False,
-) -> None:
-    """Copy shards of a job that are not here yet from a remote folder; the job's command can then continue.
-
-    Exit status: 0 all is well, 1 --verify found files that were changed, and replaced them."""
-    from deskcheck.scale.remote import pull
-
-    with _progress(as_json) as tell:
-        done = pull(uri, folder, verify=verify, progress=tell)
-    _print(done, as_json, "here")
-
-
-@contextmanager
-def _progress(quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    stopped = "stopped: shards that were copied count; the same command goes on from there"
-    with progress_bar(quiet) as advance, says_when_interrupted(stopped):
-        yield lambda done, of: advance("shards", done, of)
-
-
-def _print(done: Any, as_json: bool, where: str) -> None:
-    if as_json:
-        print(json.dumps(done.to_dict()))
-    else:
-        print(
-            f"{done.shards} shards copied, {done.size_bytes / 1e6:.1f} MB; {done.there} were {where} already"
-        )
-        if done.changed:
-            print(f"changed {where}, and replaced: {', '.join(done.changed)}")
-        if not done.whole:
-            print(f"the job is not whole {where}: {done.planned} shards are planned")
-    if done.changed:
-        raise typer.Exit(1)
+from deskcheck.cli.common.output import Json, progress_bar, say
 
 
 def dedup(

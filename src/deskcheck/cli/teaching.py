@@ -11,14 +11,14 @@ import typer
 from rich.table import Table
 
 from deskcheck.ask.settings import named
-from deskcheck.cli import levels
 from deskcheck.cli.common.jobs import Work, job_progress, print_job
-from deskcheck.cli.common.options import Panel, refuse_others, with_options
+from deskcheck.cli.common.options import Panel, refuse_others, settings_from_options, with_options
 from deskcheck.cli.common.output import (
     Json,
     progress_bar,
     refuse_unwritable,
     say,
+    say_row,
     says_when_interrupted,
 )
 from deskcheck.cli.common.tables import print_steps, with_interval
@@ -26,18 +26,14 @@ from deskcheck.errors import InputError, MissingExtra, RecordingError
 from deskcheck.files import write_file
 from deskcheck.scale.spread import Spread
 from deskcheck.settings import Setting
-from deskcheck.teach.alone.settings import AloneTraining
 from deskcheck.teach.lessons.settings import LessonSettings
-from deskcheck.teach.levels import Level
-from deskcheck.teach.processor.settings import ProcessorTraining
-from deskcheck.teach.reader.settings import ReaderTraining
+from deskcheck.teach.levels.registry import ALONE, level_of, step_at
 from deskcheck.teach.settings import ModelSize, Training, Tuning
 from deskcheck.terminal import console_out
 
 NOTHING, FURTHER = "From nothing", "Further, with --model"
-OPERATIONS = "Operations, with --steps-of"
-READING = "Lines, with --steps-of and --level reader"
-WORKING = "Steps with their working, with --steps-of and --level alone"
+STEPS_OF = "Single steps, with --steps-of"
+DEFAULT_LEVEL = "processor"
 
 
 @with_options
@@ -140,7 +136,8 @@ class _TeachOptions:
         str | None,
         Setting(
             "Instead of LESSONS: computed single operations, as often as they occur in the programs of this "
-            "source, and random ones. Trains a model of the level processor, or of another --level.",
+            "source, and random ones. Trains a model of the level processor, or of another --level. Needs "
+            "the package deskcheck-levels.",
             metavar="GENERATOR",
         ),
     ] = None
@@ -161,7 +158,7 @@ Out = Annotated[
     Path, typer.Option("--out", help="Folder for the model, its metrics, and the state to continue from.")
 ]
 TaughtLevel = Annotated[
-    Level, typer.Option(help="With --steps-of: which level's model.", rich_help_panel=OPERATIONS)
+    str, typer.Option(help="With --steps-of: processor, reader or alone.", rich_help_panel=STEPS_OF)
 ]
 
 
@@ -172,18 +169,8 @@ def teach(
     out: Out,
     nothing: Annotated[Callable[[], _FromNothing], Panel(NOTHING, "a model from nothing, without --model")],
     tuning: Annotated[Callable[[], Tuning], Panel(FURTHER, "training a model further; name it with --model")],
-    operations: Annotated[
-        Callable[[], ProcessorTraining], Panel(OPERATIONS, "operations, with --steps-of GENERATOR")
-    ],
-    reading: Annotated[
-        Callable[[], ReaderTraining], Panel(READING, "a reader, with --steps-of GENERATOR --level reader")
-    ],
-    working: Annotated[
-        Callable[[], AloneTraining],
-        Panel(WORKING, "a model that works steps out, with --steps-of GENERATOR --level alone"),
-    ],
     options: Annotated[_TeachOptions, Panel(None)],
-    level: TaughtLevel = Level.PROCESSOR,
+    level: TaughtLevel = DEFAULT_LEVEL,
 ) -> None:
     """Train a model on lessons. To continue a run that was stopped, give the same command again."""
     # OpenMP reads it when torch is imported. Threads that spin while they wait take the time of other work.
@@ -191,14 +178,9 @@ def teach(
     if options.steps_of is not None:
         if lessons is not None or options.model is not None:
             raise InputError("--steps-of: makes its own lessons and model: leave LESSONS and --model out.")
-        ways: dict[Level, tuple[str, Callable[..., None], Callable[[], Any]]] = {
-            Level.PROCESSOR: (OPERATIONS, levels.teach_steps_of, operations),
-            Level.READER: (READING, levels.teach_reader, reading),
-            Level.ALONE: (WORKING, levels.teach_alone, working),
-        }
-        panel, train, settings = ways[level]
-        refuse_others(panel)
-        train(options.steps_of, out, settings(), any_licence=options.any_licence)
+        taught = level_of(level)
+        training = settings_from_options(taught.settings)
+        taught.teach(options.steps_of, out, training, any_licence=options.any_licence)
     else:
         folder = _named(lessons, level)
         refuse_others(NOTHING if options.model is None else FURTHER)
@@ -206,12 +188,12 @@ def teach(
     print(f"trained: {out}")
 
 
-def _named(lessons: Path | None, level: Level) -> Path:
+def _named(lessons: Path | None, level: str) -> Path:
     """The folder that was named. Raises InputError where none was, and for a level that needs none."""
     if lessons is None:
         raise InputError("LESSONS is missing: name a folder of lessons or recordings, or give --steps-of.")
-    if level is Level.READER:
-        raise InputError("--level reader: goes with --steps-of GENERATOR, which makes its lessons.")
+    if level not in (DEFAULT_LEVEL, ALONE):
+        raise InputError(f"--level {level}: goes with --steps-of GENERATOR, which makes its lessons.")
     return lessons
 
 
@@ -269,7 +251,7 @@ def _teach_further(lessons: Callable[[int | None], Path], model: str, out: Path,
         context = context_of(model)
     except ImportError as error:
         raise MissingExtra(str(error.name), "teach", "Training a model") from error
-    tune(lessons(context), model, out, tuning=tuning, note=levels.tell_row)
+    tune(lessons(context), model, out, tuning=tuning, note=say_row)
 
 
 def _teach_from_nothing(lessons: Callable[[int | None], Path], out: Path, settings: _FromNothing) -> None:
@@ -285,7 +267,7 @@ def _teach_from_nothing(lessons: Callable[[int | None], Path], out: Path, settin
     config = ModelConfig.of(settings.size)
     open_device(device)
     run_folder.refuse_others(out, {"training": asdict(training)})
-    train(lessons(None), out, config=config, training=training, device=device, note=levels.tell_row)
+    train(lessons(None), out, config=config, training=training, device=device, note=say_row)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -313,9 +295,13 @@ class _StepSettings:
     explain: Annotated[
         bool, Setting("Explain the notation in each prompt: for models that were not taught it.")
     ] = False
-    level: Annotated[Level, Setting("How much a machine does for the model (`deskcheck help levels`).")] = (
-        Level.ALONE
-    )
+    level: Annotated[
+        str,
+        Setting(
+            "How much a machine does for the model (`deskcheck help levels`): alone; processor and reader "
+            "need the package deskcheck-levels."
+        ),
+    ] = ALONE
     budget: Annotated[
         int | None, Setting("Steps of a program, at most (1000; 10,000,000 at the other levels).", min=1)
     ] = None
@@ -354,15 +340,15 @@ def step(
     chosen = [recordings[id_]] if id_ is not None else list(_with_states(recordings))
     if not chosen:
         raise InputError(f"{runs}: has no recording with events to step through.")
-    if level is Level.ALONE:
+    if level == ALONE:
         _step_alone(chosen, settings, one=id_ is not None, as_json=as_json)
         return
     alone = (out, settings.each, settings.jump, settings.explain, settings.model_args)
     if alone != (None, None, "1", False, {}):
         raise InputError(
-            f"--out, --each, --jump, --explain and --model-arg: are for --level alone, not for {level.value}."
+            f"--out, --each, --jump, --explain and --model-arg: are for --level alone, not for {level}."
         )
-    levels.step_at(level, settings.model, chosen, settings.budget, one=id_ is not None, as_json=as_json)
+    step_at(level, settings.model, chosen, settings.budget, one=id_ is not None, as_json=as_json)
 
 
 def _step_alone(chosen: list[Any], settings: _StepSettings, *, one: bool, as_json: bool) -> None:

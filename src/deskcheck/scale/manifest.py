@@ -17,19 +17,14 @@ Line = dict[str, Any]
 ``finished``: docs/guides/jobs.md."""
 
 
-def read_manifest(place: Place, *, believed: bool = False) -> dict[str, Line]:
-    """The lines by shard. One that was cut off by a kill, or, unless they are `believed`, whose files are
-    gone or of another size, is not there: that shard is looked at again. One of a shard that is part of a
-    larger one is not there, either."""
-    found = {
-        line["shard"]: line
-        for line in parse_lines(manifest_text(place))
-        if (believed and "of" not in line) or _there(place, line)
-    }
-    return outermost(found)
+def read_manifest(place: Place) -> dict[str, Line]:
+    """The lines by shard. One that was cut off by a kill, or whose files are gone or of another size, is not
+    there: that shard is looked at again. One of a shard that is part of a larger one is not there, either."""
+    lines = (line for line in _parsed(_text(place)) if _there(place, line))
+    return _outermost({line["shard"]: line for line in lines})
 
 
-def manifest_text(place: Place) -> str:
+def _text(place: Place) -> str:
     """As it is; nothing where there is none."""
     if not place.manifest.exists():
         return ""
@@ -37,7 +32,7 @@ def manifest_text(place: Place) -> str:
         return read_text(place.manifest, "replace")
 
 
-def parse_lines(text: str) -> Iterator[Line]:
+def _parsed(text: str) -> Iterator[Line]:
     """The lines that are one: not what was cut off, nor what would name files outside of the folder."""
     for one in text.splitlines():
         try:
@@ -76,7 +71,7 @@ def _is_count(value: Any) -> bool:
 _COUNTS = ("programs", "events", "not_repeatable")
 
 
-def outermost(lines: dict[str, Line]) -> dict[str, Line]:
+def _outermost(lines: dict[str, Line]) -> dict[str, Line]:
     """Without those of shards that are part of larger ones."""
     parts = parts_of(lines)
     return {
@@ -116,7 +111,7 @@ def changed_files(place: Place) -> dict[str, list[str]]:
 
 def claims(place: Place) -> dict[str, Line]:
     """The lines by shard, whether their files are there or not."""
-    return outermost({line["shard"]: line for line in parse_lines(manifest_text(place))})
+    return _outermost({line["shard"]: line for line in _parsed(_text(place))})
 
 
 def _told(place: Place, line: Line) -> list[tuple[Path, str]]:
@@ -126,16 +121,16 @@ def _told(place: Place, line: Line) -> list[tuple[Path, str]]:
 def write_manifest(place: Place, lines: Iterable[Line]) -> None:
     """Write it anew."""
     with place.doing("write the manifest"):
-        write_whole(place.manifest, lines_text(lines))
+        write_whole(place.manifest, _lines_text(lines))
 
 
-def lines_text(lines: Iterable[Line]) -> str:
+def _lines_text(lines: Iterable[Line]) -> str:
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
 def add_line(place: Place, line: Line) -> None:
     with place.doing("write the manifest"), open(place.manifest, "a", encoding="ascii") as file:
-        file.write(lines_text([line]))
+        file.write(_lines_text([line]))
 
 
 @dataclass(slots=True)

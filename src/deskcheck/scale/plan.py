@@ -347,7 +347,7 @@ def read_plan(place: Place) -> Plan:
     """The plan of a folder, as far as it is made. Raises RecordingError where there is none."""
     try:
         told = read_json(read_file(place.job))
-        return as_plan(told, None if told.get("whole", True) else _planned(place))
+        return _as_plan(told, None if told.get("whole", True) else _planned(place))
     except (FileNotFoundError, NotADirectoryError):
         raise RecordingError(
             f"{place.folder}: no job was begun here: `deskcheck record ... --shards N --out FOLDER` "
@@ -360,7 +360,7 @@ def read_plan(place: Place) -> Plan:
         ) from error
 
 
-def as_plan(told: dict[str, Any], shards: list[list[Any]] | None = None) -> Plan:
+def _as_plan(told: dict[str, Any], shards: list[list[Any]] | None) -> Plan:
     """What a job.json says. shards: those of a plan that is not whole. What it lacks, or is not, is a
     ValueError, KeyError, TypeError or AttributeError."""
     kinds = {"kind": (str,), "settings": (dict,), "started": (int, float), "whole": (bool,)}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from deskcheck.ask.inspect.settings import Generation
 from deskcheck.ask.methods.solvers import named
+from deskcheck.extensions import missing_companion
 from deskcheck.recording import InputError, MissingExtra
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ def _model(get_model: "Callable[..., Model]", model: "str | Model", args: dict[s
             raise MissingExtra("openai", "ask", f"The model {model}") from error
         raise InputError(f"model {model}: {message}") from error
     except ValueError as error:
+        if companion := missing_companion(model.partition("/")[0], f"The model {model}"):
+            raise companion from error
         raise InputError(
             f"model {model}: {error} Models are named PROVIDER/MODEL, as openai/gpt-4o, hf/NAME or "
             "deskcheck/guess; https://inspect.aisi.org.uk/providers.html lists the providers."

@@ -7,8 +7,8 @@ from the samples, of all that is read together.
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -25,19 +25,16 @@ from deskcheck.recording import InputError
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Logs:
     """results: one for each question, view of the state, method and model, over all that was read. notes:
-    what was passed over, a sentence each. energy: of each run folder whose card has it, what `energy.Energy`
-    tells."""
+    what was passed over, a sentence each."""
 
     results: tuple[Result, ...]
     notes: tuple[str, ...]
-    energy: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 class _Read:
     def __init__(self) -> None:
         self.runs: dict[Key, list[Asked]] = {}
         self.notes: list[str] = []
-        self.energy: dict[str, Mapping[str, Any]] = {}
         self._places: set[Path] = set()
 
     def is_new(self, place: Path) -> bool:
@@ -152,7 +149,7 @@ def read_logs(paths: Sequence[str | os.PathLike[str]], *, cluster: str | None = 
     results = [*read.results()]
     if not results:
         raise InputError(f"{paths[0]}: there is nothing to report. " + " ".join(read.notes))
-    return Logs(results=tuple(results), notes=tuple(read.notes), energy=read.energy)
+    return Logs(results=tuple(results), notes=tuple(read.notes))
 
 
 def _run_folders(path: Path) -> list[Path]:
@@ -175,7 +172,6 @@ def _read_folder(folder: Path, read: _Read) -> None:
             usage.setdefault((used.question, used.state, used.solver, used.model), []).append(used)
     try:
         told = read_json(read_file(folder / "results.json"))
-        energy = (told.get("card") or {}).get("energy") if isinstance(told, dict) else None
         told = told["results"] if isinstance(told, dict) else told  # a list in 0.1.0 before its release
         keys = {
             (row["question"], row["state"], row["solver"], row["model"]): dict(row["excluded"])
@@ -183,8 +179,6 @@ def _read_folder(folder: Path, read: _Read) -> None:
         }
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{folder / 'results.json'}: cannot be read: {error}.") from error
-    if isinstance(energy, dict):
-        read.energy[str(folder)] = energy
     card = read_card(folder)
     started = seconds((card or {}).get("started"), folder / "results.json")
     for key in {**keys, **samples}:

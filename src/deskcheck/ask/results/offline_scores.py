@@ -80,8 +80,11 @@ def _questions(folder: Path) -> dict[str, Sample]:
     except (OSError, ValueError, KeyError, TypeError):
         raise InputError(f"{folder}: its scores are not whole: {told.name} is missing. {_AGAIN}") from None
     if not path.exists():
+        path = folder.resolve().parent / path.name  # moved together
+    if not path.exists():
         raise InputError(
-            f"{folder}: its questions, {path}, are not there any more. Put them back, or: {_AGAIN}"
+            f"{folder}: its questions, {asked['path']}, are not there any more. Put them back, or beside the "
+            f"folder, or: {_AGAIN}"
         )
     if Questions(path).digest_of_all() != digest:
         raise InputError(f"{folder}: {path} holds other questions than those that were scored. {_AGAIN}")

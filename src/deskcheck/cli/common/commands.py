@@ -15,8 +15,8 @@ from deskcheck.errors import DeskcheckError, InputError
 from deskcheck.terminal import visible
 
 _REMOTE = re.compile(r"(?:--[a-z-]+=)?((?:s3a?|gcs|gs|hdfs|viewfs|abfss?|file)://.*)", re.DOTALL)
-_TAKE_THEM = ("push", "pull")
-"""Of `deskcheck runs`."""
+_SECRET = re.compile(r"(?<=://)[^/@?]*:[^/@?]*@|\?.*")
+"""In a URI, what may be a password or a key."""
 
 
 ClickException: Any = next(k for k in typer.BadParameter.__mro__ if k.__name__ == "ClickException")
@@ -97,15 +97,11 @@ class Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         found = super().resolve_command(ctx, args)
-        if not (found[0] == "runs" and args[1:] and args[1] in _TAKE_THEM):
-            for argument in args[1:]:
-                if match := _REMOTE.fullmatch(argument):
-                    from deskcheck.scale.store import without_secrets
-
-                    uri = without_secrets(match[1])
-                    raise InputError(
-                        f"{uri}: `deskcheck {found[0]}` works in folders of this machine. Copy the folder of "
-                        f"a job from there first: deskcheck runs pull {uri} FOLDER; or there afterwards: "
-                        f"deskcheck runs push FOLDER {uri}"
-                    )
+        for argument in args[1:]:
+            if match := _REMOTE.fullmatch(argument):
+                raise InputError(
+                    f"{_SECRET.sub('', match[1])}: `deskcheck {found[0]}` works in folders of this machine. "
+                    "Copy the folder here with `aws s3 sync`, rclone or fsspec "
+                    "(docs/guides/object-stores.md)."
+                )
         return found

@@ -16,7 +16,7 @@ import types
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -38,6 +38,8 @@ class Panel:
 
 _given: ContextVar[Mapping[str, list[Panel]]] = ContextVar("_given", default=types.MappingProxyType({}))
 """The options that were given on the command line, with what they are of."""
+_values: ContextVar[Mapping[str, Any]] = ContextVar("_values", default=types.MappingProxyType({}))
+"""Flag -> value of the options that were set, on the command line or in pyproject.toml."""
 
 
 @dataclass(slots=True)
@@ -73,12 +75,17 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def expanded(ctx: typer.Context, **values: Any) -> None:
         given = {option.name: values.pop(option.name) for option in options.values()}
+        sources = {
+            flag: ctx.get_parameter_source(option.name).name  # type: ignore[union-attr]
+            for flag, option in options.items()
+        }
         told = {
-            option.flag: [panels[owner] for owner in option.owners]
-            for option in options.values()
-            if ctx.get_parameter_source(option.name).name == "COMMANDLINE"  # type: ignore[union-attr]
+            flag: [panels[owner] for owner in option.owners]
+            for flag, option in options.items()
+            if sources[flag] == "COMMANDLINE"
         }
         _given.set(told)
+        _values.set({flag: given[options[flag].name] for flag in options if sources[flag] != "DEFAULT"})
         for name, settings in classes.items():
             build = functools.partial(_built, settings, name, options, given)
             values[name] = build if name in later else build()
@@ -103,6 +110,23 @@ def refuse_others(*panels: str) -> None:
     for flag, owners in _given.get().items():
         if not {None, *panels} & {owner.name for owner in owners}:
             raise InputError(f"{flag}: is for {' and '.join(owner.those for owner in owners)}: leave it out.")
+
+
+S = TypeVar("S")
+
+
+def settings_from_options(settings: type[S]) -> S:
+    """Settings that are known only when the command runs, from those of its options that they have, too.
+
+    Raises InputError for any other option that was given on the command line, except the command's own.
+    """
+    options = _options({"": settings})
+    for flag, owners in _given.get().items():
+        if flag not in options and None not in {owner.name for owner in owners}:
+            raise InputError(f"{flag}: is for {' and '.join(owner.those for owner in owners)}: leave it out.")
+    values = _values.get()
+    built: S = _built(settings, "", options, {o.name: values.get(flag) for flag, o in options.items()})
+    return built
 
 
 def _options(classes: Mapping[str, type[Any]]) -> dict[str, _Option]:

@@ -181,6 +181,12 @@ def print_list(what: str, found: dict[str, str]) -> None:
             print(f"  ... and {len(found) - 10} more")
 
 
+def say_row(row: Mapping[str, Any]) -> None:
+    """A line of a training's curve, on standard error."""
+    shown = {name: f"{value:.4g}" if isinstance(value, float) else value for name, value in row.items()}
+    say("  ".join(f"{name} {value}" for name, value in shown.items()))
+
+
 def write_text(out: Path, text: str, opened: bool) -> None:
     """A page into a file, and into a browser."""
     size = write_file(out, [text])

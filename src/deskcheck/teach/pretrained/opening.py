@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.recording import InputError, MissingExtra
-from deskcheck.teach.alone.words import FILE as WORKING
-from deskcheck.teach.small.checkpoints import folder_of, open_checkpoint
+from deskcheck.teach.levels.registry import opened_by_a_level
+from deskcheck.teach.small.checkpoints import folder_of, is_checkpoint, open_checkpoint
 from deskcheck.teach.small.interpreter import StepModel
 from deskcheck.teach.small.runtime import GRAPH
 
@@ -49,14 +49,9 @@ def step_model(name: str, *, explain: bool, arguments: Mapping[str, Any]) -> Ite
 
 
 def _of_ours(folder: Path) -> StepModel:
-    """A model of deskcheck's: one that answers at once, or one that works its answers out."""
-    if not (folder / WORKING).is_file():
-        return open_checkpoint(folder)
-    try:
-        from deskcheck.teach.alone.stepping import AloneModels
-    except ImportError as error:
-        raise MissingExtra(str(error.name), "teach", f"Running the model in {folder}") from error
-    return AloneModels(folder)
+    """A model of deskcheck's: one that answers at once, or one that a level of another package trained."""
+    opened = None if is_checkpoint(folder) else opened_by_a_level(folder)
+    return open_checkpoint(folder) if opened is None else opened
 
 
 def _is_hugging_face(folder: Path) -> bool:

@@ -50,6 +50,11 @@ def folder_of(name: str | Path) -> Path:
     return Path(__file__).parents[1] / NANO if str(name) == NANO else Path(name)
 
 
+def is_checkpoint(folder: Path) -> bool:
+    """Whether a folder has a model that `open_checkpoint` opens."""
+    return any((folder / name).is_file() for name in (GRAPH, WEIGHTS))
+
+
 def open_checkpoint(name: str | Path, device: str = "cpu") -> Checkpoint:
     """The model of a folder that `deskcheck teach` or `export` wrote, or that the package brings,
     by its name ``nano``. A graph is run by ONNX Runtime, and needs no torch.

@@ -89,7 +89,6 @@ def report_of(
         *([slices_sheet(results, by)] if by else []),
         _failures_sheet(failures),
         _usage_sheet(results, prices or {}),
-        _energy_sheet(logs.energy),
         _excluded_sheet(results),
     ]
     idle = [column for column, says in _SAYS.items() if all(says(result) == "" for result in results)]
@@ -351,23 +350,6 @@ def _usage_sheet(results: Sequence[Result], prices: Prices) -> Sheet:
         rows=rows,
         note="Tokens as the provider counts them. Seconds of work, added up over samples that ran side by "
         "side. Dollars: of the prices that were given or that Inspect has; a dash where there are none.",
-    )
-
-
-def _energy_sheet(found: Mapping[str, Mapping[str, Any]]) -> Sheet:
-    rows: list[tuple[Any, ...]] = []
-    for folder, told in found.items():
-        joules = told.get("joules")
-        of = "the run" if told.get("whole") else "its last part: the run was gone on with"
-        rows.append((folder, joules, of if joules is not None else f"not known: {told.get('reason')}"))
-    return Sheet(
-        name="energy",
-        title="Energy of the machine",
-        columns=(Column(name="run"), Column(name="joules", format=",.1f"), Column(name="measured over")),
-        rows=rows,
-        note="What the processors and the memory of the machine took while the run lasted, as its kernel "
-        "counts it (RAPL): of all that ran on the machine, not of the run alone. Graphics cards are not in "
-        "it, nor is what a model takes that answers elsewhere.",
     )
 
 

@@ -1,0 +1,1 @@
+"""Small models that run programs, with much, little or no help of a machine: a research experiment."""

@@ -1,0 +1,253 @@
+"""A step as a lesson: what is asked, and the answer with its working, from the rules of the levels below.
+
+The operations of a line are those of `reader.teacher`, done by `reader.reading.ReadingMachine`; the way to
+the next line is the reader's; what an operation writes is the paper's. So nothing here says what Python
+means. `step` gives the next state too, from which a run goes on.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from deskcheck_levels.alone.text import (
+    AloneProgram,
+    AloneState,
+    Left,
+    edit_words,
+    left_words,
+)
+from deskcheck_levels.alone.words import BUILTINS, NUMBER, Words, value_words
+from deskcheck_levels.alone.working import Working, absolute
+from deskcheck_levels.machine.frames import OutsideLanguage
+from deskcheck_levels.reader.reading import Activation, ReadingMachine
+from deskcheck_levels.reader.teacher import Teacher, way, way_from
+from deskcheck_levels.reader.text import COMPARISONS, OPERATORS, SourceLine
+
+_CHANGES = frozenset(f"{op}=" for op in OPERATORS)
+
+
+class _Function:
+    """A builtin on the stack: nothing but its name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class Writer(ReadingMachine):
+    """A machine that does the operations of one line, and writes them down."""
+
+    def __init__(self) -> None:
+        self.working = Working()
+        super().__init__(Teacher(), self.working.arithmetic)
+        self.program: AloneProgram
+        self.left: Left | None = None
+        self.stored: list[str] = []
+        self._teacher: Any = self.reader
+        self._taught: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
+        self.reader = self._next
+
+    def _next(self, prompt: tuple[int, ...], written: tuple[int, ...]) -> int:
+        """The teacher's word, remembered."""
+        word = self._taught.get((prompt, written))
+        if word is None:
+            if len(self._taught) > 200_000:
+                self._taught.clear()
+            word = self._taught[prompt, written] = self._teacher(prompt, written)
+        return word
+
+    def step(self, program: AloneProgram, state: AloneState) -> tuple[Words, AloneState]:
+        """The answer to a state, and the state after it. Raises OutsideLanguage."""
+        self.program, self.left, self.stored = program, state.left, []
+        self.working.words = []
+        function = program.function
+        activation = Activation(function, dict(state.names), 0)
+        activation.place, activation.again = program.line(state.line), state.left is not None
+        line = function.lines[activation.place]
+        words = self.working.words
+        words += [*program.line_words(line)[:-1], ";"]
+        if state.event == "call":
+            activation.outcome, activation.place, ended = "T", 0, False
+        else:
+            ended = self._run_line(activation, line)
+        after = None if ended else self._walked(activation, words)
+        if after is None:
+            value = activation.stack.pop() if ended else None
+            next_state = AloneState("return", state.line, activation.names, self.left, value)
+        else:
+            next_state = AloneState("line", after, activation.names, self.left)
+        words += edit_words(program, state, next_state, self.stored)
+        if any(word not in NUMBER for word in words):
+            raise OutsideLanguage("an expression that holds too much at a time")
+        return words, next_state
+
+    def _walked(self, activation: Activation, words: Words) -> int | None:
+        """The number of the next line; None at the end of the function."""
+        lines = self.program.function.lines
+        words.append(f"out {activation.outcome}")
+        number = lines[activation.place].number
+        move = ""
+        for asked in way_from(activation.function.outline, activation.place, activation.outcome):
+            if move:
+                number += -1 if move == "up" else 1
+                place = next((at for at, line in enumerate(lines) if line.number == number), None)
+                if place is None and number != lines[-1].number + 1:
+                    raise OutsideLanguage("a line between others that is empty")
+                seen = ["I0", "end"] if place is None else self.program.line_words(lines[place])[1:3]
+                words += [f"L{number}", *seen]
+            move, *rest = way(*asked)
+            words += [f"{move}:{rest[0]}", rest[1]] if rest else [move]
+            if asked[0] == "out" and asked[2][1] == "for" and move == "down":
+                self.left = None  # the loop that is left takes its iterator with it
+        return None if move == "end" else number
+
+    # ---- operations ----
+
+    def _do(
+        self, activation: Activation, line: SourceLine, word: str, more: Callable[[], str]
+    ) -> bool | None:
+        stack, working = activation.stack, self.working
+        words, last = working.words, len(stack) - 1
+        top = f"V{last}"
+        if word[:1] == "S" and word[1:].isdigit():
+            self._push(activation, line, word)
+        elif word == "none":
+            words.append("none")
+            stack.append(working.result(f"V{last + 1}", None))
+        elif word in OPERATORS or word in _CHANGES or word in COMPARISONS:
+            op = word if word in COMPARISONS else word.removesuffix("=")
+            b, a = stack.pop(), stack.pop()
+            stack.append(working.binary(op, a, b, (f"V{last - 1}", top)))
+        elif word in ("neg", "not", "invert"):
+            stack.append(working.unary("~" if word == "invert" else word, stack.pop(), top))
+        elif word in ("test", "keep"):
+            found = bool(stack[-1])
+            words += [word, "T" if found else "F"]
+            if word == "test":
+                stack.pop()
+            return found
+        elif word == "next":
+            return self._next_of_range(activation)
+        elif word == "store":
+            target = more()
+            name = self._name(line, target)
+            words += ["store", target, top, self.program.names[name], *value_words(stack[-1])]
+            self.stored.append(name)
+            activation.names[name] = stack.pop()
+        elif word in ("call", "tuple", "unpack"):
+            self._of_many(stack, word, more())
+        elif word == "iter":
+            found = stack.pop()
+            if not isinstance(found, range):
+                raise OutsideLanguage("a loop over something else than a range")
+            if found and found[-1] + found.step != found.stop:  # Python has another stop in its iterator
+                raise OutsideLanguage("a range that ends between two steps")
+            words.append("iter")
+            self.left = (found.start, found.stop, found.step)
+        else:
+            self._shuffled(stack, word)
+        return None
+
+    def _push(self, activation: Activation, line: SourceLine, word: str) -> None:
+        stack, words = activation.stack, self.working.words
+        slot = line.slots[int(word[1:])]
+        at = f"V{len(stack)}"
+        words.append(word)
+        if slot.name in BUILTINS and slot.name not in activation.names:
+            words += [at, slot.name]
+            stack.append(_Function(slot.name))
+            return
+        if slot.name is not None:
+            if slot.name not in activation.names:
+                raise OutsideLanguage(f"the name {slot.name}")
+            words.append(self.program.names[slot.name])
+        stack.append(self.working.result(at, self._content(activation, line, word)))
+
+    def _next_of_range(self, activation: Activation) -> bool:
+        """Whether the loop goes on; what comes next then lies on the stack, and the range is one shorter."""
+        if self.left is None:
+            raise OutsideLanguage("a loop that has not begun")
+        working = self.working
+        start, stop, step = self.left
+        more = working.paper("<" if step > 0 else ">", start, stop, ("Rs", "Re"))
+        working.words += ["next", "T" if more else "F"]
+        if not more:
+            self.left = None
+            return False
+        working.words.append("Rs")
+        activation.stack.append(working.result(f"V{len(activation.stack)}", start))
+        after = int(working.paper("+", start, step, ("Rs", "#1" if step == 1 else "Rp")))
+        self.left = (after, stop, step)
+        working.words += left_words(self.left)
+        return True
+
+    def _of_many(self, stack: list[Any], word: str, count: str) -> None:
+        working, number = self.working, int(count[1:])
+        if word == "tuple":
+            items = [stack.pop() for _ in range(number)][::-1]
+            working.words += ["tuple", count]
+            stack.append(tuple(items))
+            return
+        if word == "unpack":
+            items = stack.pop()
+            if not isinstance(items, tuple) or len(items) != number:
+                raise OutsideLanguage("something else than a tuple of as many that is unpacked")
+            working.words += ["unpack", count]
+            first, spare = len(stack), f"V{len(stack) + number}"
+            for low in range(number // 2):
+                high = number - 1 - low
+                working.moved(f"V{first + high}", spare, items[high])
+                working.moved(f"V{first + low}", f"V{first + high}", items[low])
+                working.moved(spare, f"V{first + low}", items[high])
+            stack.extend(reversed(items))
+            return
+        arguments = stack[len(stack) - number :]
+        del stack[len(stack) - number :]
+        function = stack.pop()
+        working.words += ["call", count]
+        if not isinstance(function, _Function):
+            raise OutsideLanguage("a call of something else than a builtin")
+        if not all(isinstance(one, int) for one in arguments):
+            raise OutsideLanguage("a builtin of something else than whole numbers")
+        stack.append(self._called(function.name, list(arguments), len(stack)))
+
+    def _called(self, name: str, arguments: list[int], place: int) -> Any:
+        """place: of the function on the stack; its arguments stand behind it."""
+        working, at, count = self.working, f"V{place}", len(arguments)
+        first = f"V{place + 1}"
+        if name == "range" and 1 <= count <= 3:
+            start, stop, step = (0, arguments[0], 1) if count == 1 else (*arguments, 1)[:3]
+            if not step:
+                raise OutsideLanguage("a range with steps of nought")
+            given = ["Rs", "0"] if count == 1 else [first, "Rs", *value_words(int(start))]
+            working.words += [*given, f"V{place + min(count, 2)}", "Re", *value_words(int(stop))]
+            if count == 3 and step != 1:
+                working.words += [f"V{place + 3}", "Rp", *value_words(int(step))]
+            return range(start, stop, step)
+        if name in ("min", "max") and count > 1 and not any(isinstance(one, bool) for one in arguments):
+            return working.least(name, arguments, place + 1, at)
+        if name == "divmod" and count == 2:
+            return working.divmod(arguments[0], arguments[1], place + 1, at)
+        if name in ("abs", "int", "round") and count == 1:
+            words = absolute(arguments[0]) if name == "abs" else value_words(int(arguments[0]))
+            working.words += [first, at, *words]
+            return abs(int(arguments[0])) if name == "abs" else int(arguments[0])
+        raise OutsideLanguage(f"{name} of {count} values, or of truth values")
+
+    def _shuffled(self, stack: list[Any], word: str) -> None:
+        working, last = self.working, len(stack) - 1
+        working.words.append(word)
+        if word == "drop":
+            stack.pop()
+        elif word == "copy":
+            working.moved(f"V{last}", f"V{last + 1}", stack[-1])
+            stack.append(stack[-1])
+        elif word == "nip":
+            working.moved(f"V{last}", f"V{last - 1}", stack[-1])
+            del stack[-2]
+        elif word == "over":
+            a, b = stack[-2:]
+            working.moved(f"V{last}", f"V{last + 1}", b)
+            working.moved(f"V{last - 1}", f"V{last}", a)
+            working.moved(f"V{last + 1}", f"V{last - 1}", b)
+            stack.insert(-2, b)
+        else:
+            raise OutsideLanguage(f"the order {word}")

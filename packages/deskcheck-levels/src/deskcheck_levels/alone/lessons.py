@@ -1,0 +1,197 @@
+"""Lessons of the level `alone`: steps of runs of programs, computed by the rules; no recording is needed.
+
+A share of the states have other numbers than the run had there, so that a model sees operations on numbers
+of all kinds, and branches that no run takes. A share of the programs is drawn by what they have, so that a
+model sees what is rare. Single operations are between them, which are short, so that tables of digits cost
+little.
+"""
+
+import random
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from deskcheck.corpus import programs
+from deskcheck.errors import InputError
+from deskcheck.recording import Program
+from deskcheck_levels.alone.lesson import Writer
+from deskcheck_levels.alone.text import AloneProgram, AloneState, read_program, state_words
+from deskcheck_levels.alone.words import NAMES, NUMBER
+from deskcheck_levels.alone.working import Working
+from deskcheck_levels.machine.frames import OutsideLanguage
+from deskcheck_levels.machine.machine import read_arguments
+from deskcheck_levels.reader.text import COMPARISONS
+
+Step: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+"""Words of a state, of the answer."""
+Steps: TypeAlias = tuple[tuple[int, ...], list[Step]]
+"""Words of a program, and steps of it."""
+LONGEST = 360
+"""Words of a state with its answer, at most; longer ones are left out."""
+OPERATIONS = 0.3
+"""Share of what is drawn that is single operations."""
+NO_PROGRAM = ("L1", "I0", "end")
+"""What these are asked of."""
+_EACH, _MOST, _OTHER, _BY_PART = 8, 80, 0.3, 0.4
+"""Steps of a program that stand together; events of a run that are looked at; share of runs whose numbers are
+replaced; share that is drawn by what they have."""
+_PARTS = re.compile(
+    r"\*\*|//|<<|>>|[-+*/%&|^~]|\b(?:min|max|abs|divmod|int|not|and|or|else|break|continue)\b"
+)
+"""What a program is drawn by."""
+
+
+def first_state(program: AloneProgram, arguments: str) -> AloneState:
+    """The state at the call. Raises OutsideLanguage where the arguments are no literals that fit."""
+    try:
+        given, named = read_arguments(arguments)
+    except (SyntaxError, ValueError):
+        raise OutsideLanguage("arguments that cannot be read") from None
+    function = program.function
+    if named or len(given) != len(function.parameters):
+        raise OutsideLanguage("arguments by name, or as many as do not fit")
+    names = dict(zip(function.parameters, given, strict=True))
+    return AloneState("call", function.lines[0].number, names)
+
+
+def run_states(writer: Writer, program: AloneProgram, state: AloneState, most: int) -> Iterator[AloneState]:
+    """The states of a run that a step begins with. Ends where the language does."""
+    for _ in range(most):
+        yield state
+        try:
+            _, state = writer.step(program, state)
+        except OutsideLanguage:
+            return
+        if state.event == "return":
+            return
+
+
+def mixed_names(program: AloneProgram, chance: random.Random) -> AloneProgram:
+    """The program with other words for its names, so that each word is taught."""
+    words = chance.sample(range(NAMES), len(program.names))
+    return replace(program, names={name: f"N{word}" for name, word in zip(program.names, words, strict=True)})
+
+
+def drawn_number(chance: random.Random) -> int:
+    """A whole number of one to four digits, many of them small, or of a kind that carries."""
+    size = chance.choice((1, 1, 1, 2, 2, 2, 3, 3, 4))
+    kind = chance.random()
+    if kind < 0.1:
+        found = 10 ** (size - 1)
+    elif kind < 0.2:
+        found = 10**size - 1
+    elif kind < 0.3:
+        found = int("".join([chance.choice("0189") for _ in range(size)]))
+    else:
+        found = chance.randrange(10**size)
+    return -found if chance.random() < 0.2 else found
+
+
+def _other_numbers(state: AloneState, chance: random.Random) -> AloneState:
+    names = {
+        name: drawn_number(chance) if type(value) is int and chance.random() < 0.6 else value
+        for name, value in state.names.items()
+    }
+    whole = [value for value in names.values() if type(value) is int]
+    for name, value in names.items():  # sometimes two are equal, or one apart
+        if type(value) is int and chance.random() < 0.1:
+            names[name] = chance.choice(whole) + chance.choice((-1, 0, 0, 1))
+    return replace(state, names=names)
+
+
+class Lessons:
+    """Draws steps of runs. known: programs to draw from."""
+
+    def __init__(self, known: Sequence[Program]) -> None:
+        self.known = known
+        self.writer = Writer()
+        self.having: dict[str, list[Program]] = {}
+        """What programs have -> those that have it."""
+        for one in known:
+            for part in sorted(set(_PARTS.findall(one.code))):
+                self.having.setdefault(part, []).append(one)
+
+    def drawn(self, seed: object, operations: float = OPERATIONS) -> Iterator[Steps]:
+        """Steps of one program at a time, without end; or single operations, such a share of the times."""
+        chance, parts = random.Random(str(seed)), list(self.having)
+        while True:
+            if chance.random() < operations:
+                drawn = [operation_lesson(self.writer.working, chance) for _ in range(2 * _EACH)]
+                yield numbers(NO_PROGRAM), [one for one in drawn if one is not None]
+                continue
+            part = chance.choice(parts) if parts and chance.random() < _BY_PART else None
+            among = self.known if part is None else self.having[part]
+            found = self._of(chance.choice(among), part, chance)
+            if found is not None:
+                yield found
+
+    def _of(self, asked: Program, part: str | None, chance: random.Random) -> Steps | None:
+        """Some steps of a run; None where nothing of it can be taught. part: what half of them shall have."""
+        try:
+            program = mixed_names(read_program(asked.code), chance)
+            state = first_state(program, asked.arguments or "()")
+        except OutsideLanguage:
+            return None
+        states = list(run_states(self.writer, program, state, _MOST))
+        lines = asked.code.split("\n")
+        having = [one for one in states if part is not None and part in lines[one.line - 1]]
+        chosen = chance.sample(having, min(_EACH // 2, len(having)))
+        others = [one for one in states if one not in chosen]
+        states = [*chosen, *chance.sample(others, min(_EACH - len(chosen), len(others)))]
+        if chance.random() < _OTHER:
+            states = [_other_numbers(one, chance) for one in states]
+        steps = [step for one in states if (step := lesson_of(self.writer, program, one)) is not None]
+        return (numbers(program.words()), steps) if steps else None
+
+
+def lesson_of(writer: Writer, program: AloneProgram, state: AloneState) -> Step | None:
+    """A state with its answer, in numbers; None where there is none, or a long one."""
+    try:
+        asked = state_words(program, state)
+        answer, _ = writer.step(program, state)
+    except OutsideLanguage:
+        return None
+    return (numbers(asked), numbers(answer)) if len(asked) + len(answer) <= LONGEST else None
+
+
+_OFTEN = ("+", "-", "*", "//", "%") * 4
+_SMALL = frozenset(("**", "<<", ">>"))
+
+
+def operation_lesson(working: Working, chance: random.Random) -> Step | None:
+    """A single operation, from its operands on; None where it is outside of the language, or long."""
+    op = chance.choice((*_OFTEN, *COMPARISONS, "**", "&", "|", "^", "<<", ">>", "/"))
+    a, b = drawn_number(chance), drawn_number(chance)
+    kind = chance.random()
+    if op in _SMALL or (op in "&|^" and kind < 0.6):
+        b = chance.randrange(1, 9)
+    elif op in ("//", "%", "/") and kind < 0.7:
+        b = chance.choice(
+            (2, 3, 4, 5, 6, 7, 8, 9, 10, 10, chance.randrange(2, 100), -chance.randrange(1, 20))
+        )
+    elif kind < 0.15:
+        b = a + chance.choice((-10, -1, 0, 0, 0, 1, 10))
+    working.words = []
+    try:
+        working.binary(op, a, b, ("V0", "V1"))
+    except OutsideLanguage:
+        return None
+    begin = working.words.index(":") + 1
+    asked, answer = ("state", "ask", *working.words[:begin]), (*working.words[begin:], "stop")
+    return (numbers(asked), numbers(answer)) if len(asked) + len(answer) <= LONGEST else None
+
+
+def numbers(words: Iterable[str]) -> tuple[int, ...]:
+    return tuple([NUMBER[word] for word in words])
+
+
+def programs_of(source: str, *, any_licence: bool = False) -> list[Program]:
+    """The programs of a source that may be taught. Raises InputError where there is none."""
+    found = [one for one in programs(source) if one.train_ok or any_licence]
+    if not found:
+        raise InputError(
+            f"{source}: has no program that is cleared for training (train_ok). "
+            "--any-licence takes also those that are not cleared."
+        )
+    return found

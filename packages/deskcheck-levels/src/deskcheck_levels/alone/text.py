@@ -1,0 +1,201 @@
+"""A program and a state as words, and an answer as the edit of a state."""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from deskcheck_levels.alone.words import (
+    BUILTINS,
+    FILLERS,
+    LINES,
+    NAMES,
+    NUMBER,
+    SLOTS,
+    Words,
+    value_text,
+    value_words,
+)
+from deskcheck_levels.machine.frames import OutsideLanguage
+from deskcheck_levels.reader.teacher import refuse
+from deskcheck_levels.reader.text import ReadFunction, SourceLine, functions
+
+Left: TypeAlias = tuple[int, int, int]
+"""What an iterator over a range has left: start, stop, step."""
+
+
+@dataclass(frozen=True, slots=True)
+class AloneState:
+    """A state of a run of one function. event: ``call``, ``line`` or ``return``; left: of the loop that is
+    under way; value: that is returned."""
+
+    event: str
+    line: int
+    names: Mapping[str, Any]
+    left: Left | None = None
+    value: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class AloneProgram:
+    """A program of one function. names: of each name that it has the word."""
+
+    function: ReadFunction
+    names: Mapping[str, str]
+
+    def words(self) -> Words:
+        """The text, a line after another, and what stands below it."""
+        found = [word for line in self.function.lines for word in self.line_words(line)]
+        return [*found, f"L{self.function.lines[-1].number + 1}", "I0", "end"]
+
+    def line_words(self, line: SourceLine) -> Words:
+        """A line with its number and indentation; behind each slot what it stands for."""
+        found = [f"L{line.number}", f"I{line.depth}"]
+        for word in line.words:
+            found.append(word)
+            if word[0] == "S" and word[1:].isdigit():
+                slot = line.slots[int(word[1:])]
+                found += value_words(slot.value) if slot.name is None else [self.name_word(slot.name)]
+        return [*found, "nl"]
+
+    def name_word(self, name: str) -> str:
+        return name if name in BUILTINS else self.names[name]
+
+    def line(self, number: int) -> int:
+        """The place of a line among those of the function."""
+        for place, line in enumerate(self.function.lines):
+            if line.number == number:
+                return place
+        raise OutsideLanguage(f"line {number}, which the function does not have")
+
+
+@lru_cache(maxsize=512)
+def read_program(code: str) -> AloneProgram:
+    """A program; its names get words in their order. Raises OutsideLanguage for what is not one function of
+    lines that can be written in words."""
+    found = list(functions(code).values())
+    if len(found) != 1:
+        raise OutsideLanguage("a program of more or less than one function")
+    function = found[0]
+    names: dict[str, str] = {}
+    loops: list[int] = []
+    for line in function.lines:
+        loops = [depth for depth in loops if depth < line.depth]
+        if line.kind == "for":
+            if loops:  # a state says of an iterator not whose it is
+                raise OutsideLanguage("a loop over a range in another")
+            loops = [line.depth]
+        if len(line.slots) > SLOTS:
+            raise OutsideLanguage("a line with too many names and literals")
+        if line.number >= LINES or any(word not in NUMBER for word in line.words):
+            raise OutsideLanguage("a long program, or a word that is not known")
+        if line.kind not in ("else", "def"):
+            refuse(line.words)
+        for slot in line.slots:
+            if slot.name is not None and slot.name not in BUILTINS:
+                names.setdefault(slot.name, f"N{len(names)}")
+    if len(names) > NAMES:
+        raise OutsideLanguage("a program of too many names")
+    program = AloneProgram(function, names)
+    program.words()  # refuses values
+    return program
+
+
+_ATOM = r"(?:-?[0-9]+(?:\.[0-9]+)?|True|False|None)"
+_STATE = re.compile(
+    r"globals: def \w+\n(?P<call>call )?\w+ (?P<line>[0-9]+)"
+    rf"(?:: (?P<names>\w+={_ATOM}(?:, \w+={_ATOM})*))?"
+    r"(?: \| <range_iterator left=range\((?P<left>-?[0-9]+, -?[0-9]+(?:, -?[0-9]+)?)\)>)?"
+)
+
+
+def read_state(text: str) -> AloneState:
+    """A state in the notation `dynamic` that a step is asked of. Raises OutsideLanguage for others."""
+    found = _STATE.fullmatch(text)
+    if found is None:
+        raise OutsideLanguage("a state of more than numbers and one loop over a range")
+    names = {}
+    for entry in (found["names"] or "").split(", ") if found["names"] else ():
+        name, _, value = entry.partition("=")
+        names[name] = ast.literal_eval(value)
+    left = None
+    if found["left"]:
+        start, stop, *step = (int(part) for part in found["left"].split(", "))
+        left = (start, stop, step[0] if step else 1)
+    return AloneState("call" if found["call"] else "line", int(found["line"]), names, left)
+
+
+def left_words(left: Left) -> Words:
+    start, stop, step = left
+    found = ["Rs", *value_words(start), "Re", *value_words(stop)]
+    return found if step == 1 else [*found, "Rp", *value_words(step)]
+
+
+def state_words(program: AloneProgram, state: AloneState) -> Words:
+    """What is asked: a state, no more."""
+    found = ["state", *(["call"] if state.event == "call" else []), f"@{state.line}"]
+    for name, value in state.names.items():
+        if name not in program.names:
+            raise OutsideLanguage(f"the variable {name}, which the program does not name")
+        found += [program.names[name], *value_words(value)]
+    if state.left is not None:
+        found += left_words(state.left)
+    return [*found, "ask"]
+
+
+def edit_words(program: AloneProgram, before: AloneState, after: AloneState, stored: Sequence[str]) -> Words:
+    """The answer proper: line, variables that were stored, the loop where it is another."""
+    found = ["so", *(["return"] if after.event == "return" else []), f"@{after.line}"]
+    for name in dict.fromkeys(stored):
+        found += [program.names[name], *value_words(after.names[name])]
+    if after.left != before.left:
+        found += ["gone"] if after.left is None else left_words(after.left)
+    if after.event == "return":
+        found += ["->", *value_words(after.value)]
+    return [*found, "stop"]
+
+
+def _parts(words: Sequence[str]) -> Iterator[tuple[str, Words]]:
+    """Each word with the fillers behind it."""
+    start = 0
+    while start < len(words):
+        end = start + 1
+        while end < len(words) and words[end] in FILLERS:
+            end += 1
+        yield words[start], list(words[start + 1 : end])
+        start = end
+
+
+def edit_text(program: AloneProgram, words: Sequence[str]) -> str:
+    """The edit of a state (`notation.edits`) that an answer tells; what was worked out before it is dropped.
+    Raises ValueError where it tells none."""
+    told = list(words)
+    if "so" not in told or told[-1:] != ["stop"]:
+        raise ValueError("no answer behind the working")
+    told = told[told.index("so") + 1 : -1]
+    names = {word: name for name, word in program.names.items()}
+    kind, line, entries, left, gone, value = "", "", [], {}, False, ""
+    for word, filled in _parts(told):
+        if word == "return":
+            kind = "return "
+        elif word[0] == "@":
+            line = word[1:]
+        elif word in names:
+            entries.append(f"{names[word]}={value_text(filled)}")
+        elif word in ("Rs", "Re", "Rp"):
+            left[word] = value_text(filled)
+        elif word == "gone":
+            gone = True
+        elif word == "->":
+            value = f" -> {value_text(filled)}"
+        else:
+            raise ValueError(f"{word}: no part of an answer")
+    entries.sort(
+        key=lambda entry: entry.partition("=")[0]
+    )  # variables that one step binds stand in this order
+    text = f"{kind}{line}: {', '.join(entries)}" if entries else f"{kind}{line}"
+    if left:
+        text += f" | <range_iterator left=range({', '.join(left.values())})>"
+    return text + (" |" if gone else "") + value

@@ -1,0 +1,1 @@
+"""What the command line of deskcheck calls."""

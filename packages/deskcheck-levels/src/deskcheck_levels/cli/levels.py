@@ -1,0 +1,161 @@
+"""`models step --level processor`, `teach --steps-of`: a machine that leaves operations to a model.
+
+The entry points ``deskcheck.levels`` lead here. Networks and machines are loaded when they are used.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from deskcheck.cli.common.output import progress_bar, say, say_row
+from deskcheck.cli.common.tables import print_steps
+from deskcheck.errors import InputError, MissingExtra
+from deskcheck.recording import Recording
+from deskcheck.teach.levels import HelpLevel
+from deskcheck.terminal import console_out
+from deskcheck_levels.alone.settings import AloneTraining
+from deskcheck_levels.levels import Level
+from deskcheck_levels.processor.settings import ProcessorTraining
+from deskcheck_levels.reader.settings import ReaderTraining
+
+if TYPE_CHECKING:
+    from deskcheck.teach.small.interpreter import StepModel
+
+
+def step_at(
+    level: Level,
+    model: str,
+    recordings: Sequence[Recording],
+    budget: int | None,
+    *,
+    one: bool,
+    as_json: bool,
+) -> None:
+    """Run recordings at a level, print how well; of a single one where it first goes wrong."""
+    from deskcheck_levels.processor.stepping import MOST, Processor, run_level
+    from deskcheck_levels.reader.stepping import ReaderModels
+    from deskcheck_levels.shipped import folder_of
+
+    folder = folder_of(model)
+    processor = Processor(folder) if level is Level.PROCESSOR else ReaderModels(folder)
+    done = 0
+    with progress_bar(as_json) as progress:
+
+        def note(_: int) -> None:
+            nonlocal done
+            done += 1
+            progress(model, done, len(recordings))
+
+        found = run_level(recordings, processor.machine, budget=budget or MOST, note=note)
+    counts = processor.counts()
+    if as_json:
+        print(json.dumps({"model": model, "level": level.value, "asked": counts, **found.to_dict()}))
+        return
+    if one:
+        _print_run(found.runs[0])
+    if found.steps is not None:
+        print_steps(console_out(), ("model", "level"), [((model, level.value), found.steps)])
+    print(
+        f"{counts['operations']:,} operations, {counts['worked']:,} of them worked out, in "
+        f"{counts['words']:,} words; {counts['windows']:,} distinct windows were computed; "
+        f"{found.seconds:.1f} s"
+    )
+    if "prompts" in counts:
+        print(f"{counts['prompts']:,} distinct prompts were read")
+    if found.outside:
+        number = sum(found.outside.values())
+        print(f"outside of the declared language, and not counted: {number} of {len(found.runs)}")
+        for why, count in found.outside.items():
+            print(f"  {count:4}  {why}")
+
+
+def _print_run(run: Any) -> None:
+    if run.outside is not None:
+        print(f"{run.id}: right for {run.agreement.exact} steps, then outside of the language: {run.outside}")
+    elif run.first is not None:
+        mine, true = run.first
+        print(f"{run.id}: first wrong: step {run.agreement.judged}\nmodel: {mine}\ntrue:  {true}")
+    elif run.agreement.first is None:
+        print(f"{run.id}: right to the end, {run.agreement.exact} steps: {run.result}")
+    else:
+        print(f"{run.id}: right for {run.agreement.exact} steps, then the budget was spent")
+
+
+def teach_steps_of(source: str, out: Path, training: ProcessorTraining, *, any_licence: bool) -> None:
+    """Train a model of the level `processor` on random operations and on those of a source of programs."""
+    try:
+        from deskcheck_levels.processor.training import train
+    except ImportError as error:
+        raise MissingExtra(str(error.name), "teach", "Training a model") from error
+    from deskcheck.corpus import programs
+    from deskcheck_levels.processor import lessons
+
+    wrong = list(lessons.spot_check(lessons.CHECKED, training.seed))
+    if wrong:
+        raise InputError(
+            f"{len(wrong)} of {lessons.CHECKED} lessons are not what Python computes: {wrong[0]}"
+        )
+    kept = (program for program in programs(source) if program.train_ok or any_licence)
+    shown, taken = lessons.lessons_of(kept)
+    if not taken:
+        raise InputError(
+            f"{source}: has no program of the declared language that is cleared for training (train_ok). "
+            "--any-licence takes also those that are not cleared."
+        )
+    drawn = lessons.random_lessons(lessons.OPERATIONS_DRAWN, training.seed)
+    about = {
+        "level": Level.PROCESSOR.value,
+        "steps_of": source,
+        "programs": taken,
+        "operations": lessons.OPERATIONS_DRAWN,
+    }
+    say(
+        f"{taken} programs show {len(shown):,} windows, {lessons.OPERATIONS_DRAWN:,} random operations "
+        f"{len(drawn):,}; {lessons.CHECKED:,} of these operations were held against Python: 0 differ"
+    )
+    train(Counter(shown) + Counter(drawn), out, training, about=about, note=say_row)
+
+
+def teach_reader(source: str, out: Path, training: ReaderTraining, *, any_licence: bool) -> None:
+    """Train a model of the level `reader` on lines that are drawn, and on those of a source of programs."""
+    try:
+        from deskcheck_levels.reader.training import train
+    except ImportError as error:
+        raise MissingExtra(str(error.name), "teach", "Training a model") from error
+    train(source, out, training, any_licence=any_licence, note=say_row)
+
+
+def teach_alone(source: str, out: Path, training: AloneTraining, *, any_licence: bool) -> None:
+    """Train a model of the level `alone` on steps of a source of programs, each with its working."""
+    try:
+        from deskcheck_levels.alone.training import train
+    except ImportError as error:
+        raise MissingExtra(str(error.name), "teach", "Training a model") from error
+    train(source, out, training, any_licence=any_licence, note=say_row)
+
+
+def open_alone(folder: Path) -> "StepModel":
+    """The model of a folder that `teach_alone` trained."""
+    try:
+        from deskcheck_levels.alone.stepping import AloneModels
+    except ImportError as error:
+        raise MissingExtra(str(error.name), "teach", f"Running the model in {folder}") from error
+    return AloneModels(folder)
+
+
+PROCESSOR = HelpLevel(
+    name=Level.PROCESSOR.value,
+    settings=ProcessorTraining,
+    teach=teach_steps_of,
+    step=partial(step_at, Level.PROCESSOR),
+)
+READER = HelpLevel(
+    name=Level.READER.value,
+    settings=ReaderTraining,
+    teach=teach_reader,
+    step=partial(step_at, Level.READER),
+)
+ALONE = HelpLevel(name=Level.ALONE.value, settings=AloneTraining, teach=teach_alone, open_model=open_alone)

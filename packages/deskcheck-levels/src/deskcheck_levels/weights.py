@@ -1,0 +1,49 @@
+"""Files of weights that numpy reads, for the models of the levels that run without torch."""
+
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deskcheck.errors import InputError
+from deskcheck.files import disk_errors, read_json
+from deskcheck_levels.levels import Level
+
+Weights = dict[str, NDArray[Any]]
+
+
+def save(file: Path, weights: Mapping[str, NDArray[Any]], about: dict[str, Any]) -> None:
+    """Write weights, in 16 bits, and what is said of them: among it ``words``, what the tokens stand for.
+    Raises RecordingError."""
+    part = file.with_name(file.name + ".part")
+    with disk_errors(file, "save the model"):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("wb") as out:
+            kept: dict[str, Any] = {name: weight.astype(np.float16) for name, weight in weights.items()}
+            np.savez_compressed(out, about=np.array(json.dumps(about)), **kept)
+        part.replace(file)
+
+
+def load(
+    file: Path, level: Level, words: Sequence[str], names: Sequence[str] | None = None
+) -> tuple[Weights, dict[str, Any]]:
+    """The weights of a file that `save` wrote, in 16 bits, and what was said of them. names: those that it
+    must have; None: all that are there. Raises InputError: it holds no model of the level, or one of other
+    words."""
+    try:
+        with file.open("rb") as opened, np.load(opened, allow_pickle=False) as found:
+            about = read_json(str(found["about"]))
+            weights = {name: found[name] for name in names or found.files if name != "about"}
+        its_words = about["words"]
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise InputError(
+            f"{file}: holds no model of the level {level.value} ({type(error).__name__}: {error}). "
+            f"`deskcheck teach --steps-of GENERATOR --level {level.value} --out FOLDER` makes one."
+        ) from error
+    if its_words != list(words):
+        raise InputError(f"{file}: was trained with other words than this deskcheck has. Train it anew.")
+    return weights, about

@@ -12,7 +12,7 @@ import tokenize
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 
-from deskcheck.notebook.state.reads import Later, reads
+from deskcheck.notebook.state.names import Later, reads
 
 _PURE_CALLS = frozenset(
     "abs bool dict enumerate float int len list max min range round set sorted str sum tuple zip".split()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from deskcheck.notebook.state.attributes import attributes
+from deskcheck.notebook.state.digests import attributes
 
 
 class Library:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from deskcheck.notebook.state.bytecode import codes
+from deskcheck.notebook.state.digests import codes
 
 SAME = [
     ("def f(a):\n    b = a\n    return b", "def f(a):\n    'doc'\n\n    c = a  # why\n    return c"),

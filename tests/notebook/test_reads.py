@@ -2,7 +2,7 @@
 
 import pytest
 
-from deskcheck.notebook.state.reads import read_later, reads
+from deskcheck.notebook.state.names import read_later, reads
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import pytest
 from benchmarks import rewrites
 from benchmarks.rewrites import EQUIVALENT, NEAR, equivalents, near_misses, plain, renamed, reordered
 from benchmarks.trials import cells_of
-from deskcheck.notebook.state.reads import Later, read_later
+from deskcheck.notebook.state.names import Later, read_later
 from deskcheck.notebook.trial.compare import Agreement
 from deskcheck.notebook.trial.trial import Trials
 from tests.notebook.trying import notebook

@@ -16,11 +16,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from deskcheck.notebook.state.brief import DIGITS, brief
 from deskcheck.notebook.state.capture import Capture, StateLimits
 from deskcheck.notebook.state.context import context
-from deskcheck.notebook.state.dependencies import names_unbound
+from deskcheck.notebook.state.names import names_unbound
 from deskcheck.notebook.state.signatures import parameters
+from deskcheck.notebook.state.truncate import DIGITS, truncate
 from deskcheck.notebook.state.views import estimate_tokens
 from deskcheck.recording.value import Value, decode
 from tests.sample import examples
@@ -82,7 +82,7 @@ def numbers_of(obj: Any) -> set[str]:
 def test_no_number_is_cut(obj: Any, chars: int) -> None:
     """Whatever the room, each number that is shown is one of the value's, whole or rounded; that numbers are
     rounded is said."""
-    found = brief(seen(obj), chars)
+    found = truncate(seen(obj), chars)
     known = {each for text in numbers_of(obj) for each in _NUMBER.findall(text)}
     shown = re.sub(r"\.\.\. \d+ more|<int of \d+ bits>|\.\.\.|'\w*'", "", found.text)
     assert set(_NUMBER.findall(shown)) <= known
@@ -92,12 +92,12 @@ def test_no_number_is_cut(obj: Any, chars: int) -> None:
 
 def test_what_is_cut_is_cut_between_elements() -> None:
     """As many elements as there is room for, and how many others there are; texts at the end of a word."""
-    assert brief(seen(list(range(1000))), 30).text == "[0, 1, 2, 3, 4, 5, ... 994 more]"
-    assert brief(seen([1 / 3] * 9), 60).text == "[0.333333, 0.333333, 0.333333, 0.333333, ... 5 more]"
-    assert brief(seen({"a": list(range(50)), "b": 1}), 40).text == "{'a': [0, ... 49 more], 'b': 1}"
-    assert brief(seen("a long text with pi, 3.14159265, in it"), 30).text == "'a long text with pi,'..."
-    assert brief(seen(10**80), 60).text == "1.00000e+80"
-    assert brief(seen(3.141592653589793), 5).text == "3.141592653589793"
+    assert truncate(seen(list(range(1000))), 30).text == "[0, 1, 2, 3, 4, 5, ... 994 more]"
+    assert truncate(seen([1 / 3] * 9), 60).text == "[0.333333, 0.333333, 0.333333, 0.333333, ... 5 more]"
+    assert truncate(seen({"a": list(range(50)), "b": 1}), 40).text == "{'a': [0, ... 49 more], 'b': 1}"
+    assert truncate(seen("a long text with pi, 3.14159265, in it"), 30).text == "'a long text with pi,'..."
+    assert truncate(seen(10**80), 60).text == "1.00000e+80"
+    assert truncate(seen(3.141592653589793), 5).text == "3.141592653589793"
 
 
 def test_rounding_is_said() -> None:

@@ -149,7 +149,7 @@ RULE = [
     ("from string import Template\ny = Template('a')", "import string\ny = string.Template('b')", {"variable"}),
     ("import string\ny = [string.Template('a')]", "import string\ny = [string.Template('a')]", set()),
     ("y = get_ipython()\nimport wave", "import wave\ny = get_ipython()", set()),
-    ("!echo hi", "print('hi')", set()),
+    ("!echo hi", "print('hi')", {"stdout"}),  # which ends its lines as a terminal does
     ("!echo hi", "!echo ho", {"stdout"}),
     ("def y(a):\n    'doc'\n    b = a  # why\n    return b", "def y(a) -> int:\n    c = a\n    return c", set()),
     ("def y(a):\n    return a + 1", "def y(a):\n    return a + 2", {"variable"}),

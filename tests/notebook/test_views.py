@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from deskcheck.errors import InputError
 from deskcheck.notebook.settings import VIEWS
 from deskcheck.notebook.state.capture import Capture, StateLimits
-from deskcheck.notebook.state.dependencies import depends_on, names_bound, names_read, names_unbound
+from deskcheck.notebook.state.names import depends_on, names_bound, names_read, names_unbound
 from deskcheck.notebook.state.state import KernelState, states
 from deskcheck.notebook.state.views import estimate_tokens, used_names, view
 from deskcheck.notebook.trajectory.trajectory import Execution, Status

@@ -102,7 +102,7 @@ def test_a_server_has_a_group(level: str, proves: None) -> None:
     code = "print(open('/proc/self/oom_score_adj').read(), end='')"
     with Sandbox(level=level, workers=1) as sandbox:
         run_result = sandbox.run_one(Program(id="p", code=code))
-        (server,) = sandbox._idle
+        (server,) = sandbox._servers.idle
         assert server.group is not None
         folders = set(server.group.folders.values())
         for folder in folders:
@@ -127,7 +127,7 @@ for at in range(0, len(kept), 4096):
     with Sandbox(level="strict", workers=1, limits=limits) as sandbox:
         (server,) = [sandbox._take(sandbox._profile(None, 0))]
         assert server.group is not None
-        sandbox._give(server)
+        sandbox._servers.give(server)
         server.group.limit = lambda *wanted: None  # type: ignore[method-assign]
         Path(server.group.limit_file(_cgroup.MEMORY)).write_text(str(300 << 20))
         run_result = sandbox.run_one(Program(id="p", code=code))
@@ -176,7 +176,7 @@ def test_nobody_waits_for_a_child_that_was_killed_for_memory(way: str, proves: N
     with Sandbox(level="strict", workers=1, limits=Limits(memory_bytes=1 << 30, wall_s=40)) as sandbox:
         server = sandbox._take(sandbox._profile(None, 0))
         assert server.group is not None
-        sandbox._give(server)
+        sandbox._servers.give(server)
         server.group.limit = lambda *wanted: None  # type: ignore[method-assign]
         Path(server.group.limit_file(_cgroup.MEMORY)).write_text(str(300 << 20))
         program = Program(id="p", code=f"{WAITS}\nf()")

@@ -31,7 +31,7 @@ def none():
 
 _cgroup.places = none
 with Sandbox(sys.argv[1], workers=1, limits=Limits(cpu_s=50, wall_s=900, processes=4096)) as sandbox:
-    print(sandbox._idle[0].process.pid, sandbox._idle[0].mark, flush=True)
+    print(sandbox._servers.idle[0].process.pid, sandbox._servers.idle[0].mark, flush=True)
     sandbox.run_one(Program(id="p", code=sys.argv[2]))
 """
 ORPHAN = """
@@ -111,7 +111,7 @@ def test_what_lost_its_server_is_ended(level: str, user: str, adopted: None) -> 
     has its server stays, and so does this process."""
     with Sandbox("trusted", workers=1) as other:
         other.run_one(Program(id="p", code=""))
-        (alive,) = other._idle
+        (alive,) = other._servers.idle
         caller, server, mark = begun(level, user)
         with caller:
             os.kill(caller.pid, signal.SIGSTOP)  # it shall not be told of its server's end

@@ -7,7 +7,6 @@ has no score. Not: next cells scored by running (`running`), answers read from p
 
 import json
 import os
-import shutil
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,15 +40,15 @@ from deskcheck.ask.scoring.programs import InstructionCount
 from deskcheck.ask.scoring.score import METRICS, Reading
 from deskcheck.ask.settings import ScoreSettings
 from deskcheck.errors import own_failures
-from deskcheck.files import sync
 from deskcheck.recording import InputError, Program, RunResult
 from deskcheck.sandbox import Checked, Confinement
 from deskcheck.scale import Item, Job, JobSummary, Progress, Runner, run_job
 from deskcheck.scale.manifest import Line
-from deskcheck.scale.place import Place, empty, lock_scratch, write_whole
-from deskcheck.scale.plan import decided_by, read_items
+from deskcheck.scale.place import Place, write_whole
+from deskcheck.scale.plan import decided_by
 from deskcheck.scale.seen import KeySet, key_of
-from deskcheck.scale.work import file_facts, unwatch, watch
+from deskcheck.scale.tables import Rows, TableWork
+from deskcheck.scale.work import shard_line, unwatch, watch
 
 FORMAT = 5
 """Version of the columns of a shard."""
@@ -77,8 +76,6 @@ _SCHEMA = pa.schema(
     ],
     metadata={"deskcheck.scores": str(FORMAT)},
 )
-_ROWS, _CHARS = 2000, 8_000_000
-"""What is held of rows before they are written."""
 _NAMED = 100
 _PATIENCE_S = 120.0
 """An answer is given up by the sandbox long before."""
@@ -255,57 +252,14 @@ def _items(questions: Questions, files: Sequence[Path], *, samples: bool) -> Ite
 # -- the work ----------------------------------------------------------------------------------------
 
 
-def _make(task: dict[str, Any]) -> Line | None:
-    """Score answers FIRST to STOP of a shard. If that is all of it, it is put in its place."""
-    node = os.uname().nodename
-    if decided_by(settings=task["settings"], format=FORMAT) != task["decided_by"]:
-        raise InputError(
-            f"{node}: has another Python or deskcheck than the machine that planned the job. Install the "
-            "same on all of them."
-        )
-    place = Place(task["folder"])
-    for path in (place.job, Path(task["questions"]), *(Path(path) for _, path in task["answers"])):
-        if not path.exists():
-            raise InputError(f"{node}: does not see {path}: a job needs files that all machines share.")
-    items = read_items(place.plan(task["shard"]), task["first"], task["stop"])
-    scratch = place.scratch(task["shard"], task["first"], task["stop"])
-    with place.doing("make a shard"):
-        scratch.mkdir(parents=True, exist_ok=True)
-        lock = lock_scratch(scratch)
-        empty(scratch)
-    made = _made(scratch)
+def _rows(task: dict[str, Any], items: Sequence[Any], scratch: Path) -> Rows:
+    """Score some answers."""
     try:
         with _Scorer(task) as scorer:
-            _write(made, (scorer.row(*item) for item in items), place)
-        with place.doing("put a shard in its place"):
-            sync(made)
-            if not task["whole"]:
-                return None
-            os.replace(made, place.file(TABLE, task["shard"]))
-            sync(place.folder)
+            for item in items:
+                yield scorer.row(*item)
     finally:
         unwatch()
-        lock.release()
-    shutil.rmtree(scratch, ignore_errors=True)
-    return _describe(task)
-
-
-def _made(scratch: Path) -> Path:
-    return scratch / f"{TABLE}.parquet"
-
-
-def _write(path: Path, rows: Iterator[dict[str, Any]], place: Place) -> None:
-    with place.doing("write scores"), pq.ParquetWriter(path, _SCHEMA, compression="zstd") as writer:
-        some: list[dict[str, Any]] = []
-        chars = 0
-        for row in rows:
-            some.append(row)
-            chars += sum(len(row[name] or "") for name in ("id", "answer", "reason", "extra"))
-            if len(some) >= _ROWS or chars > _CHARS:
-                writer.write_table(pa.Table.from_pylist(some, schema=_SCHEMA))
-                some, chars = [], 0
-        if some:
-            writer.write_table(pa.Table.from_pylist(some, schema=_SCHEMA))
 
 
 def _be_patient() -> None:
@@ -434,24 +388,7 @@ def _told(**fields: Any) -> dict[str, Any]:
     return {name: utf8(value) for name, value in fields.items()}
 
 
-def _join(task: dict[str, Any]) -> Line:
-    """Make a shard of its parts, given as ``[first, stop]`` in order."""
-    place = Place(task["folder"])
-    with place.doing("join the parts of a shard"):
-        joined = place.work / f"{task['shard']}.{TABLE}"
-        with pq.ParquetWriter(joined, _SCHEMA, compression="zstd") as writer:
-            for first, stop in task["parts"]:
-                with pq.ParquetFile(_made(place.scratch(task["shard"], first, stop))) as part:
-                    for group in range(part.num_row_groups):
-                        writer.write_table(part.read_row_group(group, use_threads=False))
-        sync(joined)
-        os.replace(joined, place.file(TABLE, task["shard"]))
-        sync(place.folder)
-    return _describe(task)
-
-
-def _describe(task: dict[str, Any]) -> Line:
-    path = Place(task["folder"]).file(TABLE, task["shard"])
+def _line(shard: str, path: Path) -> Line:
     table = pq.read_table(path, columns=["id", "attempt", "status", "score"], use_threads=False)
     outcomes: Counter[str] = Counter()
     problems: dict[str, str] = {}
@@ -464,19 +401,29 @@ def _describe(task: dict[str, Any]) -> Line:
             filters=[("status", "=", AnswerStatus.HARNESS_ERROR.value)],
         )
         problems = {f"{row['id']}#{row['attempt']}": row["reason"] for row in ours.to_pylist()[:_NAMED]}
-    return {
-        "shard": task["shard"],
-        "programs": len(table),
-        "events": outcomes["right"],
-        "outcomes": {name: n for name, n in sorted(outcomes.items()) if n},
-        "not_repeatable": 0,
-        "problems": problems,
-        **file_facts({TABLE: path}),
-        "finished": round(path.stat().st_mtime, 3),
-    }
+    return shard_line(
+        shard,
+        {TABLE: path},
+        outcomes,
+        events=outcomes["right"],
+        problems=problems,
+        finished=path.stat().st_mtime,
+    )
 
 
-TASKS = {"make": _make, "join": _join, "describe": _describe}
+def _needed(task: dict[str, Any]) -> list[Path]:
+    return [Path(task["questions"]), *(Path(path) for _, path in task["answers"])]
+
+
+TASKS = TableWork(
+    table=TABLE,
+    schema=_SCHEMA,
+    decided_by=lambda task: decided_by(settings=task["settings"], format=FORMAT),
+    decides="Python or deskcheck",
+    sees=_needed,
+    rows=_rows,
+    line=_line,
+).tasks()
 
 
 # -- what it comes to --------------------------------------------------------------------------------

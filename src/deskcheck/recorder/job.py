@@ -3,7 +3,6 @@
 import atexit
 import functools
 import json
-import os
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -27,12 +26,14 @@ from deskcheck.sandbox.environments import find, of_interpreter
 from deskcheck.sandbox.sandbox import Sandbox
 from deskcheck.scale.job import JobSummary, Progress, Runner, run_job
 from deskcheck.scale.manifest import Line
-from deskcheck.scale.place import Place, empty, lock_scratch
+from deskcheck.scale.place import Place, empty, lock_scratch, put
 from deskcheck.scale.plan import SIZE, Item, Job, decided_by, read_items
-from deskcheck.scale.work import file_facts, unwatch, watch
+from deskcheck.scale.work import check_machine, check_seen, shard_line, unwatch, watch
 from deskcheck.tracer import tracer_class
 
 _FIELDS = tuple(field.name for field in fields(Program))
+_IN_ORDER = (*reversed(TABLES),)
+"""As they are put in their places: the file of recordings is the commit."""
 _ALL = 1 << 60
 """More than there are: one shard takes everything."""
 _NAMED = 100
@@ -127,17 +128,9 @@ def _make(task: dict[str, Any]) -> Line | None:
     failed, and how. What an earlier try had finished is not done again.
     """
     settings = RecordSettings.from_dict(task["settings"])
-    if _decided_by(settings) != task["decided_by"]:
-        raise InputError(
-            f"{os.uname().nodename}: has another Python, deskcheck or environment than the machine that "
-            "planned the job. Install the same on all of them."
-        )
+    check_machine(_decided_by(settings), task, "Python, deskcheck or environment")
     place = Place(task["folder"])
-    if not place.job.exists():
-        node = os.uname().nodename
-        raise InputError(
-            f"{node}: does not see {place.folder}: a job needs a folder that all machines share."
-        )
+    check_seen(place)
     first, stop = task["first"], task["stop"]
     scratch = place.scratch(task["shard"], first, stop)
     programs = [Program.from_dict(row) for row in read_items(place.plan(task["shard"]), first, stop)]
@@ -156,12 +149,10 @@ def _make(task: dict[str, Any]) -> Line | None:
             unwatch()
     with place.doing("put a shard in its place"):
         sync(scratch)
-        if not task["whole"]:
-            return None
-        for table in reversed(TABLES):  # the recordings file is the commit
-            os.replace(scratch / f"{table}-00000.parquet", place.file(table, task["shard"]))
-        sync(place.folder)
-        shutil.rmtree(scratch, ignore_errors=True)
+    if not task["whole"]:
+        return None
+    put(place, task["shard"], {table: scratch / f"{table}-00000.parquet" for table in _IN_ORDER})
+    shutil.rmtree(scratch, ignore_errors=True)
     return describe(place, task["shard"])
 
 
@@ -210,9 +201,7 @@ def _join(task: dict[str, Any]) -> Line:
         join_shards(
             [{table: folder / f"{table}-00000.parquet" for table in TABLES} for folder in folders], parts
         )
-        for table in reversed(TABLES):
-            os.replace(parts[table], place.file(table, task["shard"]))
-        sync(place.folder)
+    put(place, task["shard"], {table: parts[table] for table in _IN_ORDER})
     return describe(place, task["shard"])
 
 
@@ -228,16 +217,15 @@ def describe(place: Place, shard: str) -> Line:
         paths["recordings"], columns=columns, use_threads=False, pre_buffer=False
     ).to_pylist()
     ours = [row for row in rows if row["outcome"] == Outcome.HARNESS_ERROR.value]
-    return {
-        "shard": shard,
-        "programs": len(rows),
-        "events": sum(row["n_events"] for row in rows),
-        "outcomes": dict(sorted(Counter(row["outcome"] for row in rows).items())),
-        "not_repeatable": sum(row["repeatable"] is False for row in rows),
-        "problems": {row["id"]: row["detail"] for row in ours[:_NAMED]},
-        **file_facts(paths),
-        "finished": round(paths["recordings"].stat().st_mtime, 3),
-    }
+    return shard_line(
+        shard,
+        paths,
+        Counter(row["outcome"] for row in rows),
+        events=sum(row["n_events"] for row in rows),
+        not_repeatable=sum(row["repeatable"] is False for row in rows),
+        problems={row["id"]: row["detail"] for row in ours[:_NAMED]},
+        finished=paths["recordings"].stat().st_mtime,
+    )
 
 
 TASKS = {"make": _make, "join": _join, "describe": _describe}

@@ -26,6 +26,7 @@ import pyarrow.parquet as pq
 from deskcheck.errors import InputError, RecordingError
 from deskcheck.files import disk_errors, open_file, opened_name, read_json
 from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.pages import Pages
 from deskcheck.recording.program import Environment, Program
 from deskcheck.recording.recording import Recording, RunResult, check_refused
 from deskcheck.recording.rules import THREADS
@@ -537,43 +538,16 @@ def _traces(rows: "_Rows", threads: int, cut: str | None) -> tuple[Trace, ...]:
     return tuple(Trace(_ThreadRows(rows, thread), thread=thread, cut=cut) for thread in range(threads))
 
 
-class _Rows(Sequence[Row]):
+class _Rows(Pages[Row]):
     """The events of one recording, read from its shard a page at a time."""
 
     def __init__(self, file: ParquetFile, id_: str, start: int, count: int) -> None:
+        super().__init__(count, "the recording", "events")
         self._file = file
         self._id = id_
         self._start = start
-        self._count = count
-        self._page: tuple[int, list[Row]] = 0, []
         self.of_one_thread = False
         """Whether the index of an event is its place here."""
-
-    def __len__(self) -> int:
-        return self._count
-
-    @overload
-    def __getitem__(self, index: int) -> Row: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Row]: ...
-    def __getitem__(self, index: int | slice) -> Row | list[Row]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(self._count))]
-        if index < 0:
-            index += self._count
-        first, page = self._page
-        if not 0 <= index - first < len(page):
-            if not 0 <= index < self._count:
-                raise IndexError(f"the recording has {self._count} events; there is none at {index}")
-            first, page = self._page = self._read(index)
-        return page[index - first]
-
-    def __iter__(self) -> Iterator[Row]:
-        index = 0
-        while index < self._count:
-            first, page = self._page = self._read(index)
-            yield from page[index - first :]
-            index = first + len(page)
 
     def _read(self, index: int) -> tuple[int, list[Row]]:
         """The page that holds an event, clipped to the recording and to one row group."""

@@ -381,7 +381,7 @@ class _Renderer:
         if kind == "unbound":
             return "<unbound>"
         if kind in ("range", "slice"):
-            return _range_text(value, [self.text(item) for item in value.items])
+            return range_text(value, [self.text(item) for item in value.items])
         if kind == "ref":
             brackets = {"list": "[...]", "dict": "{...}"}
             again = brackets.get(value.text or "") if value.type == value.text else None
@@ -426,20 +426,10 @@ class _Renderer:
         if value.names and kind == "tuple":
             pairs = zip(value.names, value.items, strict=False)
             return f"{value.type}({', '.join(f'{n}={self.text(v)}' for n, v in pairs)})"
-        if kind == "list":
-            text = f"[{inside}]"
-        elif kind == "tuple":
-            text = f"({inside},)" if len(value.items) == 1 and not value.cut else f"({inside})"
-        elif kind == "dict":
-            text = f"{{{inside}}}"
-        elif kind == "bytearray":
+        if kind == "bytearray":
             text = repr(bytearray(item.atom for item in value.items))  # quotes differ from those of bytes
             return f"{text[:-1]}, ...)" if value.cut else text
-        elif kind == "frozenset":
-            return f"{value.type}({{{inside}}})" if inside else f"{value.type}()"
-        else:
-            text = f"{{{inside}}}" if inside else "set()"
-        return text if value.type == kind else f"{value.type}({text})"
+        return bracketed(value, inside)
 
     def _object(self, value: Value) -> str:
         parts = [self._items(value)] if value.items or value.cut else []
@@ -457,6 +447,20 @@ class _Renderer:
         return f"<{head}{_number(value)}{' ' if parts else ''}{', '.join(parts)}>"
 
 
+def bracketed(value: Value, inside: str) -> str:
+    """A list, tuple, dict, set or frozenset, given the text of its items."""
+    kind = value.kind
+    if kind == "list":
+        text = f"[{inside}]"
+    elif kind == "tuple":
+        text = f"({inside},)" if len(value.items) == 1 and not value.cut else f"({inside})"
+    elif kind == "frozenset":
+        return f"{value.type}({{{inside}}})" if inside else f"{value.type}()"
+    else:
+        text = f"{{{inside}}}" if inside or kind == "dict" else "set()"
+    return text if value.type == kind else f"{value.type}({text})"
+
+
 def _number(value: Value) -> str:
     return f"#{value.id}" if value.id is not None else ""
 
@@ -469,8 +473,8 @@ def _atom_text(value: Value) -> str:
     return f"<{value.type} of {value.length}: {value.atom!r}...>"
 
 
-def _range_text(value: Value, parts: list[str]) -> str:
-    if value.kind == "range" and parts[2] == "1":
+def range_text(value: Value, parts: list[str]) -> str:
+    if value.kind == "range" and parts[2:] == ["1"]:
         parts = parts[:2]
     return f"{value.kind}({', '.join(parts)})"
 

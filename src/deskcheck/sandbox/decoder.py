@@ -610,7 +610,7 @@ _TRIED: dict[str, Field] = {
     "wall_s": is_number,
     "outputs": many(is_one),
     "state": is_one,
-    "inside": named(many(maybe(is_text))),
+    "inside": named(is_text),
     "aliases": many(many(is_text)),
     "settings": named(row_of(maybe(is_text), is_truth, is_truth)),
 }

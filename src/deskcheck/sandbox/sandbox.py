@@ -21,7 +21,7 @@ from deskcheck.sandbox.environments import BuiltEnvironment, find
 from deskcheck.sandbox.exchange import Exchange, follow
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.process import ProcessRun, Sink, Tracing
-from deskcheck.sandbox.server import Profile, Server
+from deskcheck.sandbox.server import Profile, Server, ServerPool
 from deskcheck.sandbox.session import Session
 
 _AHEAD = 8
@@ -123,17 +123,19 @@ class Sandbox:
         if not isinstance(environment, BareInterpreter):
             self._environment = self._find(environment) if isinstance(environment, str) else environment
         self._lock = threading.Lock()
-        self._idle: list[Server] = []
+        self._servers = ServerPool(_IDLE * workers)
         self._sessions: list[Session] = []
         self._closed = threading.Event()
         self._accounts: dict[str, str] | None = None
 
     def __enter__(self) -> "Sandbox":
         self._closed.clear()
+        self._servers.open()
         profile = self._profile(None, self.hash_seed)
         try:
-            self._idle += [Server(profile) for _ in range(self.workers)]  # they start side by side
-            self._give(self._first(profile))
+            for _ in range(self.workers):  # they start side by side
+                self._servers.give(Server(profile))
+            self._servers.give(self._first(profile))
         except BaseException:
             self.close()
             raise
@@ -148,12 +150,10 @@ class Sandbox:
         """End every process of the sandbox. Runs that other threads have under way raise Cancelled."""
         self._closed.set()
         with self._lock:
-            servers, self._idle = self._idle, []
             sessions = [*self._sessions]
         for session in sessions:
             session.close()
-        for server in servers:
-            server.close()
+        self._servers.close()
 
     def run(self, programs: Iterable[Program], *, ordered: bool = True) -> Iterator[ProgramResult]:
         """Run programs and give their results: in the order of the programs, or as they are completed.
@@ -280,7 +280,7 @@ class Sandbox:
                         break
                     continue
                 while servers:
-                    self._give(servers.pop())
+                    self._servers.give(servers.pop())
                 if run_result.outcome is not Outcome.HARNESS_ERROR or given.any:
                     return run_result
                 failure = run_result.detail
@@ -322,7 +322,7 @@ class Sandbox:
             if session in self._sessions:
                 self._sessions.remove(session)
         if clean:
-            self._give(server)
+            self._servers.give(server)
         else:
             server.close()
 
@@ -391,7 +391,7 @@ class Sandbox:
         except BaseException:
             server.close()
             raise
-        self._give(server)
+        self._servers.give(server)
 
     def _first(self, profile: Profile) -> Server:
         """A server that has started. One that is killed meanwhile refused nothing: the next one may start."""
@@ -403,23 +403,9 @@ class Sandbox:
         return self._take(profile)
 
     def _take(self, profile: Profile) -> Server:
-        with self._lock:
-            known = next((each for each in self._idle if each.profile == profile), None)
-            if known is not None:
-                self._idle.remove(known)
-        server = known or Server(profile)
+        server = self._servers.take(profile)
         server.wait_until_ready()
         return server
-
-    def _give(self, server: Server) -> None:
-        with self._lock:
-            kept = not self._closed.is_set()
-            if kept:
-                self._idle.append(server)
-            surplus = self._idle[: max(0, len(self._idle) - _IDLE * self.workers)]
-            del self._idle[: len(surplus)]
-        for other in surplus if kept else [server]:
-            other.close()
 
 
 @dataclass(slots=True)
@@ -521,7 +507,7 @@ class _Stream:
             run.server.close()
             self._again(place.number, place.program, place.attempts, str(result))
             return
-        self.sandbox._give(run.server)
+        self.sandbox._servers.give(run.server)
         if result.outcome is Outcome.HARNESS_ERROR:
             self._again(place.number, place.program, place.attempts, result.detail)
         else:

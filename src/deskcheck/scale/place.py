@@ -16,6 +16,7 @@ import os
 import re
 import shutil
 import time
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -81,6 +82,14 @@ def write_whole(path: Path, text: str, *, sync: bool = True) -> None:
     if sync:
         _sync(part)
     os.replace(part, path)
+
+
+def put(place: Place, shard: str, files: Mapping[str, Path]) -> None:
+    """Put the files of a shard, by table, in their places. The last one is the commit."""
+    with place.doing("put a shard in its place"):
+        for table, path in files.items():
+            os.replace(path, place.file(table, shard))
+        _sync(place.folder)
 
 
 def lock_scratch(scratch: Path) -> FolderLock:

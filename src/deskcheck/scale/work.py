@@ -14,11 +14,15 @@ import os
 import sys
 import time
 import traceback
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from deskcheck.errors import InputError, MissingExtra, RecordingError, SandboxError, ServerLost
 from deskcheck.files import sha256
+from deskcheck.scale.manifest import Line
+from deskcheck.scale.place import Place
 
 
 def run_task(task: dict[str, Any]) -> dict[str, Any]:
@@ -66,7 +70,53 @@ def unwatch() -> None:
     _watched.clear()
 
 
-def file_facts(paths: dict[str, Path]) -> dict[str, dict[str, Any]]:
+def check_machine(decided_by: str, task: Mapping[str, Any], decides: str) -> None:
+    """Raises InputError where what decides a task is other here than where the job was planned.
+
+    decides: what that may be, in words.
+    """
+    if decided_by != task["decided_by"]:
+        raise InputError(
+            f"{os.uname().nodename}: has another {decides} than the machine that planned the job. "
+            "Install the same on all of them."
+        )
+
+
+def check_seen(place: Place, paths: Iterable[Path] = (), what: str = "a folder") -> None:
+    """Raises InputError where this machine does not see the job's folder, or other paths that it needs."""
+    unseen = [path for path in paths if not path.exists()]
+    if not place.job.exists():
+        unseen, what = [place.folder], "a folder"
+    if unseen:
+        node = os.uname().nodename
+        raise InputError(f"{node}: does not see {unseen[0]}: a job needs {what} that all machines share.")
+
+
+def shard_line(
+    shard: str,
+    paths: Mapping[str, Path],
+    outcomes: Counter[str],
+    *,
+    events: int,
+    not_repeatable: int = 0,
+    problems: dict[str, str],
+    finished: float,
+) -> Line:
+    """What the manifest says of a shard. paths: of its files, by table. outcomes: how many of its items ended
+    in each way."""
+    return {
+        "shard": shard,
+        "programs": outcomes.total(),
+        "events": events,
+        "outcomes": {outcome: count for outcome, count in sorted(outcomes.items()) if count},
+        "not_repeatable": not_repeatable,
+        "problems": problems,
+        **file_facts(paths),
+        "finished": round(finished, 3),
+    }
+
+
+def file_facts(paths: Mapping[str, Path]) -> dict[str, dict[str, Any]]:
     """What a line of the manifest says of the files of a shard, by table."""
     return {
         "bytes": {table: path.stat().st_size for table, path in paths.items()},

@@ -108,13 +108,6 @@ def _trace(
         raise _loop_runs(target)
     if tracer.failure is not None:
         raise tracer.failure
-    environment = Environment.here(
-        tracer=tracer.name,
-        hash_seed=None,
-        packages={},
-        granularity=granularity,
-        limits=tracer.limits.leaving_out,
-    )
     traces = traces_of(blocks, tracer.cut)
     if not _is_what_ran(program, code, traces):
         _log.warning(
@@ -123,6 +116,20 @@ def _trace(
             code.co_filename,
         )
         program = replace(program, code="")
+    return recording_of(program, run_result, tracer, traces, granularity)
+
+
+def recording_of(
+    program: Program, run_result: RunResult, tracer: Any, traces: tuple[Trace, ...], granularity: str
+) -> Recording:
+    """The recording of what a tracer followed in this process."""
+    environment = Environment.here(
+        tracer=tracer.name,
+        hash_seed=None,
+        packages={},
+        granularity=granularity,
+        limits=tracer.limits.leaving_out,
+    )
     return Recording(
         program=program,
         run_result=run_result,

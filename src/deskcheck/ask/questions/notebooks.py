@@ -28,7 +28,7 @@ from deskcheck.ask.samples.prompts import notebook_parts
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.errors import DamagedRows
 from deskcheck.fences import fenced
-from deskcheck.notebook.state.dependencies import names_bound, parse
+from deskcheck.notebook.state.names import names_bound, parse
 from deskcheck.notebook.state.state import KernelState, states
 from deskcheck.notebook.state.views import estimate_tokens, used_names, view
 from deskcheck.notebook.trajectory.markers import is_own

@@ -27,12 +27,6 @@ from typing import Any
 from deskcheck.errors import InputError, RecordingError, own_failures
 from deskcheck.files import read_json
 from deskcheck.notebook.check.diff import DiffRow, diff
-from deskcheck.notebook.check.names import (
-    changed,
-    environment,
-    modules,
-    written_globals,
-)
 from deskcheck.notebook.check.normalise import NORMALISERS, Normaliser, same_after
 from deskcheck.notebook.installed.kernel import NO_GUARANTEES, InstalledKernels, installed_kernels
 from deskcheck.notebook.kernel.folders import as_outside, names_what_is_at_home, root_of, time_zone
@@ -41,7 +35,14 @@ from deskcheck.notebook.kernel.repeats import Text, note, text_difference, undec
 from deskcheck.notebook.kernel.replayer import Reruns, SandboxKernels, replay
 from deskcheck.notebook.kernel.servers import Servers
 from deskcheck.notebook.settings import CheckSettings
-from deskcheck.notebook.state.dependencies import names_bound, names_read
+from deskcheck.notebook.state.names import (
+    changed,
+    environment,
+    modules,
+    names_bound,
+    names_read,
+    written_globals,
+)
 from deskcheck.notebook.trajectory.ipynb import notebook_files, read_notebook
 from deskcheck.notebook.trajectory.markers import Marker, markers_of
 from deskcheck.notebook.trajectory.parameters import assignments, with_parameters

@@ -8,7 +8,6 @@ which are gone when their shard is whole. What lies around a notebook does not n
 import faulthandler
 import json
 import os
-import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
@@ -19,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from deskcheck.errors import InputError
-from deskcheck.files import read_json, sha256, sync
+from deskcheck.files import read_json, sha256
 from deskcheck.notebook.check.check import (
     Checker,
     NotebookReport,
@@ -38,9 +37,10 @@ from deskcheck.recording.program import Environment
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.scale import Item, Job, JobSummary, Progress, Runner, run_job
 from deskcheck.scale.manifest import Line
-from deskcheck.scale.place import Place, empty, lock_scratch
-from deskcheck.scale.plan import decided_by, read_items
-from deskcheck.scale.work import file_facts
+from deskcheck.scale.place import Place
+from deskcheck.scale.plan import decided_by
+from deskcheck.scale.tables import Rows, TableWork
+from deskcheck.scale.work import shard_line
 
 FORMAT = 1
 """Version of the columns of a shard."""
@@ -183,47 +183,10 @@ def _named(found: NotebookReport, name: str) -> NotebookReport:
 # -- the work ----------------------------------------------------------------------------------------
 
 
-def _make(task: dict[str, Any]) -> Line | None:
-    """Check notebooks FIRST to STOP of a shard. If that is all of it, it is put in its place. What an earlier
-    try had run is not run again, but for ``fresh``."""
-    node = os.uname().nodename
-    if _decided_by(task["settings"]) != task["decided_by"]:
-        raise InputError(
-            f"{node}: has another Python, deskcheck or other packages than the machine that planned the job. "
-            "Install the same on all of them."
-        )
-    place = Place(task["folder"])
-    if not place.job.exists():
-        raise InputError(
-            f"{node}: does not see {place.folder}: a job needs a folder that all machines share."
-        )
-    first, stop = task["first"], task["stop"]
-    items = read_items(place.plan(task["shard"]), first, stop)
-    scratch = place.scratch(task["shard"], first, stop)
-    with place.doing("check some notebooks"):
-        scratch.mkdir(parents=True, exist_ok=True)
-        lock = lock_scratch(scratch)
-    try:
-        if task["fresh"]:
-            with place.doing("delete what an earlier try left"):
-                empty(scratch)
-        rows = [_row(Path(path), Path(folder), digest, scratch, task) for path, folder, digest in items]
-        with place.doing("put a shard in its place"):
-            made = _made(scratch)
-            pq.write_table(pa.Table.from_pylist(rows, schema=_SCHEMA), made, compression="zstd")
-            sync(made)
-            if not task["whole"]:
-                return None
-            os.replace(made, place.file(TABLE, task["shard"]))
-            sync(place.folder)
-    finally:
-        lock.release()
-    shutil.rmtree(scratch, ignore_errors=True)
-    return _describe(task)
-
-
-def _made(scratch: Path) -> Path:
-    return scratch / f"{TABLE}.parquet"
+def _rows(task: dict[str, Any], items: Sequence[Any], scratch: Path) -> Rows:
+    """Check some notebooks. What an earlier try had run, as `scratch` keeps it, is not run again."""
+    for path, folder, digest in items:
+        yield _row(Path(path), Path(folder), digest, scratch, task)
 
 
 def _row(path: Path, folder: Path, digest: str | None, scratch: Path, task: dict[str, Any]) -> dict[str, Any]:
@@ -269,36 +232,27 @@ def _read(path: Path) -> Iterator[tuple[NotebookReport, Environment | None]]:
         )
 
 
-def _join(task: dict[str, Any]) -> Line:
-    """Make a shard of its parts, given as ``[first, stop]`` in order."""
-    place = Place(task["folder"])
-    with place.doing("join the parts of a shard"):
-        parts = [_made(place.scratch(task["shard"], first, stop)) for first, stop in task["parts"]]
-        joined = place.work / f"{task['shard']}.{TABLE}"
-        tables = [pq.read_table(part, schema=_SCHEMA, use_threads=False) for part in parts]
-        pq.write_table(pa.concat_tables(tables), joined, compression="zstd")
-        sync(joined)
-        os.replace(joined, place.file(TABLE, task["shard"]))
-        sync(place.folder)
-    return _describe(task)
-
-
-def _describe(task: dict[str, Any]) -> Line:
-    path = Place(task["folder"]).file(TABLE, task["shard"])
+def _line(shard: str, path: Path) -> Line:
     columns = ["path", "status", "detail", "cells"]
     rows = pq.read_table(path, columns=columns, use_threads=False).to_pylist()
     outcomes = Counter(row["status"] for row in rows)
-    ours = [row for row in rows if row["status"] == NotebookStatus.HARNESS_ERROR]
-    return {
-        "shard": task["shard"],
-        "programs": len(rows),
-        "events": sum(row["cells"] for row in rows),
-        "outcomes": dict(sorted(outcomes.items())),
-        "not_repeatable": outcomes[NotebookStatus.NOT_REPEATABLE],
-        "problems": {row["path"]: row["detail"] for row in ours},
-        **file_facts({TABLE: path}),
-        "finished": round(path.stat().st_mtime, 3),
-    }
+    return shard_line(
+        shard,
+        {TABLE: path},
+        outcomes,
+        events=sum(row["cells"] for row in rows),
+        not_repeatable=outcomes[NotebookStatus.NOT_REPEATABLE],
+        problems={r["path"]: r["detail"] for r in rows if r["status"] == NotebookStatus.HARNESS_ERROR},
+        finished=path.stat().st_mtime,
+    )
 
 
-TASKS = {"make": _make, "join": _join, "describe": _describe}
+TASKS = TableWork(
+    table=TABLE,
+    schema=_SCHEMA,
+    decided_by=lambda task: _decided_by(task["settings"]),
+    decides="Python, deskcheck or other packages",
+    rows=_rows,
+    resumes=True,
+    line=_line,
+).tasks()

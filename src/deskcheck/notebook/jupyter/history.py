@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from deskcheck.notebook.state.brief import fitting
 from deskcheck.notebook.state.capture import Capture, StateLimits
+from deskcheck.notebook.state.truncate import fitting
 from deskcheck.notebook.state.views import estimate_tokens
 from deskcheck.notebook.trajectory.masking import Mask
 

@@ -136,9 +136,7 @@ class _Run:
             self.end, self.status, self.detail = time.time(), Status.DIED, why
         elif self.status is None:
             error = next((o for o in self.shown.outputs if o.type == "error"), None)
-            self.status = Status.OK if error is None else Status.ERROR
-            if error is not None and error.name == "KeyboardInterrupt":
-                self.status = Status.INTERRUPTED
+            self.status = Status.OK if error is None else Status.of_error(error.name)
             self.detail = "the kernel's reply was not seen: the status is that of its outputs"
 
 

@@ -10,15 +10,15 @@ import linecache
 import sys
 from argparse import Namespace
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from deskcheck.recording.outcome import Outcome
-from deskcheck.recording.program import Environment, Mode, Program
+from deskcheck.recording.program import Mode, Program
 from deskcheck.recording.recording import Recording, RunResult
 from deskcheck.recording.value import decode, render
 from deskcheck.tracer import Granularity, TraceLimits, tracer_class
-from deskcheck.tracer.call import names_of_ipython, traces_of
+from deskcheck.tracer.call import names_of_ipython, recording_of, traces_of
 from deskcheck.tracer.result import exception_text, snapshot
 from deskcheck.tracer.stdout import StdoutHearing
 
@@ -129,24 +129,13 @@ class _TracedCell:
             for file, label in self.files.items()
             if label in named and (text := "".join(linecache.getlines(file)))
         }
-        limits = self.tracer.limits
-        environment = Environment.here(
-            tracer=self.tracer.name,
-            hash_seed=None,
-            packages={},
-            granularity=self.asked.granularity,
-            limits=limits.leaving_out,
+        program = Program(
+            id=CELL, code=sources.pop(CELL, ""), mode=Mode.SESSION, filename=CELL, source="notebook"
         )
-        return Recording(
-            program=Program(
-                id=CELL, code=sources.pop(CELL, ""), mode=Mode.SESSION, filename=CELL, source="notebook"
-            ),
-            run_result=replace(
-                _ending(result), stdout="".join(self.written), cut=self.tracer.cut, sources=sources
-            ),
-            environment=replace(environment, trace_limits=asdict(limits)),
-            traces=traces,
+        run_result = replace(
+            _ending(result), stdout="".join(self.written), cut=self.tracer.cut, sources=sources
         )
+        return recording_of(program, run_result, self.tracer, traces, self.asked.granularity)
 
 
 def _ending(result: Any) -> RunResult:

@@ -130,7 +130,7 @@ def status_of(reply: Mapping[str, Any]) -> Status:
     """How a cell ended, by the kernel's reply to it."""
     if reply.get("status") == "ok":
         return Status.OK
-    return Status.INTERRUPTED if reply.get("ename") == "KeyboardInterrupt" else Status.ERROR
+    return Status.of_error(reply.get("ename"))
 
 
 class _RunningCell:

@@ -130,14 +130,10 @@ def replay(
         MissingExtra, InputError, RecordingError, SandboxError.
     """
     path = None if path is None else Path(path)
-    once = functools.partial(
-        _replay,
-        trajectory,
-        kernels=kernels,
-        limits=limits or ReplayLimits(),
-        interrupted=interrupted,
-        progress=progress,
-    )
+    limits = limits or ReplayLimits()
+    wanted = trajectory.limits.get("cell_s") if trajectory.source == "ipynb" else None
+    limits = replace(limits, cell_s=limits.of_cells(wanted))
+    once = _Runs(trajectory, kernels, limits, interrupted, progress).recorded
     if reruns.runs == 1:
         return once(path, state=state, hash_seed=0)
     parts = [path and path.with_name(f"{path.name}.run{number}") for number in range(1, reruns.runs + 1)]
@@ -182,40 +178,6 @@ def _writer(path: Path | None, head: Trajectory) -> "UnkeptWriter | TrajectoryWr
     return TrajectoryWriter(path, head)
 
 
-def _replay(
-    trajectory: Trajectory,
-    path: Path | None,
-    *,
-    kernels: Kernels,
-    limits: ReplayLimits,
-    state: "StateLimits | None",
-    hash_seed: int,
-    interrupted: Callable[[], bool],
-    progress: Callable[[int, int], None],
-) -> Trajectory:
-    """One run, in a file of its own."""
-    found = None if path is None else _kept(path)
-    if found is not None:
-        return found
-    wanted = trajectory.limits.get("cell_s") if trajectory.source == "ipynb" else None
-    limits = replace(limits, cell_s=limits.of_cells(wanted))
-    head = replace(
-        trajectory,
-        source="replay",
-        steps=(),
-        limits=asdict(limits) | {"state": None if state is None else asdict(state), "hash_seed": hash_seed},
-        confinement=None if kernels.confinement is None else kernels.confinement.value,
-        environment=None,
-    )
-    with _writer(path, head) as writer:
-        refusal = kernels.refuses(trajectory)
-        if refusal is not None:
-            return writer.finish(Ended.NO_KERNEL, refusal)
-        inside = inside_of(trajectory, kernels.around.folder)
-        with kernels.start(hash_seed, inside, limits, state) as kernel:
-            return _Replay(trajectory, writer, kernel, limits, interrupted, progress).run(hash_seed)
-
-
 def kernel_limits(limits: ReplayLimits, confinement: Confinement) -> Limits:
     """Bounds on a kernel's process. At `strict` its file system is bounded, and no file needs to be; at
     `trusted` none is unless the caller says so."""
@@ -236,29 +198,57 @@ def disk_bytes(limits: ReplayLimits) -> int:
     return limits.disk_bytes or machine_memory_bytes() // 4
 
 
-class _Replay:
-    def __init__(
-        self,
-        trajectory: Trajectory,
-        writer: "UnkeptWriter | TrajectoryWriter",
-        kernel: CellRunner,
-        limits: ReplayLimits,
-        interrupted: Callable[[], bool],
-        progress: Callable[[int, int], None],
-    ) -> None:
-        self.trajectory = trajectory
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    """How a trajectory is run. limits: with the time that each of its cells may take."""
+
+    trajectory: Trajectory
+    kernels: Kernels
+    limits: ReplayLimits
+    interrupted: Callable[[], bool]
+    progress: Callable[[int, int], None]
+
+    def recorded(self, path: Path | None, *, state: "StateLimits | None", hash_seed: int) -> Trajectory:
+        """One run, in a file of its own; what that has already is read."""
+        found = None if path is None else _kept(path)
+        if found is not None:
+            return found
+        confinement = self.kernels.confinement
+        told = {"state": None if state is None else asdict(state), "hash_seed": hash_seed}
+        head = replace(
+            self.trajectory,
+            source="replay",
+            steps=(),
+            limits=asdict(self.limits) | told,
+            confinement=None if confinement is None else confinement.value,
+            environment=None,
+        )
+        with _writer(path, head) as writer:
+            refusal = self.kernels.refuses(self.trajectory)
+            if refusal is not None:
+                return writer.finish(Ended.NO_KERNEL, refusal)
+            inside = inside_of(self.trajectory, self.kernels.around.folder)
+            with self.kernels.start(hash_seed, inside, self.limits, state) as kernel:
+                return _Run(self, writer, kernel).run(hash_seed)
+
+
+class _Run:
+    """One run of a trajectory in one kernel."""
+
+    def __init__(self, runs: _Runs, writer: "UnkeptWriter | TrajectoryWriter", kernel: CellRunner) -> None:
+        self.runs = runs
+        self.trajectory = runs.trajectory
         self.writer = writer
         self.kernel = kernel
-        self.limits = limits
-        self.cell_limits = CellLimits(cell_s=limits.of_cells(None), output_chars=limits.output_chars)
-        self.asked = interrupted
-        self.progress = progress
+        self.cell_limits = CellLimits(
+            cell_s=runs.limits.of_cells(None), output_chars=runs.limits.output_chars
+        )
         self.stopped = False
-        self.until = time.monotonic() + limits.notebook_s
+        self.until = time.monotonic() + runs.limits.notebook_s
 
     def interrupted(self) -> bool:
         """Whether the caller has ever said so: the cell that was stopped then is not recorded."""
-        self.stopped = self.stopped or self.asked()
+        self.stopped = self.stopped or self.runs.interrupted()
         return self.stopped
 
     def run(self, hash_seed: int) -> Trajectory:
@@ -269,7 +259,7 @@ class _Replay:
         done = self._resume(order) if self.writer.resumed else 0
         for number, step in enumerate(self.trajectory.steps):
             order = step.order
-            self.progress(number, len(self.trajectory.steps))
+            self.runs.progress(number, len(self.trajectory.steps))
             if isinstance(step, Execution) and (not step.source.strip() or step.cell in skipped):
                 continue  # no front end runs an empty cell
             if live and isinstance(step, Execution) and is_own(step.source):
@@ -284,7 +274,7 @@ class _Replay:
                 continue
             left = self.until - time.monotonic()
             if left <= 0:
-                detail = f"more than {self.limits.notebook_s:g} s for the notebook"
+                detail = f"more than {self.runs.limits.notebook_s:g} s for the notebook"
                 return self.writer.finish(Ended.TIMED_OUT, detail, environment)
             ran = self.kernel.run(
                 step.source,

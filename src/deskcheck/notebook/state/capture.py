@@ -6,7 +6,6 @@ those that the cell's source names, then those that are new, then the rest, goin
 look ended. So a change that was made through another name, among very many variables, may be seen cells
 later; `State.unseen` says how many were not looked at. Standard library only."""
 
-import ast
 import gc
 import hashlib
 import itertools
@@ -14,14 +13,16 @@ import json
 import operator
 import re
 import time
+import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from deskcheck.notebook.state import tensors
-from deskcheck.notebook.state.attributes import attributes, kept_for_all, summary
-from deskcheck.notebook.state.brief import brief
+from deskcheck.notebook.state.digests import attributes, summary
+from deskcheck.notebook.state.names import mentioned
 from deskcheck.notebook.state.objects import live_facts
+from deskcheck.notebook.state.truncate import truncate
 from deskcheck.recording.value import decode
 from deskcheck.tracer.contents import arrays as _arrays
 from deskcheck.tracer.limits import TraceLimits
@@ -120,7 +121,7 @@ class Capture:
             self._order = [name for name in dict.fromkeys(self._order) if name in names]
         variables: dict[str, Any] = {}
         done: set[str] = set()
-        for name in itertools.chain(_mentioned(source), new, self._rest()):
+        for name in itertools.chain(mentioned(source), new, self._rest()):
             if name in done or name in not_users or name not in names:
                 continue
             if done and time.perf_counter() > until:
@@ -153,7 +154,7 @@ class Capture:
         snap.finish()
         objects = self._objects(refs)
         group = refs[0] if refs and _REF.fullmatch(text) else None
-        if type(obj) is _MODULE:  # it has no number, and what it keeps can change
+        if type(obj) is types.ModuleType:  # it has no number, and what it keeps can change
             group = -id(obj)
         type_name = snap.type_name(type(obj))
         digest, whole = self._digest(obj, f"{type_name}:{text}", objects)
@@ -197,7 +198,7 @@ class Capture:
         (text,), refs = self._snap.roots([obj])
         self._snap.finish()
         objects = {number: json.loads(content) for number, content in self._objects(refs).items()}
-        return brief(decode(json.loads(text), objects), _DEFAULT_CHARS).text
+        return truncate(decode(json.loads(text), objects), _DEFAULT_CHARS).text
 
     def _objects(self, refs: Iterable[int]) -> dict[int, str]:
         """Content of every object that is reached, by identity number, in order of sight."""
@@ -228,7 +229,7 @@ class Capture:
         beside = _arrays.beside(obj)
         if beside:
             digest.update(summary(beside).encode())
-        held = attributes_of(obj)
+        held = attributes(obj)
         if held is not None:
             digest.update(held.encode())
         return digest.hexdigest(), whole
@@ -285,40 +286,6 @@ def _differences(before: list[str], after: list[str]) -> tuple[list[str], list[s
     return new, [name for name in before if name not in is_there]
 
 
-def _mentioned(source: str) -> list[str]:
-    """Names in a cell's source, in order; by their spelling where it is not Python (magics)."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return list(dict.fromkeys(re.findall(r"[^\W\d]\w*", source)))[:1000]
-    found: dict[str, None] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            found[node.id] = None
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
-            found[node.name] = None
-        elif isinstance(node, ast.alias):
-            found[(node.asname or node.name).partition(".")[0]] = None
-    return list(found)[:1000]
-
-
-def attributes_of(obj: Any) -> str | None:
-    """A digest of what an object of a library's class holds, or of where the generator stands that a module
-    keeps for all. None for others, and where code of the user's might run for it."""
-    kind = type(obj)
-    meta = type(kind)
-    if kind is _MODULE:
-        position = kept_for_all(obj)
-        return None if position is None else summary(position)
-    if _arrays.module_of(meta) == "__main__" or _arrays.module_of(kind) in ("__main__", "builtins"):
-        return None
-    try:
-        return attributes(obj)
-    except (AttributeError, TypeError, ValueError):  # a class that passes for another
-        return None
-
-
-_MODULE = type(ast)
 _ATOMS = frozenset(map(id, (int, float, str, bool, bytes, type(None), complex)))
 
 

@@ -1,8 +1,8 @@
 """The live state of a kernel as bounded text, for an assistant: what the variables hold that some code needs.
 
 Nothing of the user's runs for it: variables are seen as `capture` sees them, in a bounded time, and
-dependencies are read from source. Of functions, classes, estimators and graphs more is told (`told`). Imports
-are one line, without deskcheck's own.
+dependencies are read from source. Of functions, classes, estimators and graphs more is said (`describe`).
+Imports are one line, without deskcheck's own.
 """
 
 import builtins
@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from deskcheck.errors import InputError
-from deskcheck.notebook.state.brief import fitting, with_rest
 from deskcheck.notebook.state.capture import Capture, StateLimits
-from deskcheck.notebook.state.dependencies import depends_on, names_unbound
 from deskcheck.notebook.state.imports import Import, imports_of, listed
+from deskcheck.notebook.state.names import depends_on, names_unbound
 from deskcheck.notebook.state.state import KernelState, states
+from deskcheck.notebook.state.truncate import fitting, with_rest
 from deskcheck.notebook.state.views import estimate_tokens, view
 from deskcheck.notebook.trajectory.masking import Mask
 from deskcheck.notebook.trajectory.trajectory import Execution, Status
@@ -54,27 +54,22 @@ def context(
     """
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
-    if shell is not None:
-        return of_shell(shell, names, code=code, budget=budget, form=form, time_s=time_s, mask=mask)
-    caller = sys._getframe(1).f_globals
-    return _context(_Variables(caller), names, code, budget, form, StateLimits(time_s=time_s), mask)
+    known = _Variables(sys._getframe(1).f_globals) if shell is None else _of_shell(shell)
+    limits = StateLimits(time_s=time_s)
+    return _context(known, names, limits, code=code, budget=budget, form=form, mask=mask)
 
 
 def of_shell(
     shell: Any,
     names: Sequence[str] | None = None,
     *,
-    code: str | None = None,
-    budget: int = 2000,
-    form: str = "text",
     time_s: float = 0.05,
-    mask: bool = True,
     limits: StateLimits | None = None,
+    **asked: Any,
 ) -> str:
-    """As `context`, of an IPython shell. limits: of what is seen of a variable, in the place of `time_s`."""
-    ran = [source for source in shell.history_manager.input_hist_raw if isinstance(source, str)]
-    known = _Variables(shell.user_ns, shell.user_ns_hidden, ran)
-    return _context(known, names, code, budget, form, limits or StateLimits(time_s=time_s), mask)
+    """As `context`, of an IPython shell. limits: of what is seen of a variable, in the place of `time_s`.
+    asked: the other parameters of `context`."""
+    return _context(_of_shell(shell), names, limits or StateLimits(time_s=time_s), **asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +81,20 @@ class _Variables:
     ran: Sequence[str] = ()
 
 
+def _of_shell(shell: Any) -> _Variables:
+    ran = [source for source in shell.history_manager.input_hist_raw if isinstance(source, str)]
+    return _Variables(shell.user_ns, shell.user_ns_hidden, ran)
+
+
 def _context(
     known: _Variables,
     names: Sequence[str] | None,
-    code: str | None,
-    budget: int,
-    form: str,
     limits: StateLimits,
-    mask: bool,
+    *,
+    code: str | None = None,
+    budget: int = 2000,
+    form: str = "text",
+    mask: bool = True,
 ) -> str:
     namespace = dict(known.namespace)  # a cell may be running, and change it
     if isinstance(names, str):

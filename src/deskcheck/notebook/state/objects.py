@@ -9,9 +9,9 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
-from deskcheck.notebook.state.brief import with_rest
 from deskcheck.notebook.state.imports import is_library, own_dict, public_name
 from deskcheck.notebook.state.signatures import Show, annotation, called, defaults_of
+from deskcheck.notebook.state.truncate import with_rest
 from deskcheck.tracer.snapshot import bases_of, module_of, names_of
 
 _DEEPEST = 3
@@ -26,7 +26,7 @@ _ATOMS = (bool, int, float, complex, str, bytes, type(None))
 
 
 def live_facts(obj: Any, type_name: str, show: Show) -> dict[str, Any]:
-    """What only the object itself tells, as JSON can hold it: for `told.told`.
+    """What only the object itself tells, as JSON can hold it: for `describe.describe`.
 
     type_name: as it was recorded. show: the text of a default or parameter with its name.
     """
@@ -173,21 +173,7 @@ def _graph(obj: Any) -> dict[str, Any] | None:
     bases = _bases(obj)
     if any(module_of(base) == "networkx.classes.graph" for base in bases):
         return _networkx(obj, {_name(base) for base in bases})
-    kind = type(obj)
-    if not any("number_of_nodes" in names_of(base) for base in bases):
-        return None
-    if not all(is_library(module_of(base) or "") for base in bases):
-        return None
-    found: dict[str, Any] = {}
-    for fact, method in (
-        ("nodes", "number_of_nodes"), ("edges", "number_of_edges"), ("directed", "is_directed"),
-    ):  # fmt: skip
-        if callable(getattr(kind, method, None)):
-            try:
-                found[fact] = getattr(obj, method)()
-            except Exception:  # noqa: BLE001  # of a library's; what it does not tell is left out
-                continue
-    return {fact: what for fact, what in found.items() if type(what) in (int, bool)} or None
+    return None
 
 
 def _name(cls: type) -> str:

@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from deskcheck.notebook.state.attributes import summary
-from deskcheck.notebook.state.bytecode import codes
+from deskcheck.notebook.state.digests import codes, summary
 
 Reader = Callable[[Any], Mapping[str, Any]]
 

@@ -9,8 +9,8 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from deskcheck.notebook.state.brief import short_text, with_rest
 from deskcheck.notebook.state.imports import own_dict, public_name
+from deskcheck.notebook.state.truncate import short_text, with_rest
 from deskcheck.tracer.snapshot import bases_of, module_of, names_of
 
 Show = Callable[[str, Any], str]

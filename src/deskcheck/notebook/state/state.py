@@ -132,17 +132,14 @@ def states(steps: Iterable[Step]) -> Iterator[tuple[Execution, KernelState | Non
         )
 
 
+_STORED = ("type", "hash", "sampled", "length", "size_bytes", "size_method", "described", "seen")
+"""Fields that have the same name in a trajectory; one that is not there has its default."""
+
+
 def _variable(name: str, row: dict[str, Any]) -> Variable:
     return Variable(
         name=name,
-        type=row["type"],
-        hash=row["hash"],
         encoded=row["value"],
         objects={int(number): content for number, content in row.get("objects", {}).items()},
-        sampled=row.get("sampled", False),
-        length=row.get("length"),
-        size_bytes=row.get("size_bytes"),
-        size_method=row.get("size_method"),
-        described=row.get("described"),
-        seen=row.get("seen", {}),
+        **{field: row[field] for field in _STORED if field in row},
     )

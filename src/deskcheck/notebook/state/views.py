@@ -14,9 +14,9 @@ from typing import Any
 
 from deskcheck.errors import InputError
 from deskcheck.notebook.settings import VIEWS
-from deskcheck.notebook.state.dependencies import depends_on
+from deskcheck.notebook.state.describe import describe
+from deskcheck.notebook.state.names import depends_on
 from deskcheck.notebook.state.state import KernelState, Variable
-from deskcheck.notebook.state.told import told
 
 Counter = Callable[[str], int]
 """How many tokens a text has."""
@@ -231,7 +231,7 @@ class _View:
         if first != variable.name:
             facts = {"name": variable.name, "type": variable.type, "same_object_as": first}
             return self._counted(facts, None)
-        return self._counted(*told(variable, chars))
+        return self._counted(*describe(variable, chars))
 
     def _counted(self, facts: dict[str, Any], cut: str | None) -> "_Entry":
         text = self.form.one(facts)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Self, overload
+from typing import Any, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -31,6 +31,7 @@ from deskcheck.notebook.trajectory.trajectory import (
     storable,
     to_dict,
 )
+from deskcheck.recording.pages import Pages
 from deskcheck.recording.program import Environment
 
 FORMAT = 1
@@ -324,16 +325,16 @@ def _object(text: bytes) -> dict[str, Any]:
     return found
 
 
-class _Steps(Sequence[Step]):
+class _Steps(Pages[Step]):
     """The steps in a file, a row group at a time."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._group: tuple[int, list[Step]] = (-1, [])
         with _damaged(path), self._opened() as file:
             self.head = _object(file.schema_arrow.metadata[_KEY])
             groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
             self._starts: list[int] = [*itertools.accumulate((group.num_rows for group in groups), initial=0)]
+        super().__init__(self._starts[-1], "the trajectory", "steps")
 
     def _opened(self) -> Any:
         path = self._path
@@ -346,29 +347,8 @@ class _Steps(Sequence[Step]):
             raise RecordingError(f"{path}: a Parquet file, but not one of a trajectory.", str(path))
         return file
 
-    def __len__(self) -> int:
-        return self._starts[-1]
-
-    @overload
-    def __getitem__(self, index: int) -> Step: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Step]: ...
-    def __getitem__(self, index: int | slice) -> Step | list[Step]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        if not -len(self) <= index < len(self):
-            raise IndexError(f"the trajectory has {len(self)} steps; there is none at {index}")
-        index %= len(self)
+    def _read(self, index: int) -> tuple[int, list[Step]]:
         number = bisect_right(self._starts, index) - 1
-        if self._group[0] != number:
-            self._group = number, self._read(number)
-        return self._group[1][index - self._starts[number]]
-
-    def __iter__(self) -> Iterator[Step]:
-        for number in range(len(self._starts) - 1):
-            yield from self._read(number)
-
-    def _read(self, number: int) -> list[Step]:
         with _damaged(self._path):
             with self._opened() as file:
                 table = file.read_row_group(number, use_threads=False)
@@ -376,7 +356,8 @@ class _Steps(Sequence[Step]):
             known = [tuple(read_json(text, "order")) for text in orders.dictionary.to_pylist()]
             places = orders.indices.to_pylist()
             rows = table.drop_columns(["order"]).to_pylist()
-            return [_step(row | {"order": known[at]}) for row, at in zip(rows, places, strict=True)]
+            steps = [_step(row | {"order": known[at]}) for row, at in zip(rows, places, strict=True)]
+        return self._starts[number], steps
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and list(self) == list(other)

@@ -192,7 +192,7 @@ def _cells(
 def _status(count: int | None, outputs: tuple[Output, ...]) -> Status:
     error = next((output for output in outputs if output.type == "error"), None)
     if error is not None:
-        return Status.INTERRUPTED if error.name == "KeyboardInterrupt" else Status.ERROR
+        return Status.of_error(error.name)
     return Status.UNKNOWN if count is None else Status.OK
 
 

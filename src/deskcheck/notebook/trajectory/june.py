@@ -350,8 +350,7 @@ class _Session:
             output = Output(type="error", name=str(found["ename"]), value=str(found["evalue"]), text="")
         except (ValueError, TypeError, KeyError) as error:
             raise InputError(f"{place}: error holds no exception: {error!r}.") from error
-        stopped = output.name == "KeyboardInterrupt"
-        self._set(number, status=Status.INTERRUPTED if stopped else Status.ERROR, outputs=(output,))
+        self._set(number, status=Status.of_error(output.name), outputs=(output,))
 
     def _restart(self, at: float) -> None:
         self.running.clear()

@@ -32,6 +32,11 @@ class Status(StrEnum):
     UNKNOWN = "unknown"
     """The source of the trajectory does not tell."""
 
+    @classmethod
+    def of_error(cls, name: str | None) -> "Status":
+        """How a cell ended that an exception left, by the exception's class."""
+        return cls.INTERRUPTED if name == "KeyboardInterrupt" else cls.ERROR
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:

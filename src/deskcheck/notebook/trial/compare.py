@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from deskcheck.notebook.state.reads import Later, reads
+from deskcheck.notebook.state.names import Later, reads
 from deskcheck.notebook.state.settings import LibrarySetting
 from deskcheck.notebook.trajectory.trajectory import Output, Status, shown_outputs
 
@@ -24,10 +24,9 @@ class Trial:
     outputs: as of an `Execution`; what child processes wrote to the descriptors comes last. variables: those
     that it changed, by name, each a row as trajectory.md describes under state; removed: names of
     before. unseen: variables that were not looked at for lack of time. inside: of changed variables that have
-    such, a digest of what their functions and classes do, and one of the attributes of an object of a
-    library's class. aliases: groups of names of one object after it. settings: of libraries, those that it
-    changed (`settings.read_settings`). files: below the notebook's folder what
-    it wrote, with a digest of the content (None: too large), and what it removed, as ``removed``.
+    such, a digest of what their functions and classes do. aliases: groups of names of one object after it.
+    settings: of libraries, those that it changed (`settings.read_settings`). files: below the notebook's
+    folder what it wrote, with a digest of the content (None: too large), and what it removed, as ``removed``.
     """
 
     source: str
@@ -37,7 +36,7 @@ class Trial:
     variables: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     removed: tuple[str, ...] = ()
     unseen: int = 0
-    inside: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
+    inside: Mapping[str, str] = field(default_factory=dict)
     aliases: tuple[tuple[str, ...], ...] = ()
     settings: Mapping[str, LibrarySetting] = field(default_factory=dict)
     files: Mapping[str, str | None] = field(default_factory=dict)
@@ -257,14 +256,14 @@ def _content(trial: Trial, name: str) -> tuple[Any, ...]:
     """What a variable holds. Of a module not where its generator of random numbers stands: settings say
     that."""
     row = trial.variables[name]
-    return row["type"], None if row["type"] == "module" else row["hash"], trial.inside.get(name, ())
+    return row["type"], None if row["type"] == "module" else row["hash"], trial.inside.get(name)
 
 
 def _otherwise(true: Trial, candidate: Trial, name: str) -> str:
     wanted, found = _content(true, name), _content(candidate, name)
     if wanted[0] != found[0]:
         return f"{found[0]}, not {wanted[0]}"
-    return "another content" if wanted[1] != found[1] else "another code, or other attributes"
+    return "another content" if wanted[1] != found[1] else "another code"
 
 
 def _read_together(aliases: Iterable[Iterable[str]], later: Later) -> set[frozenset[str]]:

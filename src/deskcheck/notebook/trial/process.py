@@ -16,6 +16,7 @@ import os
 import signal
 import sys
 import time
+from dataclasses import replace
 from typing import Any
 
 from IPython.core.displayhook import DisplayHook
@@ -24,21 +25,22 @@ from IPython.core.error import StdinNotImplementedError
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
+from deskcheck.notebook.kernel.cell import CellLimits, Collected
 from deskcheck.notebook.kernel.commands import run_command
 from deskcheck.notebook.kernel.folders import HOME, copy_below_root, home_of_ipython, interpreter_on_path
-from deskcheck.notebook.state.attributes import attributes
-from deskcheck.notebook.state.bytecode import codes
 from deskcheck.notebook.state.capture import Capture, StateLimits
+from deskcheck.notebook.state.digests import codes
 from deskcheck.notebook.state.settings import LibrarySetting, changed, read_settings
+from deskcheck.notebook.trajectory.trajectory import to_dict
+from deskcheck.sandbox.decoder import GOES_ON, Message
 
-_MOST_OUTPUTS = 10_000
+_WAITING_CHARS = 1 << 16
+"""Of what is printed, that wait to be counted together."""
 _FILE_BYTES = 16 << 20
 """Of a file that go into its digest."""
 
 _shell: "_Shell"
 _capture: Capture
-_attributes: dict[str, str] = {}
-"""By variable, a digest of what the object of a library's class holds, after the last cell."""
 _settings: dict[str, LibrarySetting] = {}
 """Of the loaded libraries, after the last cell."""
 
@@ -96,7 +98,7 @@ def cell(source: str, wall_s: float, chars: int) -> str:
     took = time.perf_counter() - began
     names = _shell.user_ns
     state = _capture.after_cell(names, _shell.user_ns_hidden, source)
-    inside = _look_inside(state)
+    inside = {name: code for name in state["variables"] if (code := codes(names[name], names)) is not None}
     settings_before, _settings = _settings, read_settings(names)
     settings = changed(settings_before, _settings)
     return json.dumps(
@@ -112,24 +114,6 @@ def cell(source: str, wall_s: float, chars: int) -> str:
         },
         default=repr,
     )
-
-
-def _look_inside(state: dict[str, Any]) -> dict[str, list[str | None]]:
-    """Of changed variables, by name, digests of their code and of their attributes, where they have some. A
-    variable whose attributes alone have changed is added to those of the state."""
-    names, variables = _shell.user_ns, state["variables"]
-    before = {**_attributes}
-    _attributes.clear()
-    for name, known in _capture._known.items():
-        digest = attributes(names[name]) if name in names else None
-        if digest is None:
-            continue
-        _attributes[name] = digest
-        if before.get(name, digest) != digest and name not in variables:
-            kind = _capture._snap.type_name(type(names[name]))
-            variables[name] = {"change": "mutated", "type": kind, "hash": known.digest}
-    found = {name: [codes(names[name], names), _attributes.get(name)] for name in variables}
-    return {name: digests for name, digests in found.items() if any(digests)}
 
 
 def digests(paths: list[str]) -> str:
@@ -159,59 +143,42 @@ def _aliases() -> list[list[str]]:
 
 
 class _Shown:
-    """What the cell that runs has shown until now, in the form of `trajectory.Output`, bounded."""
+    """What the cell that runs has shown until now, bounded as the outputs of a kernel are."""
 
     def __init__(self) -> None:
         self.begin(0)
 
     def begin(self, chars: int) -> None:
-        self.left = chars
-        self._outputs: list[dict[str, Any]] = []
+        self._collected = Collected(CellLimits(output_chars=chars), time.monotonic())
+        self._printed: list[str] = []
+        self._stream, self._waiting = "", 0
 
     def stream(self, name: str, text: str) -> None:
-        last = self._outputs[-1] if self._outputs else None
-        if last is None or last["type"] != "stream" or last["name"] != name:
-            last = {"type": "stream", "name": name, "text": [], "length": 0}
-            self._add(last)
-        last["length"] += len(text)
-        if self.left > 0:
-            last["text"].append(text[: self.left])
-            self.left -= len(text)
+        if name != self._stream or self._waiting > _WAITING_CHARS:
+            self._pass_on()
+        self._stream = name
+        self._waiting += len(text)
+        self._printed.append(text)
+
+    def take(self, kind: str, **content: Any) -> None:
+        """What a kernel would send as a message of this kind."""
+        self._pass_on()
+        self._collected.take(Message(kind, None, content))
 
     def display(self, kind: str, data: dict[str, Any], metadata: Any, **more: Any) -> None:
-        kept: dict[str, Any] = {}
-        beyond = 0
-        for mime, value in data.items():
-            plain = base64.b64encode(value).decode() if isinstance(value, bytes) else value
-            size = len(plain if isinstance(plain, str) else repr(plain))
-            if size <= self.left:
-                kept[mime] = plain
-                self.left -= size
-            else:
-                beyond += size
-        length = beyond + sum(len(str(value)) for value in kept.values()) if beyond else None
-        self._add({"type": kind, "data": kept, "metadata": dict(metadata or {}), "length": length, **more})
-
-    def clear(self, wait: bool) -> None:
-        self._add({"type": "clear_output", "wait": wait})
-
-    def error(self, name: str, value: str, text: str) -> None:
-        self._outputs.append({"type": "error", "name": name, "value": value[:10_000], "text": text[:100_000]})
-
-    def _add(self, output: dict[str, Any]) -> None:
-        if len(self._outputs) < _MOST_OUTPUTS:
-            self._outputs.append(output)
+        plain = {m: base64.b64encode(v).decode() if isinstance(v, bytes) else v for m, v in data.items()}
+        self.take(kind, data=plain, metadata=dict(metadata or {}), **more)
 
     def outputs(self) -> list[dict[str, Any]]:
-        """All of it. length: of what was cut."""
-        found = []
-        for output in self._outputs:
-            if output["type"] == "stream":
-                text = "".join(output["text"])
-                cut = output["length"] if output["length"] > len(text) else None
-                output = {**output, "text": text, "length": cut}
-            found.append(output)
-        return found
+        """All of it, in the form of `trajectory.Output`."""
+        self._pass_on()
+        return [to_dict(replace(output, at_s=None)) for output in self._collected.outputs]
+
+    def _pass_on(self) -> None:
+        if self._printed:
+            content = {"name": self._stream, "text": "".join(self._printed), GOES_ON: True}
+            self._printed, self._waiting = [], 0
+            self._collected.take(Message("stream", None, content))
 
 
 class _Stream(io.TextIOBase):
@@ -248,7 +215,7 @@ class _Results(DisplayHook):  # type: ignore[misc]
 
     def write_format_data(self, format_dict: Any, md_dict: Any = None) -> None:
         shown: _Shown = self.shell.shown
-        shown.display("execute_result", format_dict, md_dict, count=self.prompt_count)
+        shown.display("execute_result", format_dict, md_dict, execution_count=self.prompt_count)
 
     def finish_displayhook(self) -> None:
         return
@@ -261,10 +228,10 @@ class _Displays(DisplayPublisher):  # type: ignore[misc]
         kind = "update_display_data" if named.get("update") else "display_data"
         display_id = (named.get("transient") or {}).get("display_id")
         text = None if display_id is None else str(display_id)
-        self.shell.shown.display(kind, data, metadata, display_id=text)
+        self.shell.shown.display(kind, data, metadata, transient={"display_id": text})
 
     def clear_output(self, wait: bool = False) -> None:
-        self.shell.shown.clear(wait)
+        self.shell.shown.take("clear_output", wait=wait)
 
 
 class _Shell(InteractiveShell):  # type: ignore[misc]
@@ -288,7 +255,8 @@ class _Shell(InteractiveShell):  # type: ignore[misc]
             value = str(evalue)
         except BaseException as error:  # noqa: BLE001  # the cell's own exception class: whatever it raises
             value = f"<no text: {type(error).__name__}>"
-        self.shown.error(etype.__name__, value, self.InteractiveTB.stb2text(stb))
+        trace = [self.InteractiveTB.stb2text(stb)]
+        self.shown.take("error", ename=etype.__name__, evalue=value, traceback=trace)
 
 
 def _input(prompt: object = "", /) -> str:

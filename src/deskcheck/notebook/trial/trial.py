@@ -26,7 +26,7 @@ from deskcheck.errors import InputError, MissingExtra, SandboxError, ServerLost
 from deskcheck.notebook.kernel.folders import HOME
 from deskcheck.notebook.kernel.replayer import inside_of, refusal_of
 from deskcheck.notebook.state.capture import StateLimits
-from deskcheck.notebook.state.reads import Later, read_later
+from deskcheck.notebook.state.names import Later, read_later
 from deskcheck.notebook.state.settings import LibrarySetting
 from deskcheck.notebook.trajectory.trajectory import Execution, Output, Restart, Status, Step, Trajectory
 from deskcheck.notebook.trial.compare import Agreement, Difference, Trial, agreement, steady
@@ -400,8 +400,8 @@ def _reported(source: str, said: Mapping[str, Any], piece: Piece) -> Trial:
     status = Status(said["status"])
     if said["late"]:  # whatever caught the interrupt
         status = Status.TIMED_OUT
-    elif status is Status.ERROR and error is not None and error.name == "KeyboardInterrupt":
-        status = Status.INTERRUPTED
+    elif status is Status.ERROR and error is not None:
+        status = Status.of_error(error.name)
     state = said["state"]
     return Trial(
         source=source,
@@ -410,7 +410,7 @@ def _reported(source: str, said: Mapping[str, Any], piece: Piece) -> Trial:
         variables={name: {**row} for name, row in state["variables"].items() if row["hash"] and row["type"]},
         removed=tuple(state.get("removed", ())),
         unseen=state.get("unseen", 0),
-        inside={name: tuple(digests) for name, digests in said["inside"].items()},
+        inside=said["inside"],
         aliases=tuple(tuple(names) for names in said["aliases"]),
         settings={name: LibrarySetting(*facts) for name, facts in said["settings"].items()},
         wall_s=piece.run_result.wall_s or 0.0,

@@ -27,12 +27,12 @@ from deskcheck import __version__
 from deskcheck.corpus.near import HeldOut
 from deskcheck.files import read_file, read_json, sync
 from deskcheck.recording import InputError, Recording, RecordingError
-from deskcheck.recording.reader import Recordings
+from deskcheck.recording.reader import Recordings, read_groups
 from deskcheck.scale import Item, Job, JobSummary, Progress, Runner, run_job
 from deskcheck.scale.manifest import Line
 from deskcheck.scale.place import Place, write_whole
 from deskcheck.scale.plan import SIZE, digest, read_items
-from deskcheck.scale.work import file_facts
+from deskcheck.scale.work import check_seen, file_facts
 from deskcheck.teach.lessons.choice import SPLITS
 from deskcheck.teach.lessons.lessons import (
     FORMAT,
@@ -248,10 +248,7 @@ def _make(task: dict[str, Any]) -> Line | None:
             f"{task['deskcheck']}. Install the same on all of them."
         )
     place = Place(task["folder"])
-    for folder in (place.folder, *map(Path, task["runs"])):
-        if not folder.is_dir():
-            node = os.uname().nodename
-            raise InputError(f"{node}: does not see {folder}: a job needs folders that all machines share.")
+    check_seen(place, map(Path, task["runs"]), "folders")
     first, stop = task["first"], task["stop"]
     items = read_items(place.plan(task["shard"]), first, stop)
     scratch = place.scratch(task["shard"], first, stop)
@@ -352,9 +349,8 @@ def _joined(sources: list[Path], into: Path) -> Path:
     """Several files as one, row group by row group."""
     with file_writer(into, pq.read_schema(sources[0])) as writer:
         for source in sources:
-            with pq.ParquetFile(source, pre_buffer=False) as file:
-                for group in range(file.num_row_groups):
-                    writer.write_table(file.read_row_group(group, use_threads=False))
+            for group in read_groups(source):
+                writer.write_table(group)
     return into
 
 

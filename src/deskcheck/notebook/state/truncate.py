@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from deskcheck.recording.value import Value
+from deskcheck.recording.value import Value, bracketed, range_text
 
 T = TypeVar("T")
 
@@ -26,7 +26,7 @@ _WORD = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Brief:
+class Truncated:
     """cut: whether more was recorded than is shown. rounded: whether numbers are rounded to `DIGITS`."""
 
     text: str
@@ -34,7 +34,7 @@ class Brief:
     rounded: bool = False
 
 
-def brief(value: Value, chars: int) -> Brief:
+def truncate(value: Value, chars: int) -> Truncated:
     """The value in about `chars` characters, and in more only where a single number or name takes them.
 
     Where not everything fits, the floats of a container are rounded; where even then not everything fits,
@@ -46,11 +46,11 @@ def brief(value: Value, chars: int) -> Brief:
     writer = _Writer(exact=True, in_order=is_array)
     text = writer.text(value, chars)
     if not writer.cut and len(text) <= max(chars, _LONGEST_NUMBER):
-        return Brief(text, rounded=writer.rounded)
+        return Truncated(text, rounded=writer.rounded)
     if value.kind != "atom":
         writer = _Writer(exact=False, in_order=is_array)
         text = writer.text(value, chars)
-    return Brief(text, writer.cut or writer.rounded, writer.rounded)
+    return Truncated(text, writer.cut or writer.rounded, writer.rounded)
 
 
 def nested(array: Value) -> Value:
@@ -173,10 +173,7 @@ class _Writer:
         if value.kind == "method":
             return f"<method {value.text} of {value['self'].type}>"
         if value.kind in ("range", "slice"):
-            parts = [self.text(item, room) for item in value.items]
-            if value.kind == "range" and parts[2:] == ["1"]:
-                parts = parts[:2]
-            return f"{value.kind}({', '.join(parts)})"
+            return range_text(value, [self.text(item, room) for item in value.items])
         text = value.text or ""
         if len(text) <= max(room, 2 * _LONGEST_NUMBER):
             return text
@@ -196,17 +193,8 @@ class _Writer:
         if value.names and kind == "tuple":
             fields = [*zip(value.names, value.items, strict=False)]
             return f"{value.type}({', '.join(self._fields(fields, room))})"
-        own = value.type == kind
-        inside = ", ".join(self._items(value, room - (2 if own else len(value.type) + 4)))
-        if kind == "list":
-            text = f"[{inside}]"
-        elif kind == "tuple":
-            text = f"({inside},)" if len(value.items) == 1 and not value.cut else f"({inside})"
-        elif kind == "frozenset":
-            return f"{value.type}({{{inside}}})" if inside else f"{value.type}()"
-        else:
-            text = f"{{{inside}}}" if inside or kind == "dict" else "set()"
-        return text if own else f"{value.type}({text})"
+        room -= 2 if value.type == kind else len(value.type) + 4
+        return bracketed(value, ", ".join(self._items(value, room)))
 
     def _object(self, value: Value, room: int) -> str:
         head = value.text if value.text is not None else value.type

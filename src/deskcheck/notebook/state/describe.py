@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from deskcheck.notebook.state.brief import DIGITS, brief, fitting, with_rest
 from deskcheck.notebook.state.state import Variable, label_of
+from deskcheck.notebook.state.truncate import DIGITS, fitting, truncate, with_rest
 from deskcheck.recording.value import Value
 
 Facts = dict[str, Any]
@@ -24,7 +24,7 @@ _SIMILAR = 4
 _NUMBERED = re.compile(r"(.*?)(\d+)", re.DOTALL)
 
 
-def told(variable: Variable, chars: int) -> tuple[Facts, str | None]:
+def describe(variable: Variable, chars: int) -> tuple[Facts, str | None]:
     """What is said of a variable whose value may take so many characters (0: none), and what is cut, as in
     `views.Shown`. Numbers are shown whole, or rounded to `DIGITS` digits, which is then said."""
     value, live = variable.value, variable.seen
@@ -108,12 +108,12 @@ def _value(value: Value, chars: int, facts: Facts) -> str | None:
             facts["named"] = label_of(fields["name"])
         index = fields.get("index")
         if index is not None and not _is_count(index) and index.items:
-            of_index = brief(_days(index), chars // 2)
+            of_index = truncate(_days(index), chars // 2)
             facts["index"] = of_index.text
             chars //= 2
         if not value.items and value.length:
             return None
-    found = brief(_days(value), chars)
+    found = truncate(_days(value), chars)
     facts["value"] = found.text
     if found.rounded:
         facts["rounded"] = DIGITS
@@ -148,7 +148,7 @@ def _described(described: dict[str, Any], chars: int, facts: Facts) -> str | Non
     total = math.prod(shape)
     cut = "long" if len(items) < total else None
     array = Value("array", "column", items=items, length=total, cut=cut, shape=shape)
-    found = brief(array if shape else items[0], chars)
+    found = truncate(array if shape else items[0], chars)
     facts["value"] = found.text
     if any(type(item) is float and _digits(item) >= DIGITS for item in described["head"]):
         facts["rounded"] = DIGITS  # by who described it
@@ -192,7 +192,7 @@ def _table(value: Value, chars: int, facts: Facts) -> str | None:
         if not column.items and column.length:  # as of a hierarchical index
             found.append({"label": label, "dtype": column.dtype, "head": f"of {column.length}"})
             continue
-        head = brief(_days(column), each)
+        head = truncate(_days(column), each)
         cut, rounded = cut or head.cut, rounded or head.rounded
         of_first = f"{label.partition(' to ')[0]} = " if count > 1 else ""
         found.append({"label": label, "dtype": column.dtype, "head": f"{of_first}{head.text}"})

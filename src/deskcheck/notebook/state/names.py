@@ -1,13 +1,15 @@
-"""Which variables of a kernel a piece of source depends on, told from source alone: nothing is run.
+"""Which names the source of a cell reads, binds and changes. Nothing is run for it.
 
-Not covered: names in strings (`eval`, `DataFrame.query`), what attributes and modules lead to, and which way
-a branch goes: a name that may be read before it is bound counts as read.
+Not covered: names in strings (`eval`), what attributes and modules lead to, what a library does with the
+user's namespace, and which way a branch goes: a name that may be read before it is bound counts as read.
 """
 
 import ast
+import functools
 import re
 import warnings
 from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -19,6 +21,7 @@ _LINE = re.compile(
 )
 _EXPANDED = re.compile(r"(?<!\{)\{([^{}]+)\}(?!\})|(?<!\$)\$(\w+)")
 """What IPython puts into the line of a magic or command: an expression, or a variable if there is one."""
+_WORD = re.compile(r"[^\W\d]\w*")
 _OPTION = re.compile(r"-{1,2}\w+(?:[ =]?\d+)?\s+")
 
 
@@ -101,7 +104,7 @@ def names_read(source: str) -> tuple[str, ...]:
     """
     tree = parse(source)
     if tree is None:
-        return tuple(dict.fromkeys(re.findall(r"[^\W\d]\w*", source)))
+        return tuple(dict.fromkeys(_WORD.findall(source)))
     return tuple(reader_of(*tree.body).read)
 
 
@@ -118,6 +121,23 @@ def names_bound(source: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_bindings(tree.body))) if tree is not None else ()
 
 
+def mentioned(source: str) -> list[str]:
+    """Names in a cell's source, in order; by their spelling where it is not Python (magics)."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return list(dict.fromkeys(_WORD.findall(source)))[:1000]
+    found: dict[str, None] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            found[node.id] = None
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
+            found[node.name] = None
+        elif isinstance(node, ast.alias):
+            found[(node.asname or node.name).partition(".")[0]] = None
+    return list(found)[:1000]
+
+
 def depends_on(
     source: str, names: Container[str], *, earlier: Iterable[str] = (), types: Mapping[str, str] | None = None
 ) -> tuple[str, ...]:
@@ -128,28 +148,23 @@ def depends_on(
     last that bound its name there. types: name -> type of the variable; that of an instance leads to its
     class.
     """
-    return tuple(name for name in names_used(source, definitions(earlier), types or {}) if name in names)
-
-
-def names_used(source: str, defined: Mapping[str, ast.AST], types: Mapping[str, str] = {}) -> tuple[str, ...]:
-    """The names that a piece of source reads, then those that the functions and classes read which it comes
-    by, and so on. defined: these, by name, as of `definitions`. types: as of `depends_on`."""
-    found: dict[str, None] = {}
+    defined = _definitions(earlier)
+    used: dict[str, None] = {}
     todo = [*names_read(source)]
     while todo:
         name = todo.pop(0)
-        if name in found:
+        if name in used:
             continue
-        found[name] = None
-        read = [*reader_of(defined[name]).read] if name in defined else []
-        type_name = types.get(name)
-        if type_name is not None and type_name in defined:
-            read.append(type_name)
-        todo += read
-    return tuple(found)
+        used[name] = None
+        if name in defined:
+            todo += reader_of(defined[name]).read
+        type_name = (types or {}).get(name)
+        if type_name in defined:
+            todo.append(type_name)
+    return tuple(name for name in used if name in names)
 
 
-def definitions(earlier: Iterable[str]) -> dict[str, ast.AST]:
+def _definitions(earlier: Iterable[str]) -> dict[str, ast.AST]:
     """Name -> the function, class or lambda that it was bound to last, at the top level of a cell."""
     found: dict[str, ast.AST] = {}
     for source in earlier:
@@ -162,6 +177,189 @@ def definitions(earlier: Iterable[str]) -> dict[str, ast.AST]:
             elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
                 found.update((t.id, node.value) for t in node.targets if isinstance(t, ast.Name))
     return found
+
+
+# -- what later cells read ---------------------------------------------------------------------------
+
+_EVERYTHING = frozenset(("eval", "exec", "globals", "locals", "who", "whos", "who_ls", "reset", "store"))
+"""Builtins and magics through which any variable may be read. ``dir()`` and ``vars()`` read names."""
+_IN_TEXT = re.compile(r"@([^\W\d]\w*)")
+"""In ``DataFrame.query("x > @limit")`` a variable."""
+_MAGIC = re.compile(r"\s*[%!?].*|.*=\s*[%!].*")
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """Names that are read later; everything: any may be."""
+
+    names: frozenset[str]
+    everything: bool = False
+
+    def __contains__(self, name: object) -> bool:
+        return self.everything or name in self.names
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """Of a cell. first: names that it reads before it has surely bound them. called: what its functions and
+    classes read, when they are called. bound: names that it has surely bound in the end. named: all that it
+    reads, those too that it has bound before."""
+
+    first: frozenset[str]
+    called: frozenset[str]
+    bound: frozenset[str]
+    named: frozenset[str]
+
+
+def read_later(sources: Iterable[str], before: Iterable[str] = ()) -> Later:
+    """What cells read of the state before the first of them; more may be said than is read, and as far as can
+    be helped not less. before: the cells that ran earlier, whose functions may be called later.
+
+    Where code is run or namespaces are read by a name (``eval``, ``globals``), every variable counts.
+    """
+    read = {name for source in before for name in reads(source).called}
+    bound: set[str] = set()
+    for source in sources:
+        found = reads(source)
+        read |= (found.first - bound) | found.called
+        bound |= found.bound
+    return Later(frozenset(read), everything=bool(read & _EVERYTHING))
+
+
+@functools.lru_cache(4096)
+def reads(source: str) -> Reads:
+    """Of one cell. What is not Python even without magics: every word in it is read."""
+    tree = parse(source)
+    if tree is None:
+        words = frozenset(_WORD.findall(source))
+        return Reads(words, frozenset(), frozenset(), words)
+    lines = source.split("\n")
+    magic = lines if source.lstrip().startswith("%%") else [line for line in lines if _MAGIC.fullmatch(line)]
+    extra = {word for line in magic for word in _WORD.findall(line)}
+    named = set(extra)
+    called: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            named.add(node.id)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            extra.update(_IN_TEXT.findall(node.value))
+    for function in _functions(tree):
+        called.update(reader_of(function).read)
+    reader = _Reader()
+    reader.block(tree.body)
+    bound = reader.bound - extra
+    return Reads(
+        frozenset({*reader.read, *extra}), frozenset(called), frozenset(bound), frozenset(named | extra)
+    )
+
+
+def _functions(tree: ast.Module) -> Iterator[ast.AST]:
+    """Those that are not inside of another."""
+    todo: list[ast.AST] = [tree]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield node
+        else:
+            todo += ast.iter_child_nodes(node)
+
+
+# -- what a cell changes -----------------------------------------------------------------------------
+
+
+def _nodes(source: str) -> Iterator[ast.AST]:
+    """All nodes of a cell's syntax tree; none where it is not Python."""
+    tree = parse(source)
+    return iter(()) if tree is None else ast.walk(tree)
+
+
+def modules(source: str) -> set[str]:
+    """Names that a cell's imports give something to."""
+    imports = (node for node in _nodes(source) if isinstance(node, ast.Import | ast.ImportFrom))
+    return {name for node in imports for name in imported_names(node)}
+
+
+def changed(source: str) -> set[str]:
+    """Names whose objects a cell may change: by an item, an attribute, a method. As far as it is Python."""
+    found: set[str] = set()
+    for node in _nodes(source):
+        if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            found.add(_root(node))
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            found.add(_root(node.func))
+    return found - {""}
+
+
+def _root(node: ast.expr) -> str:
+    """The name that an expression begins with; empty where it begins with none."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def written_globals(source: str) -> dict[str, set[str]]:
+    """Function that a cell defines -> names of the module that it gives something to."""
+    found: dict[str, set[str]] = {}
+    for function in _nodes(source):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            named = [node for node in ast.walk(function) if isinstance(node, ast.Global)]
+            if named:
+                found[function.name] = {name for node in named for name in node.names}
+    return found
+
+
+def environment(source: str) -> tuple[set[str], set[str]]:
+    """Variables of the environment that a cell gives something to, and those that it reads, each as
+    ``$NAME``; as far as their names stand in it."""
+    given: set[str] = set()
+    read: set[str] = set()
+    for found in _ENV.finditer(source):
+        (given if found["value"] else read).add(f"${found['name']}")
+    read |= {f"${name}" for line in _SHELL.findall(source) for name in _IN_SHELL.findall(line)}
+    for node in _nodes(source):
+        if isinstance(node, ast.Subscript) and _is_environ(node.value):
+            name = _constant(node.slice)
+            (read if isinstance(node.ctx, ast.Load) else given).update(name)
+        elif isinstance(node, ast.Call):
+            _environment_call(node, given, read)
+    return given, read
+
+
+_ENV = re.compile(r"^\s*%(?:env|set_env)\s+(?P<name>\w+)(?P<value>[ \t]*=|[ \t]+\S)?", re.MULTILINE)
+_SHELL = re.compile(r"^\s*(?:\w+\s*=\s*)?!(.*)$", re.MULTILINE)
+_IN_SHELL = re.compile(r"\$\{?(\w+)")
+_GIVE = ("setdefault", "putenv", "update")
+_READ = ("get", "getenv", "pop", "setdefault")
+
+
+def _environment_call(call: ast.Call, given: set[str], read: set[str]) -> None:
+    """Add what ``os.getenv("A")``, ``os.environ.update(A="1")`` and their like give or read."""
+    function = call.func
+    called = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    of_environ = isinstance(function, ast.Attribute) and _is_environ(function.value)
+    if not of_environ and called not in ("getenv", "putenv"):
+        return
+    first = call.args[0] if call.args else None
+    names = _constant(first) if called != "update" else set()
+    if isinstance(first, ast.Dict):
+        names = {name for key in first.keys for name in _constant(key)}
+    names |= {f"${each.arg}" for each in call.keywords if each.arg is not None and called == "update"}
+    if called in _GIVE:
+        given |= names
+    if called in _READ:
+        read |= names
+
+
+def _is_environ(node: ast.expr) -> bool:
+    return "environ" in (getattr(node, "attr", ""), getattr(node, "id", ""))
+
+
+def _constant(node: ast.expr | None) -> set[str]:
+    named = isinstance(node, ast.Constant) and isinstance(node.value, str)
+    return {f"${ast.literal_eval(node)}"} if named and node is not None else set()
+
+
+# -- one namespace -----------------------------------------------------------------------------------
 
 
 def reader_of(*nodes: ast.AST) -> "_Reader":
@@ -337,12 +535,6 @@ class _Reader(ast.NodeVisitor):
             self._bind(node.name)
         self.block(node.body)
 
-    def visit_With(self, node: ast.With | ast.AsyncWith) -> None:
-        self.block(node.items)
-        self.block(node.body)
-
-    visit_AsyncWith = visit_With
-
     def visit_Match(self, node: ast.Match) -> None:
         self.visit(node.subject)
         self._perhaps(*([case] for case in node.cases))
@@ -357,9 +549,13 @@ class _Reader(ast.NodeVisitor):
         self._perhaps(others)
 
     def _arguments(self, args: ast.arguments) -> None:
-        every = [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg]
-        self.block([*args.defaults, *(each for each in args.kw_defaults if each is not None)])
-        self.block([each.annotation for each in every if each is not None and each.annotation is not None])
+        self.block([*args.defaults, *(default for default in args.kw_defaults if default is not None)])
+        self.block([each.annotation for each in _parameters(args) if each.annotation is not None])
+
+
+def _parameters(args: ast.arguments) -> list[ast.arg]:
+    every = (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg)
+    return [parameter for parameter in every if parameter is not None]
 
 
 def _free(node: ast.AST) -> Iterator[str]:
@@ -368,9 +564,7 @@ def _free(node: ast.AST) -> Iterator[str]:
     outside: set[str] = set()
     inside: list[ast.AST]
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-        args = node.args
-        every = [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg]
-        own.update(each.arg for each in every if each is not None)
+        own.update(parameter.arg for parameter in _parameters(node.args))
         inside = [node.body] if isinstance(node, ast.Lambda) else list(node.body)
     else:
         inside = list(ast.iter_child_nodes(node))

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from deskcheck.errors import InputError, KernelError
-from deskcheck.notebook.assistant.asking import Asker, condition
-from deskcheck.notebook.assistant.running import RunningKernel, chosen, conditions, kernels_here, kernels_of
+from deskcheck.view.assistant.asking import Asker, condition
+from deskcheck.view.assistant.running import RunningKernel, chosen, conditions, kernels_here, kernels_of
 from tests.notebook.front_end import Kernel, busy, has_subshells, release
 from tests.notebook.jupyter import until
 

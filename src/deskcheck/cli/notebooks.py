@@ -185,7 +185,7 @@ def serve_kernels(
     """Serve the variables of running kernels to an assistant, by MCP on standard input and output.
 
     The assistant starts this command. Its tools read; they run no code, and secrets are masked."""
-    from deskcheck.notebook.assistant.server import serve
+    from deskcheck.view.assistant.server import serve
 
     serve(kernel or [])
 

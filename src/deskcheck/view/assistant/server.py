@@ -8,7 +8,7 @@ from typing import Any
 
 from deskcheck import __version__
 from deskcheck.errors import DeskcheckError, MissingExtra
-from deskcheck.notebook.assistant.tools import TOOLS, Tools
+from deskcheck.view.assistant.tools import TOOLS, Tools
 
 _INSTRUCTIONS = (
     "Reads the live variables of the user's running Jupyter kernels for Python. Nothing is run or changed. "

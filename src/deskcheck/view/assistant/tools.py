@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deskcheck.notebook.assistant.asking import Asker, Reply
-from deskcheck.notebook.assistant.running import RunningKernel, chosen, conditions, kernels_here, kernels_of
 from deskcheck.notebook.jupyter.comm import MOST_TOKENS
+from deskcheck.view.assistant.asking import Asker, Reply
+from deskcheck.view.assistant.running import RunningKernel, chosen, conditions, kernels_here, kernels_of
 
 _BESIDE = "(a cell is running: values may be of different moments)\n"
 _TOO_FEW = "The tokens are too few to show anything.\n"

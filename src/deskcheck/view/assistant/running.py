@@ -96,7 +96,7 @@ class Condition:
 
 def conditions(kernels: Sequence[RunningKernel]) -> list[Condition]:
     """How each of them is, in their order; they are asked at once."""
-    from deskcheck.notebook.assistant.asking import condition
+    from deskcheck.view.assistant.asking import condition
 
     if not kernels:
         return []

@@ -43,6 +43,8 @@ class Pages(Sequence[T]):
     def __iter__(self) -> Iterator[T]:
         index = 0
         while index < self._count:
+            self._page = 0, ()  # two pages are not held at once
             first, page = self._page = self._read(index)
             yield from page[index - first :]
             index = first + len(page)
+            del page

@@ -98,6 +98,7 @@ lint: .venv/.installed
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
 	.venv/bin/mypy --python-version 3.13
+	.venv/bin/python tools/house --check pyproject.toml
 
 # Without the extra [ask]: the core must work alone. With the packages: some read the bytecode of each version.
 versions:

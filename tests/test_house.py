@@ -94,3 +94,31 @@ def test_our_own_package_is_counted() -> None:
     )
     assert refused.returncode == 1
     assert "Name the folder of the package" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("allowed", "said"),
+    [
+        ({"ground": 9, "middle": 9, "cli": 9}, ""),
+        ({"ground": 8, "middle": 9, "cli": 9}, "ground: has 9 lines, allowed are 8"),
+        ({"ground": 9, "middle": 20, "cli": 9}, "middle: has 9 lines, allowed are 20: lower"),
+        ({"ground": 9, "middle": 9}, "cli: is not named"),
+        ({"ground": 9, "middle": 9, "cli": 9, "gone": 1}, "gone: is not there"),
+    ],
+)
+def test_lines_grow_with_a_reason_only(
+    package: Path, tmp_path: Path, allowed: dict[str, int], said: str
+) -> None:
+    """The status is 1 where a folder has more than its file allows, or far less, or is not known."""
+    there = {"ground": 9, "middle": 9, "cli": 9}
+    for folder in there:
+        for file in (package / folder).rglob("*.py"):
+            file.write_text("")
+        (package / folder / "__init__.py").write_text("x = 1\n" * 9)
+    figures = tmp_path / "figures.toml"
+    figures.write_text("[tool.house.lines]\n" + "".join(f"{name} = {n}\n" for name, n in allowed.items()))
+    ran = subprocess.run(
+        [*COMMAND, "--check", str(figures), str(package)], capture_output=True, text=True, check=False
+    )
+    assert (ran.returncode, said in ran.stderr) == (bool(said), True)
+    assert ran.stderr.count("\n") == bool(said)

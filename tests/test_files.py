@@ -235,7 +235,6 @@ TRUSTED = {
     "ask/kinds/runs.py": "columns of rows that the reader of recordings has checked",
     "ask/kinds/objects.py": "columns of rows that the reader of recordings has checked",
     "ask/methods/ground_truth.py": "columns of rows that the reader of recordings has checked",
-    "ask/samples/call_graph.py": "columns of rows that the reader of recordings has checked",
     "view/trace_data.py": "columns of rows that the reader of recordings has checked",
     "view/table.py": "columns of rows that the reader of recordings has checked",
 }

@@ -6,7 +6,6 @@ as for any other answer. Texts that say two things, or say one with a doubt, are
 
 import ast
 import itertools
-import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from deskcheck.ask.answers.parsing import exception_in, line_in, lines_in, name_in, next_line_in, value_in
 from deskcheck.ask.answers.values import parse_expression, read_value
 from deskcheck.fences import fenced_texts
+from deskcheck.files import read_json
 
 MAX_CHARS = 10_000
 """Longer texts are not read: rules look at a text many times."""
@@ -147,7 +147,7 @@ def _json(text: str, asked: Asked) -> str | None:
     if not text.startswith("{") or asked.kind is dict:
         return None
     try:
-        found = json.loads(text)
+        found = read_json(text)
     except ValueError:
         found = read_value(text)[1]
     if not isinstance(found, dict):

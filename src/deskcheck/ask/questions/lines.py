@@ -186,7 +186,7 @@ def _line_at(file: IO[bytes], offset: int) -> bytes:
 
 
 def _sample_of(line: bytes) -> Sample:
-    row = json.loads(line)
+    row = read_json(line)
     return Sample.from_dict({field.name: row[field.name] for field in fields(Sample)})
 
 

@@ -67,11 +67,11 @@ def test_a_place_that_a_question_does_not_have(record: Record) -> None:
 
 def test_which_kinds_a_file_is_for(tmp_path: Path) -> None:
     one, other = tmp_path / "one.txt", tmp_path / "other.txt"
-    one.write_text("one")
-    other.write_text("other")
+    one.write_text("one {{call}}")
+    other.write_text("other {{code}}")
     words = Sampling(prompt=(str(one), f"state={other}"))
-    assert own_words(words, ["output", "state"]) == {"output": "one", "state": "other"}
-    assert own_words(Sampling(prompt=(f"state={other}",)), ["output", "state"]) == {"state": "other"}
+    assert own_words(words, ["output", "state"]) == {"output": "one {{call}}", "state": "other {{code}}"}
+    assert own_words(Sampling(prompt=(f"state={other}",)), ["output", "state"]) == {"state": "other {{code}}"}
     assert own_words(Sampling(), ["output"]) == {}
 
 
@@ -80,6 +80,7 @@ def test_which_kinds_a_file_is_for(tmp_path: Path) -> None:
     [
         ({"prompt": ("path=one.txt",)}, "path is not asked. Asked are output"),
         ({"prompt": ("nowhere.txt",)}, "nowhere.txt: No such file"),
+        ({"prompt": ("single.txt",)}, r"single.txt: has no place .* \{\{code\}\}.* with two braces"),
         ({"prompt": ("one.txt",), "shots": 2}, "exclude each other"),
     ],
 )
@@ -88,6 +89,7 @@ def test_what_cannot_be_worded(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("one.txt").write_text("{{code}}")
+    Path("single.txt").write_text("{code} {call}")
     with pytest.raises(InputError, match=said):
         own_words(Sampling(**given), ["output"])
 

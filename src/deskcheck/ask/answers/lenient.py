@@ -376,8 +376,12 @@ def _explained(text: str, asked: Asked) -> str | None:
 
 
 _ENDS_SENTENCE = re.compile(
-    r"`[^`\n]*`|(?<!\w)'(?:[^'\\\n]|\\.)*'(?!\w)|(?<!\w)\"(?:[^\"\\\n]|\\.)*\"|(?P<end>(?<!\b\w)(?<!^\d\d)[.!?](?=\**\s+\S))",
+    r"`[^`\n]*`"
+    r"|(?<!\w)'(?:[^'\\\n]|\\.)*'(?!\w)"
+    r"|(?<!\w)\"(?:[^\"\\\n]|\\.)*\""
+    r"|(?P<end>(?<!\b\w)(?<!^\d\d)[.!?](?=\**\s+\S))"
 )
+"""Code and quotations, which are skipped, or the end of a sentence: not of ``i.e.``, ``1.`` or ``10.``."""
 
 
 def _statements(text: str) -> list[str]:

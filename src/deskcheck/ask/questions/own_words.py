@@ -21,7 +21,8 @@ _KIND = re.compile(r"(\w+)=(.+)", re.DOTALL)
 def own_words(sampling: Sampling, questions: Sequence[str]) -> dict[str, str]:
     """Kind of question -> the text of its file (`Sampling.prompt`), where it has one.
 
-    Raises InputError: a file cannot be read, a kind is not asked, or examples are wanted besides.
+    Raises InputError: a file cannot be read or has no places, a kind is not asked, or examples are wanted
+    besides.
     """
     if sampling.prompt and sampling.shots is not None:
         raise InputError("--prompt and --shots exclude each other: the file has its own examples.")
@@ -37,6 +38,11 @@ def own_words(sampling: Sampling, questions: Sequence[str]) -> dict[str, str]:
             raise InputError(
                 f"--prompt {path}: {getattr(error, 'strerror', None) or 'is not UTF-8'}"
             ) from error
+        if not _PLACE.search(text):
+            raise InputError(
+                f"--prompt {path}: has no place for a question. Write {{{{code}}}}, {{{{call}}}} or "
+                "{{question}} with two braces where it goes."
+            )
         found |= dict.fromkeys([named[1]] if named else questions, text)
     return found
 

@@ -32,9 +32,9 @@ from pathlib import Path
 from benchmarks._commands import run
 from benchmarks._execution import METHODS, Answered, family_of, stepped, updates, written
 from benchmarks._execution_page import page
-from deskcheck.corpus.families.families import FAMILIES as FAMILIES_KNOWN
-from deskcheck.corpus.families.families import LICENCE, entry, families, text_of
 from deskcheck.recording.reader import Recordings
+from deskcheck.sources.families.families import FAMILIES as FAMILIES_KNOWN
+from deskcheck.sources.families.families import LICENCE, entry, families, text_of
 
 FAMILIES = ("binary_counter", "odometer", "collatz", "gcd_by_subtraction", "primes", "stack_machine")
 TRAINED_TEXTS, ASKED_TEXTS = (0,), (0, 3)

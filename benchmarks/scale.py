@@ -29,17 +29,17 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks._measure import peak_rss
 from benchmarks._page import machine, published
 from benchmarks._scale_page import BEGIN, END, page
-from deskcheck import corpus
+from deskcheck.jobs import LocalPool
+from deskcheck.jobs.job import TaskAnswer
 from deskcheck.recorder.job import record_job
 from deskcheck.recorder.programs import record_programs
 from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording.program import Mode, Program
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.limits import Limits
-from deskcheck.scale import LocalPool
-from deskcheck.scale.job import TaskAnswer
+from deskcheck.sources import programs as programs_of
 from deskcheck.tracer.limits import TraceLimits
-from tests.scale.same import digests
+from tests.jobs.same import digests
 from tests.tracer import agree
 
 
@@ -79,7 +79,7 @@ def keep(sources: list[str], count: int, path: Path) -> int:
     with open(path, "w", encoding="ascii") as file:
         for source in sources:
             before = len(seen)
-            for program in agree.published("p3") if source == "p3" else corpus.programs(source):
+            for program in agree.published("p3") if source == "p3" else programs_of(source):
                 if len(seen) == count:
                     break
                 if program.id not in seen:
@@ -94,7 +94,7 @@ def job(given: Iterator[Program], folder: Path, where: str, workers: int, settin
     if where == "local":
         record_job(given, folder, runner=LocalPool(workers), settings=settings)
         return
-    from deskcheck.scale.ray import RayCluster
+    from deskcheck.jobs.ray import RayCluster
 
     with two_or_more(workers) if where == "nodes" else nullcontext():
         record_job(given, folder, runner=RayCluster(at_once=workers), settings=settings)

@@ -301,7 +301,7 @@ def test_a_reader_that_has_gone_does_not_move_the_status(folder: Path) -> None:
     _one_recording(folder)
     for prints in ("print('found')", "console_out().print('found')"):
         code = (
-            "import typer, deskcheck.corpus.check as check\n"
+            "import typer, deskcheck.sources.check as check\n"
             "from deskcheck.terminal import console_out\n"
             f"def found(*_):\n    {prints}\n    raise typer.Exit(1)\n"
             "check.check = found\n"
@@ -330,7 +330,7 @@ def test_a_pipe_of_its_own_that_breaks_is_told_of(folder: Path, monkeypatch: pyt
         finally:
             os.close(writes)
 
-    monkeypatch.setattr("deskcheck.corpus.check.check", to_a_dead_worker)
+    monkeypatch.setattr("deskcheck.sources.check.check", to_a_dead_worker)
     ran = deskcheck("runs", "check", "runs", cwd=folder)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr == (
@@ -563,7 +563,7 @@ def test_an_interrupted_program_is_told_of(folder: Path, out: bool) -> None:
 def test_an_interrupt_is_told_of_everywhere(folder: Path) -> None:
     """A command that has nothing to say of an interrupt is told to be interrupted, once, with status 130."""
     code = (
-        "import sys, deskcheck.corpus.check as check\n"
+        "import sys, deskcheck.sources.check as check\n"
         "def interrupted(*_): raise KeyboardInterrupt\n"
         "check.check = interrupted\n"
         "from deskcheck.cli import main\n"
@@ -771,8 +771,8 @@ def test_without_the_extra_ask_names_it(folder: Path) -> None:
 def test_list_has_every_name_of_the_registries(folder: Path) -> None:
     """`deskcheck list` is read from what the commands themselves look names up in."""
     from deskcheck.ask import BENCHMARKS, METHODS, NOTEBOOK_QUESTIONS, QUESTIONS
-    from deskcheck.corpus import SOURCES
     from deskcheck.notation import NOTATIONS
+    from deskcheck.sources import SOURCES
 
     shown = deskcheck("list", cwd=folder)
     assert shown.returncode == 0

@@ -8,7 +8,6 @@ from typing import Any, cast
 
 import pytest
 
-from deskcheck.corpus.check import CheckReport
 from deskcheck.notation import RunningTexts
 from deskcheck.notation.following import following
 from deskcheck.notebook import states
@@ -18,6 +17,7 @@ from deskcheck.recorder.programs import RecordSummary
 from deskcheck.recorder.suite import SuiteSummary
 from deskcheck.recording import Environment, Outcome, Program, Row, RunResult
 from deskcheck.recording.writer import Writer
+from deskcheck.sources.check import CheckReport
 
 
 def test_done_of_a_writer_is_for_reading(tmp_path: Path) -> None:

@@ -22,8 +22,8 @@ ORDER = [
     "recording",
     "tracer",
     "sandbox",
-    "scale",
-    "corpus",
+    "jobs",
+    "sources",
     "notebook",
     "recorder",
     "notation",
@@ -32,7 +32,7 @@ ORDER = [
     "bench",
     "view",
     "cli",
-    "failures",
+    "pytest_plugin",
 ]
 COMPANIONS = sorted((ROOT / "packages").glob("*/src/*/"))
 """Packages of distributions in packages/."""

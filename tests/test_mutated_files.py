@@ -26,14 +26,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from deskcheck import corpus
+from deskcheck import sources
 from deskcheck.ask.methods.solvers import read_trace
 from deskcheck.ask.questions.lines import answer_in_line, lines_of, sample_in
 from deskcheck.bench.project import read_project
 from deskcheck.cli.common.configuration import NAME, configuration
-from deskcheck.corpus.readers.coding import read_coding_tasks
-from deskcheck.corpus.text.rows import read_rows
 from deskcheck.errors import DeskcheckError
+from deskcheck.jobs.job_folder import Place
+from deskcheck.jobs.manifest import claims
+from deskcheck.jobs.plan import read_plan
 from deskcheck.notebook.check.check import compare_with_stored
 from deskcheck.notebook.check.sanitise import read_sanitisers
 from deskcheck.notebook.trajectory.file import TrajectoryWriter, begun, read_trajectory, write_trajectory
@@ -45,11 +46,10 @@ from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording import Program
 from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.confinement import Confinement
-from deskcheck.scale.manifest import claims
-from deskcheck.scale.place import Place
-from deskcheck.scale.plan import read_plan
-from deskcheck.view.beside import first_mistake
+from deskcheck.sources.sets.coding import read_coding_tasks
+from deskcheck.sources.text.rows import read_rows
 from deskcheck.view.notebook_page import notebook_facts
+from deskcheck.view.side_by_side import first_mistake
 
 ROOT = Path(__file__).parent.parent
 NOTEBOOKS = ROOT / "examples" / "notebooks"
@@ -231,7 +231,7 @@ def _notebook(path: Path) -> None:
 def _programs(source: str) -> Callable[[Path], object]:
     def read(path: Path) -> None:
         left: dict[str, str] = {}
-        for program in corpus.programs(f"{source}{path}", note=lambda text: None, refuse=left.__setitem__):
+        for program in sources.programs(f"{source}{path}", note=lambda text: None, refuse=left.__setitem__):
             assert program.id is not None
         assert all(left.values())
         assert not any("Traceback" in why for why in left.values()), left

@@ -218,5 +218,5 @@ def test_a_change_names_the_tests_that_it_touches(changed: Any) -> None:
     assert "tests/teach/test_nano.py" not in level
     assert len(changed.touched(["pyproject.toml"], files)) > 130
     called = changed.touched(["src/deskcheck/tracer/call.py"], files)
-    assert "tests/tracer/test_whole_call.py" in called, "`deskcheck.trace` is found on first use"
-    assert "tests/tracer/test_whole_call.py" in changed.touched(["src/deskcheck/recording/trace.py"], files)
+    assert "tests/tracer/test_drain.py" in called, "`deskcheck.trace` is found on first use"
+    assert "tests/tracer/test_drain.py" in changed.touched(["src/deskcheck/recording/trace.py"], files)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from deskcheck.corpus import programs
-from deskcheck.corpus.check import check
 from deskcheck.recorder.programs import record_programs
 from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording.reader import Recordings
+from deskcheck.sources import programs
+from deskcheck.sources.check import check
 from tests.sample import spread
 
 SHARED = Path(os.environ.get("DESKCHECK_SHARED", Path(__file__).parents[2] / "shared")) / "data"

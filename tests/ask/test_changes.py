@@ -11,7 +11,7 @@ from deskcheck.ask import QUESTIONS, Sample, score_answer
 from deskcheck.ask.answers.values import read_value
 from deskcheck.ask.baselines import guess
 from deskcheck.ask.questions.alike import AMBIGUOUS
-from deskcheck.ask.questions.each import of_each
+from deskcheck.ask.questions.generate import of_each
 from deskcheck.recording import Recording
 from tests.ask.conftest import Record
 

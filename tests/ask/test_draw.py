@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from deskcheck.ask.questions.draw import drawn
 from deskcheck.ask.questions.lines import write_questions
+from deskcheck.ask.questions.sampling import drawn
 from deskcheck.ask.questions.settings import Sampling
 from deskcheck.recording import Recording
 from tests.command import deskcheck as command_line

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from deskcheck.ask.exchange.answers import write_answers
-from deskcheck.ask.exchange.harness import documents, score, write_tasks
+from deskcheck.ask.offline.answers import write_answers
+from deskcheck.ask.offline.harness import documents, score, write_tasks
 from deskcheck.ask.questions.lines import write_questions
 from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.ask.results.logs import read_logs

@@ -13,8 +13,8 @@ from deskcheck.ask.kinds.program import program_sample
 from deskcheck.ask.scoring.inside import twins
 from deskcheck.ask.scoring.sandbox import SandboxJudge
 from deskcheck.ask.scoring.score import AnswerScore, score_answer
-from deskcheck.corpus.readers.coding import CodingTask, names_of_tests
 from deskcheck.sandbox import Confinement, Limits, Sandbox
+from deskcheck.sources.sets.coding import CodingTask, names_of_tests
 
 TESTS = """\
 import unittest

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from deskcheck.ask import QUESTIONS
-from deskcheck.corpus.text.python import parse
 from deskcheck.errors import InputError
 from deskcheck.notation import NOTATIONS, moments
 from deskcheck.notation.forms.cwm import cwm_prompt
 from deskcheck.notation.layout import numbered_text
 from deskcheck.recording.program import code_lines
+from deskcheck.sources.text.python import parse
 from deskcheck.view.table import trace_table
 from tests.ask.conftest import Record
 

@@ -15,10 +15,10 @@ from deskcheck.ask.questions.lines import write_benchmark_questions
 from deskcheck.ask.questions.predicted import PREDICTED_BENCHMARKS
 from deskcheck.ask.questions.reval import REVAL_BENCHMARKS
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.corpus import programs
 from deskcheck.recording import InputError, Recording
+from deskcheck.sources import programs
 from tests.ask.conftest import record_here
-from tests.corpus.test_predicted import ROWS, SUFFIX, write, write_reval
+from tests.sources.test_predicted import ROWS, SUFFIX, write, write_reval
 
 TEST_OUTPUT = {
     "question_title": "Halves",
@@ -141,7 +141,7 @@ def test_a_field_that_is_missing(tmp_path: Path, name: str) -> None:
 
 
 def _required(name: str) -> set[str]:
-    from deskcheck.corpus import PUBLISHED
+    from deskcheck.sources import PUBLISHED
 
     benchmark: Any = PREDICTED_BENCHMARKS[name]
     return {*(benchmark.required if hasattr(benchmark, "required") else PUBLISHED[benchmark.corpus].required)}

@@ -24,10 +24,10 @@ from deskcheck.ask.scoring.sandbox import SandboxJudge
 from deskcheck.ask.scoring.score import AnswerScore, Reading, score_answer
 from deskcheck.ask.scoring.selfcheck import self_check
 from deskcheck.ask.settings import ScoreSettings
-from deskcheck.corpus.readers.coding import Case, CodingTask
+from deskcheck.jobs import LocalPool
 from deskcheck.recording import InputError
 from deskcheck.sandbox import Confinement, Limits, Sandbox
-from deskcheck.scale import LocalPool
+from deskcheck.sources.sets.coding import Case, CodingTask
 from tests.command import deskcheck
 
 RIGHT = "def f(x):\n    return [x, x + 1]\n"

@@ -13,9 +13,9 @@ pytest.importorskip("inspect_ai", reason="no Inspect AI: would have proved that 
 
 from deskcheck.ask.proposals import proposer
 from deskcheck.cli import app
-from deskcheck.corpus.inputs.candidates import proposal_prompt
 from deskcheck.recording import InputError
 from deskcheck.recording.reader import Recordings
+from deskcheck.sources.inputs.candidates import proposal_prompt
 
 CODE = """def grade(points):
     if points == 8128:

@@ -12,7 +12,7 @@ import pytest
 import deskcheck
 from deskcheck.ask.methods.ground_truth import GroundTruth
 from deskcheck.ask.questions.alike import MOST, REASON, _path
-from deskcheck.ask.questions.draw import drawn
+from deskcheck.ask.questions.sampling import drawn
 from deskcheck.ask.run import questions_of
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import shown_file

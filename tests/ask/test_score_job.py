@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 
 from deskcheck.ask import AskSettings, NotebookOptions, Sample, Sampling, ask, effects, score_answer
 from deskcheck.ask import job as scoring
-from deskcheck.ask.exchange.harness import write_tasks
 from deskcheck.ask.job import MEASURED, AnswerStatus, OfflineScores, score_in_shards
+from deskcheck.ask.offline.harness import write_tasks
 from deskcheck.ask.questions.lines import LINE_BYTES, Questions, sample_in, write_questions
 from deskcheck.ask.results.logs import read_logs
 from deskcheck.ask.results.offline_scores import NOT_ANSWERED
@@ -28,17 +28,17 @@ from deskcheck.ask.results.tables import utf8
 from deskcheck.ask.scoring import sandbox as answers_run
 from deskcheck.ask.settings import ScoreSettings
 from deskcheck.cli import app
+from deskcheck.jobs import JobSummary, LocalPool
+from deskcheck.jobs.job_folder import Place
+from deskcheck.jobs.plan import read_plan
+from deskcheck.jobs.status import status
 from deskcheck.recording import InputError, Mode, Program, Recording
 from deskcheck.sandbox.confinement import Confinement
-from deskcheck.scale import JobSummary, LocalPool
-from deskcheck.scale.place import Place
-from deskcheck.scale.plan import read_plan
-from deskcheck.scale.status import status
 from tests.ask.conftest import OF_RETURNS
 from tests.ask.test_notebooks import ANALYSIS, run
 from tests.conftest import skip_without_ray
+from tests.jobs.jobs import KILL_THE_WORKER
 from tests.sample import spread
-from tests.scale.jobs import KILL_THE_WORKER
 
 Record = Callable[..., Recording]
 ROOT = Path(__file__).parents[2]

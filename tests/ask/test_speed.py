@@ -14,8 +14,8 @@ from deskcheck.ask.kinds.program import program_sample
 from deskcheck.ask.scoring.sandbox import SandboxJudge
 from deskcheck.ask.scoring.score import AnswerScore, score_answer
 from deskcheck.ask.scoring.speed import Fast, run_fast
-from deskcheck.corpus.readers.coding import Case, CodingTask
 from deskcheck.sandbox import Confinement, Limits, Sandbox
+from deskcheck.sources.sets.coding import Case, CodingTask
 
 SLOW = "def f(n):\n    t = 0\n    for i in range(n):\n        t += i * i\n    return t\n"
 FAST = "def f(n):\n    return (n - 1) * n * (2 * n - 1) // 6\n"

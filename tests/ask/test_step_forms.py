@@ -19,11 +19,11 @@ from deskcheck.ask.methods.ground_truth import GroundTruth, ground_truth_of
 from deskcheck.ask.methods.solvers import read_state
 from deskcheck.ask.questions.lines import sample_in, write_questions
 from deskcheck.ask.questions.questions import kind_of
-from deskcheck.corpus.generated.source import generated
 from deskcheck.notation import Moment, state_text
 from deskcheck.notation.layout import asked_state, step_prompt
 from deskcheck.recording import InputError, Kind, Mode, Program, Recording, render
 from deskcheck.recording.value import decode
+from deskcheck.sources.generated.source import generated
 from deskcheck.tracer import Granularity
 from tests.ask.conftest import Record, record_here
 from tests.ask.test_step import EVENTS, ROWS, naive

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from deskcheck.recorder.against import _MOST, _How, against_reference
 from deskcheck.recorder.programs import record_programs
 from deskcheck.recorder.settings import RecordSettings
+from deskcheck.recorder.verify import _MOST, _How, against_reference
 from deskcheck.recording import Program, Recording
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.schema import EVENTS_SCHEMA, RECORDINGS_SCHEMA

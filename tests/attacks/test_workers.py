@@ -10,19 +10,19 @@ from typing import Any
 
 import pytest
 
+from deskcheck.jobs import LocalPool
+from deskcheck.jobs.job import TaskAnswer
+from deskcheck.jobs.job_folder import Place
+from deskcheck.jobs.manifest import changed_files
+from deskcheck.jobs.pool import answer_of
 from deskcheck.recorder.job import record_job
 from deskcheck.recording import Outcome
 from deskcheck.recording.program import Mode, Program
 from deskcheck.recording.reader import Recordings
-from deskcheck.scale import LocalPool
-from deskcheck.scale.job import TaskAnswer
-from deskcheck.scale.manifest import changed_files
-from deskcheck.scale.place import Place
-from deskcheck.scale.pool import answer_of
 from tests.command import deskcheck
+from tests.jobs.jobs import OPEN, sums
+from tests.jobs.same import digests
 from tests.sample import some
-from tests.scale.jobs import OPEN, sums
-from tests.scale.same import digests
 
 LINE = {"shard": "s", "programs": 3, "events": 1, "outcomes": {}, "not_repeatable": 0, "problems": {},
         "bytes": {"recordings": 1}, "sha256": {"recordings": "x"}, "finished": 1}  # fmt: skip
@@ -33,7 +33,7 @@ def f(text):
     pid = os.getpid()
     while pid > 1:
         with open(f"/proc/{pid}/cmdline", "rb") as file:
-            if b"deskcheck.scale.work" in file.read():
+            if b"deskcheck.jobs.work" in file.read():
                 break
         with open(f"/proc/{pid}/stat") as file:
             pid = int(file.read().rpartition(")")[2].split()[1])

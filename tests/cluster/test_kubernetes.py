@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
+from deskcheck.jobs.status import status
 from deskcheck.sandbox.linux.processes import children
-from deskcheck.scale.status import status
 from tests.circumstances import ROOT, as_container, as_nobody, let_all_read
-from tests.scale.same import digests
+from tests.jobs.same import digests
 
 FILES = ROOT / "examples" / "cluster"
 PROFILE = FILES / "seccomp.json"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from deskcheck.scale.status import status
-from tests.scale.same import digests
+from deskcheck.jobs.status import status
+from tests.jobs.same import digests
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "examples" / "cluster" / "deskcheck.sbatch"

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskcheck.corpus import programs
 from deskcheck.notation import moments
 from deskcheck.notation.following import following
 from deskcheck.recording import Kind, Recording
+from deskcheck.sources import programs
 from tests.sample import spread
 
 

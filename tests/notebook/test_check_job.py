@@ -18,6 +18,8 @@ from typer.testing import CliRunner
 
 from deskcheck.cli import app
 from deskcheck.errors import InputError
+from deskcheck.jobs import JobSummary, LocalPool
+from deskcheck.jobs.status import changed, failures, status
 from deskcheck.notebook.check.check import (
     NotebookReport,
     NotebookStatus,
@@ -28,11 +30,9 @@ from deskcheck.notebook.check.job import check_in_shards
 from deskcheck.notebook.check.normalise import NORMALISERS
 from deskcheck.notebook.settings import CheckSettings
 from deskcheck.sandbox.confinement import Confinement
-from deskcheck.scale import JobSummary, LocalPool
-from deskcheck.scale.status import changed, failures, status
 from tests.conftest import skip_without_ray
+from tests.jobs.jobs import KILL_THE_WORKER
 from tests.notebook.test_check import cell, printed, save, shown
-from tests.scale.jobs import KILL_THE_WORKER
 
 ROOT = Path(__file__).parents[2]
 

@@ -20,7 +20,7 @@ pytest.importorskip("ipykernel", reason="would have proved that kernels share se
 
 LIMITS = Limits(cpu_s=200, wall_s=1000, memory_bytes=2 << 30, output_bytes=64 << 20)
 HEAVY = {"pyarrow", "pandas", "numpy", "jupyter_client", "ipykernel", "http.server"}
-NOT_ITS_OWN = {"deskcheck.teach", "deskcheck.notation", "deskcheck.ask", "deskcheck.corpus"}
+NOT_ITS_OWN = {"deskcheck.teach", "deskcheck.notation", "deskcheck.ask", "deskcheck.sources"}
 
 
 def test_a_check_loads_what_it_needs(tmp_path: Path) -> None:

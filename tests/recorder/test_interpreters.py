@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from deskcheck.errors import InputError
+from deskcheck.jobs.spread import Spread
 from deskcheck.recorder.programs import SLOW, SLOW_THERE, slow
 from deskcheck.recorder.record import record
 from deskcheck.recorder.settings import RecordSettings, SuiteSettings
@@ -21,7 +22,6 @@ from deskcheck.recording.recording import Recording
 from deskcheck.recording.trace import Kind
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.environments import of_interpreter
-from deskcheck.scale.spread import Spread
 
 SCRIPT = """import sys
 from collections import Counter

@@ -20,9 +20,9 @@ from deskcheck.ask import score_answer
 from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.files import FolderLock
 from deskcheck.notation import moments, state_text
-from deskcheck.recorder.kept import Kept
 from deskcheck.recorder.settings import SuiteSettings
 from deskcheck.recorder.suite import SuiteSummary, _Recorder, find_suite, record_suite
+from deskcheck.recorder.suite_cache import Kept
 from deskcheck.recording import InputError, Kind, Outcome, Recording, RecordingError, SandboxError, render
 from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.observed.suite import ObservedTests, Observing, observe

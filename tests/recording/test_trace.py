@@ -19,13 +19,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import deskcheck
-from deskcheck.corpus import programs
 from deskcheck.recorder.programs import record_programs
 from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording import Event, Kind, Mode, Program, Recording, Row, State, Trace, Value
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.trace import CHECKPOINT_EVENTS, fingerprint
 from deskcheck.recording.writer import Writer
+from deskcheck.sources import programs
 from tests.sample import examples
 
 

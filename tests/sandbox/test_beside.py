@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from deskcheck.recording import Outcome, Program
 from deskcheck.sandbox import Confinement, Limits, Sandbox
-from deskcheck.sandbox.inside.beside import is_private, look
+from deskcheck.sandbox.inside.readable_files import is_private, look
 from deskcheck.sandbox.linux.root import outermost
 
 READER = """\

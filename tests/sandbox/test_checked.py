@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.sandbox import Checked, Confinement, Limits, Sandbox
-from deskcheck.sandbox.inside import plain as _plain
+from deskcheck.sandbox.inside import codec as _codec
 from tests.sample import spread
 
 CHECK = (
@@ -334,7 +334,7 @@ VALUES = st.recursive(
 @settings(deadline=None)
 def test_plain_values_come_back(value: object) -> None:
     """What crosses is equal to what was sent, and of the same types."""
-    back = _plain.loads(_plain.dumps(value))
+    back = _codec.loads(_codec.dumps(value))
     assert back == value
     assert type(back) is type(value)
 
@@ -348,10 +348,10 @@ def test_plain_values_come_back(value: object) -> None:
 def test_whatever_comes_is_plain_or_refused(form: object) -> None:
     """Any JSON is a plain value or one clear error."""
     try:
-        value = _plain.loads(json.dumps(form).encode())
-    except _plain.CannotCross:
+        value = _codec.loads(json.dumps(form).encode())
+    except _codec.CannotCross:
         return
-    assert _plain.loads(_plain.dumps(value)) == value
+    assert _codec.loads(_codec.dumps(value)) == value
 
 
 TAGS = st.sampled_from(
@@ -380,10 +380,10 @@ def test_no_message_makes_anything_else(form: object) -> None:
         stood.append((kind, number, name))
         return len
 
-    decoder = _plain.PlainDecoder(known, stands_in)
+    decoder = _codec.PlainDecoder(known, stands_in)
     try:
         value = decoder.loads(json.dumps(form).encode())
-    except _plain.CannotCross:
+    except _codec.CannotCross:
         return
     assert [type(each) for each in known] == kinds
     todo, seen = [value], set()

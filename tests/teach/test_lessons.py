@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskcheck.corpus.near import HeldOut
+from deskcheck.jobs.key_set import KeySet
 from deskcheck.notation import NOTATIONS, moments, transitions
 from deskcheck.notation.layout import program_text, step_prompt, trace_prompt
 from deskcheck.recording import InputError, Program, RecordingError
 from deskcheck.recording.reader import Recordings
-from deskcheck.scale.seen import KeySet
+from deskcheck.sources.near import HeldOut
 from deskcheck.teach.lessons import lessons as lessons_module
 from deskcheck.teach.lessons.choice import SPLITS, chosen_steps, shares, split_of
 from deskcheck.teach.lessons.dataset import export_dataset

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
+from deskcheck.jobs import LocalPool
+from deskcheck.jobs.job import TRIES
+from deskcheck.jobs.status import changed, failures, status
 from deskcheck.recording import InputError, Program, RecordingError
 from deskcheck.recording.reader import Recordings
-from deskcheck.scale import LocalPool
-from deskcheck.scale.job import TRIES
-from deskcheck.scale.status import changed, failures, status
 from deskcheck.teach.lessons import job as job_module
 from deskcheck.teach.lessons.job import build_in_shards
 from deskcheck.teach.lessons.lessons import LessonSettings, build
@@ -129,7 +129,7 @@ def test_again_does_nothing_and_one_program_more_makes_its_shard(
 JOB = """
 import sys
 from pathlib import Path
-from deskcheck.scale import LocalPool
+from deskcheck.jobs import LocalPool
 from tests.teach.test_lessons_job import SETTINGS, build_in_shards
 build_in_shards([Path(sys.argv[1])], Path(sys.argv[2]), SETTINGS, runner=LocalPool(2), size=2)
 """

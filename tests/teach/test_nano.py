@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from deskcheck.corpus import programs
 from deskcheck.recording import Mode, Program
 from deskcheck.recording.reader import Recordings
+from deskcheck.sources import programs
 from tests.teach.conftest import Recorded
 
 pytest.importorskip(

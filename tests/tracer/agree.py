@@ -35,9 +35,9 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from deskcheck.corpus import programs as corpus_programs
 from deskcheck.recording import Mode, Program, Row, block
 from deskcheck.recording.comparison.tracers import Different, check
+from deskcheck.sources import programs as programs_of
 from deskcheck.tracer import TraceLimits
 from deskcheck.tracer.limits import Granularity
 from tests.tracer._reduce import reduced
@@ -472,7 +472,7 @@ def published(name: str, path: str | None = None) -> list[Program]:
         where /= Path(SETS[name]).name
     if name == "p3":
         return list(_puzzles(where))
-    return list(corpus_programs(f"{name}:{where}"))
+    return list(programs_of(f"{name}:{where}"))
 
 
 def _puzzles(path: Path) -> Iterator[Program]:

@@ -27,8 +27,8 @@ from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording import Event, Kind, Mode, Outcome, Program, Trace, Value, block, render
 from deskcheck.sandbox import Tracing, run
 from deskcheck.tracer import Granularity
-from deskcheck.tracer._instructions import constant_text
 from deskcheck.tracer.frames import _LEAVES, CodeFacts, _after
+from deskcheck.tracer.instructions import constant_text
 from tests.sample import spread
 
 SMALL = "LOAD_SMALL_INT" if sys.version_info >= (3, 14) else "LOAD_CONST"

@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 from deskcheck import tracer
-from deskcheck.corpus import programs
 from deskcheck.recording import Row, block
 from deskcheck.recording.comparison import tracers
 from deskcheck.recording.program import Mode, Program
 from deskcheck.sandbox import Tracing, run
+from deskcheck.sources import programs
 from tests.sample import spread
 
 ROOT = Path(__file__).parents[2]

@@ -9,7 +9,7 @@ import pytest
 
 from deskcheck.notation import NOTATIONS, Frame, Moment, moments, state_text
 from deskcheck.recording import InputError, Kind, Recording, render
-from deskcheck.view.beside import Beside, _row, beside, read_told
+from deskcheck.view.side_by_side import Beside, _row, beside, read_told
 from tests.view.conftest import Folder
 
 

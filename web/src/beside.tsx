@@ -1,4 +1,4 @@
-// The model beside the truth: two runs of one program, event for event. What agrees is decided in Python (view/beside.py).
+// The model beside the truth: two runs of one program, event for event. What agrees is decided in Python (view/side_by_side.py).
 
 import "./base.css";
 import "./beside.css";

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from deskcheck.corpus import source
 from deskcheck.recording import InputError, Program
+from deskcheck.sources import source
 
 
 @source("cells", about="cells of a text file, divided by # %%: cells:FILE.py")

@@ -40,15 +40,15 @@ from deskcheck.ask.scoring.programs import InstructionCount
 from deskcheck.ask.scoring.score import METRICS, Reading
 from deskcheck.ask.settings import ScoreSettings
 from deskcheck.errors import own_failures
+from deskcheck.jobs import Item, Job, JobSummary, Progress, Runner, run_job
+from deskcheck.jobs.job_folder import Place, write_whole
+from deskcheck.jobs.key_set import KeySet, key_of
+from deskcheck.jobs.manifest import Line
+from deskcheck.jobs.plan import decided_by
+from deskcheck.jobs.tables import Rows, TableWork
+from deskcheck.jobs.work import shard_line, unwatch, watch
 from deskcheck.recording import InputError, Program, RunResult
 from deskcheck.sandbox import Checked, Confinement
-from deskcheck.scale import Item, Job, JobSummary, Progress, Runner, run_job
-from deskcheck.scale.manifest import Line
-from deskcheck.scale.place import Place, write_whole
-from deskcheck.scale.plan import decided_by
-from deskcheck.scale.seen import KeySet, key_of
-from deskcheck.scale.tables import Rows, TableWork
-from deskcheck.scale.work import shard_line, unwatch, watch
 
 FORMAT = 5
 """Version of the columns of a shard."""

@@ -23,8 +23,7 @@ from deskcheck.ask.inspect.settings import Generation
 from deskcheck.ask.methods.ground_truth import GroundTruth, ground_truth_of
 from deskcheck.ask.methods.solvers import METHODS, check_answers, check_methods, named, unfit
 from deskcheck.ask.questions.benchmarks import BENCHMARKS, benchmark_in, benchmark_samples
-from deskcheck.ask.questions.draw import drawn
-from deskcheck.ask.questions.each import check_questions, of_each
+from deskcheck.ask.questions.generate import check_questions, of_each
 from deskcheck.ask.questions.load import Folder, by_folder, folder_of
 from deskcheck.ask.questions.notebooks import (
     NOTEBOOK_QUESTIONS,
@@ -33,6 +32,7 @@ from deskcheck.ask.questions.notebooks import (
 )
 from deskcheck.ask.questions.own_words import in_own_words, own_words
 from deskcheck.ask.questions.questions import QUESTIONS
+from deskcheck.ask.questions.sampling import drawn
 from deskcheck.ask.questions.settings import Sampling
 from deskcheck.ask.questions.shots import with_shots
 from deskcheck.ask.results.asked import Key

@@ -49,12 +49,12 @@ from deskcheck.bench.project import ProjectFiles, read_project
 from deskcheck.bench.settings import BenchSettings
 from deskcheck.errors import InputError
 from deskcheck.files import FolderLock, disk_errors, read_file, read_json, write_file
-from deskcheck.recorder.kept import states_of
+from deskcheck.jobs.job import terminable
 from deskcheck.recorder.settings import SuiteSettings
 from deskcheck.recorder.suite import SuiteAccount, record_suite
+from deskcheck.recorder.suite_cache import states_of
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.observed.suite import ObservedTests
-from deskcheck.scale.job import terminable
 from deskcheck.tracer.limits import TraceLimits
 
 KINDS = tuple(QUESTIONS.own)

@@ -21,10 +21,6 @@ from typing import Any
 from deskcheck.ask.results.project_benchmark import Interpreter
 from deskcheck.bench.inventory import Defined
 from deskcheck.bench.project import ProjectFiles
-from deskcheck.corpus.inputs.each import LIMITS, NO_TIME, EachFunction, Tried
-from deskcheck.corpus.inputs.search import Effort
-from deskcheck.corpus.inputs.targets import File, imported, module_file
-from deskcheck.corpus.text.modules import origin_of_file
 from deskcheck.errors import InputError, SandboxError
 from deskcheck.files import read_json
 from deskcheck.recorder.programs import record_programs
@@ -34,6 +30,10 @@ from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.environments import of_interpreter
 from deskcheck.sandbox.process import versions
 from deskcheck.sandbox.sandbox import Sandbox
+from deskcheck.sources.inputs.function_search import LIMITS, NO_TIME, EachFunction, Tried
+from deskcheck.sources.inputs.search import Effort
+from deskcheck.sources.inputs.targets import File, imported, module_file
+from deskcheck.sources.text.modules import origin_of_file
 from deskcheck.tracer.limits import TraceLimits
 
 _TRIED = 12

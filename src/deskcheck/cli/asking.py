@@ -191,7 +191,7 @@ def live_text(answered: Any, left_s: float | None) -> str:
     if answered.retries:
         parts.append(f"{answered.retries} requests again")
     if left_s is not None:
-        from deskcheck.scale.job import duration
+        from deskcheck.jobs.job import duration
 
         parts.append(f"{duration(left_s)} left")
     return ", ".join(parts)

@@ -26,7 +26,7 @@ def dedup(
     as_json: Json = False,
 ) -> None:
     """Combine recordings in one folder, each run once; say what was left out and why."""
-    from deskcheck.corpus.duplicates import LIST_NAME, deduplicate
+    from deskcheck.sources.duplicates import LIST_NAME, deduplicate
 
     with progress_bar(as_json) as advance:
         found = deduplicate(
@@ -70,8 +70,8 @@ def export_hf(
     as_json: Json = False,
 ) -> None:
     """Write a folder that Hugging Face's `datasets` loads by its name: a card and Parquet files by split."""
-    from deskcheck.scale.place import Place
-    from deskcheck.scale.status import status
+    from deskcheck.jobs.job_folder import Place
+    from deskcheck.jobs.status import status
     from deskcheck.teach.lessons.dataset import export_dataset
 
     if Place(folder).job.exists() and not (found := status(folder)).whole:

@@ -21,8 +21,8 @@ from deskcheck.settings import Setting
 from deskcheck.terminal import console_out
 
 if TYPE_CHECKING:
+    from deskcheck.jobs import JobSummary
     from deskcheck.notebook.check.check import Report
-    from deskcheck.scale import JobSummary
 
 notebooks = typer.Typer(
     no_args_is_help=True, help="Notebooks: do they reproduce, and what do their kernels hold."

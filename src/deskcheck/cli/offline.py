@@ -77,7 +77,7 @@ def tasks(
     """Write questions as tasks for lm-evaluation-harness, which then scores answers as `ask` does.
 
     Run them with `lm_eval run --include_path FOLDER --tasks deskcheck`, where deskcheck is installed, too."""
-    from deskcheck.ask.exchange.harness import write_tasks
+    from deskcheck.ask.offline.harness import write_tasks
 
     written, left = write_tasks(questions_file, out)
     if as_json:
@@ -110,7 +110,7 @@ def answers(
     as_json: Json = False,
 ) -> None:
     """Convert answers in files of other programs for `offline score`."""
-    from deskcheck.ask.exchange.answers import write_answers
+    from deskcheck.ask.offline.answers import write_answers
 
     count = write_answers(out, files, question=question, model=model)
     print(json.dumps({"answers": count}) if as_json else f"{out}: {count} answers")

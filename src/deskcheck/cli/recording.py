@@ -28,11 +28,11 @@ from deskcheck.cli.common.output import (
     says_when_interrupted,
 )
 from deskcheck.errors import InputError
+from deskcheck.jobs.spread import Spread
 from deskcheck.notebook.settings import NotebookSettings
 from deskcheck.recorder.settings import RecordSettings, SuiteSettings
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
-from deskcheck.scale.spread import Spread
 from deskcheck.settings import Setting
 
 PROGRAMS, NOTEBOOKS, TESTS = "Programs", "Notebooks", "Tests of a project (pytest:PATH)"
@@ -204,8 +204,8 @@ def _record_and_show(sources: list[str], settings: RecordSettings, *, as_json: b
 
 def _only_program(sources: list[str]) -> Any:
     """The one program that the sources name. Raises InputError where there are more, or none."""
-    from deskcheck.corpus import PUBLISHED
     from deskcheck.recorder.record import programs_of
+    from deskcheck.sources import PUBLISHED
 
     several = InputError(
         "recordings of more than one program need a folder: add --out FOLDER. "
@@ -355,10 +355,10 @@ def check(
     Programs run in the sandbox: all of a folder of up to 200 recordings, else as many as --compare-s allows.
     Also looks for addresses and ambiguous states. Exit status: 0 all is well, 1 something was found, or with
     --against reference nothing could be compared."""
-    from deskcheck.corpus.check import check as check_recordings
-    from deskcheck.corpus.check import summary
-    from deskcheck.recorder.against import compare_folder
+    from deskcheck.recorder.verify import compare_folder
     from deskcheck.recording.reader import Recordings
+    from deskcheck.sources.check import check as check_recordings
+    from deskcheck.sources.check import summary
 
     if again.against is Against.REFERENCE:
         _check_against(folder, again, as_json=as_json)
@@ -390,7 +390,7 @@ def check(
 
 
 def _check_against(folder: Path, again: _Again, *, as_json: bool) -> None:
-    from deskcheck.recorder.against import against_reference
+    from deskcheck.recorder.verify import against_reference
     from deskcheck.recording.reader import Recordings
 
     share = 0.02 if again.sample is None else again.sample

@@ -24,7 +24,7 @@ from deskcheck.cli.common.output import (
 from deskcheck.cli.common.tables import print_steps, with_interval
 from deskcheck.errors import InputError, MissingExtra, RecordingError
 from deskcheck.files import write_file
-from deskcheck.scale.spread import Spread
+from deskcheck.jobs.spread import Spread
 from deskcheck.settings import Setting
 from deskcheck.teach.lessons.settings import LessonSettings
 from deskcheck.teach.levels.registry import ALONE, level_of, step_at
@@ -63,7 +63,7 @@ def lessons(
 
 
 def _lessons_in_shards(runs: list[Path], out: Path, settings: Any, work: Spread, *, as_json: bool) -> None:
-    from deskcheck.scale.plan import SIZE
+    from deskcheck.jobs.plan import SIZE
     from deskcheck.teach.lessons.job import build_in_shards
 
     with job_progress(out, as_json) as tell:

@@ -130,7 +130,7 @@ def _view_program(folder: Path, id_: str | None, options: _ViewOptions, way: _Wa
     recordings = Recordings(folder)
     beside = options.beside
     if id_ is None and beside is not None and beside.suffix == ".json":
-        from deskcheck.view.beside import first_mistake
+        from deskcheck.view.side_by_side import first_mistake
 
         id_ = first_mistake(beside)
     if id_ is None:
@@ -279,7 +279,7 @@ def _view_attempts(folder: Path, id_: str | None, model: str | None, method: str
 
 def _view_beside(recording: Any, path: Path, given: dict[str, Any], way: _Way) -> None:
     """A model's run beside a recording: as a page, or where they part, here."""
-    from deskcheck.view.beside import beside, beside_page, beside_table, read_told
+    from deskcheck.view.side_by_side import beside, beside_page, beside_table, read_told
 
     found = beside(recording, read_told(path, recording, **given))
     way.show(lambda: beside_page(found), lambda: found.facts, lambda: beside_table(found))

@@ -14,6 +14,11 @@ import pyarrow.parquet as pq
 
 from deskcheck.errors import InputError
 from deskcheck.files import sync
+from deskcheck.jobs.job import JobSummary, Progress, Runner, run_job
+from deskcheck.jobs.job_folder import Place, empty, lock_scratch, put
+from deskcheck.jobs.manifest import Line
+from deskcheck.jobs.plan import SIZE, Item, Job, decided_by, read_items
+from deskcheck.jobs.work import check_machine, check_seen, shard_line, unwatch, watch
 from deskcheck.recorder.programs import ProgramRecorder
 from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording.outcome import Outcome
@@ -24,11 +29,6 @@ from deskcheck.recording.writer import TABLES, Writer, join_shards
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.environments import find, of_interpreter
 from deskcheck.sandbox.sandbox import Sandbox
-from deskcheck.scale.job import JobSummary, Progress, Runner, run_job
-from deskcheck.scale.manifest import Line
-from deskcheck.scale.place import Place, empty, lock_scratch, put
-from deskcheck.scale.plan import SIZE, Item, Job, decided_by, read_items
-from deskcheck.scale.work import check_machine, check_seen, shard_line, unwatch, watch
 from deskcheck.tracer import tracer_class
 
 _FIELDS = tuple(field.name for field in fields(Program))

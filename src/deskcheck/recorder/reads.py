@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from deskcheck.corpus.text.python import nodes_of
 from deskcheck.recording.block import rows
 from deskcheck.recording.comparison.runs import Global, reached
 from deskcheck.recording.trace import Row
 from deskcheck.recording.value import loads
+from deskcheck.sources.text.python import nodes_of
 
 VARIES = "varies"
 """Why such a value is left out (`Value.cut`)."""

@@ -9,22 +9,22 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from deskcheck.corpus.sources import TESTS
 from deskcheck.errors import InputError
 from deskcheck.notebook.settings import PREFIXES, NotebookSettings
 from deskcheck.notebook.trajectory.trajectory import SUFFIX
 from deskcheck.recorder.settings import RecordSettings, SuiteSettings
 from deskcheck.recording.program import Program
 from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sources.sources import TESTS
 from deskcheck.tracer import tracer_class
 
 if TYPE_CHECKING:
+    from deskcheck.jobs import JobSummary
+    from deskcheck.jobs.spread import Spread
     from deskcheck.notebook.kernel.record import Summary as NotebookSummary
-    from deskcheck.recorder.against import ReferenceAgreement
     from deskcheck.recorder.programs import RecordSummary
     from deskcheck.recorder.suite import SuiteSummary
-    from deskcheck.scale import JobSummary
-    from deskcheck.scale.spread import Spread
+    from deskcheck.recorder.verify import ReferenceAgreement
 
 _log = logging.getLogger(__name__)
 Settings = RecordSettings | SuiteSettings | NotebookSettings
@@ -91,7 +91,7 @@ def record(
 ) -> Done:
     """Record what sources name into a folder. What is there already is not recorded again.
 
-    sources: as `deskcheck record` takes them (`deskcheck.corpus.SOURCES`); after ``FILE.py::FUNCTION`` comes
+    sources: as `deskcheck record` takes them (`deskcheck.sources.SOURCES`); after ``FILE.py::FUNCTION`` comes
     its argument list. settings: what decides the recordings, of the class that goes with the sources:
     `RecordSettings` for programs, `SuiteSettings` for ``pytest:PATH``, `NotebookSettings` for notebooks.
     spread: over how many processes, in shards or not. propose: asked for inputs by ``inputs:FILE.py``.
@@ -107,7 +107,7 @@ def record(
         RecordingError: the folder cannot be written to.
         SandboxError: this machine does not give what the level of confinement needs.
     """
-    from deskcheck.scale.spread import Spread
+    from deskcheck.jobs.spread import Spread
 
     kind = kind_of(sources)
     spread = spread or Spread()
@@ -150,8 +150,8 @@ def _programs(
 
     summary: RecordSummary | JobSummary
     if spread.in_shards:
+        from deskcheck.jobs.plan import SIZE
         from deskcheck.recorder.job import record_job, tracer_there
-        from deskcheck.scale.plan import SIZE
 
         if tracer_there(settings) == "reference":
             note(slow(settings.python))
@@ -185,7 +185,7 @@ def _compare_some(
 ) -> "ReferenceAgreement | None":
     """What `against_reference` finds of some recordings, where many were made. None where they were not, or
     by the reference itself."""
-    from deskcheck.recorder.against import REFERENCE, against_reference
+    from deskcheck.recorder.verify import REFERENCE, against_reference
     from deskcheck.recording.reader import Recordings
 
     if new <= _MANY or tracer_class().name == REFERENCE:
@@ -235,7 +235,7 @@ def programs_of(
     unusable: takes those of several sources that cannot be used, with the reason. Raises InputError where no
     source can be used, and without `unusable` where one cannot.
     """
-    from deskcheck import corpus
+    from deskcheck.sources import programs
 
     found: list[Iterator[Program]] = []
     errors: dict[str, InputError] = {}
@@ -248,7 +248,7 @@ def programs_of(
     row = None if unusable is None else refuse
     for source, arguments in with_arguments(sources):
         try:
-            found.append(corpus.programs(source, arguments, note=note, propose=propose, refuse=row))
+            found.append(programs(source, arguments, note=note, propose=propose, refuse=row))
         except InputError as error:
             if unusable is None:
                 raise

@@ -20,7 +20,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from deskcheck.corpus.text.archive import MAIN, modules_in_archive
 from deskcheck.errors import InputError
 from deskcheck.recorder.masking import mask_around, masked, masked_text
 from deskcheck.recorder.settings import RunSettings
@@ -33,6 +32,7 @@ from deskcheck.recording.writer import Writer, free_id
 from deskcheck.sandbox.decoder import Decoder
 from deskcheck.sandbox.inside.channel import KEY_BYTES, Forged
 from deskcheck.sandbox.process import versions
+from deskcheck.sources.text.archive import MAIN, modules_in_archive
 from deskcheck.tracer import tracer_class
 
 _log = logging.getLogger(__name__)

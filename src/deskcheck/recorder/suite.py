@@ -32,15 +32,13 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck import __version__
-from deskcheck.corpus.readers.files import short_id
-from deskcheck.corpus.sources import TESTS
-from deskcheck.corpus.text.python import modified
 from deskcheck.files import disk_errors
-from deskcheck.recorder.kept import SETTINGS, Kept
+from deskcheck.jobs.job import terminable
 from deskcheck.recorder.masking import masked
 from deskcheck.recorder.programs import HASH_SEEDS, SLOW_THERE, RecordSummary, slow, without_tracer
 from deskcheck.recorder.reads import VARIES, reads_of, without
 from deskcheck.recorder.settings import SuiteSettings
+from deskcheck.recorder.suite_cache import SETTINGS, Kept
 from deskcheck.recording import Environment, InputError, Kind, Mode, Outcome, Program, RunResult
 from deskcheck.recording.block import rows
 from deskcheck.recording.comparison.runs import Global, difference
@@ -52,7 +50,9 @@ from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.observed.suite import Observed, ObservedTests, Observing, Pace, RecordedCall, observe
 from deskcheck.sandbox.process import Tracing, versions
 from deskcheck.sandbox.sandbox import BareInterpreter, Sandbox
-from deskcheck.scale.job import terminable
+from deskcheck.sources.sets.files import short_id
+from deskcheck.sources.sources import TESTS
+from deskcheck.sources.text.python import modified
 from deskcheck.tracer.limits import TraceLimits
 
 OUTPUT = "pytest-output.txt"

@@ -100,11 +100,11 @@ STATISTICS = {
     "recordings": ["id", "mode", "source", "licence", "train_ok", "date", "outcome", "python"],
 }
 SHARD_NAME = re.compile(r"(recordings|events)-(\d{5,15}|[0-9a-f]{32})\.parquet")
-"""A writer numbers its shards; a job (`deskcheck.scale`) calls them after what is in them."""
+"""A writer numbers its shards; a job (`deskcheck.jobs`) calls them after what is in them."""
 HASH_CHARS = 32
 OF_KEY = "deskcheck.of"
 """In the metadata of a recordings file that was made of several, shard after shard
-(`deskcheck.scale.compact`): a JSON object that says of each at which recording and at which event it begins
+(`deskcheck.jobs.compact`): a JSON object that says of each at which recording and at which event it begins
 here."""
 COMPACTING_NAME = ".compacting"
 """A file that is in the folder while that is done."""

@@ -25,8 +25,8 @@ from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.decoder import Decoder, Forged
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.elsewhere import Elsewhere
-from deskcheck.sandbox.inside.beside import PROCESS_FOLDERS, can_open
 from deskcheck.sandbox.inside.channel import CALL_BYTES, KEY_BYTES, TooLong
+from deskcheck.sandbox.inside.readable_files import PROCESS_FOLDERS, can_open
 from deskcheck.sandbox.limits import WALL_TIMES, Limits
 from deskcheck.sandbox.linux import processes as _processes
 from deskcheck.sandbox.server import Server, ServerReport

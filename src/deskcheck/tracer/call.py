@@ -24,9 +24,9 @@ from deskcheck.recording.trace import Kind, Trace
 from deskcheck.recording.value import Value, decode, render
 from deskcheck.tracer import Granularity, TraceLimits, outermost, tracer_class
 from deskcheck.tracer.arguments import is_literal, telling
+from deskcheck.tracer.drain import Whole, is_async, loop_runs, needs_loop, whole_call
 from deskcheck.tracer.result import exception_text, snapshot
 from deskcheck.tracer.stdout import StdoutHearing
-from deskcheck.tracer.whole_call import Whole, is_async, loop_runs, needs_loop, whole_call
 
 _log = logging.getLogger(__name__)
 _FUTURE = __future__.all_feature_names

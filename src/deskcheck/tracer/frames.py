@@ -32,9 +32,9 @@ from types import (
 )
 from typing import Any, NamedTuple
 
-from deskcheck.tracer._instructions import instruction_text
 from deskcheck.tracer.contents import memory
 from deskcheck.tracer.contents.memory import WORD, copy, objects_at, pointer_at, pointer_to
+from deskcheck.tracer.instructions import instruction_text
 
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))

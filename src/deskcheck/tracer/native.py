@@ -14,9 +14,8 @@ from types import CodeType, FrameType
 from typing import Any, TypeAlias
 
 from deskcheck.tracer import snapshot as _snapshot
-from deskcheck.tracer._effects import CALLABLES, effects
-from deskcheck.tracer._guest import Guest, Local, Told
 from deskcheck.tracer._native import Core, setup
+from deskcheck.tracer.base import Guest, Local, Told
 from deskcheck.tracer.contents import arrays as _arrays
 from deskcheck.tracer.contents.c_state import FILES, POINTERS, is_zone_info, made_by_code
 from deskcheck.tracer.frames import (
@@ -34,6 +33,7 @@ from deskcheck.tracer.frames import (
     raises_handled,
 )
 from deskcheck.tracer.limits import Granularity, TraceLimits
+from deskcheck.tracer.mutation_effects import CALLABLES, effects
 from deskcheck.tracer.reference import (
     _ASKS_NEXT,
     _C_NAMES,

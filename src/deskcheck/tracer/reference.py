@@ -26,7 +26,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from deskcheck.recording.trace import Kind
-from deskcheck.tracer._guest import Guest, Local, Told
+from deskcheck.tracer.base import Guest, Local, Told
 from deskcheck.tracer.frames import EMPTY, CodeFacts, FrameView, detach_loops, end_loops, facts, forget_loops
 from deskcheck.tracer.limits import Granularity, TraceLimits
 from deskcheck.tracer.snapshot import (

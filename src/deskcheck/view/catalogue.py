@@ -8,9 +8,9 @@ from rich.table import Table
 
 from deskcheck.ask import BENCHMARKS, METHODS, NOTEBOOK_QUESTIONS, QUESTIONS
 from deskcheck.ask.baselines.stand_ins import BASELINES
-from deskcheck.corpus import SOURCES
-from deskcheck.corpus.sources import OTHERS
 from deskcheck.notation import NOTATIONS
+from deskcheck.sources import SOURCES
+from deskcheck.sources.sources import OTHERS
 
 PROVIDERS = "PROVIDER/MODEL"
 

@@ -1,6 +1,6 @@
 """Programs that are drawn without types: most of what they do to a value is odd, much of it raises.
 
-Written without sight of the lessons of the level `processor`, and unlike `corpus.generated`, whose programs
+Written without sight of the lessons of the level `processor`, and unlike `sources.generated`, whose programs
 never do what does not fit.
 """
 

@@ -14,11 +14,11 @@ from deskcheck_levels.alone.text import AloneState, edit_text, read_program, rea
 from deskcheck_levels.alone.words import NUMBER, WORDS, value_text, value_words
 from deskcheck_levels.machine.frames import OutsideLanguage
 
-from deskcheck.corpus import programs
 from deskcheck.notation import state_text
 from deskcheck.notation.edits import edited
 from deskcheck.recording import Recording
 from deskcheck.recording.reader import Recordings
+from deskcheck.sources import programs
 from deskcheck.teach.small.stepper import true_states
 from tests.teach.conftest import Recorded, call
 

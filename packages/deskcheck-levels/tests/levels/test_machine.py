@@ -19,10 +19,10 @@ from deskcheck_levels.paper.arithmetic import Arithmetic
 from deskcheck_levels.paper.windows import all_windows
 from deskcheck_levels.shipped import NANO, folder_of
 
-from deskcheck.corpus import programs
 from deskcheck.notation import Divergence
 from deskcheck.recording import Mode, Program
 from deskcheck.recording.reader import Recordings
+from deskcheck.sources import programs
 from tests.teach.conftest import Recorded, call
 
 Event = tuple[int, int, str]

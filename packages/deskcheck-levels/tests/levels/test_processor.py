@@ -16,9 +16,9 @@ from deskcheck_levels.processor import lessons, network
 from deskcheck_levels.processor.stepping import Processor, run_level
 from deskcheck_levels.shipped import NANO, folder_of
 
-from deskcheck.corpus import programs
 from deskcheck.errors import InputError
 from deskcheck.recording.reader import Recordings
+from deskcheck.sources import programs
 from tests.teach.conftest import Recorded, call
 
 NANO_FOLDER = folder_of(NANO)

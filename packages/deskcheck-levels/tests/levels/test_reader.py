@@ -35,10 +35,10 @@ from deskcheck_levels.reader.text import (
 )
 from deskcheck_levels.shipped import folder_of
 
-from deskcheck.corpus import programs
 from deskcheck.errors import InputError
 from deskcheck.notation import Divergence
 from deskcheck.recording.reader import Recordings
+from deskcheck.sources import programs
 from tests.teach.conftest import Recorded, call
 
 CODE = """\

@@ -8,9 +8,9 @@ import ast
 import json
 from dataclasses import dataclass, field
 
-from deskcheck.corpus.text.python import quiet_parse
 from deskcheck.recording import Kind, Recording, render
 from deskcheck.recording.program import code_lines
+from deskcheck.sources.text.python import quiet_parse
 
 SHOWN_CALLS = 4
 """Calls of one function that are kept: the first ones, and the last."""

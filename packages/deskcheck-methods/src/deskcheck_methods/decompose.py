@@ -15,10 +15,10 @@ from typing import Annotated, Literal
 from deskcheck.ask.answers.code import code_in
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.scoring.programs import Tested
-from deskcheck.corpus.near import tokens_of
-from deskcheck.corpus.text.python import unparsed
 from deskcheck.fences import fenced, fenced_code
 from deskcheck.settings import Setting
+from deskcheck.sources.near import tokens_of
+from deskcheck.sources.text.python import unparsed
 from deskcheck_methods.bench import Bench, Completion, Options
 from deskcheck_methods.call_graph import (
     RecordedFunction,

@@ -13,10 +13,10 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
-from deskcheck.corpus.near import tokens_of
 from deskcheck.files import read_json
 from deskcheck.recording import InputError
 from deskcheck.settings import Setting
+from deskcheck.sources.near import tokens_of
 from deskcheck_methods.bench import Bench, Options, Turn
 from deskcheck_methods.visible import AskedQuestions, own_text
 

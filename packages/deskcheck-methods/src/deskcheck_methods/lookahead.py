@@ -14,10 +14,10 @@ from typing import Annotated
 from deskcheck.ask.answers.parsing import CLOSE, OPEN, answer_in
 from deskcheck.ask.questions.notebooks import NO_EXCEPTION
 from deskcheck.ask.samples.prompts import NOW
-from deskcheck.corpus.text.python import quiet_parse, statements
 from deskcheck.fences import FENCED
 from deskcheck.recording import Kind, Outcome, Recording
 from deskcheck.settings import Setting
+from deskcheck.sources.text.python import quiet_parse, statements
 from deskcheck_methods.bench import Bench, Completion, Options
 
 FORMS = frozenset({"cell_output", "crash"})

@@ -11,8 +11,8 @@ from typing import Annotated
 from deskcheck.ask.answers.parsing import answer_in
 from deskcheck.ask.results.attempts import vote_of
 from deskcheck.ask.scoring.score import PROGRAM_FORMS
-from deskcheck.corpus.text.python import unparsed
 from deskcheck.settings import Setting
+from deskcheck.sources.text.python import unparsed
 from deskcheck_methods.bench import Bench, Completion, Options
 
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Annotated, NamedTuple
 
-from deskcheck.corpus.inputs.candidates import candidates, proposal_prompt, proposed
-from deskcheck.corpus.inputs.targets import function_node
 from deskcheck.recording import InputError
 from deskcheck.settings import Setting
+from deskcheck.sources.inputs.candidates import candidates, proposal_prompt, proposed
+from deskcheck.sources.inputs.targets import function_node
 from deskcheck_methods.bench import Bench, Completion, Options, Spent
 from deskcheck_methods.place import CallResult
 from deskcheck_methods.visible import calls_in, literal_arguments

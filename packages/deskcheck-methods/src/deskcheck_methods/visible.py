@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from deskcheck.ask.samples.prompts import YOURS
-from deskcheck.corpus.near import HeldOut
-from deskcheck.corpus.text.python import quiet_parse, short_numbers, unparsed
+from deskcheck.sources.near import HeldOut
+from deskcheck.sources.text.python import quiet_parse, short_numbers, unparsed
 
 MOST_TESTS = 20
 """Visible tests of one task."""

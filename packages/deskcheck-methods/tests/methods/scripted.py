@@ -14,9 +14,9 @@ from deskcheck_methods.visible import Puzzle, puzzle_of
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.kinds.program import program_sample
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.corpus.readers.coding import CodingTask
 from deskcheck.fences import fenced_code
 from deskcheck.sandbox import Sandbox
+from deskcheck.sources.sets.coding import CodingTask
 
 QUICK = replace(TRIED, cpu_s=0.5)
 """What a test can wait for."""

@@ -5,8 +5,8 @@ import warnings
 from dataclasses import dataclass
 
 from deskcheck.ask.answers.parsing import OPEN, answer_in
-from deskcheck.corpus.text.python import defined, quiet_parse, short_numbers
 from deskcheck.fences import fenced_texts
+from deskcheck.sources.text.python import defined, quiet_parse, short_numbers
 
 MAX_CHARS = 200_000
 

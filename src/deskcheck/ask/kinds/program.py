@@ -1,13 +1,13 @@
 """Questions whose answer is a program: written, completed, repaired or edited, and judged by hidden tests.
 
-They are made of tasks (`corpus.readers.coding`), not of recordings. `scoring.programs` scores the answers.
+They are made of tasks (`sources.sets.coding`), not of recordings. `scoring.programs` scores the answers.
 """
 
 from dataclasses import asdict
 
 from deskcheck.ask.samples.prompts import program_parts
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.corpus.readers.coding import CodingTask
+from deskcheck.sources.sets.coding import CodingTask
 
 PROGRAM, SELF_INVOKING, SPEED = "program", "self_invoking", "speed"
 """Kinds of question: of the second, the parts of an answer are told apart, too; of the third, how many events

@@ -86,7 +86,7 @@ def input_sample(
 
 def _strict(program: Program) -> bool:
     """Whether `repr` decides if a result is right. Calls of a published set are scored as the set scores."""
-    from deskcheck.corpus.readers.published import scored_by_equality
+    from deskcheck.sources.sets.published import scored_by_equality
 
     return not scored_by_equality(program)
 

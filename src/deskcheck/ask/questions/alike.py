@@ -102,7 +102,7 @@ class Alike(Generic[_T]):
                 excluded[question][REASON] += left_out
 
     def _lot(self, id_: str) -> _Lot:
-        from deskcheck.scale.seen import key_of
+        from deskcheck.jobs.key_set import key_of
 
         return key_of(f"{self._seed}:{id_}"), id_
 

@@ -3,7 +3,7 @@ recording: the set has the answers.
 
 CRUXEval (Gu et al. 2024, arXiv:2401.03065): 800 functions with an input and an output; both directions.
 Scored as the set scores: by Python's ``==`` (``strict=False``). Sets of programming tasks
-(`corpus.readers.coding_sets`): answers are programs, judged by the set's own tests. The words of the prompt
+(`sources.sets.coding_sets`): answers are programs, judged by the set's own tests. The words of the prompt
 are ours, so scores compare between models here, and with published ones only roughly.
 """
 
@@ -18,12 +18,12 @@ from deskcheck.ask.questions.predicted import PREDICTED_BENCHMARKS
 from deskcheck.ask.questions.reval import REVAL_BENCHMARKS
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import ShownSource
-from deskcheck.corpus.readers.coding import HOLDS, read_coding_tasks
-from deskcheck.corpus.readers.coding_sets import CODING_SETS, read_coding_set
-from deskcheck.corpus.text.rows import has_format
 from deskcheck.recording import InputError, Program
 from deskcheck.recording.program import code_lines
 from deskcheck.sandbox.environments import find
+from deskcheck.sources.sets.coding import HOLDS, read_coding_tasks
+from deskcheck.sources.sets.coding_sets import CODING_SETS, read_coding_set
+from deskcheck.sources.text.rows import has_format
 
 Note = Callable[[str], None]
 _OF_RECORDINGS = ("recordings-*.parquet", "events-*.parquet", "*.trajectory.parquet")
@@ -68,7 +68,7 @@ def _cruxeval(
 
 
 def _programs(source: str) -> Iterator[Program]:
-    from deskcheck.corpus import programs
+    from deskcheck.sources import programs
 
     yield from programs(source)
 

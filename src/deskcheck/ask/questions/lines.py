@@ -23,8 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from deskcheck.ask.questions.benchmarks import benchmark_samples
-from deskcheck.ask.questions.draw import drawn
-from deskcheck.ask.questions.each import check_questions, of_each
+from deskcheck.ask.questions.generate import check_questions, of_each
 from deskcheck.ask.questions.load import Folder, by_folder, folder_of
 from deskcheck.ask.questions.notebooks import (
     NOTEBOOK_QUESTIONS,
@@ -33,13 +32,14 @@ from deskcheck.ask.questions.notebooks import (
 )
 from deskcheck.ask.questions.own_words import in_own_words, own_words
 from deskcheck.ask.questions.questions import QUESTIONS
+from deskcheck.ask.questions.sampling import drawn
 from deskcheck.ask.questions.settings import NotebookOptions, Sampling
 from deskcheck.ask.questions.shots import with_shots
 from deskcheck.ask.samples.sample import Sample, line_of
 from deskcheck.ask.samples.steps import StepOptions
 from deskcheck.files import open_file, read_json
+from deskcheck.jobs.key_set import key_of
 from deskcheck.recording import InputError, Recording
-from deskcheck.scale.seen import key_of
 
 LINE_BYTES = 1 << 26
 """Longer lines are not read."""

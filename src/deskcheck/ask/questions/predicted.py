@@ -19,11 +19,11 @@ from deskcheck.ask.kinds.results import input_sample, output_sample
 from deskcheck.ask.samples.prompts import TASKS, own_parts
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import ShownSource
-from deskcheck.corpus.readers.predicted import EXACT_CATEGORIES, published_lines, surge_category
-from deskcheck.corpus.text.rows import Row, check_fields, check_type, read_rows
 from deskcheck.fences import fenced
 from deskcheck.files import read_json
 from deskcheck.recording import InputError
+from deskcheck.sources.sets.predicted import EXACT_CATEGORIES, published_lines, surge_category
+from deskcheck.sources.text.rows import Row, check_fields, check_type, read_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class CallBenchmark:
             InputError: no file is named, there is none, a row of it is none of the set, or its input cannot
                 be an answer.
         """
-        from deskcheck.corpus import programs
+        from deskcheck.sources import programs
 
         for program in programs(self.corpus if path is None else f"{self.corpus}:{path}", note=note):
             try:

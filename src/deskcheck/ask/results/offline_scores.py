@@ -12,9 +12,9 @@ from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring.score import METRICS
 from deskcheck.errors import InputError
 from deskcheck.files import opened_name, read_file, read_json
-from deskcheck.scale.manifest import claims, parts_of
-from deskcheck.scale.place import Place
-from deskcheck.scale.plan import read_plan
+from deskcheck.jobs.job_folder import Place
+from deskcheck.jobs.manifest import claims, parts_of
+from deskcheck.jobs.plan import read_plan
 
 QUESTIONS_FILE = "questions.json"
 """In a folder of scores: where the questions are, which say what was not answered."""

@@ -7,11 +7,11 @@ are ambiguous by their text.
 from collections.abc import Sequence
 
 from deskcheck.ask.samples.source import ShownSource
-from deskcheck.corpus.readers.coding import CodingTask
 from deskcheck.fences import fenced, fenced_code
 from deskcheck.notation.calls import called
 from deskcheck.notation.forms.explained import EXPLAINED
 from deskcheck.recording import Mode, Program
+from deskcheck.sources.sets.coding import CodingTask
 
 EXAMPLE, YOURS = "An example.", "Now yours."
 STATE = "Variables of the kernel at this moment"

@@ -40,7 +40,7 @@ class Sample:
     - ``program``, ``self_invoking``, ``speed``: ``task``, ``code``, ``visible_tests``, ``entry_point``,
       ``setup``, ``driver``, ``test_setup``, ``tests``, ``cases``, ``modules``, ``parts``, ``known_bad``, and
       where they are given ``unittest``, ``checker``, ``environment``: as in
-      `corpus.readers.coding.CodingTask`; of ``speed`` the slow program too, ``slow``;
+      `sources.sets.coding.CodingTask`; of ``speed`` the slow program too, ``slow``;
     - ``path``: ``first`` (line -> first line of its statement), ``silent`` (lines not counted), ``most``
       (lines that are asked for, where the path is longer).
     """

@@ -14,7 +14,7 @@ from deskcheck.ask.samples.source import doctest_lines, statements
 from deskcheck.notation.calls import SOURCES, parsed
 from deskcheck.recording import Event, Recording, Value, render
 from deskcheck.recording.program import code_lines
-from deskcheck.tracer.shown.source import DOCSTRING
+from deskcheck.tracer.callables.source import DOCSTRING
 
 _EMPTY = frozenset({"dict", "list", "set", "OrderedDict", "defaultdict", "Counter", "deque"})
 """Callables that make something empty."""
@@ -46,7 +46,7 @@ def filled_elsewhere(recording: Recording) -> dict[tuple[str, str], Value]:
 @functools.lru_cache(SOURCES)
 def _names(source: str, functions: frozenset[str]) -> frozenset[str]:
     """Names in these functions of a source."""
-    from deskcheck.corpus.text.python import nodes_of  # corpus loads pyarrow
+    from deskcheck.sources.text.python import nodes_of  # corpus loads pyarrow
 
     nodes = nodes_of(source, {*functions})
     return frozenset(node.id for node in nodes if isinstance(node, ast.Name))

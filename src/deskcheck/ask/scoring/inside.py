@@ -16,8 +16,8 @@ Random numbers of `random` and numpy follow from a fixed seed, so that verdicts 
 import ast
 from collections.abc import Sequence
 
-from deskcheck.corpus.readers.coding import Method, tests_of_class
-from deskcheck.corpus.text.python import quiet_parse
+from deskcheck.sources.sets.coding import Method, tests_of_class
+from deskcheck.sources.text.python import quiet_parse
 
 RUNNER = "run_test_classes"
 """Name of the function that runs test classes, in the answer's process."""

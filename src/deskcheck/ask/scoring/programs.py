@@ -18,13 +18,13 @@ from typing import Any, Protocol
 from deskcheck.ask.answers.code import imported_in
 from deskcheck.ask.answers.similarity import lines_of
 from deskcheck.ask.scoring.inside import DRIVER, RUNNER, twins
-from deskcheck.corpus.readers.coding import classes_with_tests, functions_in, names_of_tests
 from deskcheck.files import NotJSON, read_json
 from deskcheck.recording import Outcome, Program, RunResult
 from deskcheck.recording.rules import Checker
 from deskcheck.recording.spool import instructions_in
 from deskcheck.sandbox import Checked
 from deskcheck.sandbox.environments import find
+from deskcheck.sources.sets.coding import classes_with_tests, functions_in, names_of_tests
 
 
 class InstructionCount:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from deskcheck.ask.scoring.programs import InstructionCount, Judge, Tested, run_tests
-from deskcheck.corpus.text.python import unparsed
+from deskcheck.sources.text.python import unparsed
 
 FASTER = 1.1
 """Times as few instructions as the slow program has."""

@@ -17,7 +17,7 @@ from deskcheck.cli.common.output import (
     says_when_interrupted,
 )
 from deskcheck.errors import InputError
-from deskcheck.scale.spread import Spread
+from deskcheck.jobs.spread import Spread
 
 WORK = "How the work is spread"
 Work = Annotated[Spread, Panel(WORK, "work that is spread")]
@@ -74,8 +74,8 @@ def compact(
     as_json: Json = False,
 ) -> None:
     """Merge small shards of recordings into larger ones; they can be read meanwhile."""
-    from deskcheck.scale.compact import SIZE
-    from deskcheck.scale.compact import compact as put_together
+    from deskcheck.jobs.compact import SIZE
+    from deskcheck.jobs.compact import compact as put_together
 
     with progress_bar(as_json) as advance:
         done = put_together(
@@ -105,8 +105,8 @@ def status(
 
     Exit status: 0 all is well, 1 --verify found files that were changed: the job's own command makes their
     shards again."""
-    from deskcheck.scale.status import changed, failures, plain_status
-    from deskcheck.scale.status import status as read_status
+    from deskcheck.jobs.status import changed, failures, plain_status
+    from deskcheck.jobs.status import status as read_status
 
     plain: Any = plain_status(folder)
     if plain is not None and verify:
@@ -142,7 +142,7 @@ def _print_status(found: Any, folder: Path) -> None:
     if found.inside:
         print(f"{found.inside} more are finished in shards that are not")
     if found.driver is not None:
-        from deskcheck.scale.job import duration
+        from deskcheck.jobs.job import duration
 
         rate = "" if found.rate is None else f": {found.rate:.3g} {items}/s"
         left = "" if found.left_s is None else f", {duration(found.left_s)} left"

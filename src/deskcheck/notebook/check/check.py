@@ -331,7 +331,7 @@ def check_notebooks(
 
 
 def _refuse_a_job(out: Path) -> None:
-    from deskcheck.scale.place import Place  # with all that jobs bring
+    from deskcheck.jobs.job_folder import Place  # with all that jobs bring
 
     if Place(out).job.exists():
         raise InputError(

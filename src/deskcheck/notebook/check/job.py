@@ -19,6 +19,12 @@ import pyarrow.parquet as pq
 
 from deskcheck.errors import InputError
 from deskcheck.files import read_json, sha256
+from deskcheck.jobs import Item, Job, JobSummary, Progress, Runner, run_job
+from deskcheck.jobs.job_folder import Place
+from deskcheck.jobs.manifest import Line
+from deskcheck.jobs.plan import decided_by
+from deskcheck.jobs.tables import Rows, TableWork
+from deskcheck.jobs.work import shard_line
 from deskcheck.notebook.check.check import (
     Checker,
     NotebookReport,
@@ -35,12 +41,6 @@ from deskcheck.notebook.settings import CellOrder, CheckSettings, ReplayLimits
 from deskcheck.notebook.trajectory.trajectory import storable
 from deskcheck.recording.program import Environment
 from deskcheck.sandbox.confinement import Confinement
-from deskcheck.scale import Item, Job, JobSummary, Progress, Runner, run_job
-from deskcheck.scale.manifest import Line
-from deskcheck.scale.place import Place
-from deskcheck.scale.plan import decided_by
-from deskcheck.scale.tables import Rows, TableWork
-from deskcheck.scale.work import shard_line
 
 FORMAT = 1
 """Version of the columns of a shard."""

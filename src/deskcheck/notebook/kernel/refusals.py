@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from deskcheck.sandbox.inside.beside import PROCESS_FOLDERS, can_open
+from deskcheck.sandbox.inside.readable_files import PROCESS_FOLDERS, can_open
 
 RULES: dict[str, str] = {
     "memory": "a kernel may fill so much memory and no more; --memory SIZE gives it more",

@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from deskcheck.sandbox.inside.plain import CannotCross, OwnWord, PlainDecoder, PlainEncoder, Raised
+from deskcheck.sandbox.inside.codec import CannotCross, OwnWord, PlainDecoder, PlainEncoder, Raised
 from deskcheck.sandbox.linux.steps import compiled
 
 Send = Callable[[bytes], None]

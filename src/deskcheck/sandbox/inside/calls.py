@@ -28,12 +28,12 @@ from deskcheck.recording.trace import Kind
 from deskcheck.recording.value import Value, decode, render
 from deskcheck.tracer import tracer_class
 from deskcheck.tracer.arguments import is_literal, telling
-from deskcheck.tracer.begun import frame_hook
+from deskcheck.tracer.callables.reached import reached_from
+from deskcheck.tracer.callables.texts import Code, name_of, texts_of
+from deskcheck.tracer.frame_hook import frame_hook
 from deskcheck.tracer.frames import FrameView
 from deskcheck.tracer.limits import TraceLimits
 from deskcheck.tracer.result import exception_text, snapshot
-from deskcheck.tracer.shown.reached import reached_from
-from deskcheck.tracer.shown.texts import Code, name_of, texts_of
 from deskcheck.tracer.snapshot import (
     Snapshotter,
     bases_of,

@@ -41,7 +41,7 @@ from typing import Any
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import FILES_BESIDE, Mode
 from deskcheck.recording.value import decode, render
-from deskcheck.sandbox.inside import beside, calling, session_child
+from deskcheck.sandbox.inside import calling, readable_files, session_child
 from deskcheck.sandbox.inside import server as _server
 from deskcheck.sandbox.inside.channel import END_BYTES, sender, sending_tracer
 from deskcheck.sandbox.linux import notices, rlimits
@@ -49,9 +49,9 @@ from deskcheck.sandbox.linux.refused import Refuses, refused_call
 from deskcheck.sandbox.linux.steps import compiled
 from deskcheck.sandbox.surroundings import determinism, elsewhere
 from deskcheck.tracer import Granularity, TraceLimits, outermost, tracer_class
+from deskcheck.tracer.drain import whole_call
 from deskcheck.tracer.result import exception_text, snapshot
 from deskcheck.tracer.stdout import StdoutHearing
-from deskcheck.tracer.whole_call import whole_call
 
 sys.path.remove(_package_root)
 
@@ -94,7 +94,7 @@ def _stand_beside(folder: str) -> None:
     for entry in found:
         package = any(os.path.exists(f"{entry.path}/__init__{suffix}") for suffix in modules)
         module = package or entry.name.endswith(modules)
-        if not (module or beside.is_private(entry.name) or os.path.lexists(entry.name)):
+        if not (module or readable_files.is_private(entry.name) or os.path.lexists(entry.name)):
             os.symlink(entry.path, entry.name)
 
 

@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from deskcheck.sandbox.inside import beside as _beside
+from deskcheck.sandbox.inside import readable_files as _readable_files
 from deskcheck.sandbox.inside import startup
 from deskcheck.sandbox.inside.session_server import CallerGone, Keeper, Wishes
 from deskcheck.sandbox.linux import kernel, landlock, orphans, seccomp
@@ -201,7 +201,7 @@ class _Server:
         for folder in (*setup.folders, *in_place) if self.confined else ():
             if any(folder == path or folder.startswith(f"{path}/") for path in self.readable):
                 continue
-            found = _beside.look(folder)
+            found = _readable_files.look(folder)
             self.readable += found.readable
             listed += found.listed
             links += found.links

@@ -24,15 +24,15 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from deskcheck import __version__
-from deskcheck.corpus.near import HeldOut
 from deskcheck.files import read_file, read_json, sync
+from deskcheck.jobs import Item, Job, JobSummary, Progress, Runner, run_job
+from deskcheck.jobs.job_folder import Place, write_whole
+from deskcheck.jobs.manifest import Line
+from deskcheck.jobs.plan import SIZE, digest, read_items
+from deskcheck.jobs.work import check_seen, file_facts
 from deskcheck.recording import InputError, Recording, RecordingError
 from deskcheck.recording.reader import Recordings, read_groups
-from deskcheck.scale import Item, Job, JobSummary, Progress, Runner, run_job
-from deskcheck.scale.manifest import Line
-from deskcheck.scale.place import Place, write_whole
-from deskcheck.scale.plan import SIZE, digest, read_items
-from deskcheck.scale.work import check_seen, file_facts
+from deskcheck.sources.near import HeldOut
 from deskcheck.teach.lessons.choice import SPLITS
 from deskcheck.teach.lessons.lessons import (
     FORMAT,

@@ -16,11 +16,11 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from deskcheck.corpus import programs
-from deskcheck.corpus.near import HeldOut
 from deskcheck.files import FolderLock, disk_errors, read_file, read_json, sync
 from deskcheck.recording import InputError, Recording, RecordingError
 from deskcheck.recording.reader import Recordings
+from deskcheck.sources import programs
+from deskcheck.sources.near import HeldOut
 from deskcheck.teach.lessons.making import Maker
 from deskcheck.teach.lessons.runs import Choice
 from deskcheck.teach.lessons.settings import LessonSettings, LessonSummary, counted, program_sha256

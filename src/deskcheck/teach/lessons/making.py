@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from deskcheck.jobs.key_set import KeySet
 from deskcheck.notation import NOTATIONS
 from deskcheck.notation.layout import program_text
 from deskcheck.recording import Program, Recording
-from deskcheck.scale.seen import KeySet
 from deskcheck.teach.lessons.choice import SPLITS, chosen_steps, split_of
 from deskcheck.teach.lessons.ids import encoder
 from deskcheck.teach.lessons.rows import (

@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from deskcheck.corpus.near import HeldOut
+from deskcheck.jobs.key_set import KeySet
 from deskcheck.notation import NOTATIONS
 from deskcheck.notation.layout import program_text
 from deskcheck.recording import InputError, Recording
-from deskcheck.scale.seen import KeySet
+from deskcheck.sources.near import HeldOut
 from deskcheck.teach.lessons.choice import shares
 from deskcheck.teach.lessons.settings import LessonSettings, counted, program_sha256
 from deskcheck.teach.lessons.tokens import AnyTokenizer

@@ -14,7 +14,7 @@ class LessonSettings:
     """Which lessons are made.
 
     budget: of program, prompt, completion and end. by_path: what a run does once is then there beside what it
-    does a hundred times. without: sources as `corpus.programs` takes them.
+    does a hundred times. without: sources as `sources.programs` takes them.
     """
 
     notations: Annotated[

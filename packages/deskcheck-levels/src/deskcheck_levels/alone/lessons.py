@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from deskcheck.corpus import programs
 from deskcheck.errors import InputError
 from deskcheck.recording import Program
+from deskcheck.sources import programs
 from deskcheck_levels.alone.lesson import Writer
 from deskcheck_levels.alone.text import AloneProgram, AloneState, read_program, state_words
 from deskcheck_levels.alone.words import NAMES, NUMBER

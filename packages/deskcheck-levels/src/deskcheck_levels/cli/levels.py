@@ -90,7 +90,7 @@ def teach_steps_of(source: str, out: Path, training: ProcessorTraining, *, any_l
         from deskcheck_levels.processor.training import train
     except ImportError as error:
         raise MissingExtra(str(error.name), "teach", "Training a model") from error
-    from deskcheck.corpus import programs
+    from deskcheck.sources import programs
     from deskcheck_levels.processor import lessons
 
     wrong = list(lessons.spot_check(lessons.CHECKED, training.seed))

@@ -8,7 +8,7 @@ import contextlib
 import random
 from collections.abc import Iterator, Sequence
 
-from deskcheck.corpus import programs
+from deskcheck.sources import programs
 from deskcheck_levels.machine.frames import OutsideLanguage
 from deskcheck_levels.reader.teacher import REPLIED, orders, way
 from deskcheck_levels.reader.text import (

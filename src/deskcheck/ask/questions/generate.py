@@ -1,0 +1,88 @@
+"""The questions about many recordings, one recording at a time."""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from deskcheck.ask.questions.alike import Alike
+from deskcheck.ask.questions.questions import kind_of
+from deskcheck.ask.samples.sample import Sample
+from deskcheck.ask.samples.steps import StepOptions
+from deskcheck.errors import own_failures
+from deskcheck.recording import InputError, Recording, RecordingError
+
+_log = logging.getLogger(__name__)
+_T = TypeVar("_T")
+
+
+def of_each(
+    recordings: Iterable[Recording],
+    questions: Sequence[str],
+    *,
+    seed: int = 0,
+    per_recording: int | None = None,
+    steps: StepOptions | None = None,
+    doubtful: bool = False,
+    excluded: Mapping[str, Counter[str]],
+    beside: Callable[[Recording], tuple[_T, str | None]],
+) -> Iterator[tuple[str, list[Sample], _T]]:
+    """(question, samples of a recording, what `beside` gives of it): those that are asked.
+
+    One recording is held at a time. Samples of recordings of tests are held to the end, as far as
+    `alike` says, and come last. beside: of a recording that has samples, what is to come with
+    them, and None or the reason why it is not asked about. steps: how `step` asks. doubtful: whether
+    recordings are asked about for which there is a `Recording.doubt`.
+
+    Raises InputError where two recordings have one id, so that samples would too.
+    """
+    from deskcheck.jobs.key_set import KeySet, key_of
+
+    seen, alike = KeySet(), Alike[_T](seed)
+    kinds = {name: kind_of(name, steps) for name in questions}
+    for recording in recordings:
+        if not seen.add(key_of(recording.id)):
+            raise InputError(
+                f"two recordings have the id {recording.id!r}. Ask about their folders one at a time, or "
+                "record them into one folder, which refuses an id that it has."
+            )
+        if doubtful:
+            run_result = replace(recording.run_result, refused=None)
+            recording = replace(recording, repeatable=None, run_result=run_result)
+        found: dict[str, list[Sample]] = {}
+        failures: list[str] = []
+        try:
+            with own_failures(failures.append):
+                for name, kind in kinds.items():
+                    some = kind(recording, seed=seed, per_recording=per_recording, excluded=excluded[name])
+                    found[name] = list(some)
+            why = "deskcheck failed on it"
+        except RecordingError as error:
+            failures, why = [str(error)], "its rows are damaged"
+        if failures:
+            _log.warning("%s is left out: %s", recording.id, failures[0])
+            for name in questions:
+                excluded[name][why] += 1
+            continue
+        found = {name: samples for name, samples in found.items() if samples}
+        if not found:
+            continue
+        with_it, why_not = beside(recording)
+        if why_not is not None:
+            for name in found:
+                excluded[name][why_not] += 1
+        elif alike.concerns(recording):
+            alike.hold(recording, found, with_it)
+        else:
+            for name, samples in found.items():
+                yield name, samples, with_it
+    yield from alike.chosen(excluded)
+
+
+def check_questions(names: Sequence[str], known: Iterable[str]) -> None:
+    if not names:
+        raise InputError(f"nothing to ask: name at least one of {', '.join(known)}.")
+    for name in names:
+        if name not in known:
+            raise InputError(f"there is no question {name!r}. Known are {', '.join(known)}.")

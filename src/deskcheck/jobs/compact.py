@@ -1,0 +1,180 @@
+"""Small shards of a job put together into larger ones, in their own folder.
+
+A larger shard says of which it was made. From the moment that its recordings file has its name on, readers
+take it for those, and they are deleted: at any moment every recording is read once, by readers that were
+opened before too. The manifest has its line before that moment, which counts from then on. The plan stays as
+it is, so that the job's own command finds all that it wants.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from deskcheck.errors import InputError
+from deskcheck.files import read_json, sync
+from deskcheck.jobs.job_folder import Place
+from deskcheck.jobs.manifest import Line, Totals, add_line, parts_of, read_manifest, write_manifest
+from deskcheck.jobs.plan import Plan, digest, read_plan
+from deskcheck.jobs.work import file_facts
+from deskcheck.recording.schema import COMPACTING_NAME, OF_KEY
+from deskcheck.recording.writer import TABLES, join_shards
+
+SIZE = 5000
+"""Programs of a shard that is put together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """before, after: shards of the folder."""
+
+    before: int
+    after: int
+    totals: Totals
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"before": self.before, "after": self.after, **self.totals.to_dict()}
+
+
+def compact(
+    folder: str | Path,
+    *,
+    size: int = SIZE,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+) -> Compacted:
+    """Put shards that follow one another together until each has `size` programs or more. What was stopped
+    goes on when it is called again.
+
+    progress: told how many programs are done, of how many.
+
+    Raises:
+        InputError: the folder is of no job that records, or of one that is not whole.
+        RecordingError: the job is running, or the disk refuses.
+    """
+    if size < 1:
+        raise InputError(f"a shard of {size} programs: it must be at least one.")
+    place = Place(folder)
+    plan = read_plan(place)
+    if plan.kind != "record":
+        raise InputError(
+            f"{place.folder}: holds a job of another kind ({plan.kind}): shards of recordings alone are put "
+            "together. Make the others with larger --shards."
+        )
+    with place.doing("put shards together"):
+        lock = place.lock()
+    try:
+        return _compact(place, plan, size, progress)
+    finally:
+        lock.release()
+
+
+def _compact(place: Place, plan: Plan, size: int, progress: Callable[[int, int], None]) -> Compacted:
+    lines = read_manifest(place)
+    parts = parts_of(lines)
+    names = list(dict.fromkeys(parts.get(shard.name, shard.name) for shard in plan.shards))
+    if not plan.whole or place.plans.exists() or not {*names} <= lines.keys():
+        raise InputError(f"{place.folder}: the job is not whole. Start its own command again first.")
+    marker = place.folder / COMPACTING_NAME
+    scratch = place.hidden / "compact"
+    in_order = [lines[name] for name in names]
+    done, after = 0, []
+    with place.doing("put shards together"):
+        marker.touch()
+        sync(place.folder)
+        shutil.rmtree(scratch, ignore_errors=True)
+        scratch.mkdir(parents=True)
+        for line in in_order:
+            _delete_parts(place, line)
+        for group in _groups(in_order, size):
+            after.append(_together(place, scratch, group) if len(group) > 1 else group[0])
+            done += after[-1]["programs"]
+            progress(done, plan.programs)
+    write_manifest(place, after)
+    with place.doing("delete what is not needed any more"):
+        shutil.rmtree(place.hidden)
+        for name in place.files().get("events", set()) - {line["shard"] for line in after}:
+            place.file("events", name).unlink()  # half of one, of a call that was stopped
+        marker.unlink()
+    return Compacted(len(names), len(after), Totals.of(after))
+
+
+def _groups(lines: list[Line], size: int) -> Iterator[list[Line]]:
+    group: list[Line] = []
+    for line in lines:
+        group.append(line)
+        if sum(one["programs"] for one in group) >= size:
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+def _together(place: Place, scratch: Path, group: list[Line]) -> Line:
+    """Make one shard of several. The order of what is done here is what makes it safe."""
+    leaves = [leaf for line in group for leaf in line.get("of", [[line["shard"], line["programs"]]])]
+    name = digest("\n".join(leaf for leaf, _ in leaves))[:32]
+    paths = {table: scratch / f"{table}.parquet" for table in TABLES}
+    sources = [{table: place.file(table, line["shard"]) for table in TABLES} for line in group]
+    join_shards(sources, paths, {OF_KEY: json.dumps(_begins(place, group))})
+    line = _sum(name, leaves, group, paths)
+    add_line(place, line)
+    sync(place.manifest)
+    for table in reversed(TABLES):  # the recordings file is the commit
+        os.replace(paths[table], place.file(table, name))
+    sync(place.folder)
+    for one in group:
+        _delete(place, one["shard"])
+    return line
+
+
+def _parts(metadata: Mapping[bytes, bytes]) -> dict[str, list[int]]:
+    """Shards that a file is made of."""
+    parts: dict[str, list[int]] = read_json(metadata.get(OF_KEY.encode(), b"{}"), OF_KEY)
+    return parts
+
+
+def _begins(place: Place, group: list[Line]) -> dict[str, list[int]]:
+    """At which recording and event of the new one each shard begins, and those that it was made of."""
+    begins: dict[str, list[int]] = {}
+    programs = accumulate((line["programs"] for line in group), initial=0)
+    events = accumulate((line["events"] for line in group), initial=0)
+    for line, first_program, first_event in zip(group, programs, events, strict=False):
+        begins[line["shard"]] = [first_program, first_event]
+        metadata = pq.read_metadata(place.file("recordings", line["shard"])).metadata or {}
+        for name, (program, event) in _parts(metadata).items():
+            begins[name] = [first_program + program, first_event + event]
+    return begins
+
+
+def _sum(name: str, leaves: list[list[Any]], group: list[Line], paths: dict[str, Path]) -> Line:
+    totals = Totals.of(group)
+    return {
+        "shard": name,
+        "of": leaves,
+        "programs": totals.programs,
+        "events": totals.events,
+        "outcomes": dict(sorted(totals.by_outcome.items())),
+        "not_repeatable": totals.not_repeatable,
+        "problems": totals.problems,
+        **file_facts(paths),
+        "finished": max(line["finished"] for line in group),
+    }
+
+
+def _delete_parts(place: Place, line: Line) -> None:
+    """What an earlier call was stopped before deleting."""
+    if "of" in line:
+        metadata = pq.read_metadata(place.file("recordings", line["shard"])).metadata or {}
+        for name in _parts(metadata):
+            _delete(place, name)
+
+
+def _delete(place: Place, name: str) -> None:
+    for table in TABLES:  # the commit first
+        place.file(table, name).unlink(missing_ok=True)

@@ -1,0 +1,394 @@
+"""The driver of a job: gives out the work, tries again what dies, and finds the item that kills.
+
+It knows nothing of what the work is, which is the job's, nor of where it is done, which is the runner's. It
+plans while it gives out, keeps a line for each whole shard, and gives out no more than the runner has room
+for.
+"""
+
+import shutil
+import signal
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any, NamedTuple, Protocol
+
+from deskcheck.errors import DeskcheckError
+from deskcheck.jobs.job_folder import Place
+from deskcheck.jobs.manifest import FAILURES, Line, Totals, add_line, is_line, write_manifest
+from deskcheck.jobs.plan import SIZE, Job, Planning, Shard
+
+TRIES = 3
+"""Deaths or failures after which a shard is halved, and of a program alone after which it is given up."""
+_POLL_S = 0.5
+_BEFORE_S = 1.0
+_SLICE_S = 0.05
+"""How long items are read before answers are looked for."""
+_LOOKED_INTO = 64
+_OTHER = "told of something else than its shard"
+
+
+class TaskAnswer(NamedTuple):
+    """What became of a task. One of: done, what it gives; refused, why the job cannot go on; death, how the
+    process that had it ended, or failed."""
+
+    number: int
+    done: Any = None
+    refused: DeskcheckError | None = None
+    death: str | None = None
+
+
+class Runner(Protocol):
+    """Where tasks are done: each by `work.run_task`, in another process."""
+
+    @property
+    def room(self) -> int:
+        """How many tasks it takes now."""
+
+    def submit(self, number: int, task: dict[str, Any]) -> None:
+        """Take a task, under a number that its answer has too."""
+
+    def wait(self, timeout_s: float) -> list[TaskAnswer]:
+        """Answers that have come; an empty list if none does in time."""
+
+    def close(self, *, kill: bool) -> None:
+        """End all that was started. kill: at once, in the middle of tasks."""
+
+
+class Progress(NamedTuple):
+    """How far a job is: programs in whole shards and finished in others, of how many; by kind what is whole;
+    programs a second and seconds to the end, None until something is finished. planning: still counting."""
+
+    done: int
+    of: int
+    by_outcome: Counter[str]
+    rate: float | None
+    left_s: float | None
+    planning: bool = False
+
+    def __str__(self) -> str:
+        left = "" if self.left_s is None else f", {duration(self.left_s)} left"
+        rate = "" if self.rate is None else f"{self.rate:.3g}/s{left}"
+        failed = sum(self.by_outcome[kind] for kind in FAILURES)
+        planning = f"{self.of} planned " if self.planning else ""
+        return planning + rate + (f", {failed} failed" if failed else "")
+
+
+def duration(seconds: float) -> str:
+    """As hours:minutes:seconds."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}"
+
+
+@dataclass(slots=True)
+class JobSummary:
+    """What a job did. recorded: programs of shards that it made. skipped: of shards that were there.
+    totals: all that the folder holds. changed: files that were not what the manifest said, whose shards were
+    made again. tried_again: how often work was given out again, by how it had
+    ended."""
+
+    recorded: int = 0
+    skipped: int = 0
+    totals: Totals = field(default_factory=Totals)
+    changed: list[str] = field(default_factory=list)
+    tried_again: Counter[str] = field(default_factory=Counter)
+    wall_s: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "recorded": self.recorded,
+            "skipped": self.skipped,
+            "changed": self.changed,
+            "tried_again": dict(self.tried_again),
+            "wall_s": round(self.wall_s, 3),
+            **self.totals.to_dict(),
+        }
+
+
+def run_job(
+    job: Job,
+    folder: str | Path,
+    *,
+    runner: Runner,
+    size: int = SIZE,
+    replace: bool = False,
+    progress: Callable[[Progress], None] = lambda progress: None,
+) -> JobSummary:
+    """Do a job in shards of about `size` items, those that the folder does not have yet, wherever `runner`
+    does it.
+
+    Work whose process dies or fails is tried again; a shard to which that happens three times is halved, and
+    so on, until the item that does it stands alone and is told of in the manifest. Started again after any
+    end, the same call does only what is missing.
+
+    replace: shards that the folder has and this plan has not are deleted when the new ones are whole;
+    otherwise they are refused. progress: called a few times a second.
+
+    SIGTERM ends the job as an interrupt does, by SystemExit(143).
+
+    Raises:
+        InputError: an item or the folder cannot be used; another Python on another machine.
+        RecordingError: another job has the folder, or the disk refuses.
+    """
+    place = Place(folder)
+    began = time.monotonic()
+    orderly = False
+    lock = None
+    planning: Planning | None = None
+    try:
+        with place.doing("write here"):
+            place.folder.mkdir(parents=True, exist_ok=True)
+            lock = place.lock()
+        with terminable():
+            planning = Planning(job, place, size=size, replace=replace)
+            driver = _Driver(job, place, planning, runner)
+            driver.run(progress)
+            driver.finish()
+        orderly = True
+    finally:
+        try:
+            runner.close(kill=not orderly)
+        finally:
+            if planning is not None:
+                planning.close()
+            if lock is not None:
+                lock.release()
+    driver.summary.wall_s = time.monotonic() - began
+    return driver.summary
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """SIGTERM, which batch schedulers send, ends the block as an interrupt would."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@dataclass(slots=True)
+class _Work:
+    """A task that was or is to be given out, and how it ended so far. do: "make", "join" or "describe"."""
+
+    shard: Shard
+    do: str
+    first: int = 0
+    stop: int = 0
+    blame: str | None = None
+    deaths: list[str] = field(default_factory=list)
+
+    @property
+    def whole(self) -> bool:
+        return self.stop - self.first == self.shard.programs
+
+
+class _Driver:
+    def __init__(self, job: Job, place: Place, planning: Planning, runner: Runner) -> None:
+        self.job = job
+        self.place = place
+        self.planning = planning
+        self.runner = runner
+        self.common = {"work": job.work, "folder": str(place.folder.resolve())}
+        self.lines: dict[str, Line] = {}
+        self.summary = JobSummary(
+            changed=sorted(name for names in planning.changed.values() for name in names)
+        )
+        self.todo: deque[_Work] = deque()
+        """To be given out before any shard of which nothing was."""
+        self.parts: dict[str, list[tuple[int, int]]] = {}
+        """Of shards that were halved: the parts that are done."""
+        self.left: dict[str, list[Path]] = {}
+        """By shard, what an earlier job left unfinished; what is gone on from is taken out."""
+        self.given: dict[int, _Work] = {}
+        self.number = 0
+        self.before = 0
+        """Programs that were done when this job began."""
+        self.shown = 0
+
+    def run(self, progress: Callable[[Progress], None]) -> None:
+        # What is planned in a moment is planned before anything runs: a mistake in it leaves nothing behind.
+        self.planning.go_on(_past(_BEFORE_S))
+        begun, told = time.monotonic(), 0.0
+        self._begin()
+        while self._give_out() or self.given or not self.planning.whole:
+            self._plan_on()
+            for answer in self.runner.wait(_POLL_S if self.planning.whole else 0):
+                self._take(self.given.pop(answer.number), answer)
+            if time.monotonic() - told >= _POLL_S or (self.planning.whole and not self._left_to_do()):
+                told = time.monotonic()
+                progress(self._progress(told - begun))
+
+    def _plan_on(self) -> None:
+        """Plan for a moment; no longer than until there is something for a runner that waits."""
+        if self.planning.whole:
+            return
+        waits = self.runner.room > 0
+        past = _past(_SLICE_S)
+        self.planning.go_on(lambda: past() or (waits and self.planning.ready > 0))
+
+    def _left_to_do(self) -> int:
+        return len(self.todo) + len(self.given) + self.planning.ready
+
+    def _begin(self) -> None:
+        """See what an earlier job left unfinished."""
+        if self.place.work.is_dir():
+            for path in self.place.work.iterdir():
+                self.left.setdefault(path.name.partition(".")[0], []).append(path)
+        # Lines of shards that are not in the plan do not count, and which are is not known yet.
+        self.before = finished_inside(self.place)
+
+    def _give_out(self) -> bool:
+        """Give the runner what it has room for. Whether there is more."""
+        while self.runner.room > 0:
+            if not self.todo:
+                if not self.planning.ready:
+                    break
+                self._know(self.planning.take())
+            if self.todo:
+                self._give(self.todo.popleft())
+        return self._left_to_do() > len(self.given)
+
+    def _know(self, shard: Shard) -> None:
+        """What is to be done for a shard of the plan, if anything."""
+        if shard.name not in self.planning.there:
+            self._sweep(self.left.pop(shard.name, []), f"{shard.name}.0-{shard.programs}")
+            self.todo.append(_Work(shard, "make", 0, shard.programs))
+            return
+        self.summary.skipped += shard.programs
+        name = self.planning.parts.get(shard.name, shard.name)
+        line = self.planning.lines.get(name)
+        if line is None:
+            self.todo.append(_Work(shard, "describe"))
+        elif name not in self.lines:
+            self.lines[name] = line
+            self.summary.totals.add(line)
+            self.before += line["programs"]
+
+    def _sweep(self, paths: list[Path], kept: str = "") -> None:
+        """Delete what an earlier job left and nobody goes on from."""
+        with self.place.doing("delete what an earlier job left"):
+            for path in paths:
+                if path.name != kept:
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    def _done(self) -> int:
+        # Looking into shards in work is for a person who waits for the first: not with thousands of them.
+        inside = finished_inside(self.place) if len(self.given) <= _LOOKED_INTO else 0
+        return self.summary.totals.programs + inside
+
+    def _progress(self, took: float) -> Progress:
+        # A shard that is being put in its place is counted nowhere for a moment.
+        done = self.shown = max(self.shown, self._done())
+        of, whole = self.planning.programs, self.planning.whole
+        rate = (done - self.before) / took if done > self.before else None
+        left = None if rate is None or not whole else (of - done) / rate
+        return Progress(done, of, self.summary.totals.by_outcome, rate, left, planning=not whole)
+
+    def _give(self, work: _Work) -> None:
+        task: dict[str, Any] = {**self.common, "do": work.do, "shard": work.shard.name}
+        if work.do == "make":
+            # What an earlier try finished is kept, unless that may be what is wrong.
+            fresh = len(work.deaths) >= TRIES - 1 and work.blame is None
+            task |= {**self.job.task, "first": work.first, "stop": work.stop, "whole": work.whole}
+            task |= {"fresh": fresh, "blame": work.blame}
+        elif work.do == "join":
+            task["parts"] = sorted(self.parts[work.shard.name])
+        if self.number == 0:
+            self.job.begin(self.place)
+        self.given[self.number] = work
+        self.runner.submit(self.number, task)
+        self.number += 1
+
+    def _take(self, work: _Work, answer: TaskAnswer) -> None:
+        if answer.refused is not None:
+            raise answer.refused
+        if answer.death is not None:
+            self.summary.tried_again[answer.death] += 1
+            self._again(work, answer.death)
+        elif work.do == "make" and not work.whole:
+            done = self.parts.setdefault(work.shard.name, [])
+            done.append((work.first, work.stop))
+            if sum(stop - first for first, stop in done) == work.shard.programs:
+                self.todo.appendleft(_Work(work.shard, "join"))
+        elif not is_line(answer.done) or answer.done["shard"] != work.shard.name:
+            self.summary.tried_again[_OTHER] += 1
+            self._again(work, _OTHER)
+        else:
+            self._whole(work, answer.done)
+
+    def _again(self, work: _Work, death: str) -> None:
+        work.deaths.append(death)
+        count = work.stop - work.first
+        # Of a shard that was halved, once is enough to halve again: only an item alone is accused.
+        patient = work.whole or count <= 1
+        if len(work.deaths) < TRIES and patient:
+            self.todo.appendleft(work)
+        elif work.do != "make" or work.blame is not None:
+            raise DeskcheckError(
+                f"{self.place.folder}: shard {work.shard.name} cannot be finished: {death} ({TRIES} times). "
+                "What is whole is kept; the same command goes on from there."
+            )
+        elif count > 1:
+            scratch = self.place.scratch(work.shard.name, work.first, work.stop)
+            shutil.rmtree(scratch, ignore_errors=True)  # what cannot be deleted is when the job ends
+            middle = work.first + count // 2
+            self.todo.appendleft(_Work(work.shard, "make", middle, work.stop))
+            self.todo.appendleft(_Work(work.shard, "make", work.first, middle))
+        else:
+            times = Counter(work.deaths)
+            how = "; ".join(f"{text} ({n} times)" for text, n in times.items())
+            blame = f"the process that had it ended {TRIES} times: {how}"
+            self.todo.appendleft(_Work(work.shard, "make", work.first, work.stop, blame))
+
+    def _whole(self, work: _Work, line: Line) -> None:
+        if line["programs"] != work.shard.programs:
+            raise DeskcheckError(
+                f"{self.place.folder}: shard {work.shard.name} holds {line['programs']} of "
+                f"{work.shard.programs} that are planned. Move its files away and start again."
+            )
+        add_line(self.place, line)
+        self.lines[work.shard.name] = line
+        self.summary.totals.add(line)
+        if work.do != "describe":
+            self.summary.recorded += work.shard.programs
+            self.place.plan(work.shard.name).unlink(missing_ok=True)
+        for part in self.parts.pop(work.shard.name, ()):  # not by the join, which may have to be tried again
+            shutil.rmtree(self.place.scratch(work.shard.name, *part), ignore_errors=True)
+
+    def finish(self) -> None:
+        """Leave what a reader needs, and nothing else."""
+        parts = self.planning.parts
+        names = dict.fromkeys(parts.get(shard.name, shard.name) for shard in self.planning.shards)
+        lines = [self.lines[name] for name in names]
+        write_manifest(self.place, lines)
+        self.job.finish(self.place, lines)
+        with self.place.doing("delete what the job needed"):
+            shutil.rmtree(self.place.hidden)
+            there = self.place.files()
+            for table in self.job.tables:  # half of a shard that no plan has any more
+                for name in there.get(table, set()) - self.lines.keys():
+                    self.place.file(table, name).unlink()
+
+
+def _past(seconds: float) -> Callable[[], bool]:
+    """Whether so much time has gone by since this call."""
+    end = time.monotonic() + seconds
+    return lambda: time.monotonic() > end
+
+
+def finished_inside(place: Place) -> int:
+    """Programs that are finished in shards that are not."""
+    return sum(1 for _ in place.work.glob("*/.spool/*.json"))

@@ -1,0 +1,175 @@
+"""Tasks on a Ray cluster: Ray Core, a task of Ray for each of ours. Needs the extra ``[scale]``.
+
+The cluster shares the job's folder; what goes through Ray are names and counts. Ray's own retries are off:
+the driver tries again, and has to count.
+"""
+
+import os
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from deskcheck.errors import DeskcheckError, InputError, MissingExtra
+from deskcheck.jobs.job import TaskAnswer
+from deskcheck.jobs.pool import answer_of
+
+_ASK_AGAIN_S = 5.0
+_ANSWER_S = 10.0
+_QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+_STARTS = 3
+_LOOPBACK = "127.0.0.1"
+_AHEAD = 1
+"""Tasks given out beyond the processors there are, so that none waits for the driver."""
+
+
+@contextmanager
+def _on_loopback() -> Iterator[None]:
+    """Within, Ray starts clusters that listen on loopback alone.
+
+    It takes the name 127.0.0.1 for the machine's address in the network, and listens on all interfaces at any
+    other, but where it is told that it has no clusters, as on macOS (`get_node_ip_address` in
+    ``ray._private.services``). What it starts inherits the environment.
+    """
+    from ray._private import ray_constants
+
+    name = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
+    before, many = os.environ.get(name), ray_constants.ENABLE_RAY_CLUSTER
+    os.environ[name] = "0"
+    ray_constants.ENABLE_RAY_CLUSTER = False
+    try:
+        yield
+    finally:
+        ray_constants.ENABLE_RAY_CLUSTER = many
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
+
+
+def _do(task: dict[str, Any]) -> dict[str, Any]:
+    from deskcheck.jobs.work import run_task
+
+    return run_task(task)
+
+
+class RayCluster:
+    """Runs tasks on the cluster at `address`, each on one of its processors.
+
+    address: as of `ray.init`; without one, that in RAY_ADDRESS, the cluster that runs on this machine, or one
+    that is started for it, as with ``local``. A program that is connected already is not connected again.
+    at_once: tasks at most, by default as many as the cluster has processors, whose number may change.
+
+    Raises MissingExtra without Ray, InputError where there is no cluster at the address, DeskcheckError where
+    none can be started.
+    """
+
+    def __init__(self, address: str | None = None, *, at_once: int | None = None) -> None:
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        os.environ.setdefault(
+            "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0"
+        )  # or it warns of GPUs, which we use not
+        try:
+            import ray
+        except ImportError as error:
+            raise MissingExtra("ray", "scale", "Recording on a Ray cluster") from error
+        self._ray = ray
+        self._ours = not ray.is_initialized()
+        if self._ours:
+            self._connect(address or os.environ.get("RAY_ADDRESS"))
+        self._task = ray.remote(num_cpus=1, max_retries=0)(_do)
+        self._at_once = at_once
+        self._given: dict[Any, int] = {}
+        self._asked = float("-inf")
+        self._processors = 1
+
+    def _connect(self, address: str | None) -> None:
+        if address == "local":
+            self._start()
+            return
+        host, colon, port = (address or "").rpartition(":")
+        if colon and port.isdecimal() and "/" not in host:
+            try:  # Ray itself asks for minutes
+                socket.create_connection((host, int(port)), _ANSWER_S).close()
+            except OSError as error:
+                raise InputError(f"--ray-address {address}: no cluster answers there: {error}") from error
+        try:
+            self._ray.init(address=address or "auto", **_QUIET)
+        except (ValueError, RuntimeError, ConnectionError) as error:
+            if address is not None:
+                raise InputError(f"--ray-address {address}: no cluster answers there: {error}") from error
+            self._start()
+
+    def _start(self) -> None:
+        """A cluster of this machine that is ours alone: its servers listen on loopback.
+
+        Ray gives its own processes 30 seconds to start (`ray._private.node`), whatever else the machine does.
+        """
+        for more in reversed(range(_STARTS)):
+            try:
+                with _on_loopback():
+                    self._ray.init(address="local", include_dashboard=False, **_QUIET)
+                break
+            except (TypeError, AttributeError, ValueError):  # of a call, not of a machine
+                raise
+            except Exception as error:  # Ray has no class of its own for it
+                self._ray.shutdown()
+                if not more:
+                    raise DeskcheckError(
+                        f"Ray could not be started on this machine, {_STARTS} times: "
+                        f"{' '.join(str(error).split())} Start Ray yourself (`ray start --head`), "
+                        "which says more."
+                    ) from error
+        address = self._ray.util.get_node_ip_address()
+        if address != _LOOPBACK:
+            self._ray.shutdown()
+            raise DeskcheckError(
+                f"Ray {self._ray.__version__} listens on {address} and not on this machine alone. Start Ray "
+                "yourself (`ray start --head`) where that is what you want."
+            )
+
+    @property
+    def room(self) -> int:
+        if time.monotonic() - self._asked > _ASK_AGAIN_S:  # nodes come and go
+            self._processors = int(self._ray.cluster_resources().get("CPU", 0))
+            self._asked = time.monotonic()
+        most = self._processors + _AHEAD if self._at_once is None else self._at_once
+        return most - len(self._given)
+
+    def submit(self, number: int, task: dict[str, Any]) -> None:
+        self._given[self._task.remote(task)] = number
+
+    def wait(self, timeout_s: float) -> list[TaskAnswer]:
+        if not self._given:
+            time.sleep(timeout_s)  # there is no processor yet
+            return []
+        ready, rest = self._ray.wait([*self._given], num_returns=1, timeout=timeout_s)
+        if ready and rest:  # whatever else has come: thousands may be under way
+            ready += self._ray.wait(rest, num_returns=len(rest), timeout=0)[0]
+        return [self._answer(reference, self._given.pop(reference)) for reference in ready]
+
+    def _answer(self, reference: Any, number: int) -> TaskAnswer:
+        exceptions = self._ray.exceptions
+        try:
+            return answer_of(number, self._ray.get(reference))
+        except exceptions.RayTaskError as error:
+            if isinstance(error.cause, ImportError):
+                refused = InputError(f"a node of the cluster cannot do the work: {error.cause}")
+                return TaskAnswer(number, refused=refused)
+            return TaskAnswer(number, death=f"failed: {error.cause!r:.300}")
+        except exceptions.OutOfMemoryError:
+            return TaskAnswer(number, death="ended by Ray: its node ran out of memory")
+        except (exceptions.NodeDiedError, exceptions.OwnerDiedError):
+            return TaskAnswer(number, death="its node went away")
+        except exceptions.WorkerCrashedError:
+            return TaskAnswer(number, death="killed")
+        except exceptions.RayError as error:
+            return TaskAnswer(number, death=type(error).__name__)
+
+    def close(self, *, kill: bool = False) -> None:
+        for reference in self._given:
+            self._ray.cancel(reference, force=True)
+        self._given = {}
+        if self._ours:
+            self._ray.shutdown()

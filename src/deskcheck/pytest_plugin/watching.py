@@ -1,0 +1,202 @@
+"""Records each call of the project's own code that a test makes, while the test runs, and keeps the last.
+
+Nothing is run a second time: a second run may do something else, and has the side effects of the first once
+more. A call is recorded from its `call` event to its end; what it calls is part of it.
+
+Not covered: other threads than the one that runs the tests, and processes that tests start.
+"""
+
+import os
+import sys
+import threading
+import time
+from opcode import opmap
+from types import CodeType, FrameType
+from typing import Any
+
+from deskcheck.sandbox.inside.calls import Project
+from deskcheck.tracer import TraceLimits, tracer_class
+from deskcheck.tracer.frame_hook import frame_hook
+from deskcheck.tracer.stdout import StdoutHearing
+
+_OPTIMIZED = 0x1
+"""CO_OPTIMIZED: the code of a function, not that of a module or of a class's body."""
+_GENERATES = 0x20 | 0x80 | 0x200
+"""CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR: a frame of it is left and entered again."""
+_LEFT_AT = frozenset({opmap["YIELD_VALUE"], opmap["RESUME"]})
+"""Where a frame stands that is left and may come back: before 3.13 and from then on."""
+_SHOWING = tuple(os.path.join("_pytest", part) for part in ("assertion", "_io", "_code"))
+"""Where pytest turns values into text."""
+_ASKED = 50
+"""Frames that are looked at to find out who called."""
+_WALKS = 10_000
+"""After so many calls inside one that goes on unrecorded, the rest of a test is not watched."""
+_gettrace = sys.gettrace
+
+
+class Watch:
+    """Watches the calling thread between `on` and `off`. One at a time in a process.
+
+    limits: of one call. cpu_s: of one test, after which no further call is recorded. `last` is the last call
+    since `begin`; `why_not` says why it was not recorded, where that is so.
+    """
+
+    def __init__(self, project: Project, limits: TraceLimits, cpu_s: float) -> None:
+        self.project = project
+        self.limits = limits
+        self.cpu_s = cpu_s
+        self._began = 0.0
+        self.last: WatchedCall | None = None
+        self.why_not = ""
+        self._call: WatchedCall | None = None
+        self._walks = 0
+        self._thread = threading.get_ident()
+        self._pid = os.getpid()
+        self._hook = frame_hook(self._entered)
+        self._scope: dict[str, str] = {}
+        os.register_at_fork(after_in_child=self._forked)
+
+    def begin(self) -> None:
+        """A test begins: what was called before is forgotten."""
+        self.last, self.why_not, self._walks = None, "", 0
+        self._began = time.process_time()
+
+    def on(self) -> None:
+        if os.getpid() == self._pid:
+            self._hook.on()
+
+    def off(self) -> None:
+        """Watch no more. A call that has not ended, as of a generator that was left, is kept as it is."""
+        if os.getpid() == self._pid:
+            self._hook.off()
+            if self._call is not None:
+                self._call.end()
+
+    def _forked(self) -> None:
+        self._hook.off()
+        call, self._call = self._call, None
+        if call is not None:
+            call.tracer.forget_thread()
+
+    def _entered(self, frame: FrameType) -> bool:
+        """A frame begins. Returns whether there is any point in telling of this code again."""
+        code = frame.f_code
+        if not self.project.owns(code.co_filename) or not code.co_flags & _OPTIMIZED:
+            return False
+        try:
+            if threading.get_ident() == self._thread and not self._inside(frame):
+                self._begun(frame, code)
+        except Exception as error:  # ours must not become the test's
+            self.last, self.why_not = None, f"{type(error).__name__} in deskcheck: {error}"
+        return True
+
+    def _inside(self, frame: FrameType) -> bool:
+        """Whether a call that is being recorded goes on: then this one is a part of it."""
+        call = self._call
+        if call is None:
+            return False
+        if call.tracer.cut is None:
+            return True
+        # It goes on unrecorded, or it has ended without our being told.
+        self._walks += 1
+        if self._walks > _WALKS:
+            self._hook.off()
+            return True
+        above = frame.f_back
+        while above is not None:
+            if id(above) == call.frame and above.f_code is call.code:
+                return True
+            above = above.f_back
+        call.end()
+        return False
+
+    def _begun(self, frame: FrameType, code: CodeType) -> None:
+        if _asked_by_pytest(frame, self.project.root):
+            return
+        if _gettrace() is not None:
+            self.last = None
+            self.why_not = "another trace function was at work, as of a debugger or of coverage (--no-cov)"
+            return
+        if time.process_time() - self._began > self.cpu_s:
+            self.last = None
+            self.why_not = f"it was called after {self.cpu_s:g} s of CPU time (--deskcheck-seconds)"
+            self._hook.off()
+            return
+        project = self.project
+        project.look_around()
+        if len(self._scope) < len(project.modules):
+            self._scope = dict(project.modules.values())
+        if code.co_filename not in self._scope:  # not in a module that can be imported by name
+            self._scope[code.co_filename] = os.path.relpath(code.co_filename, project.root)
+        self.last, self.why_not = None, "the call did not end"
+        self._call = WatchedCall(self, frame, self._scope)
+        self._call.start(frame)
+
+    def ended(self, call: "WatchedCall") -> None:
+        """Called by the call."""
+        self._call = None
+        self.last, self.why_not = call, ""
+
+
+class WatchedCall:
+    """One call that is recorded: `blocks` of events, `written` to standard output meanwhile.
+
+    frame: its address. The frame itself must not be kept alive.
+    """
+
+    def __init__(self, watch: Watch, frame: FrameType, scope: dict[str, str]) -> None:
+        self.watch = watch
+        self.code = frame.f_code
+        self.frame = id(frame)
+        self.scope = scope
+        self.blocks: list[bytes] = []
+        self.written: list[str] = []
+        self.tracer = tracer_class()(
+            scope, self.blocks.append, modules=watch.project.modules, limits=watch.limits
+        )
+        self._instructions = self.code.co_code if self.code.co_flags & _GENERATES else b""
+        self._raised_at = -1
+        self._stdout = StdoutHearing(self.written.append, self.tracer.wrote)
+
+    def start(self, frame: FrameType) -> None:
+        self._stdout.on()
+        self.tracer.start(frame, self._told)
+
+    def end(self) -> None:
+        self.tracer.stop()  # which hands over the last events
+        self._stdout.off()
+        self.watch.ended(self)
+
+    def _told(self, event: str, arg: Any) -> None:
+        """An exception comes up in the call's own frame, or the frame is left."""
+        if not self._instructions:
+            if event == "return":
+                self.end()
+            return
+        at = self._offset()
+        if event == "exception":
+            self._raised_at = at
+        elif at == self._raised_at or self._instructions[at] not in _LEFT_AT:
+            self.end()
+
+    def _offset(self) -> int:
+        """Byte offset of the instruction that the call's frame, which is running, is at."""
+        frame: FrameType | None = sys._getframe(2)
+        while frame is not None and id(frame) != self.frame:
+            frame = frame.f_back
+        return -1 if frame is None else frame.f_lasti
+
+
+def _asked_by_pytest(frame: FrameType, root: str) -> bool:
+    """Whether pytest itself called, to show a value: the `repr` of an object is not what a test calls."""
+    above = frame.f_back
+    for _ in range(_ASKED):
+        if above is None:
+            return False
+        name = above.f_code.co_filename
+        if "_pytest" in name:
+            return any(part in name for part in _SHOWING)
+        if name.startswith(root) and "site-packages" not in name:
+            return False
+        above = above.f_back
+    return False

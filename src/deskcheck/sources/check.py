@@ -1,0 +1,255 @@
+"""The self-check of a folder of recordings: does what was recorded agree with what its source says,
+does any value show an address, and does the state at an event always decide what comes next?"""
+
+import ast
+import itertools
+import re
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+from deskcheck.errors import DamagedRows, RecordingError
+from deskcheck.files import read_json
+from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.program import Mode, Program
+from deskcheck.recording.reader import Recordings
+from deskcheck.recording.recording import Recording
+from deskcheck.recording.rules import Checker
+from deskcheck.recording.trace import Kind, State, Trace, fingerprint
+from deskcheck.sources.generated import SOURCE as GENERATED
+from deskcheck.sources.sets import doctests
+from deskcheck.sources.sets.published import scored_by_equality
+
+_ENDS_AS_IT_ENDS = {"test", "mutation", "input", "script"}
+"""What a program has in its `extra` of which nothing is known beforehand."""
+_ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]{5,}")
+
+
+@dataclass(slots=True)
+class CheckReport:
+    """What `check` found, by recording id.
+
+    checked: how many recordings. wrong: where the recording is not what its source expects. cut:
+    recordings with events missing. addresses: values that show one. ambiguous: recordings in which
+    two events with the same full state have different successors, with the place (across a gap, what comes
+    next is not known); `explained` holds
+    those of them where the recording shows why (a C function that calls back keeps state of its own,
+    or outside input decided). damaged: those that cannot be read to their end, and why.
+    """
+
+    checked: int = 0
+    events: int = 0
+    wrong: dict[str, str] = field(default_factory=dict)
+    not_repeatable: dict[str, str] = field(default_factory=dict)
+    cut: dict[str, str] = field(default_factory=dict)
+    addresses: dict[str, str] = field(default_factory=dict)
+    ambiguous: dict[str, str] = field(default_factory=dict)
+    explained: dict[str, str] = field(default_factory=dict)
+    damaged: dict[str, str] = field(default_factory=dict)
+    not_followed: int = 0
+    """Recordings with more events than were looked at for ambiguity."""
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def check(recordings: Iterable[Recording], *, max_events: int = 10_000) -> CheckReport:
+    """Look at every recording; states are compared in those of at most `max_events` events."""
+    report = CheckReport()
+    for recording in recordings:
+        report.checked += 1
+        try:
+            _look_at(recording, report, max_events)
+        except RecordingError as error:
+            report.damaged[recording.id] = str(error)
+    unreadable = recordings.unreadable if isinstance(recordings, Recordings) else ()
+    report.damaged |= {f"unreadable {number}": why for number, why in enumerate(unreadable, 1)}
+    return report
+
+
+def _look_at(recording: Recording, report: CheckReport, max_events: int) -> None:
+    report.events += sum(len(trace) for trace in recording.traces)
+    _check_rows(recording)
+    why = disagreement(recording)
+    if why is not None:
+        report.wrong[recording.id] = why
+    if recording.repeatable is False:
+        report.not_repeatable[recording.id] = recording.difference or ""
+    if recording.run_result.cut is not None:
+        report.cut[recording.id] = recording.run_result.cut
+    address = shown_address(recording)
+    if address is not None:
+        report.addresses[recording.id] = address
+    for trace in recording.traces:
+        if len(trace) > max_events:
+            report.not_followed += 1
+            continue
+        found = ambiguity(trace)
+        if found is not None:
+            where, reason = found
+            if reason is None:
+                report.ambiguous[recording.id] = where
+            else:
+                report.explained[recording.id] = f"{where}: {reason}"
+
+
+def _check_rows(recording: Recording) -> None:
+    """Raises RecordingError where a row is not what a reader can understand, given those before it."""
+    checker = Checker()
+    for trace in recording.traces:
+        for row in trace.rows:
+            try:
+                checker.row(row)
+            except (ValueError, OverflowError) as error:
+                raise DamagedRows(f"event {row.index} of thread {row.thread}: {error}") from error
+
+
+def disagreement(recording: Recording) -> str | None:
+    """How a recording differs from what the program's source says will happen; None if it does not.
+
+    A program of a published set must return; where the set states a value, the rendering of the
+    result must be that text, or, of a set that scores by ``==``, an equal value; where it states the lines
+    that run, or what is printed, that. A session of doctests must show what each example says. Of a call
+    that a test made nothing is expected (some are made to fail), and nothing of a script, a mutant or a
+    generated program.
+    """
+    program, run_result = recording.program, recording.run_result
+    if program.mode is Mode.SESSION and program.expected is not None:
+        failing = doctests.check(program.expected, session_outputs(recording))
+        return f"examples that show something else: {', '.join(failing)}" if failing else None
+    if program.expected is None and (
+        program.extra.keys() & _ENDS_AS_IT_ENDS or program.source.startswith(GENERATED)
+    ):
+        return None
+    if run_result.outcome is not Outcome.RETURNED:
+        return f"{run_result.outcome}: {run_result.detail}"
+    if (
+        program.mode is Mode.CALL
+        and program.expected is not None
+        and not _returned(program, run_result.result)
+    ):
+        return f"returned {run_result.result!r:.80}, not {program.expected!r:.80}"
+    return _published(recording)
+
+
+def _returned(program: Program, result: str | None) -> bool:
+    if result == program.expected or result is None or not scored_by_equality(program):
+        return result == program.expected
+    try:
+        return bool(ast.literal_eval(result) == ast.literal_eval(program.expected or ""))
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return False
+
+
+def _published(recording: Recording) -> str | None:
+    """As `disagreement`, of the lines that run and of the output, where the program's row has them."""
+    extra, run_result = recording.program.extra, recording.run_result
+    if (
+        printed := extra.get("published_output")
+    ) is not None and printed.strip() != run_result.stdout.strip():
+        return f"printed {run_result.stdout.strip()!r:.80}, not {printed.strip()!r:.80}"
+    lines = extra.get("published_lines")
+    if lines is None:
+        return None
+    file = recording.program.filename
+    ran = _once(row.line for row in recording.trace.rows if row.kind == Kind.LINE and row.file == file)
+    lines = _once(lines)
+    if ran == lines:
+        return None
+    at = next((k for k, pair in enumerate(zip(ran, lines, strict=False)) if pair[0] != pair[1]), None)
+    if at is None:
+        return f"{len(ran)} lines run, not {len(lines)}; the first {min(len(ran), len(lines))} are the same"
+    return f"line {ran[at]} is the {at + 1}th that runs, not line {lines[at]}"
+
+
+def _once(lines: Iterable[int]) -> list[int]:
+    """Lines with repeats on end told once: how often a comprehension comes by its line depends on whether it
+    is a frame (up to CPython 3.11) or not."""
+    return [line for line, _ in itertools.groupby(lines)]
+
+
+def session_outputs(recording: Recording) -> list[str]:
+    """What each statement of a session showed, in order."""
+    wants = read_json(recording.program.expected or "[]", f"{recording.program.id}: expected")
+    starts = [want["line"] for want in wants]
+    outputs = [""] * len(starts)
+    current, shown = -1, 0
+    for row in recording.trace.rows if recording.traces else ():
+        top = row.function == "<module>" and row.file == recording.program.filename
+        if row.output:
+            shown += len(row.output)
+            if current >= 0:
+                outputs[current] += row.output
+        if top and row.kind == Kind.LINE:
+            current = max((i for i, line in enumerate(starts) if line <= row.line), default=-1)
+    if current >= 0:  # an exception of the last statement is shown after the last event
+        outputs[current] += recording.run_result.stdout[shown:]
+    return outputs
+
+
+def shown_address(recording: Recording) -> str | None:
+    """Where a value shows a memory address that is not part of the program's own text or output."""
+    for trace in recording.traces:
+        for row in trace.rows:
+            for column in (row.locals, row.stack, row.globals, row.objects, row.caller, row.value):
+                found = _ADDRESS.search(column) if column else None
+                if found is not None and found.group() not in recording.program.code:
+                    return f"event {row.index}: {found.group()}"
+    return None
+
+
+def ambiguity(trace: Trace) -> tuple[str, str | None] | None:
+    """Two events of the same full state with different successors, as (place, why the recording
+    itself says that something outside of the state decided, or None); None if there are none."""
+    state = State()
+    after: dict[bytes, tuple[bytes, int]] = {}
+    before: tuple[bytes, int, str | None] | None = None
+    explained: tuple[str, str | None] | None = None
+    for row in trace.rows:
+        state = state.after(row)
+        here = blake2b(fingerprint(state).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        if before is not None and row.left_out is None:
+            key, index, reason = before
+            known = after.setdefault(key, (here, index))
+            if known[0] != here:
+                place = f"events {known[1]} and {index} (line {trace.rows[index].line})"
+                reason = reason or _outside(state)
+                if reason is None:
+                    return place, None
+                explained = explained or (place, reason)
+        before = (here, row.index, _outside(state))
+    return explained
+
+
+def _outside(state: State) -> str | None:
+    """What besides the recorded state may decide what comes next, as far as the recording shows it."""
+    for number in state.active:
+        caller = state.frames[number].caller
+        if caller is not None and "via" in caller:
+            return f"{caller['via']} is running and keeps state of its own"
+    for content in state.objects.values():
+        if content["kind"] == "opaque":
+            return f"it holds a {content['type']}, which is opaque"
+        if content["kind"] == "generator" and content.get("fields", {}).get("(state)") == "running":
+            return "a generator of unrecorded code is running"
+    return None
+
+
+def summary(report: CheckReport) -> str:
+    """The report as a few lines of text."""
+    lines = [f"{report.checked} recordings, {report.events} events"]
+    for what, found in (
+        ("not as their source says", report.wrong),
+        ("not repeatable", report.not_repeatable),
+        ("cut", report.cut),
+        ("with an address in a value", report.addresses),
+        ("damaged", report.damaged),
+        ("with a state that does not decide what comes next", report.ambiguous),
+        ("... where the recording shows why", report.explained),
+    ):
+        lines.append(f"{len(found):6d} {what}")
+        lines += [f"         {name}: {why}" for name, why in list(found.items())[:20]]
+        if len(found) > 20:
+            lines.append(f"         ... and {len(found) - 20} more")
+    return "\n".join(lines)

@@ -1,0 +1,245 @@
+"""Recordings without those that are there already: the same run, or a near copy of a program.
+
+Recordings of several folders, shard after shard, are written into one folder of larger shards, the
+first of each that is the same. What is dropped is listed in ``duplicates.parquet``, with what it is
+the same as.
+"""
+
+import hashlib
+import os
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from deskcheck.errors import InputError
+from deskcheck.files import NotJSON, disk_errors, read_json, sync
+from deskcheck.jobs.key_set import KeySet
+from deskcheck.recording.reader import Recordings, read_groups
+from deskcheck.recording.schema import EVENTS_SCHEMA, RECORDINGS_SCHEMA
+from deskcheck.recording.writer import ShardFile
+from deskcheck.sources.near import NearCopies
+
+LIST_NAME = "duplicates.parquet"
+SAME_RUN, SAME_PROGRAM, NEAR = "the same run", "the same program but for names", "a near copy"
+_RECORDINGS, _EVENTS = 5_000, 1_000_000
+"""Either ends a shard."""
+_CALL = ("code", "mode", "entry", "arguments", "module", "sources")
+"""What decides a run. The code of a call that a test made stands in `sources` alone."""
+
+
+@dataclass(kw_only=True)
+class Deduplicated:
+    """recordings: how many there were; kept: how many are left, of so many programs; dropped: the
+    others, by reason."""
+
+    recordings: int = 0
+    kept: int = 0
+    programs: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "recordings": self.recordings,
+            "kept": self.kept,
+            "programs": self.programs,
+            "dropped": dict(self.dropped),
+        }
+
+
+class _Dropped(NamedTuple):
+    id: str
+    same_as: str
+    why: str
+    similarity: float
+
+
+def deduplicate(
+    folders: Sequence[str | os.PathLike[str]],
+    out: str | os.PathLike[str],
+    *,
+    near: float | None = None,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+) -> Deduplicated:
+    """Write the recordings of folders into one, each run once. It is there when it is whole.
+
+    The same run: equal code, sources, call and level of recording. near: also without the runs of
+    programs that share at least so much with one before them (`NearCopies`). progress: told how
+    many recordings are done, of how many.
+
+    Raises:
+        InputError: `out` exists; two recordings that differ have one id.
+        MissingExtra: `near` without the extra ``[scale]``.
+        RecordingError: a folder cannot be read, or the disk refuses.
+    """
+    into = Path(out)
+    if into.exists():
+        raise InputError(f"{into}: is there already. Choose another name, or delete it.")
+    sources = [Recordings(folder) for folder in folders]
+    choice = _Choice(NearCopies(near) if near is not None else None)
+    part = into.with_name(f"{into.name}.part")
+    with disk_errors(into, "write recordings without duplicates"):
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir(parents=True)
+        try:
+            shards = _Shards(part)
+            of = sum(map(len, sources))
+            for source in sources:
+                for paths in source.paths:
+                    shards.add(paths, choice)
+                    progress(choice.result.recordings, of)
+            shards.close()
+            rows = [dropped._asdict() for dropped in choice.dropped]
+            pq.write_table(pa.Table.from_pylist(rows, _LIST), part / LIST_NAME, compression="zstd")
+            sync(part / LIST_NAME)
+            os.replace(part, into)
+            sync(into.parent)
+        except BaseException:
+            shutil.rmtree(part, ignore_errors=True)
+            raise
+    return choice.result
+
+
+_LIST = pa.schema(
+    [("id", pa.string()), ("same_as", pa.string()), ("why", pa.string()), ("similarity", pa.float64())]
+)
+
+
+def _level(environment: str) -> Any:
+    """What was traced, lines or instructions; of a damaged row all that stands in its place."""
+    try:
+        found = read_json(environment)
+    except NotJSON:
+        return environment
+    return found.get("level") if type(found) is dict else environment
+
+
+class _Choice:
+    """Which recordings stay."""
+
+    def __init__(self, near: NearCopies | None) -> None:
+        self.result = Deduplicated()
+        self.dropped: list[_Dropped] = []
+        self._near = near
+        self._runs: dict[bytes, str] = {}
+        """Digest of a run -> id of the first."""
+        self._programs: dict[bytes, tuple[str, float] | None] = {}
+        """Digest of a program -> what it is a copy of, and how near."""
+        self._firsts: list[str] = []
+        """Ids of the first run of each program that is no copy, by the number that `NearCopies`
+        gives."""
+        self._ids = KeySet()
+
+    def keeps(self, row: dict[str, Any]) -> bool:
+        self.result.recordings += 1
+        why = self._duplicate(row)
+        if why is not None:
+            self.result.dropped[why.why] += 1
+            self.dropped.append(why)
+            return False
+        if not self._ids.add(int.from_bytes(_digest(row["id"])[:8], "little")):
+            raise InputError(
+                f"two recordings that differ have the id {row['id']!r}: put folders together that have ids "
+                "of their own."
+            )
+        self.result.kept += 1
+        return True
+
+    def _duplicate(self, row: dict[str, Any]) -> _Dropped | None:
+        run = _digest(repr([row[name] for name in _CALL] + [_level(row["environment"])]))
+        first = self._runs.get(run)
+        if first is not None:
+            return _Dropped(row["id"], first, SAME_RUN, 1.0)
+        self._runs[run] = row["id"]
+        text = _program(row)
+        program = _digest(text)
+        if program not in self._programs:
+            self._programs[program] = self._copy_of(row["id"], text)
+            self.result.programs += self._programs[program] is None
+        copy = self._programs[program]
+        if copy is None:
+            return None
+        return _Dropped(row["id"], copy[0], SAME_PROGRAM if copy[1] == 1.0 else NEAR, copy[1])
+
+    def _copy_of(self, id_: str, program: str) -> tuple[str, float] | None:
+        if self._near is None:
+            return None
+        found = self._near.add(program)
+        if found is None:
+            self._firsts.append(id_)
+            return None
+        return self._firsts[found[0]], found[1]
+
+
+def _program(row: dict[str, Any]) -> str:
+    """The text of the program that ran: its code; of a call that a test made, the file of its
+    function, and all files that ran where that is not among them."""
+    if row["code"]:
+        return str(row["code"])
+    sources: dict[str, str] = read_json(row["sources"], "column sources")
+    file = (row["module"] or "").replace(".", "/") + ".py"
+    return sources.get(file, "\n".join(sources.values()))
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+class _Shards:
+    """Shards that are written one after another."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.number = 0
+        self._open: tuple[ShardFile, ShardFile] | None = None
+        self._recordings = self._events = 0
+
+    def add(self, paths: dict[str, Path], choice: _Choice) -> None:
+        """What stays of a shard."""
+        if self._open is None:
+            self._open = (
+                ShardFile(self._path("events"), "events", EVENTS_SCHEMA),
+                ShardFile(self._path("recordings"), "recordings", RECORDINGS_SCHEMA),
+            )
+        events, recordings = self._open
+        ids = []
+        for row in _rows(paths["recordings"]):
+            if not choice.keeps(row):
+                continue
+            ids.append(row["id"])
+            row["first_row"] = self._events
+            self._events += row["n_events"]
+            self._recordings += 1
+            recordings.add(pa.RecordBatch.from_pylist([row], schema=RECORDINGS_SCHEMA))
+        kept = pa.array(ids, pa.string())
+        for table in read_groups(paths["events"], EVENTS_SCHEMA):
+            for batch in table.filter(pc.is_in(table.column("recording"), kept)).to_batches():
+                events.add(batch)
+        if self._recordings >= _RECORDINGS or self._events >= _EVENTS:
+            self.close()
+
+    def _path(self, table: str) -> Path:
+        return self.folder / f"{table}-{self.number:05d}.parquet"
+
+    def close(self) -> None:
+        if self._open is None:
+            return
+        for file in self._open:
+            file.__exit__(None)
+        for table in ("events", "recordings"):
+            sync(self._path(table))
+        self._open = None
+        self._recordings = self._events = 0
+        self.number += 1
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    for table in read_groups(path, RECORDINGS_SCHEMA):
+        for batch in table.to_batches(max_chunksize=64):
+            yield from batch.to_pylist()

@@ -1,0 +1,54 @@
+"""``generated:COUNT`` as a source: what can be asked for, and what each program says of where it is from."""
+
+import random
+from collections.abc import Iterator
+
+from deskcheck.recording import Mode, Program
+from deskcheck.sources.generated.language import HIGHEST
+from deskcheck.sources.generated.program import program_text
+from deskcheck.sources.text.options import whole_number, whole_range, with_options
+
+PREFIX = "generated:"
+SOURCE = f"deskcheck {PREFIX}"
+LICENCE = "Apache-2.0"
+_OPTIONS = {
+    "difficulty": "what the programs may have: 4 means levels 1 to 4 in equal parts, 4-4 that alone",
+    "inputs": "argument lists for each program, 3 by default",
+    "seed": "another number, other programs",
+}
+
+
+def generated(source: str) -> Iterator[Program]:
+    """The programs of ``generated:COUNT[,OPTION=VALUE...]``, one for each argument list.
+
+    COUNT is how many texts. Text k is the same whatever COUNT is. `extra` has difficulty, text (k) and input.
+
+    Raises:
+        InputError: the source says something else.
+    """
+    head, options = with_options(source.removeprefix(PREFIX), _OPTIONS, source)
+    count = whole_number(head, "COUNT", source)
+    inputs = whole_number(options.get("inputs", "3"), "inputs", source, most=100)
+    seed = whole_number(options.get("seed", "0"), "seed", source, least=0)
+    asked = options.get("difficulty", str(HIGHEST))
+    levels = whole_range(asked, "difficulty", source, least=1, most=HIGHEST)
+    return _programs(count, inputs, seed, levels if "-" in asked else range(1, levels[-1] + 1))
+
+
+def _programs(count: int, inputs: int, seed: int, levels: range) -> Iterator[Program]:
+    for number in range(count):
+        numbers = random.Random(f"{seed}:{number}")
+        level = levels[int(numbers.random() * len(levels))]
+        made = program_text(numbers, level, inputs)
+        for k, arguments in enumerate(made.arguments):
+            yield Program(
+                id=f"generated-{seed}-{number}-{k}",
+                code=made.code,
+                mode=Mode.CALL,
+                entry=made.entry,
+                arguments=arguments,
+                source=f"{SOURCE}{levels[0]}-{levels[-1]}",
+                licence=LICENCE,
+                train_ok=True,
+                extra={"difficulty": level, "seed": seed, "text": number, "input": k},
+            )

@@ -1,0 +1,63 @@
+"""What a function returns: mostly what it has changed last, and of one type wherever it returns."""
+
+from deskcheck.sources.generated.writing.values import Local, Operand
+from deskcheck.sources.generated.writing.writer import ProgramWriter
+
+
+def write_return(w: ProgramWriter) -> None:
+    value = _result(w)
+    w.write(f"return {value.text}")
+    _note_returned(w, value)
+
+
+def _note_returned(w: ProgramWriter, value: Operand) -> None:
+    if w.returned is None:
+        w.returned = Operand(
+            "", value.kind, value.lo, value.hi, 3, value.items, value.item_lo, value.item_hi, value.keys
+        )
+        return
+    known = w.returned
+    known.lo, known.hi = min(known.lo, value.lo), max(known.hi, value.hi)
+    known.item_lo, known.item_hi = min(known.item_lo, value.item_lo), max(known.item_hi, value.item_hi)
+
+
+def _result(w: ProgramWriter) -> Operand:
+    """What the function returns: of `returns` where that is asked for, else what was made last."""
+    if w.helper or w.returned is not None:
+        kind = w.returns if w.returned is None else w.returned.kind
+        if kind == "int":
+            return w.variable() if w.chance(0.5) else w.number()
+        if kind == "str":
+            known = w.of("str")
+            return w.recent(known) if known and w.chance(0.5) else w.string()
+    if w.level >= 6 and w.chance(0.1):
+        known = w.of("int") + w.of("str") + w.of("list")
+        if len(known) >= 2:
+            a, b = w.recent(known), w.recent(known)
+            return Operand(f"{a.text}, {b.text}", "tuple")
+    if w.variables and w.chance(0.7):
+        changed = _changed(w)
+        return w.recent(changed if changed and w.chance(0.85) else w.variables)
+    if w.level >= 5 and w.chance(0.25):
+        return w.string()
+    return w.number()
+
+
+def _changed(w: ProgramWriter) -> list[Local]:
+    """Variables that the last lines assigned to or changed."""
+    last = [line.lstrip() for line in w.lines[-8:]]
+    return [
+        v
+        for v in w.variables
+        if any(line.startswith((f"{v.text} ", f"{v.text}.", f"{v.text}[")) for line in last)
+    ]
+
+
+def early_return(w: ProgramWriter) -> bool:
+    if w.indent > 3 or w.finishing:
+        return False
+    w.write(f"if {w.condition()}:")
+    w.indent += 1
+    write_return(w)
+    w.indent -= 1
+    return True

@@ -1,0 +1,153 @@
+"""Lines and branches of a function, and which of them a run takes.
+
+A line counts where the compiled function has code for it. A branch is one of the two ways out of an ``if``,
+``elif``, ``while``, ``for`` or ``case``: into its body, or past it. Not counted, because the lines of a run
+do not tell: what stands on one line with its body, conditional expressions, ``and`` and ``or``,
+comprehensions, ``except`` clauses, ``async for``. A condition that is a constant is no branch.
+"""
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from types import CodeType
+from typing import NamedTuple
+
+from deskcheck.recording import Kind
+from deskcheck.recording.block import rows
+from deskcheck.sources.inputs.callables import Definition
+
+LEFT = 0
+"""Where a step leads that ends the frame: by a return."""
+
+
+class Arc(NamedTuple):
+    """Two lines that follow each other in a frame. before: 0 at its beginning. raised: an exception led from
+    one to the other."""
+
+    file: str
+    before: int
+    line: int
+    raised: bool = False
+
+
+class Branch(NamedTuple):
+    """line: where the statement begins. into: its body is entered; else it is passed."""
+
+    line: int
+    into: bool
+
+
+def arcs_of(blocks: Iterable[bytes]) -> Iterator[Arc]:
+    """The steps of a run, each as often as it was made."""
+    at: dict[tuple[int, int], int] = {}
+    raised: set[tuple[int, int]] = set()
+    for row in (row for block in blocks for row in rows(block)):
+        frame = (row.thread, row.frame)
+        if row.kind == Kind.RAISE:
+            raised.add(frame)
+        elif row.kind == Kind.LINE:
+            yield Arc(row.file, at.get(frame, 0), row.line, frame in raised)
+            at[frame] = row.line
+            raised.discard(frame)
+        elif row.kind == Kind.RETURN:
+            yield Arc(row.file, at.get(frame, 0), LEFT, frame in raised)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fork:
+    line: int
+    head: range
+    body: range
+
+    def taken(self, step: Arc) -> Branch | None:
+        if step.raised or step.before not in self.head or step.line in self.head:
+            return None
+        return Branch(self.line, step.line in self.body)
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """What a function has. lines: with code, those of functions inside it too."""
+
+    lines: frozenset[int]
+    forks: tuple[_Fork, ...]
+
+    @property
+    def branches(self) -> frozenset[Branch]:
+        return frozenset(Branch(fork.line, into) for fork in self.forks for into in (True, False))
+
+    def taken(self, steps: Iterable[Arc], file: str) -> tuple[frozenset[int], frozenset[Branch]]:
+        """The lines and branches of the function that these steps take, in the file that it stands in."""
+        here = {step for step in steps if step.file == file}
+        lines = self.lines & {step.line for step in here}
+        found = {fork.taken(step) for step in here for fork in self.forks}
+        return frozenset(lines), frozenset(branch for branch in found if branch is not None)
+
+
+NONE = Ways(frozenset(), ())
+
+
+def ways_of(text: str, node: Definition | None) -> Ways:
+    """Lines and branches of a function; none where its definition is not in the text.
+
+    text: of the whole file.
+    """
+    if node is None:
+        return NONE
+    lines = _lines(compile(text, "<text>", "exec", dont_inherit=True), node)
+    forks = tuple(fork for fork in _forks(node) if not lines.isdisjoint(fork.body))
+    return Ways(frozenset(lines), forks)
+
+
+def _lines(module: CodeType, node: Definition) -> set[int]:
+    found: set[int] = set()
+    first, last = node.body[0].lineno, node.end_lineno or node.lineno
+    waiting = [module]
+    while waiting:
+        code = waiting.pop()
+        waiting += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+        if code.co_name != "<module>":
+            found |= {line for _, _, line in code.co_lines() if line and first <= line <= last}
+    return found
+
+
+def _forks(node: ast.AST) -> Iterator[_Fork]:
+    for child in ast.walk(node):
+        match child:
+            case ast.If(test=head) | ast.While(test=head) if not _is_constant(head):
+                first, last = child.lineno, head.end_lineno or head.lineno
+            case ast.For(iter=head):
+                first, last = child.lineno, head.end_lineno or head.lineno
+            case ast.match_case(pattern=pattern, guard=guard) if guard is not None or not _takes_all(pattern):
+                first, last = pattern.lineno, (guard or pattern).end_lineno or pattern.lineno
+            case _:
+                continue
+        body = range(_begin(child.body[0]), (child.body[-1].end_lineno or child.body[-1].lineno) + 1)
+        if body.start > last:
+            yield _Fork(first, range(first, last + 1), body)
+
+
+def _begin(node: ast.stmt) -> int:
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return min([node.lineno, *(each.lineno for each in node.decorator_list)])
+    return node.lineno
+
+
+def _is_constant(test: ast.expr) -> bool:
+    match test:
+        case ast.Constant() | ast.Name(id="__debug__"):
+            return True
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            return _is_constant(inner)
+    return False
+
+
+def _takes_all(pattern: ast.pattern) -> bool:
+    match pattern:
+        case ast.MatchAs(pattern=None):
+            return True
+        case ast.MatchAs(pattern=ast.pattern() as inner):
+            return _takes_all(inner)
+        case ast.MatchOr(patterns=patterns):
+            return any(map(_takes_all, patterns))
+    return False

@@ -1,0 +1,251 @@
+"""Tries arguments of a function in the sandbox, and keeps what is worth a recording.
+
+Kept is what runs a line, or goes from a line to another, that nothing before did, or ends in a new way:
+another outcome, exception, type or size of result. What runs no line of the function is not kept.
+
+Not covered: what a function reads besides its arguments. A branch that only one number in a thousand reaches
+is not found by trying.
+"""
+
+import ast
+import math
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from deskcheck.recording import InputError, Outcome, Program, RunResult
+from deskcheck.sandbox.limits import Limits
+from deskcheck.sandbox.process import Tracing
+from deskcheck.sandbox.sandbox import Sandbox
+from deskcheck.sources.inputs.branches import LEFT, Arc, Ways, arcs_of, ways_of
+from deskcheck.sources.inputs.candidates import candidates, parameters
+from deskcheck.sources.inputs.targets import Target, function_node
+from deskcheck.tracer.limits import TraceLimits
+
+WAYS = ("known", "hints", "hypothesis")
+_ENDLESS = 3
+"""After so many inputs that a limit stopped, no more are tried of a function."""
+_EVENTS = 3000
+_WRONG_TYPE = ("TypeError", "AttributeError")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundInput:
+    """An input that was kept. by: how it was made, one of `WAYS` or ``model``. new: what it gave that none
+    before had: ``lines``, ``branches``, ``run_result``, or nothing (``result``: just another value)."""
+
+    arguments: str
+    by: str
+    new: tuple[str, ...]
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Inputs found for a function, how many were tried, how many of these a limit stopped, and how many of
+    the function's lines and branches (`ways`) those found take. dropped: how many of those tried could not be
+    kept, by why. files: names in events of the files in which the found ones ran.
+    """
+
+    found: tuple[FoundInput, ...]
+    tried: int
+    stopped: int
+    lines_run: int
+    lines: int
+    branches_run: int = 0
+    branches: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """How much is looked for. each: inputs kept at most. budget: runs in all. ways: of `WAYS`."""
+
+    each: int = 10
+    budget: int = 60
+    ways: tuple[str, ...] = ("known", "hints")
+
+
+Watch = Callable[[Program], tuple[RunResult, frozenset[Arc]]]
+"""Runs a call: how it ends, and the steps that it makes in files that are recorded."""
+
+
+def find_inputs(
+    program: Program,
+    known: Sequence[str] = (),
+    *,
+    sandbox: Sandbox,
+    each: int = 10,
+    budget: int = 60,
+    ways: Sequence[str] = ("known", "hints"),
+    numbers: random.Random | None = None,
+    propose: Callable[[str], str] | None = None,
+) -> Search:
+    """Inputs for the function that a program's code defines and that it calls; its own arguments are not
+    looked at.
+
+    known: argument lists to begin with, which are tried first and count. propose: asks a model, prompt ->
+    answer; it is asked once. budget: runs in all. An input that ends in TypeError or AttributeError is taken
+    for one of the wrong type, and dropped where the function has parameters without type hints.
+
+    Raises:
+        InputError: a call could not be run, which is no finding about it.
+    """
+    assert program.entry is not None
+    node = function_node(program.code, program.entry)
+    target = Target(program.source, program, program.code, program.filename, node, tuple(known))
+    effort = Effort(each=each, budget=budget, ways=tuple(ways))
+    return search(target, effort, watching(sandbox), numbers or random.Random("0"), propose)
+
+
+def watching(
+    sandbox: Sandbox, limits: Limits | None = None, cancelled: Callable[[], bool] = lambda: False
+) -> Watch:
+    """Runs calls in a sandbox and watches them for about 3,000 events."""
+
+    def watch(program: Program) -> tuple[RunResult, frozenset[Arc]]:
+        run_result, blocks = run_watched(sandbox, program, limits, cancelled)
+        return run_result, frozenset(arcs_of(blocks))
+
+    return watch
+
+
+def run_watched(
+    sandbox: Sandbox, program: Program, limits: Limits | None, cancelled: Callable[[], bool]
+) -> tuple[RunResult, list[bytes]]:
+    """Run a call: how it ends, and its events, about 3,000 at most."""
+    blocks: list[bytes] = []
+    tracing = Tracing(blocks.append, TraceLimits(events=_EVENTS))
+    run_result = sandbox.run_one(program, tracing=tracing, limits=limits, cancelled=cancelled)
+    return run_result, blocks
+
+
+def search(
+    target: Target,
+    effort: Effort,
+    watch: Watch,
+    numbers: random.Random,
+    propose: Callable[[str], str] | None = None,
+    *,
+    go_on: Callable[[], bool] = lambda: True,
+) -> Search:
+    """As `find_inputs`, of a function that stands in a text. go_on: asked before each run."""
+    entry = target.program.entry or ""
+    offered = candidates(
+        target.text,
+        entry,
+        target.node,
+        known=target.known,
+        ways=effort.ways,
+        numbers=numbers,
+        propose=propose,
+        receiver=target.receiver,
+    )
+    judge = _Judge(target, ways_of(target.text, target.node))
+    seen: set[str] = set()
+    offer = next(offered, None)
+    while offer is not None and len(seen) < effort.budget and judge.stopped < _ENDLESS and go_on():
+        by, arguments = offer
+        good = False
+        if arguments not in seen:
+            seen.add(arguments)
+            run_result, steps = watch(replace(target.program, arguments=arguments))
+            if run_result.outcome is Outcome.HARNESS_ERROR:
+                raise InputError(f"{entry}{arguments:.80}: could not be run: {run_result.detail}")
+            good = run_result.outcome is Outcome.RETURNED
+            judge.take(arguments, by, run_result, steps)
+        try:
+            offer = offered.send(good)
+        except StopIteration:
+            break
+    return judge.verdict(len(seen), effort.each)
+
+
+class _Judge:
+    """Decides what is kept, one input after the other."""
+
+    def __init__(self, target: Target, ways: Ways) -> None:
+        node = target.node
+        self.file, self.ways = target.file, ways
+        self.typed = node is not None and all(each.annotation is not None for each in parameters(node))
+        self.lines: set[tuple[str, int]] = set()
+        self.steps: set[Arc] = set()
+        self.endings: set[tuple[str, ...]] = set()
+        self.kept: list[tuple[FoundInput, frozenset[Arc]]] = []
+        self.others: dict[str, tuple[FoundInput, frozenset[Arc]]] = {}
+        self.dropped: Counter[str] = Counter()
+        self.stopped = 0
+
+    def take(self, arguments: str, by: str, run_result: RunResult, steps: frozenset[Arc]) -> None:
+        why = self._why_not(run_result, steps)
+        if why is not None:
+            self.dropped[why] += 1
+            return
+        lines = {(step.file, step.line) for step in steps if step.line != LEFT}
+        size = _class_of(run_result)
+        told = (
+            ("lines", not lines <= self.lines),
+            ("branches", not steps <= self.steps),
+            ("ending", size not in self.endings),
+        )
+        new = tuple(name for name, is_new in told if is_new)
+        if new:
+            self.lines |= lines
+            self.steps |= steps
+            self.endings.add(size)
+            self.kept.append((FoundInput(arguments, by, new, run_result.outcome), steps))
+        elif run_result.outcome is Outcome.RETURNED and run_result.result is not None:
+            self.others.setdefault(
+                run_result.result, (FoundInput(arguments, by, ("result",), run_result.outcome), steps)
+            )
+
+    def _why_not(self, run_result: RunResult, steps: frozenset[Arc]) -> str | None:
+        match run_result.outcome:
+            case Outcome.RAISED if not self.typed and run_result.exception in _WRONG_TYPE:
+                return "of the wrong type"
+            case Outcome.RETURNED | Outcome.RAISED:
+                own = any(step.file == self.file and step.line in self.ways.lines for step in steps)
+                return None if own or not self.ways.lines else "ran none of its lines"
+            case Outcome.EXITED:
+                return "ended the interpreter"
+        self.stopped += 1
+        return "stopped by a limit"
+
+    def verdict(self, tried: int, each: int) -> Search:
+        # What runs new code comes before what ends in a new way, and that before another result.
+        kept = sorted(self.kept, key=lambda one: "lines" not in one[0].new and "branches" not in one[0].new)
+        kept = [*kept, *self.others.values()][:each]
+        steps = {step for _, taken in kept for step in taken}
+        lines, branches = self.ways.taken(steps, self.file)
+        return Search(
+            tuple(found for found, _ in kept),
+            tried,
+            self.stopped,
+            len(lines),
+            len(self.ways.lines),
+            len(branches),
+            len(self.ways.branches),
+            self.dropped,
+            tuple(sorted({step.file for step in steps})),
+        )
+
+
+def _class_of(run_result: RunResult) -> tuple[str, ...]:
+    """What endings are told apart by: outcome, exception, type of the result, and about how large it is."""
+    if run_result.result is None:
+        return run_result.outcome, run_result.exception or ""
+    try:
+        value = ast.literal_eval(run_result.result)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return run_result.outcome, re.match(r"\W*\w*", run_result.result)[0]  # type: ignore[index]  # always matches
+    size = ""
+    if isinstance(value, bool) or value is None:
+        size = str(value)
+    elif isinstance(value, (int, float)) and math.isfinite(value):
+        size = f"{(value > 0) - (value < 0)}{len(str(int(abs(value))))}"
+    elif isinstance(value, (str, bytes, list, tuple, dict, set)):
+        size = str(len(value).bit_length())
+    return run_result.outcome, type(value).__name__, size

@@ -1,0 +1,187 @@
+"""Functions without tests as a source of programs: ``inputs:FILE.py``, ``inputs:FOLDER``, ``inputs:PACKAGE``.
+
+Of each function the account says what was tried and kept, or why nothing was (``table=FILE.jsonl``).
+"""
+
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from deskcheck.recording import InputError, Program
+from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.sandbox import Sandbox
+from deskcheck.sources.inputs.candidates import need_hypothesis
+from deskcheck.sources.inputs.function_search import LIMITS, Account, EachFunction
+from deskcheck.sources.inputs.search import WAYS, Effort
+from deskcheck.sources.inputs.targets import SearchScope, scope_of
+from deskcheck.sources.text.options import whole_number, with_options
+
+PREFIX = "inputs"
+_OPTIONS = {
+    "each": "inputs kept for each function at most, 10 by default",
+    "budget": "inputs tried for each function, 60 by default",
+    "by": "known, hints, hypothesis; several as known+hints, which is the default",
+    "tests": "yes: files of tests too, of a folder or a package; no by default",
+    "table": "a file to write, JSON lines: what was tried and kept of each function, and why not",
+    "workers": "functions that are tried at once, one for each processor by default",
+    "sandbox": "how closely they are confined while they are tried: strict, standard or trusted",
+    "seed": "another number, other inputs",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """What the options of a source say."""
+
+    effort: Effort
+    seed: int
+    level: Confinement
+    tests: bool
+    table: Path | None
+    workers: int
+
+
+def inputs(
+    source: str,
+    programs: Callable[[str], Iterator[Program]],
+    *,
+    is_set: Callable[[str], bool],
+    note: Callable[[str], None],
+    propose: Callable[[str], str] | None = None,
+) -> Iterator[Program]:
+    """Calls of functions with inputs that were found. programs: reads sources that have inputs to begin with;
+    is_set: whether a word is the name of such a source. propose: as of `find_inputs`.
+
+    In `extra`, `input` says how each was made and what it was kept for. note: told how many were
+    tried and kept, and of functions without known inputs, how many of their lines and branches those run.
+
+    Raises:
+        InputError: an option or the source cannot be used.
+        MissingExtra: Hypothesis is asked for and not installed.
+    """
+    head, colon, inner = source.partition(":")
+    _, options = with_options(head, _OPTIONS, source)
+    if not colon or not inner:
+        raise InputError(
+            f"{source}: names no functions. Write inputs:FILE.py, inputs:FILE.py::FUNCTION, inputs:FOLDER or "
+            "inputs:PACKAGE"
+        )
+    asked = _asked(options, source)
+    place = scope_of(inner, programs, is_set=is_set, tests=asked.tests)
+    if asked.table is not None and not asked.table.absolute().parent.is_dir():
+        raise InputError(f"{source}: table={asked.table}: there is no folder {asked.table.parent}.")
+    if propose is not None:
+        asked = replace(asked, workers=1)  # a model is asked by one thread
+    return _Run(inner, asked, note, propose).programs(place)
+
+
+def _asked(options: dict[str, str], source: str) -> _Asked:
+    each = whole_number(options.get("each", "10"), "each", source, most=1000)
+    budget = whole_number(options.get("budget", "60"), "budget", source, most=100_000)
+    seed = whole_number(options.get("seed", "0"), "seed", source, least=0)
+    workers = whole_number(options.get("workers", str(os.cpu_count() or 1)), "workers", source, most=1000)
+    ways = tuple(options.get("by", "known+hints").split("+"))
+    for way in ways:
+        if way not in WAYS:
+            raise InputError(f"{source}: by={options['by']}: {way!r} is none of {', '.join(WAYS)}.")
+    if "hypothesis" in ways:
+        need_hypothesis()
+    level = options.get("sandbox", Confinement.STRICT.value)
+    if level not in list(Confinement):
+        raise InputError(f"{source}: sandbox={level} is none of {', '.join(Confinement)}.")
+    tests = options.get("tests", "no")
+    if tests not in ("yes", "no"):
+        raise InputError(f"{source}: tests={tests} is neither yes nor no.")
+    return _Asked(
+        effort=Effort(each=each, budget=budget, ways=ways),
+        seed=seed,
+        level=Confinement(level),
+        tests=tests == "yes",
+        table=Path(options["table"]) if "table" in options else None,
+        workers=workers,
+    )
+
+
+@dataclass(slots=True)
+class _Run:
+    """One search over all functions of a source."""
+
+    inner: str
+    asked: _Asked
+    note: Callable[[str], None]
+    propose: Callable[[str], str] | None
+
+    def programs(self, place: SearchScope) -> Iterator[Program]:
+        asked = self.asked
+        if place.tests:
+            self.note(f"{self.inner}: {place.tests} files of tests are left out; tests=yes takes them")
+        accounts: list[Account] = []
+        if asked.table is not None:
+            asked.table.write_text("", encoding="utf-8")
+        with Sandbox(asked.level, workers=asked.workers, limits=LIMITS) as sandbox:
+            each = EachFunction(sandbox, asked.effort, asked.seed, self.propose)
+            if place.known is not None:
+                found = each.of_targets(place.known, asked.workers)
+            else:
+                found = each.of_files(place.files, asked.workers)
+            with closing(found):
+                for tried in found:
+                    accounts.append(tried.account)
+                    self._write(tried.account)
+                    if not tried.known and (not place.several or not tried.account.function):
+                        self.note(_in_words(tried.account))
+                    yield from tried.programs()
+        for line in _summary(self.inner, accounts, several=place.several and place.known is None):
+            self.note(line)
+
+    def _write(self, account: Account) -> None:
+        if self.asked.table is not None:
+            with self.asked.table.open("a", encoding="utf-8") as table:
+                table.write(json.dumps(asdict(account)) + "\n")
+
+
+# -- what is told ------------------------------------------------------------------------------------
+
+
+def _in_words(account: Account) -> str:
+    if not account.function:
+        return f"Left out: {account.file}: {account.why}"
+    name = f"{account.file}::{account.function}"
+    if not account.tried:
+        return f"{name}: not tried: {account.why}"
+    stopped = f"; a limit stopped {account.stopped}" if account.stopped else ""
+    branches = f", {account.branches_run} of {account.branches} branches" if account.branches else ""
+    return (
+        f"{name}: {account.tried} inputs tried{stopped}, {account.kept} kept; they run "
+        f"{account.lines_run} of {account.lines} lines{branches}"
+    )
+
+
+def _summary(inner: str, accounts: Sequence[Account], *, several: bool) -> Iterator[str]:
+    tried = [account for account in accounts if account.tried]
+    kept = sum(account.kept for account in tried)
+    if not several:
+        if len(tried) > 1:
+            yield (
+                f"{len(tried)} functions: {sum(account.tried for account in tried)} inputs tried, {kept} kept"
+            )
+        return
+    functions = [account for account in accounts if account.function]
+    with_some = [account for account in tried if account.kept]
+    lines, branches = sum(a.lines for a in tried), sum(a.branches for a in tried)
+    yield (
+        f"{inner}: {len(functions)} functions in {len({a.file for a in accounts})} files; {len(tried)} tried "
+        f"with {sum(a.tried for a in tried)} inputs; {kept} kept, of {len(with_some)} functions; they run "
+        f"{sum(a.lines_run for a in tried)} of {lines} lines and {sum(a.branches_run for a in tried)} of "
+        f"{branches} branches of what was tried"
+    )
+    reasons = Counter(account.why for account in functions if not account.tried)
+    if reasons:
+        yield "not tried: " + "; ".join(f"{count} {why}" for why, count in reasons.most_common(12))
+    none = len(tried) - len(with_some)
+    if none:
+        yield f"tried, and nothing kept: {none} functions; inputs,table=FILE.jsonl:{inner} says why of each"

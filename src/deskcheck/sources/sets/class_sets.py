@@ -1,0 +1,148 @@
+"""Published sets whose tests are test classes that run in the answer's own process (`CodingTask.unittest`).
+
+BigCodeBench (Zhuo et al. 2024, arXiv:2406.15877), ClassEval (Du et al. 2023, arXiv:2308.01861) and
+NaturalCodeBench (Zhang et al. 2024, arXiv:2405.04520). The last two have no licence that lets their tasks be
+given on: they are read from a user's copy. Not covered: tests of NaturalCodeBench that use pytest's fixtures
+or that read data files; other languages than Python.
+"""
+
+import ast
+import re
+import sys
+from collections.abc import Callable
+
+from deskcheck.recording import InputError
+from deskcheck.sources.sets.coding import CodingTask, names_of_tests, tests_of_class
+from deskcheck.sources.text.python import defined, quiet_parse
+from deskcheck.sources.text.rows import Row
+
+BIGCODEBENCH = {
+    "task_id": str,
+    "complete_prompt": str,
+    "instruct_prompt": str,
+    "canonical_solution": str,
+    "test": str,
+    "entry_point": str,
+}
+CLASSEVAL = {
+    "task_id": str,
+    "skeleton": str,
+    "test": str,
+    "solution_code": str,
+    "import_statement": list,
+    "class_name": str,
+}
+NATURALCODEBENCH = {
+    "_id": int,
+    "prompt": str,
+    "problem": str,
+    "testcases": str,
+    "setup_code": str,
+    "reference_solution": str,
+}
+
+
+def bigcodebench(name: str) -> Callable[[Row, str], CodingTask]:
+    """Rows as tasks of ``bigcodebench``, which completes a function, or ``bigcodebench_instruct``."""
+
+    def to_task(row: Row, place: str) -> CodingTask:
+        head, reference = row["complete_prompt"], row["complete_prompt"] + row["canonical_solution"]
+        complete = name == "bigcodebench"
+        return CodingTask(
+            id=f"{name}/{row['task_id'].rpartition('/')[2]}",
+            prompt="Complete the function as its docstring says." if complete else row["instruct_prompt"],
+            task="complete" if complete else "write",
+            code=head if complete else "",
+            entry_point=row["entry_point"],
+            setup=head_of(head, reference, row["entry_point"]),
+            unittest=_with_tests(row["test"], place),
+            reference=reference,
+            modules=needed(reference, row["test"]),
+        )
+
+    return to_task
+
+
+def classeval(row: Row, place: str) -> CodingTask:
+    imports = "\n".join(row["import_statement"])
+    return CodingTask(
+        id=f"classeval/{row['task_id'].rpartition('_')[2]}",
+        prompt="Complete the class: each method does what its docstring says.",
+        task="complete",
+        code=row["skeleton"],
+        entry_point=row["class_name"],
+        setup=imports,
+        unittest=_with_tests(row["test"], place),
+        reference=row["solution_code"],
+        modules=needed(imports, row["solution_code"], row["test"]),
+    )
+
+
+_FENCE = re.compile(r"```\w*\n(.*)```", re.DOTALL)
+_SHOWN = "The generated code should not contain any test cases:"
+
+
+def naturalcodebench(row: Row, place: str) -> CodingTask | None:
+    """None: its tests use fixtures of pytest."""
+    fenced = _FENCE.search(row["reference_solution"])
+    reference = fenced.group(1) if fenced else row["reference_solution"]
+    tests = f"{row['setup_code']}\n{row['testcases']}".lstrip("\n")
+    if _uses_fixtures(tests):
+        return None
+    used = {node.id for node in ast.walk(quiet_parse(tests)) if isinstance(node, ast.Name)}
+    entry = next((name for name in defined(quiet_parse(reference).body) if name in used), None)
+    if entry is None:
+        raise InputError(f"{place}: 'testcases' uses nothing that the reference defines.")
+    _, _, shown = row["prompt"].partition(_SHOWN)
+    return CodingTask(
+        id=f"naturalcodebench/{row['_id']}",
+        prompt=row["problem"],
+        entry_point=entry,
+        visible_tests=(shown.strip(),) if shown.strip() else (),
+        unittest=_with_tests(tests, place),
+        reference=reference,
+        modules=needed(reference, tests),
+    )
+
+
+def _uses_fixtures(tests: str) -> bool:
+    """Whether a test takes more than its object, or is made by a decorator of pytest."""
+    for node in quiet_parse(tests).body:
+        if isinstance(node, ast.FunctionDef) and node.decorator_list:
+            return True
+        if isinstance(node, ast.ClassDef):
+            for method in node.body:
+                if isinstance(method, ast.FunctionDef) and "pytest" in "".join(
+                    ast.unparse(each) for each in method.decorator_list
+                ):
+                    return True
+            if any(len(method.args.args) > 1 for method in tests_of_class(node)):
+                return True
+    return False
+
+
+def _with_tests(tests: str, place: str) -> str:
+    """The text of tests, if it has any."""
+    if not names_of_tests(tests):
+        raise InputError(f"{place}: the tests have no class with a method whose name begins with test.")
+    return tests
+
+
+def needed(*codes: str) -> tuple[str, ...]:
+    """Modules that codes import at their top level or in functions, but for the standard library's."""
+    found: dict[str, None] = {}
+    for code in codes:
+        for node in ast.walk(quiet_parse(code)):
+            if isinstance(node, ast.Import):
+                found |= dict.fromkeys(alias.name.partition(".")[0] for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found[node.module.partition(".")[0]] = None
+    return tuple(sorted(name for name in found if name not in sys.stdlib_module_names))
+
+
+def head_of(head: str, whole: str, *names: str) -> str:
+    """Statements of the top level that the head of a code has whole, but for the definitions of names."""
+    lines = len(head.splitlines())
+    body = [node for node in quiet_parse(whole).body if (node.end_lineno or 0) <= lines]
+    kept = [node for node in body if getattr(node, "name", None) not in names]
+    return "\n".join(ast.get_source_segment(whole, node) or "" for node in kept)

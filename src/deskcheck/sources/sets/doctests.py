@@ -1,0 +1,273 @@
+"""Doctests as programs: one session per docstring that has examples.
+
+Docstrings are read from the source file's syntax tree, so nothing of the user's is imported or run
+here. What is found is what `doctest` finds by importing, except for docstrings made at run time and
+for functions brought in from elsewhere. Where one name is defined several times, each definition
+with examples is a program of its own.
+
+A session's `code` is the examples' source in order, as it stands, a blank line between two. Its
+`expected` is a JSON list with one object per example: "line" (its first line in `code`, from 1),
+"want", "exc_msg" and "options" (by name), as in `doctest.Example`. `check` compares. Left out are
+examples marked ``+SKIP``, and those that do not parse: they can do nothing but raise a SyntaxError,
+and one of them would make the whole session unreadable.
+"""
+
+import ast
+import doctest
+import json
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+
+from deskcheck.files import read_json
+from deskcheck.recording import InputError, Mode, Program
+from deskcheck.sources.text.modules import Origin, find_source, import_name, origin_of_file, origin_of_module
+from deskcheck.sources.text.python import parse, python_files, read_python, statements
+
+Note = Callable[[str], None]
+"""Takes a sentence about what was left out; nothing is left out silently."""
+
+_OPTION_NAMES = {flag: name for name, flag in doctest.OPTIONFLAGS_BY_NAME.items()}
+_TRACEBACK = re.compile(r"^Traceback \((?:most recent call last|innermost last)\):\s*$", re.MULTILINE)
+
+
+def doctests_in_module(module: str, near: list[str], note: Note) -> list[Program]:
+    """The doctests of an importable module, with ids like ``heapq.merge``, ``heapq`` for the module's own.
+
+    `near` are other words that the user may have meant, should there be no such module.
+
+    Raises:
+        InputError: no such module, or none with Python source.
+    """
+    file = find_source(module, near)
+    found = _programs(file, str(file), module, module, origin_of_module(module, file), note)
+    if not found:
+        note(f"{module} ({file}) has no doctests.")
+    return found
+
+
+def doctests_in_file(file: str, note: Note) -> list[Program]:
+    """The doctests of a file, importable by its name.
+
+    Raises:
+        InputError: the file does not parse, or has a name that cannot be imported.
+    """
+    module, root = import_name(Path(file))
+    found = _in_file(Path(file), file, module, root, module, note)
+    if not found:
+        note(f"{file} has no doctests.")
+    return found
+
+
+def doctests_in_folder(folder: str, note: Note) -> Iterator[Program]:
+    """The doctests of every .py file below a folder, in the order of their paths.
+
+    Hidden folders, ``__pycache__`` and virtual environments are not entered. Ids are module names,
+    with the folder in front where a file is below `folder` but in no package. A file that cannot be
+    used is left out, with a note.
+
+    Raises:
+        InputError: there is no .py file.
+    """
+    files = list(python_files(Path(folder)))
+    if not files:
+        raise InputError(f"{folder}: holds no .py files.")
+    return _in_folder(Path(folder), files, note)
+
+
+def has_doctests(tree: ast.Module) -> bool:
+    """Whether a docstring of a module has an example."""
+    return any(">>> " in docstring.text for docstring in _docstrings(tree, ""))
+
+
+def _in_folder(folder: Path, files: list[Path], note: Note) -> Iterator[Program]:
+    without = []
+    for file in files:
+        module, root = import_name(file)
+        below = os.path.relpath(root, folder.resolve())
+        name = module if below.startswith(".") else f"{Path(below).as_posix()}/{module}"
+        try:
+            found = _in_file(file, str(file), module, root, name, note)
+        except InputError as error:
+            note(f"Left out: {error}")
+            continue
+        if not found:
+            without.append(file.relative_to(folder).as_posix())
+        yield from found
+    if without:
+        note(f"{folder}: {len(without)} of {len(files)} .py files have no doctests: {', '.join(without)}.")
+
+
+def _in_file(file: Path, shown: str, module: str, root: Path, name: str, note: Note) -> list[Program]:
+    if "." in file.stem or module == "__main__":
+        raise InputError(
+            f"{shown}: {file.stem!r} cannot be imported by its name, so its doctests cannot run."
+        )
+    return _programs(file, shown, module, name, origin_of_file(file, shown, root), note)
+
+
+@dataclass(frozen=True, slots=True)
+class _Docstring:
+    name: str
+    text: str
+    line: int
+
+
+def _programs(file: Path, shown: str, module: str, name: str, origin: Origin, note: Note) -> list[Program]:
+    """`name` is the module's name in ids."""
+    tree = parse(read_python(file, shown), shown)
+    found: list[Program] = []
+    times: dict[str, int] = {}
+    for docstring in (*_docstrings(tree, name), *_assigned_docstrings(tree, name, shown, note)):
+        examples = list(_usable(docstring, shown, note))
+        if not examples:
+            continue
+        times[docstring.name] = times.get(docstring.name, 0) + 1
+        again = f"#{times[docstring.name]}" if times[docstring.name] > 1 else ""
+        code, expected = _session(examples)
+        found.append(
+            Program(
+                id=docstring.name + again,
+                code=code,
+                mode=Mode.SESSION,
+                filename=f"<doctest {docstring.name}{again}>",
+                module=module,
+                path=origin.path,
+                expected=expected,
+                source=origin.source,
+                licence=origin.licence,
+                train_ok=origin.train_ok,
+                date=origin.date,
+                extra={**origin.extra, "line": docstring.line},
+            )
+        )
+    return found
+
+
+def _docstrings(
+    node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, name: str
+) -> Iterator[_Docstring]:
+    """In source order; not those of functions inside functions, which nothing outside can reach."""
+    text = ast.get_docstring(node, clean=False)
+    if text is not None:
+        yield _Docstring(name, text, node.body[0].lineno)
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        for statement in statements(node.body):
+            if isinstance(statement, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+                yield from _docstrings(statement, f"{name}.{statement.name}")
+
+
+def _assigned_docstrings(tree: ast.Module, name: str, shown: str, note: Note) -> Iterator[_Docstring]:
+    """``__doc__ = text``, and ``__test__ = {"name": text}``, where the text may stand in another variable."""
+    assigned = {
+        target.id: statement.value
+        for statement in statements(tree.body)
+        if isinstance(statement, ast.Assign)
+        for target in statement.targets
+        if isinstance(target, ast.Name)
+    }
+    match assigned.get("__doc__"):
+        case ast.Constant(value=str(text), lineno=line):
+            yield _Docstring(name, text, line)
+    match assigned.get("__test__"):
+        case None:
+            return
+        case ast.Dict(keys=keys, values=values):
+            pass
+        case other:
+            note(f"{shown}:{other.lineno}: __test__ is not written as a dictionary: left out.")
+            return
+    for key, value in zip(keys, values, strict=True):
+        match key, assigned.get(value.id) if isinstance(value, ast.Name) else value:
+            case ast.Constant(value=str(label)), ast.Constant(value=str(text), lineno=line):
+                yield _Docstring(f"{name}.__test__.{label}", text, line)
+            case _:
+                note(f"{shown}:{value.lineno}: a test in __test__ is not written as text: left out.")
+
+
+def _usable(docstring: _Docstring, shown: str, note: Note) -> Iterator[doctest.Example]:
+    try:
+        examples = doctest.DocTestParser().get_examples(docstring.text, docstring.name)
+    except ValueError as error:  # an unknown option, a prompt without a space after it
+        note(f"{shown}:{docstring.line}: left out: {error}")
+        return
+    for example in examples:
+        if example.options.get(doctest.SKIP):
+            continue
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                ast.parse(example.source, mode="single")  # one statement, as at the prompt
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            line = docstring.line + example.lineno
+            note(f"{shown}:{line}: an example of {docstring.name} does not parse: left out: {error}")
+            continue
+        yield example
+
+
+def _session(examples: Iterable[doctest.Example]) -> tuple[str, str]:
+    """(code, expected)"""
+    sources: list[str] = []
+    wants = []
+    line = 1
+    for example in examples:
+        options = {_OPTION_NAMES[flag]: value for flag, value in example.options.items()}
+        wants.append({"line": line, "want": example.want, "exc_msg": example.exc_msg, "options": options})
+        sources.append(example.source)
+        line += example.source.count("\n") + 1
+    return "\n".join(sources), json.dumps(wants)
+
+
+def check(expected: str, outputs: Sequence[str]) -> list[str]:
+    """Names (``line 7``, the example's first line in the session) of the examples that did not give
+    what their docstring says, in order; empty if all did.
+
+    expected: a session's `Program.expected`. outputs: what each example wrote, in order, an
+    exception as its traceback, or as its last line alone. Fewer outputs than examples mean that the
+    session ended early: the rest have failed.
+
+    The judgement is that of `doctest.DocTestRunner` under each example's own options.
+
+    Raises:
+        ValueError: more outputs than examples.
+    """
+    wants = read_json(expected, "expected")
+    if len(outputs) > len(wants):
+        raise ValueError(f"{len(outputs)} outputs for {len(wants)} examples")
+    return [
+        f"line {want['line']}"
+        for want, output in zip_longest(wants, outputs)
+        if output is None or not _holds(want["want"], want["exc_msg"], want["options"], output)
+    ]
+
+
+def _holds(want: str, exc_msg: str | None, options: dict[str, bool], output: str) -> bool:
+    flags = sum(doctest.OPTIONFLAGS_BY_NAME[name] for name, value in options.items() if value)
+    compare = doctest.OutputChecker().check_output
+    if exc_msg is None:
+        return compare(want, output, flags)
+    message = _message(output)
+    if compare(exc_msg, message, flags):
+        return True
+    return bool(flags & doctest.IGNORE_EXCEPTION_DETAIL) and compare(
+        _exception_name(exc_msg), _exception_name(message), flags
+    )
+
+
+def _message(output: str) -> str:
+    """The exception's line and those after it, as `doctest` compares them; not what was written before."""
+    headers = list(_TRACEBACK.finditer(output))
+    if not headers:
+        return output
+    after = output[headers[-1].end() :]
+    message = re.search(r"^\w+.*", after, re.MULTILINE | re.DOTALL)
+    return message.group() if message else ""
+
+
+def _exception_name(message: str) -> str:
+    """``KeyError`` of ``package.KeyError: 'x'``."""
+    return re.split(r"[:\n]", message, maxsplit=1)[0].rpartition(".")[2]

@@ -1,0 +1,142 @@
+"""The user's own file: one call of a function in it, ``path/file.py::function`` with ``(3, seed=1)``,
+or the whole of it as a script.
+
+The code is the whole file; the file's folder is on the import path, and what else lies in it stands beside
+the program when it runs (`Program.path`). A file that imports relatively (``from . import x``) needs its
+package, which a program does not carry: it fails when it runs.
+"""
+
+import ast
+import hashlib
+import os
+from pathlib import Path
+
+from deskcheck.recording import InputError, Mode, Program
+from deskcheck.recording.program import FILES_BESIDE
+from deskcheck.sandbox.inside.readable_files import is_private
+from deskcheck.sources.sets.doctests import Note, has_doctests
+from deskcheck.sources.text.archive import MAIN
+from deskcheck.sources.text.arguments import argument_list
+from deskcheck.sources.text.python import absolute, check_entry, defined, modified, parse, read_python
+
+_LONGEST_ID = 120
+
+
+def function_in_file(file: str, entry: str, arguments: str | None, note: Note) -> Program:
+    """The call ``entry(arguments)``, where entry is a function of the file, or ``Class.method`` if
+    that is a static or a class method.
+
+    note: told where the program does not find what lies beside the file.
+
+    Raises:
+        InputError: the file does not parse, defines no such function, or the arguments are no
+            argument list.
+    """
+    path = Path(file)
+    if path.suffix != ".py" or not os.path.isfile(path):
+        why = "is not a .py file" if os.path.exists(path) else "no such file"
+        raise InputError(f"{file}::{entry}: {file}: {why}. Write it as path/file.py::function.")
+    code = read_python(path, file)
+    tree = parse(code, file)
+    check_entry(tree, entry, file)
+    if arguments is None:
+        raise InputError(
+            f"{file}::{entry} needs its arguments{_signature(tree, entry)}. "
+            "Give them as one word of text: '(3, seed=1)', or '()' for none."
+        )
+    arguments = argument_list(arguments, f"arguments of {file}::{entry}")
+    _note_what_is_not_found(path, note)
+    return Program(
+        id=short_id(f"{file}::{entry}{arguments}"),
+        code=code,
+        mode=Mode.CALL,
+        filename=path.name,
+        entry=entry,
+        arguments=arguments,
+        path=str(absolute(path).parent),
+        source=file,
+        date=modified(path),
+        extra={"file": str(absolute(path))},
+    )
+
+
+def script(file: str, note: Note) -> Program:
+    """The file, run from its first line to its last, as ``__main__`` and without arguments.
+
+    note: told where the file has doctests, which are another source, and where the program does not find
+    what lies beside it.
+
+    Raises:
+        InputError: the file does not parse.
+    """
+    path = Path(file)
+    code = read_python(path, file)
+    tree = parse(code, file)
+    if has_doctests(tree):
+        note(f"{file} is run as a script. For its doctests, write doctests:{file}")
+    _note_what_is_not_found(path, note)
+    return Program(
+        id=short_id(file),
+        code=code,
+        filename=path.name,
+        path=str(absolute(path).parent),
+        source=file,
+        date=modified(path),
+        extra={"file": str(absolute(path)), "script": True},
+    )
+
+
+def archived(file: str, modules: dict[str, str]) -> Program:
+    """The ``__main__.py`` of an archive of these modules, run as `script`; it imports the others.
+
+    Raises:
+        InputError: there is none, or it does not parse.
+    """
+    if MAIN not in modules:
+        raise InputError(f"{file}: is an archive without a file {MAIN}, so there is nothing to run.")
+    parse(modules[MAIN], f"{file}/{MAIN}")
+    path = str(absolute(Path(file)))
+    return Program(
+        id=short_id(file),
+        code=modules[MAIN],
+        filename=MAIN,
+        path=path,
+        source=file,
+        date=modified(Path(file)),
+        extra={"file": path, "script": True},
+    )
+
+
+def _note_what_is_not_found(path: Path, note: Note) -> None:
+    folder = absolute(path).parent
+    if not os.access(folder, os.R_OK):
+        return
+    with os.scandir(folder) as entries:
+        names = [entry.name for entry in entries]
+    secret = sorted(
+        name for name in names if is_private(name) and not name.startswith(".") and name != path.name
+    )
+    if secret:
+        shown = ", ".join(secret[:5]) + (", ..." if len(secret) > 5 else "")
+        note(f"{folder}: not given to the program, for their names look like secrets: {shown}")
+    if len(names) > FILES_BESIDE:
+        note(
+            f"{folder} holds more than {FILES_BESIDE} entries: the program finds none of them by a relative "
+            "path. If it reads files, put it with them into a folder of its own."
+        )
+
+
+def _signature(tree: ast.Module, entry: str) -> str:
+    found = defined(tree.body).get(entry)
+    if isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return f": it is defined as {entry}({ast.unparse(found.args)})"
+    return ""
+
+
+def short_id(identifier: str) -> str:
+    """Two calls of one function differ in their arguments alone, so an id tells those apart, however long."""
+    one_line = " ".join(identifier.split())
+    if len(one_line) <= _LONGEST_ID:
+        return one_line
+    digest = hashlib.sha256(identifier.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{one_line[:_LONGEST_ID]}...{digest[:8]}"

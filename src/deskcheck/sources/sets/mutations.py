@@ -1,0 +1,361 @@
+"""Wrong versions of programs: ``mutations:SOURCE``, ``mutations,each=5,seed=1:SOURCE``.
+
+A mutant is a program with one small mistake in it, of the kinds that people make. What it does is as true as
+what the original does, and traces of wrong programs are good data (Nye et al. 2021, arXiv:2112.00114). It is
+run with the same arguments. It parses, differs from the original and from its other mutants, and keeps the
+original's source, licence and `train_ok`.
+
+Not found out here: whether a mutant ever behaves otherwise than the original, and whether it ends; limits are
+the sandbox's. Programs in the manner of the interactive prompt (doctests) are passed over.
+"""
+
+import ast
+import hashlib
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+
+from deskcheck.recording import InputError, Mode, Program
+from deskcheck.recording.program import code_lines
+from deskcheck.sources.text.edits import Places, TextEdit, edited
+from deskcheck.sources.text.options import whole_number, with_options
+
+PREFIX = "mutations"
+_OPTIONS = {"each": "mutants of each text, 3 by default", "seed": "another number, other mutants"}
+
+_OPERATORS: dict[type[ast.operator], tuple[str, tuple[str, ...]]] = {
+    ast.Add: ("+", ("-", "*")),
+    ast.Sub: ("-", ("+",)),
+    ast.Mult: ("*", ("+", "//")),
+    ast.Div: ("/", ("*", "//")),
+    ast.FloorDiv: ("//", ("*", "%")),
+    ast.Mod: ("%", ("//", "*")),
+    ast.Pow: ("**", ("*",)),
+    ast.BitAnd: ("&", ("|",)),
+    ast.BitOr: ("|", ("&",)),
+    ast.BitXor: ("^", ("|",)),
+    ast.LShift: ("<<", (">>",)),
+    ast.RShift: (">>", ("<<",)),
+}
+_COMPARISONS: dict[type[ast.cmpop], tuple[str, tuple[str, ...]]] = {
+    ast.Lt: ("<", ("<=", ">")),
+    ast.LtE: ("<=", ("<", ">=")),
+    ast.Gt: (">", (">=", "<")),
+    ast.GtE: (">=", (">", "<=")),
+    ast.Eq: ("==", ("!=",)),
+    ast.NotEq: ("!=", ("==",)),
+    ast.Is: ("is", ("is not",)),
+    ast.IsNot: ("is not", ("is",)),
+    ast.In: ("in", ("not in",)),
+    ast.NotIn: ("not in", ("in",)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """A text with one mistake. kind: one of `KINDS`. line: where, from 1. before, after: what stood there and
+    what stands there now."""
+
+    code: str
+    kind: str
+    line: int
+    before: str
+    after: str
+
+
+def mutations(
+    source: str,
+    programs: Callable[[str], Iterator[Program]],
+    *,
+    note: Callable[[str], None],
+) -> Iterator[Program]:
+    """Mutants of the programs of another source. programs: what reads that. note: told what was passed over.
+
+    In `extra`, `mutation` says of which program it is one, its kind, its line, and what stood there before
+    and after.
+
+    Raises:
+        InputError: an option, or the other source, cannot be used.
+    """
+    head, colon, inner = source.partition(":")
+    _, options = with_options(head, _OPTIONS, source)
+    if not colon or not inner:
+        raise InputError(
+            f"{source}: names no programs. Write mutations:SOURCE, as mutations:examples/queue.py"
+        )
+    each = whole_number(options.get("each", "3"), "each", source, most=1000)
+    seed = whole_number(options.get("seed", "0"), "seed", source, least=0)
+    return _programs(programs(inner), each, seed, source, note)
+
+
+def _programs(
+    originals: Iterator[Program], each: int, seed: int, source: str, note: Callable[[str], None]
+) -> Iterator[Program]:
+    chosen: dict[str, list[Mutant]] = {}
+    passed_over = without = given = 0
+    for program in originals:
+        if program.mode is Mode.SESSION:
+            passed_over += 1
+            continue
+        digest = hashlib.sha256(program.code.encode("utf-8", "surrogatepass")).hexdigest()
+        if digest not in chosen:
+            if len(chosen) > 10_000:  # texts follow one another; what is long gone need not be kept
+                chosen.clear()
+            chosen[digest] = choose(mutants(program.code), each, random.Random(f"{seed}:{digest}"))
+        without += not chosen[digest]
+        for k, mutant in enumerate(chosen[digest]):
+            given += 1
+            about = {
+                "of": program.id,
+                "kind": mutant.kind,
+                "line": mutant.line,
+                "before": mutant.before,
+                "after": mutant.after,
+            }
+            yield replace(
+                program,
+                id=f"{program.id}~{k}",
+                code=mutant.code,
+                expected=None,
+                extra={**program.extra, "mutation": about},
+            )
+    if passed_over:
+        note(f"{source}: {passed_over} sessions of examples were passed over: they have no text to change")
+    if without:
+        note(f"{source}: {without} programs have nothing in them to get wrong")
+    if not given:
+        raise InputError(f"{source}: gives no mutants.")
+
+
+def choose(found: list[Mutant], each: int, numbers: random.Random) -> list[Mutant]:
+    """At most so many: one of every kind before a second of any, at random within a kind."""
+    by_kind: dict[str, list[tuple[float, int, Mutant]]] = {}
+    for k, mutant in enumerate(found):
+        by_kind.setdefault(mutant.kind, []).append((numbers.random(), k, mutant))
+    # By random() alone: its sequence is the same on every Python.
+    queues = [sorted(queue)[:each] for _, queue in sorted((numbers.random(), q) for q in by_kind.values())]
+    return [entry[2] for turn in zip_longest(*queues) for entry in turn if entry is not None][:each]
+
+
+def mutants(code: str) -> list[Mutant]:
+    """Every mutant of a text, in the order of the text; none of a text that does not parse."""
+    try:
+        places = Places(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    if not places.exact:
+        return []
+    original = ast.dump(places.tree)
+    seen = {code}
+    found = []
+    for kind, find in KINDS.items():
+        for line, edits in find(places):
+            text = edited(code, *edits)
+            if text in seen:
+                continue
+            seen.add(text)
+            if _differs(text, original):
+                first = min(edits, key=lambda edit: edit.start)
+                before = (
+                    code[first.start : first.end] if len(edits) == 1 else code_lines(code)[line - 1].strip()
+                )
+                after = first.text if len(edits) == 1 else code_lines(text)[line - 1].strip()
+                found.append(Mutant(text, kind, line, before, after))
+    return sorted(found, key=lambda mutant: mutant.line)
+
+
+def _differs(text: str, original: str) -> bool:
+    try:
+        tree = ast.parse(text)
+        compile(
+            tree, "<mutant>", "exec", dont_inherit=True
+        )  # `break` outside of a loop, which the parser allows
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return ast.dump(tree) != original
+
+
+_ONE_WAY = (ast.Sub, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
+_UNDIVIDED = (ast.Name, ast.Constant, ast.Subscript, ast.Call, ast.Attribute)
+"""Expressions that need no parentheses on either side of an operator."""
+
+_Found = Iterator[tuple[int, tuple[TextEdit, ...]]]
+
+
+def _operators(places: Places) -> _Found:
+    for node in ast.walk(places.tree):
+        if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+            old, news = _OPERATORS[type(node.op)]
+            for new in news:
+                edit = places.between(node.left, node.right, old, new)
+                if edit is not None and not _is_text(node):
+                    yield node.lineno, (edit,)
+        elif isinstance(node, ast.AugAssign) and type(node.op) in _OPERATORS and not _is_text(node.value):
+            old, news = _OPERATORS[type(node.op)]
+            for new in news:
+                edit = places.between(node.target, node.value, f"{old}=", f"{new}=")
+                if edit is not None:
+                    yield node.lineno, (edit,)
+        elif isinstance(node, ast.BoolOp):
+            old, new = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
+            for left, right in zip(node.values, node.values[1:], strict=False):
+                edit = places.between(left, right, old, new)
+                if edit is not None:
+                    yield left.lineno, (edit,)
+
+
+def _is_text(node: ast.expr) -> bool:
+    """Whether it plainly is a text or list, on which other operators than + would only raise TypeError."""
+    return any(
+        isinstance(part, (ast.JoinedStr, ast.List, ast.ListComp))
+        or (isinstance(part, ast.Constant) and isinstance(part.value, (str, bytes)))
+        for part in (node, *ast.iter_child_nodes(node))
+    )
+
+
+def _comparisons(places: Places) -> _Found:
+    for node in ast.walk(places.tree):
+        if isinstance(node, ast.Compare):
+            operands = [node.left, *node.comparators]
+            for op, left, right in zip(node.ops, operands, operands[1:], strict=False):
+                old, news = _COMPARISONS[type(op)]
+                for new in news:
+                    edit = places.between(left, right, old, new)
+                    if edit is not None:
+                        yield left.lineno, (edit,)
+
+
+def _constants(places: Places) -> _Found:
+    for node in ast.walk(places.tree):
+        if not isinstance(node, ast.Constant) or _is_docstring(places, node) or _in_pattern(places, node):
+            continue
+        value = node.value
+        if isinstance(value, bool):
+            yield node.lineno, (places.replace(node, str(not value)),)
+        elif isinstance(value, int) and abs(value) < 10**9:
+            for new in (value + 1, value - 1) if value > 0 else (1,):
+                yield node.lineno, (places.replace(node, str(new)),)
+        elif (
+            isinstance(value, str)
+            and 0 < len(value) <= 40
+            and not isinstance(places.parents[node], ast.JoinedStr)
+        ):
+            yield node.lineno, (places.replace(node, repr(value[:-1])),)
+
+
+def _in_pattern(places: Places, node: ast.AST) -> bool:
+    return any(isinstance(above, ast.pattern) for above in places.above(node))
+
+
+def _is_docstring(places: Places, node: ast.AST) -> bool:
+    return isinstance(places.parents[node], ast.Expr)
+
+
+def _off_by_one(places: Places) -> _Found:
+    """The ends of ranges, indices and slices, one further or one less."""
+    for node in ast.walk(places.tree):
+        ends: list[ast.expr] = []
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
+            ends = node.args[:2]
+        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+            ends = [end for end in (node.slice.lower, node.slice.upper) if end is not None]
+        elif isinstance(node, ast.Subscript) and isinstance(node.slice, (ast.BinOp, ast.Name)):
+            ends = [node.slice]
+        for end in ends:
+            if isinstance(
+                end, (ast.Starred, ast.Constant)
+            ):  # a constant's neighbours are mutants of their own
+                continue
+            text = places.text(end)
+            if (
+                isinstance(end, (ast.Name, ast.Call, ast.Subscript, ast.Attribute, ast.BinOp))
+                and "\n" not in text
+            ):
+                yield end.lineno, (places.replace(end, f"{text} + 1"),)
+                yield end.lineno, (places.replace(end, f"{text} - 1"),)
+
+
+def _swapped(places: Places) -> _Found:
+    """Arguments of a call, or operands of an operator that cares, the wrong way round."""
+    for node in ast.walk(places.tree):
+        if isinstance(node, ast.Call) and len(node.args) >= 2:
+            pair = node.args[0], node.args[1]
+            if any(isinstance(part, ast.Starred) for part in pair):
+                continue
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, _ONE_WAY):
+            pair = node.left, node.right
+            if not all(isinstance(part, _UNDIVIDED) for part in pair):
+                continue
+        else:
+            continue
+        first, second = (places.text(part) for part in pair)
+        yield node.lineno, (places.replace(pair[0], second), places.replace(pair[1], first))
+
+
+def _dropped(places: Places) -> _Found:
+    """A statement that was forgotten."""
+    simple = (ast.Assign, ast.AugAssign, ast.Expr, ast.Return, ast.Break, ast.Continue, ast.Delete, ast.Raise)
+    for node in ast.walk(places.tree):
+        if not isinstance(node, simple) or isinstance(places.parents[node], (ast.Module, ast.ClassDef)):
+            continue
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            continue
+        start, end = places.start(node), places.end(node)
+        line_start = places.code.rfind("\n", 0, start) + 1
+        line_end = places.code.find("\n", end)
+        line_end = len(places.code) if line_end < 0 else line_end
+        alone = not places.code[line_start:start].strip() and not places.code[end:line_end].strip()
+        siblings = _siblings(places, node)
+        if alone and len(siblings) > 1:
+            yield node.lineno, (TextEdit(line_start, min(line_end + 1, len(places.code)), ""),)
+        else:
+            yield node.lineno, (TextEdit(start, end, "pass"),)
+
+
+def _siblings(places: Places, node: ast.stmt) -> list[ast.stmt]:
+    for _, value in ast.iter_fields(places.parents[node]):
+        if isinstance(value, list) and node in value:
+            return [part for part in value if isinstance(part, ast.stmt)]
+    return []
+
+
+def _conditions(places: Places) -> _Found:
+    """A condition the other way round."""
+    for node in ast.walk(places.tree):
+        if isinstance(node, (ast.If, ast.IfExp, ast.While)):
+            test = node.test
+            if isinstance(test, ast.Constant):
+                continue
+            if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+                yield test.lineno, (places.replace(test, places.text(test.operand)),)
+            elif not isinstance(test, (ast.Compare, ast.NamedExpr)):  # those have mutants that say the same
+                yield test.lineno, (places.replace(test, f"not ({places.text(test)})"),)
+
+
+def _variables(places: Places) -> _Found:
+    """Another variable of the same function."""
+    for function in places.functions():
+        names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
+        names += [
+            n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        ]
+        known = list(dict.fromkeys(names))
+        for node in ast.walk(function):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in known:
+                at = known.index(node.id)
+                for other in sorted({known[at - 1], known[(at + 1) % len(known)]} - {node.id}):
+                    yield node.lineno, (places.replace(node, other),)
+
+
+KINDS: dict[str, Callable[[Places], _Found]] = {
+    "operator": _operators,
+    "comparison": _comparisons,
+    "constant": _constants,
+    "off_by_one": _off_by_one,
+    "swapped": _swapped,
+    "dropped": _dropped,
+    "condition": _conditions,
+    "variable": _variables,
+}
+"""Kind of mistake -> where in a text it can be made."""

@@ -1,0 +1,261 @@
+"""Sets of execution prediction that are not shipped or fetched: the user has a copy, in the published form.
+
+LiveCodeBench's code execution, CRUXEval-X's Python rows, REval (`reval`), CoCoNUT's HumanEval traces, SURGE's
+Python programs. The forms are those that the loading, writing or scoring code in the set's own repository
+reads or writes (docs/reference/published-sets.md).
+
+Where a row holds an answer, it is the program's `expected` or stands in its `extra`: ``published_lines`` (the
+lines that run, in order) and ``published_output`` (what is printed). `deskcheck runs check` compares it with
+what was recorded.
+"""
+
+import ast
+import itertools
+import re
+import symtable
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from deskcheck.recording import InputError, Mode
+from deskcheck.sources.sets.reval import REVAL
+from deskcheck.sources.sets.sets import PublishedSet, ToPrograms
+from deskcheck.sources.text.arguments import argument_list, parenthesised
+from deskcheck.sources.text.python import quiet_parse
+from deskcheck.sources.text.rows import Row
+
+HOLE = "????"
+"""What stands in CRUXEval-X's checks where the answer belongs."""
+
+# -- LiveCodeBench ---------------------------------------------------------------------------------------
+
+_FROM = {
+    "itertools": "accumulate chain combinations count permutations product groupby islice repeat zip_longest "
+    "cycle",
+    "copy": "deepcopy",
+    "string": "ascii_lowercase",
+    "math": "floor log log2 log10 sqrt comb gcd ceil inf isqrt prod",
+    "collections": "defaultdict deque Counter OrderedDict",
+    "bisect": "bisect_left bisect_right insort",
+    "heapq": "heappush heappop heapify merge",
+    "functools": "reduce cache lru_cache partial",
+    "random": "randrange shuffle",
+    "operator": "itemgetter sub iand",
+    "os.path": "commonprefix",
+    "typing": "List Tuple Dict Set Optional Union Any Callable Iterable Iterator Generator",
+}
+_MODULES = "copy string math collections bisect heapq functools random itertools operator re sys"
+LIVECODEBENCH_NAMES: Mapping[str, str] = {
+    **{name: f"from {module} import {name}" for module, names in _FROM.items() for name in names.split()},
+    **{name: f"import {name}" for name in _MODULES.split()},
+    "re_search": "from re import search as re_search",
+    "np": "import numpy as np",
+    "pd": "import pandas as pd",
+}
+"""Name -> the statement that gives it: what the set's own check imports before the code of every row. Where
+it imports a name twice, the later one stands: ``bisect`` is the module."""
+
+
+def _livecodebench(row: Row, place: str) -> Iterator[dict[str, Any]]:
+    yield {
+        "id": row["id"],
+        "code": with_imports(row["code"], f"{place}: 'code'"),
+        "mode": Mode.CALL,
+        "entry": row["function_name"],
+        "arguments": _arguments_of_call(row["input"], row["function_name"], f"{place}: 'input'"),
+        "expected": row["output"],
+        "extra": {"question_id": row["question_id"]},
+    }
+
+
+def with_imports(code: str, place: str) -> str:
+    """The code below imports of the names that it uses and does not bind, as far as the set gives them.
+
+    Raises InputError where the code is no Python.
+    """
+    try:
+        table = symtable.symtable(code, "<code>", "exec")
+    except (SyntaxError, ValueError) as error:
+        raise InputError(f"{place}: is not Python: {error}") from error
+    own = {
+        symbol.get_name() for symbol in table.get_symbols() if symbol.is_assigned() or symbol.is_imported()
+    }
+    found, todo = set[str](), [table]
+    while todo:
+        inner = todo.pop()
+        found |= {one.get_name() for one in inner.get_symbols() if one.is_referenced() and one.is_global()}
+        if inner is table:
+            found |= {one.get_name() for one in inner.get_symbols() if one.is_referenced()}
+        todo += inner.get_children()
+    imports = [line for name, line in LIVECODEBENCH_NAMES.items() if name in found - own]
+    return "".join(f"{line}\n" for line in imports) + ("\n" if imports else "") + code
+
+
+def _arguments_of_call(text: str, function: str, place: str) -> str:
+    """The argument list of a call of a function, as it stands in a text that is that call."""
+    text = text.strip()
+    try:
+        node = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError) as error:
+        raise InputError(f"{place}: is no call of {function}: {error}") from error
+    if not isinstance(node, ast.Call) or ast.unparse(node.func) != function:
+        raise InputError(f"{place}: is no call of {function}: {text:.80}")
+    return text.removeprefix(ast.get_source_segment(text, node.func) or "").strip()
+
+
+# -- CRUXEval-X ------------------------------------------------------------------------------------------
+
+_CHECK = "def check(candidate):"
+_MARK = "published_hole_"
+
+
+def _cruxeval_x(row: Row, place: str) -> Iterator[dict[str, Any]]:
+    code, found, check = row["code"].partition(_CHECK)
+    if not found:
+        raise InputError(
+            f"{place}: 'code' has no {_CHECK!r}: it is no Python row. Of CRUXEval-X only py.jsonl is read."
+        )
+    arguments, expected = _asserted(f"{_CHECK}{check}", f"{place}: 'code'")
+    for field, hole in (("input_reasoning", (HOLE, expected)), ("output_reasoning", (arguments, HOLE))):
+        if _asserted(row[field], f"{place}: {field!r}") != hole:
+            raise InputError(f"{place}: {field!r} is not the check in 'code' with {HOLE} in one place.")
+    yield {
+        "id": f"cruxeval_x_{row['id']}",
+        "code": code.rstrip() + "\n",
+        "mode": Mode.CALL,
+        "entry": "f",
+        "arguments": parenthesised(arguments, f"{place}: 'code'"),
+        "expected": expected,
+    }
+
+
+def _asserted(check: str, place: str) -> tuple[str, str]:
+    """What stands between the parentheses of ``candidate(...)``, and behind ``==``, in the assert of a
+    check."""
+    text = check.replace(HOLE, _MARK)
+    try:
+        tree = quiet_parse(text)
+    except (SyntaxError, ValueError) as error:
+        raise InputError(f"{place}: the check is not Python: {error}") from error
+    tests = [node.test for node in ast.walk(tree) if isinstance(node, ast.Assert)]
+    if len(tests) == 1 and isinstance(test := tests[0], ast.Compare) and isinstance(test.ops[0], ast.Eq):
+        call = test.left
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "candidate":
+            sides = ast.get_source_segment(text, call), ast.get_source_segment(text, test.comparators[0])
+            left, right = (part.replace(_MARK, HOLE) for part in map(str, sides))
+            return left.removeprefix("candidate").strip()[1:-1], right
+    raise InputError(f"{place}: the check is not one assert candidate(...) == ...")
+
+
+# -- CoCoNUT ---------------------------------------------------------------------------------------------
+
+
+def published_lines(row: Row, place: str) -> list[int]:
+    """The lines of a row of CoCoNUT: in its CSV file the text of a list."""
+    text = row["ExecutedLines"]
+    if not re.fullmatch(r"\[\s*(?:\d{1,9}\s*(?:,\s*\d{1,9}\s*)*)?\]", text):
+        raise InputError(f"{place}: 'ExecutedLines' is no list of line numbers: {text:.80}")
+    return [int(number) for number in re.findall(r"\d+", text)]
+
+
+def _coconut(path: Path, shown: str) -> ToPrograms:
+    numbers = itertools.count(1)  # the set holds some calls twice
+
+    def to_programs(row: Row, place: str) -> Iterator[dict[str, Any]]:
+        yield {
+            "id": f"coconut_{next(numbers)}",
+            "code": row["Code_Indices"],
+            "mode": Mode.CALL,
+            "entry": row["Name"],
+            "arguments": argument_list(row["FunctionCall"], f"{place}: 'FunctionCall'"),
+            "extra": {"task_id": row["HumanEval_ID"], "published_lines": published_lines(row, place)},
+        }
+
+    return to_programs
+
+
+# -- SURGE -----------------------------------------------------------------------------------------------
+
+EXACT_CATEGORIES = (1, 2)
+"""The categories of SURGE whose answers its own code compares for equality."""
+
+
+def surge_category(row: Row, place: str) -> int:
+    """The category of a row. In some of the set's files the key is misspelt; its own code mends it, too."""
+    category = row.get("custom_category", row.get("custom_categoey"))
+    if type(category) is not int:
+        raise InputError(f"{place}: 'custom_category' is {category!r:.40}, not a whole number.")
+    return category
+
+
+def _surge(path: Path, shown: str) -> ToPrograms:
+    numbers = itertools.count(1)
+
+    def to_programs(row: Row, place: str) -> Iterator[dict[str, Any]]:
+        number, category = next(numbers), surge_category(row, place)
+        if category not in EXACT_CATEGORIES:
+            raise InputError(
+                f"{place}: 'custom_category' is {category}: of SURGE only categories 1 and 2 are read."
+            )
+        if row["custom_features"].get("language") == "Python":
+            yield {
+                "id": f"surge_{path.name.partition('.')[0]}_{number}",
+                "code": row["question"],
+                "mode": Mode.MODULE,
+                "extra": {"published_output": row["gt"]},
+            }
+
+    return to_programs
+
+
+PREDICTED: Mapping[str, PublishedSet] = {
+    "livecodebench": PublishedSet(
+        title="LiveCodeBench's code execution",
+        home="https://huggingface.co/datasets/livecodebench/execution-v2",
+        licence=None,
+        date="2024-03-12",  # arXiv:2403.07974; the set's repository is as old
+        required={
+            "id": str,
+            "question_id": str,
+            "function_name": str,
+            "code": str,
+            "input": str,
+            "output": str,
+        },
+        to_programs=_livecodebench,
+        by_equality=True,  # the set's check is assert OUTPUT == ANSWER
+    ),
+    "cruxeval_x": PublishedSet(
+        title="CRUXEval-X",
+        home="https://github.com/CRUXEVAL-X/cruxeval-x",
+        licence=None,
+        date="2024-08-25",  # the set's repository
+        required={"id": int, "code": str, "input_reasoning": str, "output_reasoning": str},
+        to_programs=_cruxeval_x,
+        by_equality=True,  # the set runs assert candidate(...) == ...
+    ),
+    "reval": REVAL,
+    "coconut": PublishedSet(
+        title="CoCoNUT's HumanEval traces",
+        home="https://github.com/ClaasBeger/StructuralCodeUnderstanding",
+        licence=None,
+        date="2024-10-03",  # the set's repository
+        required={
+            "HumanEval_ID": str,
+            "Name": str,
+            "FunctionCall": str,
+            "ExecutedLines": str,
+            "Code_Indices": str,
+        },
+        reader=_coconut,
+    ),
+    "surge": PublishedSet(
+        title="SURGE",
+        home="https://github.com/Imbernoulli/SURGE",
+        licence=None,
+        date="2025-02-16",  # the set's repository
+        required={"custom_features": dict, "question": str, "gt": str},
+        reader=_surge,
+    ),
+}
+"""Name -> the set."""

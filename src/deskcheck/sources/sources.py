@@ -1,0 +1,225 @@
+"""What a user may name as a source of programs, and which reader it goes to."""
+
+import difflib
+import logging
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from deskcheck.extensions import Registry
+from deskcheck.recording import InputError, Program
+from deskcheck.sources.families.families import FAMILIES, families
+from deskcheck.sources.families.families import PREFIX as FAMILY
+from deskcheck.sources.generated import PREFIX as GENERATED
+from deskcheck.sources.generated import generated
+from deskcheck.sources.inputs.source import PREFIX as INPUTS
+from deskcheck.sources.inputs.source import inputs
+from deskcheck.sources.sets.doctests import doctests_in_file, doctests_in_folder, doctests_in_module
+from deskcheck.sources.sets.files import archived, function_in_file, script
+from deskcheck.sources.sets.functions import functions_in_rows
+from deskcheck.sources.sets.mutations import PREFIX as MUTATIONS
+from deskcheck.sources.sets.mutations import mutations
+from deskcheck.sources.sets.published import PUBLISHED, published_set
+from deskcheck.sources.text.archive import modules_in_archive
+from deskcheck.sources.text.modules import is_module_name
+from deskcheck.sources.text.rows import Refuse
+
+_log = logging.getLogger(__name__)
+
+SOURCES: Mapping[str, str] = {
+    "FILE.py::FUNCTION": "one call, with its arguments beside it: sort.py::bubble '([3, 1], reverse=True)'",
+    "FILE.py": "a script, run from its first line to its last as `python FILE.py` runs it",
+    "FILE.pyz": "the `__main__.py` of a zip archive, run as `python FILE.pyz` runs it",
+    "doctests:FILE.py": "the doctests of a file",
+    "FOLDER": "the doctests of every .py file in a folder; also doctests:FOLDER",
+    "MODULE": "the doctests of an importable module: heapq, json.decoder; also doctests:MODULE",
+    "FILE.jsonl": 'functions with inputs, one a row: {"code": ..., "entry": "f", "inputs": ["(3, 4)"]}',
+    **{
+        f"{name}[:PATH]": f"the set {known.title}: a file of it, or fetched once"
+        for name, known in PUBLISHED.items()
+        if known.hub is not None
+    },
+    **{
+        f"{name}:PATH": f"the set {known.title}: your copy of it"
+        for name, known in PUBLISHED.items()
+        if known.hub is None
+    },
+    "pytest:PATH": "calls that the tests of a project make of its own functions",
+    "inputs[,OPTION=...]:FILE.py": "functions, with inputs that are looked for: inputs:app.py::parse; all of "
+    "a FOLDER, or of an importable MODULE or package: inputs:textwrap",
+    "mutations[,OPTION=...]:SOURCE": "another source's programs, a mistake in each: mutations,each=5:mbpp",
+    "generated:COUNT[,OPTION=...]": "small programs that nobody wrote: generated:1000,difficulty=3 (of 10)",
+    "family:NAME[,OPTION=...]": f"long executions: family:collatz,inputs=30; {', '.join(FAMILIES)}, or all",
+}
+"""Form of a source -> one line of help."""
+
+_DOCTESTS = "doctests:"
+TESTS = "pytest:"
+"""What begins a source that `deskcheck.recorder.suite` records."""
+_MADE = ("doctests", "family", "generated", "inputs", "mutations", "notebooks", "pytest")
+"""Words before a colon that name no set."""
+
+
+Note = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A source that another package brings: ``NAME:REST``. about: what it has, in a line. read: from the rest
+    and a function that is told what was left out to programs; raises InputError for what it cannot read."""
+
+    name: str
+    about: str
+    read: Callable[[str, Note], Iterator[Program]]
+
+
+OTHERS: Registry[Source] = Registry("sources", Source, [])
+"""Sources of other packages."""
+
+
+def source(name: str, *, about: str) -> Callable[[Callable[[str, Note], Iterator[Program]]], Source]:
+    """Make a source, ``NAME:REST``, of a function that reads it.
+
+        @source("cells", about="the cells of a text file")
+        def cells(rest, note):
+            for number, code in enumerate(Path(rest).read_text().split("# %%")):
+                yield Program(id=f"cell-{number}", code=code)
+
+    Raises InputError for a name that deskcheck uses itself.
+    """
+    if name in (*PUBLISHED, *_MADE, "history", "june"):
+        raise InputError(f"sources: {name!r} is one of deskcheck's own: choose another name.")
+    return lambda read: OTHERS.register(Source(name, about, read))
+
+
+def programs(
+    source: str,
+    arguments: str | None = None,
+    *,
+    note: Callable[[str], None] = _log.warning,
+    propose: Callable[[str], str] | None = None,
+    refuse: Refuse | None = None,
+) -> Iterator[Program]:
+    """The programs of a source, which is one of the forms in `SOURCES`.
+
+    A published set's name means the set, anything else that exists as a file or folder means that,
+    and what is left is a module; ``./mbpp`` is the way to a folder that has such a name. A .py file is
+    a script; ``doctests:`` before it means its doctests. `arguments`
+    belong to ``FILE.py::FUNCTION`` and to nothing else. `note` is told, a sentence at a time, what
+    was left out or passed over. `refuse` is told of each row of a data file that cannot be used;
+    without it the first of them is an error. `propose` is asked for inputs where they are looked for
+    (`find_inputs`).
+
+    What can be checked beforehand is, before this returns; rows of a data file are checked when they
+    are reached, so whatever comes before a bad one has been given out.
+
+    Raises:
+        InputError: the source cannot be used; says why, and what to write instead.
+        MissingExtra: a set must be fetched and huggingface_hub is not installed.
+    """
+    if re.match(rf"{INPUTS}[:,]", source):
+        return inputs(
+            source,
+            lambda inner: programs(inner, arguments, note=note, refuse=refuse),
+            is_set=PUBLISHED.__contains__,
+            note=note,
+            propose=propose,
+        )
+    if re.match(rf"{MUTATIONS}[:,]", source):
+        return mutations(
+            source, lambda inner: programs(inner, arguments, note=note, refuse=refuse), note=note
+        )
+    if "::" in source and not source.startswith(TESTS):
+        file, _, entry = source.rpartition("::")
+        return iter([function_in_file(file, entry, arguments, note)])
+    if arguments is not None:
+        raise InputError(f"{source}: takes no arguments ({arguments}); only FILE.py::FUNCTION does.")
+    if source.startswith(TESTS):
+        raise InputError(
+            f"{source}: is recorded by itself, while the tests run (`deskcheck record {source}`)."
+        )
+    if source.startswith(_DOCTESTS):
+        return _doctests(source.removeprefix(_DOCTESTS), note)
+    if source.startswith(FAMILY):
+        return families(source)
+    if source.startswith(GENERATED):
+        return generated(source)
+    path = Path(source)
+    if source in PUBLISHED:
+        if os.path.exists(path):
+            note(f"{source} is read as the published set; write ./{source} for what has that name here.")
+        return published_set(source, note=note, refuse=refuse)
+    scheme, colon, rest = source.partition(":")
+    if colon and scheme in PUBLISHED:
+        return published_set(scheme, rest, note=note, refuse=refuse)
+    if colon and scheme not in _MADE and scheme in OTHERS:
+        return OTHERS[scheme].read(rest, note)
+    if source and os.path.exists(path):  # not Path.exists, which raises for a name that is too long
+        return _in_path(source, path, note, refuse)
+    if colon and re.fullmatch(r"[\w+-]+", scheme):
+        close = _close(scheme, [*PUBLISHED, *_MADE, *OTHERS])
+        raise InputError(f"{source}: no source is called {scheme!r}.{close} Write one of\n{_forms()}")
+    if _names_module(source):
+        forms = [form.replace("[,OPTION=...]", "") for form in SOURCES if ":" in form]
+        return iter(doctests_in_module(source, [*PUBLISHED, *forms, *_names_near(path)], note))
+    _refuse_missing(source)
+    raise InputError(f"{source!r} names no source of programs. Write one of\n{_forms()}")
+
+
+def _forms() -> str:
+    lines = {**SOURCES, **{f"{name}:REST": other.about for name, other in OTHERS.items()}}
+    return "\n".join(f"    {form:18} {help_}" for form, help_ in lines.items())
+
+
+def _doctests(source: str, note: Callable[[str], None]) -> Iterator[Program]:
+    path = Path(source)
+    if source and os.path.isdir(path):
+        return doctests_in_folder(source, note)
+    if source and os.path.exists(path):
+        if path.suffix == ".py":
+            return iter(doctests_in_file(source, note))
+        raise InputError(f"{source}: is not a .py file, so it has no doctests that can be run.")
+    if _names_module(source):
+        return iter(doctests_in_module(source, _names_near(path), note))
+    _refuse_missing(source)
+    raise InputError(f"{_DOCTESTS}{source}: write doctests:FILE.py, doctests:FOLDER or doctests:MODULE.")
+
+
+def _names_module(source: str) -> bool:
+    return is_module_name(source) and Path(source).suffix not in (".py", ".jsonl", ".json", ".parquet")
+
+
+def _refuse_missing(source: str) -> None:
+    path = Path(source)
+    if path.suffix or "/" in source:
+        raise InputError(f"{source}: no such file or folder.{_close(source, _names_near(path))}")
+
+
+def _in_path(
+    source: str, path: Path, note: Callable[[str], None], refuse: Refuse | None
+) -> Iterator[Program]:
+    if path.is_dir():
+        return doctests_in_folder(source, note)
+    if path.suffix == ".py":
+        return iter([script(source, note)])
+    if path.name.endswith((".jsonl", ".jsonl.gz")):
+        return functions_in_rows(source, refuse)
+    if path.is_file() and (modules := modules_in_archive(path)) is not None:
+        return iter([archived(source, modules)])
+    raise InputError(
+        f"{source}: is read neither as Python (.py) nor as functions with inputs (.jsonl, .jsonl.gz). "
+        f"A file of a published set is named with it, as cruxeval:{source}"
+    )
+
+
+def _names_near(path: Path) -> list[str]:
+    """What stands in the folder that the path points into, written as the user would write it."""
+    folder = path.parent
+    return [str(entry) for entry in folder.iterdir()] if os.path.isdir(folder) else []
+
+
+def _close(text: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(text, sorted(known), n=3, cutoff=0.7)
+    return f" Did you mean {' or '.join(close)}?" if close else ""

@@ -1,0 +1,172 @@
+"""Importable modules: where their source stands, and whose it is. Nothing is imported to find out.
+
+`importlib.util.find_spec("a.b")` imports ``a``; here each package is searched by its folders instead.
+"""
+
+import difflib
+import importlib.metadata
+import platform
+import re
+import sysconfig
+from dataclasses import dataclass, field
+from importlib.machinery import PathFinder
+from importlib.util import find_spec
+from pathlib import Path
+from sys import stdlib_module_names
+from typing import Any
+
+from deskcheck.recording import InputError
+from deskcheck.sources.text.python import absolute, modified
+
+_IDENTIFIERS = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Whose a source file is, in the words of `Program`; `path` is None where it is importable anyway."""
+
+    source: str
+    licence: str | None = None
+    train_ok: bool = False
+    date: str | None = None
+    path: str | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+def is_module_name(text: str) -> bool:
+    return _IDENTIFIERS.fullmatch(text) is not None
+
+
+def find_source(module: str, near: list[str]) -> Path:
+    """Source file of an importable module; `near` are other words that the user may have meant.
+
+    Raises:
+        InputError: there is no such module, or it has no Python source.
+    """
+    parts = module.split(".")
+    locations: list[str] | None = None
+    origin: str | None = None
+    for depth in range(1, len(parts) + 1):
+        name = ".".join(parts[:depth])
+        # The path first: a module frozen into the interpreter has a file there too, which its own spec hides.
+        spec = PathFinder.find_spec(name, locations)
+        if spec is None and depth == 1:
+            spec = _spec_by_other_finders(name)
+        if spec is None:
+            raise InputError(_missing(module, name, locations, near))
+        origin = spec.origin
+        locations = list(spec.submodule_search_locations or [])
+        if depth < len(parts) and not locations:
+            raise InputError(f"{module}: {name} is a module, not a package: it has no {parts[depth]}.")
+    if origin is None or not origin.endswith(".py"):
+        kind = "a folder without __init__.py" if locations else f"compiled ({origin})"
+        raise InputError(f"{module}: is {kind}: there is no Python source to read.")
+    return Path(origin)
+
+
+def _spec_by_other_finders(name: str) -> Any:
+    """Built-in modules, and those of editable installs, which bring a finder of their own."""
+    try:
+        return find_spec(name)
+    except (ImportError, ValueError):  # ValueError: a module like __main__, which has no spec
+        return None
+
+
+def _missing(module: str, name: str, locations: list[str] | None, near: list[str]) -> str:
+    if locations is None:
+        known = {*stdlib_module_names, *near}
+    else:  # inside a package that was found
+        package = name.rpartition(".")[0]
+        found = (entry for folder in locations if Path(folder).is_dir() for entry in Path(folder).iterdir())
+        known = {f"{package}.{entry.stem}" for entry in found if entry.suffix == ".py" or entry.is_dir()}
+    close = difflib.get_close_matches(name, sorted(known), n=3, cutoff=0.7)
+    hint = f"Did you mean {' or '.join(close)}?" if close else "Is it installed where deskcheck is?"
+    return f"{module}: there is no module {name} to import, and no file or folder of that name. {hint}"
+
+
+def import_name(file: Path) -> tuple[str, Path]:
+    """(module name, folder to put on the import path); a package is told by its ``__init__.py``."""
+    file = absolute(file)
+    parts = [] if file.stem == "__init__" else [file.stem]
+    folder = file.parent
+    while (folder / "__init__.py").is_file() and folder.parent != folder:
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    return ".".join(parts), folder
+
+
+def origin_of_file(file: Path, shown: str, root: Path) -> Origin:
+    """The user's own file: no licence is known, so nothing may be trained on it."""
+    return Origin(source=shown, date=modified(file), path=str(root), extra={"file": str(absolute(file))})
+
+
+def origin_of_module(module: str, file: Path) -> Origin:
+    """The standard library's, an installed distribution's, or the user's own."""
+    resolved = file.resolve()
+    if {"site-packages", "dist-packages"} & set(resolved.parts):
+        return _origin_of_installed(module, resolved)
+    library = Path(sysconfig.get_path("stdlib")).resolve()
+    if resolved.is_relative_to(library):
+        version = platform.python_version()
+        place = resolved.relative_to(library).as_posix()
+        return Origin(
+            source=f"{platform.python_implementation()} {version}: Lib/{place}",
+            licence="PSF-2.0",
+            train_ok=True,
+            extra={"version": version},
+        )
+    depth = module.count(".") + (resolved.name == "__init__.py")
+    return origin_of_file(resolved, str(file), resolved.parents[depth])
+
+
+def _origin_of_installed(module: str, file: Path) -> Origin:
+    for name in importlib.metadata.packages_distributions().get(module.partition(".")[0], []):
+        distribution = importlib.metadata.distribution(name)
+        for listed in distribution.files or []:
+            if Path(str(listed.locate())).resolve() == file:
+                licence, permissive = stated_licence(distribution.metadata)
+                return Origin(
+                    source=f"{name} {distribution.version}: {listed.as_posix()}",
+                    licence=licence,
+                    train_ok=permissive,
+                    extra={"distribution": name, "version": distribution.version},
+                )
+    return Origin(source=str(file))
+
+
+_NOISE = {"the", "license", "licence", "version", "v", "software", "new", "modified", "revised", "simplified"}
+_PERMISSIVE = [
+    set(words.split())
+    for words in (
+        *("mit", "mit 0", "bsd", "bsd 2 clause", "bsd 3 clause", "0 bsd", "apache", "apache 2", "apache 2.0"),
+        *("psf", "psf 2.0", "psfl", "python foundation", "python 2.0", "python 2.0.1", "isc", "isc iscl"),
+    )
+]
+
+
+def stated_licence(metadata: importlib.metadata.PackageMetadata) -> tuple[str | None, bool]:
+    """(licence in the distribution's own words, whether every licence in it is a permissive one we know).
+
+    In this order: ``License-Expression`` (PEP 639), ``License`` if it is a name and not the whole
+    text, the classifiers. Permissive are MIT, BSD, Apache, PSF and ISC.
+    """
+    expression = _first(metadata, "License-Expression")
+    if expression:
+        return expression, _permissive(expression)
+    name = _first(metadata, "License")
+    if name and name.lower() != "unknown" and "\n" not in name and len(name) <= 80:
+        return name, _permissive(name)
+    classifiers = [line for line in metadata.get_all("Classifier") or [] if line.startswith("License ::")]
+    names = " AND ".join(line.rpartition("::")[2].strip() for line in classifiers)
+    return (names, _permissive(names)) if names else (None, False)
+
+
+def _first(metadata: importlib.metadata.PackageMetadata, name: str) -> str:
+    return next(iter(metadata.get_all(name) or []), "").strip()
+
+
+def _permissive(licences: str) -> bool:
+    return all(
+        set(re.findall(r"[a-z]+|\d+(?:\.\d+)*", licence.lower())) - _NOISE in _PERMISSIVE
+        for licence in re.split(r"\s+(?:AND|OR)\s+", licences)
+    )

@@ -1,0 +1,87 @@
+"""What a call's arguments lead to that their text does not show: functions and classes of Python, and
+objects with a state that cannot be seen."""
+
+import functools
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
+
+from deskcheck.tracer.callables.texts import (
+    ATOMS,
+    Code,
+    hides_state,
+    is_class,
+    is_of_the_library,
+    module_name,
+)
+from deskcheck.tracer.snapshot import bases_of, fields_of, names_of
+
+_MOST_OBJECTS = 300
+"""Looked at in search of code."""
+_CONTAINERS = (list, tuple, set, frozenset)
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """code: functions and classes in the order in which they are found, those of objects among them, but for
+    classes of the standard library. hides: whether an object has a state that is not shown."""
+
+    code: tuple[Code, ...]
+    hides: bool
+
+
+def reached_from(values: Iterable[Any]) -> Reached:
+    """What some values lead to."""
+    found: dict[int, Code] = {}
+    hides = False
+    seen: set[int] = set()
+    todo = [*values][::-1]
+    while todo and len(seen) < _MOST_OBJECTS:
+        value = todo.pop()
+        kind = type(value)
+        if id(value) in seen or kind in ATOMS:
+            continue
+        seen.add(id(value))
+        if kind is FunctionType:
+            found[id(value)] = value
+        elif is_class(kind):
+            if not is_of_the_library(module_name(value)):
+                found[id(value)] = value
+        elif kind is MethodType:
+            todo += [value.__self__, *([] if _is_of_its_class(value) else [value.__func__])]
+        elif kind is functools.partial:
+            todo += [value.keywords, value.args, value.func]
+        elif kind is not ModuleType and kind is not functools._lru_cache_wrapper:
+            todo += _inside(value, kind)[::-1]
+            if not is_of_the_library(module_name(kind)):
+                todo.append(kind)
+                hides = hides or hides_state(kind)
+    return Reached(tuple(found.values()), hides)
+
+
+def _inside(value: Any, kind: type) -> list[Any]:
+    """What a container holds, of whichever class it is, and the attributes of an object."""
+    bases = bases_of(kind)
+    inside: list[Any] = []
+    for base in bases:
+        if base in _CONTAINERS:
+            inside += itertools.islice(base.__iter__(value), _MOST_OBJECTS)
+        elif base is dict:
+            pairs = itertools.islice(dict.items(value), _MOST_OBJECTS)
+            inside += [part for pair in pairs for part in pair]
+    return inside if kind in (*_CONTAINERS, dict) else [*inside, *fields_of(value, bases).values()]
+
+
+def _is_of_its_class(method: MethodType) -> bool:
+    """Whether the class of the object has this function under its name: then its text shows it."""
+    owner, function = method.__self__, method.__func__
+    if type(function) is not FunctionType:
+        return True
+    kind = owner if is_class(type(owner)) else type(owner)
+    for base in bases_of(kind):
+        if function.__name__ in names_of(base):
+            held = names_of(base)[function.__name__]
+            return held is function or getattr(held, "__func__", None) is function
+    return False

@@ -1,0 +1,403 @@
+"""The text of functions and classes that stand among a call's arguments: all that a reader needs, or none.
+
+A function is its definition, with what it closes over and the globals that it reads below it. A class is its
+definition, with those of its methods; attributes whose value the text does not give stand below, too. What
+these use is told as well. Nothing of the program's is run.
+
+Not covered: metaclasses and decorators that are not the standard library's, descriptors of the program's
+own, whatever a class was given after it was defined but plain data, functions that read what may change.
+"""
+
+import ast
+import builtins
+import dis
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    ModuleType,
+)
+from typing import Any
+
+from deskcheck.tracer.callables.source import class_of, function_of, text_of
+from deskcheck.tracer.snapshot import exact, module_of, names_of, qualified_name
+
+MOST_TEXTS = 12
+"""Of one call, with those that are used by others."""
+MOST_LINES = 120
+"""Of all of them."""
+MOST_CHARS = 6_000
+_NOTE_CHARS = 80
+_DATA_CHARS = 200
+
+Code = FunctionType | type
+
+ATOMS = (int, float, complex, str, bytes, bool, type(None))
+_class_name = type.__dict__["__qualname__"].__get__
+_bases_of = type.__dict__["__bases__"].__get__
+_mro_of = type.__dict__["__mro__"].__get__
+
+
+def name_of(code: Code) -> str:
+    """The qualified name under which a text is known."""
+    return qualified_name(code.__qualname__ if type(code) is FunctionType else _class_name(code))
+
+
+def _no_program(code: Code) -> bool:
+    return False
+
+
+def texts_of(
+    given: Iterable[Code], is_program: Callable[[Code], bool] = _no_program
+) -> tuple[dict[str, str], list[Code]]:
+    """Qualified name of a function or class -> its text, and those that need none.
+
+    What these use is among them, too. One of which this cannot be said in full is not, and what uses it is
+    not; of two with one name neither is. is_program: whether it is of the program that is shown anyway.
+    """
+    found: dict[str, tuple[Code, str | None] | None] = {}
+    todo = [*given]
+    needs: dict[str, set[str]] = {}
+    while todo and len(found) <= MOST_TEXTS:
+        code = todo.pop(0)
+        name = name_of(code)
+        known = found.get(name)
+        if name in found:
+            if known is not None and known[0] is not code:
+                found[name] = None
+            continue
+        if is_program(code):
+            found[name], needs[name] = (code, None), set()
+            continue
+        told = _told_function(code) if type(code) is FunctionType else _told_class(code)
+        if told is None:
+            found[name] = None
+            continue
+        text, others = told
+        found[name] = code, text
+        needs[name] = {name_of(other) for other in others}
+        todo += others
+    if len(found) > MOST_TEXTS:
+        return {}, []
+    whole = {name: each for name, each in found.items() if each is not None}
+    while unknown := [name for name in whole if any(other not in whole for other in needs[name])]:
+        for name in unknown:
+            del whole[name]
+    texts = {name: text for name, (_, text) in whole.items() if text is not None}
+    if (
+        sum(text.count("\n") + 1 for text in texts.values()) > MOST_LINES
+        or sum(map(len, texts.values())) > MOST_CHARS
+    ):
+        return {}, []
+    return texts, [code for code, text in whole.values() if text is None]
+
+
+_Told = tuple[str, list[Code]]
+"""A text, and what else has to be told with it."""
+
+
+def _told_function(function: FunctionType) -> _Told | None:
+    """None where there is more to it."""
+    if dict.__len__(function.__dict__):
+        return None
+    node = function_of(function.__code__)
+    known = None if node is None else _known(function, node)
+    text = None if node is None or known is None else text_of(node)
+    return None if text is None or known is None else _with_notes(text, known)
+
+
+def _with_notes(text: str, known: Mapping[str, Any]) -> _Told | None:
+    """The text, and below it what the names that it uses are. None where nothing short says that."""
+    notes: list[str] = []
+    others: list[Code] = []
+    for name, value in known.items():
+        if _is_own(value):
+            others.append(value)
+            if (own := name_of(value)) != name:
+                notes.append(f"{name} = {own}")
+        elif (note := _note(name, value)) is None:
+            return None
+        elif note:
+            notes.append(note)
+    return "\n".join([text, *(f"# {note}" for note in notes)]), others
+
+
+def _is_own(value: Any) -> bool:
+    """Whether it is a function or class that is not the standard library's."""
+    if type(value) is FunctionType:
+        return not is_of_the_library(value.__module__)
+    return is_class(type(value)) and not is_of_the_library(module_name(value))
+
+
+def _known(
+    function: FunctionType, node: ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef
+) -> dict[str, Any] | None:
+    """What a function has from outside: globals that it reads and what it closes over. None if that cannot be
+    said, or if it changes something there."""
+    for inner in ast.walk(node):
+        if isinstance(inner, (ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.ClassDef)):
+            return None
+    code = function.__code__
+    closed = zip(code.co_freevars, function.__closure__ or (), strict=True)
+    try:
+        known = {name: cell.cell_contents for name, cell in closed if name != "__class__"}
+    except ValueError:  # not set yet
+        return None
+    for text, value in _defaults(function, node.args):
+        if known.setdefault(text, value) is not value:
+            return None
+    for name in sorted({*_globals_read(code)} - known.keys()):
+        if name in function.__globals__:
+            known[name] = function.__globals__[name]
+        elif not hasattr(builtins, name):
+            return None
+    return known
+
+
+def _defaults(function: FunctionType, parameters: ast.arguments) -> Iterator[tuple[str, Any]]:
+    """(Text, value) of the defaults that are no literals."""
+    given, named = function.__defaults__ or (), function.__kwdefaults__ or {}
+    pairs = [*zip(parameters.defaults[::-1], given[::-1], strict=False)]
+    pairs += [
+        (node, named[parameter.arg])
+        for parameter, node in zip(parameters.kwonlyargs, parameters.kw_defaults, strict=True)
+        if node is not None and parameter.arg in named
+    ]
+    for node, value in pairs:
+        if not isinstance(node, ast.Constant):
+            yield ast.unparse(node), value
+
+
+def _globals_read(code: CodeType) -> Iterator[str]:
+    """By the code and by what is defined in it."""
+    for instruction in dis.get_instructions(code):
+        if instruction.opname == "LOAD_GLOBAL":
+            yield instruction.argval
+    for const in code.co_consts:
+        if type(const) is CodeType:
+            yield from _globals_read(const)
+
+
+def _note(name: str, value: Any) -> str | None:
+    """What is said of a global or of what is closed over. Empty where the name says it; None where nothing
+    short says all."""
+    kind = type(value)
+    if kind is ModuleType:
+        module = vars(value).get("__name__")
+        if not is_of_the_library(module):
+            return None
+        return "" if module == name else f"{name} is the module {module}"
+    if is_class(kind) or kind is FunctionType or kind is BuiltinFunctionType:
+        module = module_of(value) if is_class(kind) else value.__module__
+        own = _class_name(value) if is_class(kind) else exact(value.__qualname__)
+        if type(module) is not str or type(own) is not str or not is_of_the_library(module):
+            return None
+        if module == "builtins" and own == name:
+            return ""
+        return f"{name} is {own}" if module == "builtins" else f"{name} is {module}.{own}"
+    if kind in ATOMS and (kind not in (str, bytes) or len(value) <= _NOTE_CHARS):
+        return f"{name} = {value!r}"
+    if kind is tuple and all(type(item) in ATOMS for item in value) and len(repr(value)) <= _NOTE_CHARS:
+        return f"{name} = {value!r}"
+    return None
+
+
+def is_class(kind: type) -> bool:
+    """Whether what is of this type is a class; without `isinstance`, which would ask it."""
+    return any(base is type for base in _mro_of(kind))
+
+
+def module_name(cls: type) -> Any:
+    """The module that a class says it is of."""
+    return module_of(cls)
+
+
+def is_of_the_library(module: Any) -> bool:
+    return (
+        type(module) is str and module.partition(".")[0] in sys.stdlib_module_names and module != "__main__"
+    )
+
+
+# -- classes -------------------------------------------------------------------------------------------
+
+_PLAIN_MODULES = frozenset({"collections", "collections.abc", "_collections_abc", "abc", "typing", "enum"})
+"""Modules whose classes keep no state that is not shown."""
+_PLAIN_BUILTINS = (object, dict, list, set, tuple, frozenset, str, bytes, int, float, complex, bytearray)
+
+
+def hides_state(cls: type) -> bool:
+    """Whether objects of a class have a state that is not shown, from a class of the library that it extends:
+    ``property``, a thread."""
+    for base in _mro_of(cls):
+        module = module_name(base)
+        if base in _PLAIN_BUILTINS or not is_of_the_library(module) or module in _PLAIN_MODULES:
+            continue
+        if not any(each is BaseException for each in _mro_of(base)):
+            return True
+    return False
+
+
+_METACLASSES = frozenset({("builtins", "type"), ("abc", "ABCMeta")})
+_IMPLICIT = frozenset(
+    {"__module__", "__qualname__", "__doc__", "__dict__", "__weakref__", "__annotations__", "__slots__"}
+    | {"__abstractmethods__", "_abc_impl", "__parameters__", "__orig_bases__", "__firstlineno__"}
+    | {"__static_attributes__", "__annotate__", "__annotate_func__", "__annotations_cache__"}
+)
+_WRAPPERS = frozenset({"property", "staticmethod", "classmethod", "abstractmethod"})
+_PROPERTY = frozenset({"setter", "getter", "deleter"})
+
+
+def _told_class(cls: type) -> _Told | None:
+    """None where there is more to it."""
+    meta = type(cls)
+    if (module_name(meta), _class_name(meta)) not in _METACLASSES:
+        return None
+    module = sys.modules.get(str(module_name(cls)))
+    file = vars(module).get("__file__") if type(module) is ModuleType else None
+    node = class_of(file, exact(_class_name(cls))) if type(file) is str else None
+    if node is None or module is None or file is None or not _is_plain(node):
+        return None
+    if hides_state(cls):
+        return None
+    known: dict[str, Any] = dict(_bases(cls, node))
+    data = _members(cls, node, file, known)
+    text = None if data is None else text_of(node)
+    told = None if text is None else _with_notes(text, known)
+    if told is None or data is None:
+        return None
+    return "\n".join([told[0], *(f"# {node.name}.{name} = {value}" for name, value in data.items())]), told[1]
+
+
+def _bases(cls: type, node: ast.ClassDef) -> Iterator[tuple[str, type]]:
+    """Each base with the text that stands for it."""
+    written = [ast.unparse(base).partition("[")[0] for base in node.bases]
+    bases = [base for base in _bases_of(cls) if base is not object or "object" in written]
+    for place, base in enumerate(bases):
+        same = len(written) == len(bases)
+        yield (written[place] if same else f"base {place + 1} of {node.name}"), base
+
+
+def _is_plain(node: ast.ClassDef) -> bool:
+    """Whether its definition does nothing but bind names, without decorators but those of methods."""
+    if node.decorator_list or any(each.arg != "metaclass" for each in node.keywords):
+        return False
+    for inner in node.body:
+        if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            if not all(map(_is_wrapper, inner.decorator_list)):
+                return False
+        elif not isinstance(inner, (ast.Pass, ast.ClassDef, ast.Assign, ast.AnnAssign)) and not (
+            isinstance(inner, ast.Expr) and isinstance(inner.value, ast.Constant)
+        ):
+            return False
+    return True
+
+
+def _is_wrapper(decorator: ast.expr) -> bool:
+    match decorator:
+        case ast.Name(id=name) | ast.Attribute(value=ast.Name(id="abc"), attr=name):
+            return name in _WRAPPERS
+        case ast.Attribute(value=ast.Name(), attr=name):
+            return name in _PROPERTY
+    return False
+
+
+def _members(cls: type, node: ast.ClassDef, file: str, known: dict[str, Any]) -> dict[str, str] | None:
+    """Attributes whose value the definition does not give -> that value; what the methods use is added to
+    `known`. None where an attribute is neither, or the methods are not those of the definition."""
+    defined = {
+        inner.name: inner
+        for inner in node.body
+        if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+    }
+    given = _given(node)
+    members = {name: value for name, value in names_of(cls).items() if type(name) is str}
+    if not {*defined, *given} <= members.keys():
+        return None
+    data: dict[str, str] = {}
+    for name, value in members.items():
+        if name in _IMPLICIT or (name == "__hash__" and value is None):
+            continue
+        kind = type(value)
+        if kind is MemberDescriptorType or kind is GetSetDescriptorType:
+            continue
+        functions = _functions(value)
+        if functions:
+            for function in functions:
+                if not _is_defined(function, node, file) or not _add_known(function, known):
+                    return None
+        elif is_class(kind) and _is_own(value):
+            if name not in defined and name_of(value) != name:
+                data[name] = name_of(value)
+            known[name_of(value)] = value
+        elif (text := _data(value)) is None:
+            note = _note(name, value)
+            if note is None:
+                return None
+            data[name] = note.rpartition(" is ")[2] or name
+        elif given.get(name) != text:
+            data[name] = text
+    return data
+
+
+def _given(node: ast.ClassDef) -> dict[str, str | None]:
+    """Names that the definition assigns to -> the literal, None where it is none."""
+    found: dict[str, str | None] = {}
+    for inner in node.body:
+        targets = inner.targets if isinstance(inner, ast.Assign) else []
+        value = inner.value if isinstance(inner, (ast.Assign, ast.AnnAssign)) else None
+        if isinstance(inner, ast.AnnAssign) and value is not None:
+            targets = [inner.target]
+        for target in targets:
+            if isinstance(target, ast.Name) and value is not None:
+                try:
+                    found[target.id] = repr(ast.literal_eval(value))
+                except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+                    found[target.id] = None
+    return found
+
+
+def _functions(value: Any) -> list[FunctionType]:
+    """The functions that a member of a class is made of."""
+    parts = [value]
+    if type(value) is property:
+        parts = [value.fget, value.fset, value.fdel]
+    elif type(value) is staticmethod or type(value) is classmethod:
+        parts = [value.__func__]
+    return [part for part in parts if type(part) is FunctionType]
+
+
+def _is_defined(function: FunctionType, node: ast.ClassDef, file: str) -> bool:
+    """Whether a function is one of the definition."""
+    line = function.__code__.co_firstlineno
+    return function.__code__.co_filename == file and node.lineno <= line <= (node.end_lineno or 0)
+
+
+def _add_known(function: FunctionType, known: dict[str, Any]) -> bool:
+    """Add what a method uses; False where that cannot be told, or one name stands for two things."""
+    if dict.__len__(function.__dict__) and {*function.__dict__} != {"__isabstractmethod__"}:
+        return False
+    node = function_of(function.__code__)
+    uses = None if node is None else _known(function, node)
+    if uses is None or any(known.get(name, value) is not value for name, value in uses.items()):
+        return False
+    known.update(uses)
+    return True
+
+
+def _data(value: Any, depth: int = 3) -> str | None:
+    """Plain data written out; None for anything else, and for what is long."""
+    kind = type(value)
+    if kind in ATOMS:
+        text = repr(value)
+    elif kind in (list, tuple, set, frozenset, dict) and depth:
+        parts = [part for pair in value.items() for part in pair] if kind is dict else [*value]
+        if any(_data(part, depth - 1) is None for part in parts):
+            return None
+        text = repr(value)
+    else:
+        return None
+    return text if len(text) <= _DATA_CHARS else None

@@ -45,8 +45,8 @@ class _Samples:
     def __init__(self, samples: Iterable[Sample]) -> None:
         self._samples = list(samples)
         self._places: dict[str, int] = {}
-        for place, sample in enumerate(self._samples):
-            if self._places.setdefault(sample.id, place) != place:
+        for position, sample in enumerate(self._samples):
+            if self._places.setdefault(sample.id, position) != position:
                 raise InputError(f"two samples both have the id {sample.id!r}. Give each its own.")
         if not self._samples:
             raise InputError("there are no samples to reward answers to.")
@@ -58,8 +58,8 @@ class _Samples:
     def find(self, id_: str) -> int | None:
         return self._places.get(id_)
 
-    def read(self, place: int) -> Sample:
-        return self._samples[place]
+    def read(self, position: int) -> Sample:
+        return self._samples[position]
 
 
 def reward(
@@ -216,8 +216,8 @@ class Reward:
         return self._pools.get(pid) or self._pools.setdefault(pid, _Pool(self))
 
     def _sample(self, id_: Any) -> Sample:
-        place = self._questions.find(id_) if isinstance(id_, str) else None
-        sample = None if place is None else self._questions.read(place)
+        position = self._questions.find(id_) if isinstance(id_, str) else None
+        sample = None if position is None else self._questions.read(position)
         if sample is None or sample.id != id_:
             raise InputError(
                 f"there is no question with the id {id_!r}. Give rows of other tasks the id None."

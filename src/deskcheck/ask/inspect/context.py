@@ -114,13 +114,13 @@ _context = ContextVar("deskcheck_run", default=RunContext())  # noqa: B039 (shar
 
 
 def run_context() -> RunContext:
-    """The context of the run that is going on; outside of `ask`, that of the process."""
+    """The context of the current run of `ask`; outside of one, that of the process."""
     return _context.get()
 
 
 @contextmanager
 def new_run() -> Iterator[RunContext]:
-    """A context of its own for everything that is called in the block."""
+    """A new context for everything that is called in the block."""
     context = RunContext()
     token = _context.set(context)
     try:

@@ -47,22 +47,22 @@ def evaluate(
 
     from deskcheck.ask.inspect.progress import register_hooks
 
-    place = folder / LOGS
+    logs_folder = folder / LOGS
     register_hooks()
     with _private_files(folder, cache=generation.cache), _quiet():
-        run_context().progress = Progress(_scored(place), total, progress)
+        run_context().progress = Progress(_scored(logs_folder), total, progress)
         logs = _eval_set(tasks, models, folder, generation)
-    kept = f"they are kept in {folder}: the same command asks only the rest."
+    way_on = f"they are kept in {folder}: the same command asks only the rest."
     failed = next((log for log in logs if log.status == "error"), None)
-    if failed is not None and not _scored(place):
+    if failed is not None and not _scored(logs_folder):
         raise DeskcheckError(
             f"asking {failed.eval.model} did not finish: {_why_failed(failed)}. "
-            f"None of {total} answers was scored; {kept}"
+            f"None of {total} answers was scored; {way_on}"
         )
     if len(logs) < len(tasks) * len(models) or any(log.status not in ("success", "error") for log in logs):
-        raise Interrupted(f"{len(_scored(place))} of {total} answers were scored; {kept}")
+        raise Interrupted(f"{len(_scored(logs_folder))} of {total} answers were scored; {way_on}")
     locations = [log.location for log in logs]
-    for path in place.glob("*.eval"):  # of runs that were killed; their answers are in the others
+    for path in logs_folder.glob("*.eval"):  # of runs that were killed; their answers are in the others
         if not any(location.endswith(path.name) for location in locations):
             path.unlink()
     return [read_eval_log(location) for location in locations]
@@ -142,12 +142,12 @@ def _quiet() -> Iterator[None]:
         logging.raiseExceptions = loud
 
 
-def _scored(place: Path) -> set[AnswerKey]:
+def _scored(folder: Path) -> set[AnswerKey]:
     """The scored answers in the logs of a folder."""
     from inspect_ai.log import read_eval_log, read_eval_log_sample_summaries
 
     answers: set[AnswerKey] = set()
-    for path in place.glob("*.eval"):
+    for path in folder.glob("*.eval"):
         try:
             header = read_eval_log(str(path), header_only=True).eval
             samples = read_eval_log_sample_summaries(str(path))

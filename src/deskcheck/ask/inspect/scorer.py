@@ -43,7 +43,7 @@ def lenient() -> Metric:
     """The mean of the scores as a person would read the answers (`score.METRICS`)."""
 
     def mean_of(scores: list[SampleScore]) -> float:
-        figures = [(each.score.metadata or {}).get("metrics", {}).get("lenient") for each in scores]
+        figures = [(sample.score.metadata or {}).get("metrics", {}).get("lenient") for sample in scores]
         values = [float(figure) for figure in figures if figure is not None]
         return sum(values) / len(values) if values else math.nan
 
@@ -55,7 +55,7 @@ def unreadable() -> Metric:
     """The share of answers that are not in the form that was asked for."""
 
     def share(scores: list[SampleScore]) -> float:
-        matches = [(each.score.metadata or {}).get("reading") == Reading.UNREADABLE for each in scores]
+        matches = [(sample.score.metadata or {}).get("reading") == Reading.UNREADABLE for sample in scores]
         return sum(matches) / len(matches) if matches else math.nan
 
     return share

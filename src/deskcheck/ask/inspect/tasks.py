@@ -109,7 +109,7 @@ def _of_recordings(
     excluded: Counter[str] = Counter()
     samples: list[Sample] = []
     runs: dict[str, str] = {}
-    for _, some, recording in of_each(
+    for _, of_recording, recording in of_each(
         load(path),
         [question],
         seed=seed,
@@ -118,7 +118,7 @@ def _of_recordings(
         excluded={question: excluded},
         beside=lambda recording: (recording, None),
     ):
-        samples += some
+        samples += of_recording
         runs[recording.id] = run_context().add_run(recording)
     _refuse_none(samples, question, path, excluded)
     return task_of(question, drawn(samples, seed=seed), runs=runs, excluded=dict(excluded))

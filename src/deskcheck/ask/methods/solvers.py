@@ -149,8 +149,8 @@ def check_answers(methods: Sequence[str], samples: Mapping[str, Iterable[Sample]
         known, _ = named(text)
         if known.refuses is None:
             continue
-        for question, asked in samples.items():
-            for sample in asked:
+        for question, of_question in samples.items():
+            for sample in of_question:
                 if (why := known.refuses(sample)) is not None:
                     raise InputError(f"{known.name} cannot answer {question}: {why}.")
 
@@ -216,8 +216,8 @@ def inside(text: str) -> str:
     if fences:
         return str(fences[-1][1]).strip("\n")
     lines = text.split("\n")
-    looks = [number for number, line in enumerate(lines) if _looks_like_trace(line)]
-    return "\n".join(lines[looks[0] : looks[-1] + 1]) if looks else ""
+    matches = [number for number, line in enumerate(lines) if _looks_like_trace(line)]
+    return "\n".join(lines[matches[0] : matches[-1] + 1]) if matches else ""
 
 
 def _looks_like_trace(line: str) -> bool:
@@ -439,9 +439,9 @@ def _seen(states: Iterable[Moment], truth: GroundTruth) -> Iterator[_Seen]:
     suspended generators continues."""
     stack: list[int] = []
     suspended: dict[tuple[str, int], list[int]] = {}
-    count, left = 0, False
+    count, was_left = 0, False
     for index, moment in enumerate(states):
-        if left:
+        if was_left:
             stack.pop()
         depth = len(moment.frames)
         if moment.kind in BEGINS:
@@ -457,6 +457,6 @@ def _seen(states: Iterable[Moment], truth: GroundTruth) -> Iterator[_Seen]:
                 count += 1
         if moment.kind is Kind.YIELD:
             suspended.setdefault((running.function, running.line), []).append(stack[-1])
-        left = moment.kind in ENDS
+        was_left = moment.kind in ENDS
         file = truth.program.filename if running.file is None else running.file
         yield _Seen(moment.kind, index, stack[-1], running.function, file, running.line)

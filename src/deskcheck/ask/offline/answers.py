@@ -94,7 +94,9 @@ def _of_cruxeval(file: Path, question: str, model: str) -> Iterator[Answer]:
     except NotJSON:
         content = None
     generations = content.get("raw_generations", content) if isinstance(content, dict) else None
-    if not isinstance(generations, dict) or not all(isinstance(some, list) for some in generations.values()):
+    if not isinstance(generations, dict) or not all(
+        isinstance(listed, list) for listed in generations.values()
+    ):
         raise InputError(
             f"{file}: is neither a log of Inspect's (.eval), nor samples of lm-evaluation-harness "
             "(samples_TASK_DATE.jsonl), nor generations in CRUXEval's form (program -> list of answers)."

@@ -101,8 +101,8 @@ def write_tasks(
         )
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for kind, some in lines.items():
-            (folder / f"{kind}.jsonl").write_bytes(b"".join(some))
+        for kind, lines_of_kind in lines.items():
+            (folder / f"{kind}.jsonl").write_bytes(b"".join(lines_of_kind))
             metric_list = "\n".join(_METRIC.format(name=name) for name in metrics[kind])
             task = _TASK.format(kind=kind, tokens=MAX_TOKENS, metrics=metric_list)
             (folder / f"deskcheck_{kind}.yaml").write_text(task, encoding="utf-8")
@@ -111,7 +111,7 @@ def write_tasks(
         (folder / "deskcheck_tasks.py").write_text(_MODULE, encoding="utf-8")
     except OSError as error:
         raise InputError(f"{error.filename}: cannot be written: {error.strerror}.") from error
-    return Counter({kind: len(some) for kind, some in lines.items()}), left_out
+    return Counter({kind: len(lines_of_kind) for kind, lines_of_kind in lines.items()}), left_out
 
 
 def documents(path: Path) -> list[dict[str, str]]:

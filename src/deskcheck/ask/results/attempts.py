@@ -46,8 +46,8 @@ def majority(attempts: Sequence[Attempt]) -> float:
             groups.setdefault(vote, []).append(score)
     if not groups:
         return 0.0
-    most = max(map(len, groups.values()))
-    first = [sum(scores) / most for scores in groups.values() if len(scores) == most]
+    votes = max(map(len, groups.values()))
+    first = [sum(scores) / votes for scores in groups.values() if len(scores) == votes]
     return sum(first) / len(first)
 
 
@@ -63,16 +63,16 @@ def consistency(attempts: Sequence[Attempt]) -> float:
 
 def measured(questions: Mapping[str, Sequence[Attempt]]) -> dict[str, dict[str, float]]:
     """Measure -> question -> its value. Empty unless every question has at least two answers."""
-    least = min(map(len, questions.values()), default=0)
-    if least < 2:
+    fewest = min(map(len, questions.values()), default=0)
+    if fewest < 2:
         return {}
     counts = {id_: (len(some), sum(score >= 1 for score, _ in some)) for id_, some in questions.items()}
     measures = {
         f"pass@{k}": {id_: pass_at(k, n, right) for id_, (n, right) in counts.items()}
-        for k in sorted({*(k for k in KS if k <= least), least})
+        for k in sorted({*(k for k in KS if k <= fewest), fewest})
     }
-    measures["majority"] = {id_: majority(some) for id_, some in questions.items()}
-    measures["consistency"] = {id_: consistency(some) for id_, some in questions.items()}
+    measures["majority"] = {id_: majority(attempts) for id_, attempts in questions.items()}
+    measures["consistency"] = {id_: consistency(attempts) for id_, attempts in questions.items()}
     return measures
 
 

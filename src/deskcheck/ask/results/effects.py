@@ -63,7 +63,7 @@ def effects(results: Sequence[Result]) -> list[Effect]:
 def _effects(base: Result, result: Result, against: str) -> Iterator[Effect]:
     clusters = {row.id: row.cluster for row in base.samples}
     for metric in (result.parts if result.state else None) or ("score",):
-        before, after = (by_sample(each.samples, metric) for each in (base, result))
+        before, after = (by_sample(compared.samples, metric) for compared in (base, result))
         if before.keys() != after.keys():  # some metrics are unknown for some answers
             both = before.keys() & after.keys()
             before, after = ({id_: scores[id_] for id_ in both} for scores in (before, after))

@@ -170,9 +170,9 @@ def _same(home: Path, card: Mapping[str, Any], stack: ExitStack) -> Path | None:
     """The last folder with a finished run of this card, or else the last with a run, locked."""
     folders = [path.parent for path in sorted(home.glob(f"ask/*/{CARD}"), reverse=True)]
     folders = [folder for folder in folders if _is_of(folder, card)]
-    done = next((folder for folder in folders if finished(folder)), None)
-    if done is not None or not folders:
-        return done
+    finished_folder = next((folder for folder in folders if finished(folder)), None)
+    if finished_folder is not None or not folders:
+        return finished_folder
     try:
         stack.enter_context(_locked(folders[0]))
     except InputError as error:

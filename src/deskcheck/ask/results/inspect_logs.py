@@ -193,8 +193,10 @@ def _other_runs(path: Path, log: "EvalLog", cluster: str | None, notes: list[str
         else:
             numbers.setdefault((scorer, name), []).append((sample, number))
     for (scorer, name), count in odd.items():
-        place = "/".join(filter(None, (task, scorer, name)))
-        notes.append(f"{path.name}: {count} values of {place} are no numbers from 0 to 1 and are left out.")
+        name_of_value = "/".join(filter(None, (task, scorer, name)))
+        notes.append(
+            f"{path.name}: {count} values of {name_of_value} are no numbers from 0 to 1 and are left out."
+        )
     several = len({scorer for scorer, _ in [*numbers, *odd]}) > 1
     for number, ((scorer, name), scored) in enumerate(numbers.items()):
         question = "/".join(filter(None, (task, scorer if several or name else "", name)))

@@ -98,13 +98,13 @@ def _note_on_older(run: LoggedRun, newer: Sequence[LoggedRun]) -> str:
     """newer: for each answer of the run that does not count, the run whose answer does."""
     key = run.key
     how = ", ".join(filter(None, (key.question, key.method, key.state and f"state {key.state}")))
-    places = dict.fromkeys(str(one.folder) for one in newer)
+    places = dict.fromkeys(str(newer_run.folder) for newer_run in newer)
     have = "has" if len(places) == 1 else "have"
-    rest = len(run.samples) - len(newer)
+    counted = len(run.samples) - len(newer)
     return (
         f"{' and '.join(places)} {have} newer answers of {key.model} ({how}) "
         f"to samples in {run.folder}: the {len(newer)} older answers are not counted"
-        + (f", its {rest} others are." if rest else ".")
+        + (f", its {counted} others are." if counted else ".")
     )
 
 

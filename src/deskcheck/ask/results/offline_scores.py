@@ -48,12 +48,12 @@ def runs_in_scores(folder: Path) -> Iterator[LoggedRun]:
     answers: dict[tuple[str, str], list[ScoredSample]] = {}
     failed: Counter[tuple[str, str]] = Counter()
     for row in _rows(folder):
-        place = row["model"] or UNNAMED, row["id"]
+        model_and_id = row["model"] or UNNAMED, row["id"]
         if row["status"] == "harness_error":
-            failed[place] += 1
+            failed[model_and_id] += 1
         elif row["status"] == "scored":
-            epochs = answers.setdefault(place, [])
-            epochs.append(_scored(row, place[0], questions[row["id"]], len(epochs) + 1))
+            epochs = answers.setdefault(model_and_id, [])
+            epochs.append(_scored(row, model_and_id[0], questions[row["id"]], len(epochs) + 1))
     for model in sorted({model for model, _ in [*answers, *failed]}):
         samples: dict[Key, list[ScoredSample]] = {}
         excluded: dict[Key, Counter[str]] = {}
@@ -73,12 +73,12 @@ def runs_in_scores(folder: Path) -> Iterator[LoggedRun]:
 def _questions(folder: Path) -> dict[str, Sample]:
     from deskcheck.ask.questions.lines import Questions, lines_of, sample_in
 
-    place = folder / QUESTIONS_FILE
+    file = folder / QUESTIONS_FILE
     try:
-        questions = read_json(read_file(place))
+        questions = read_json(read_file(file))
         path, digest = Path(questions["path"]), questions["digest"]
     except (OSError, ValueError, KeyError, TypeError):
-        raise InputError(f"{folder}: its scores are not whole: {place.name} is missing. {_AGAIN}") from None
+        raise InputError(f"{folder}: its scores are not whole: {file.name} is missing. {_AGAIN}") from None
     if not path.exists():
         path = folder.resolve().parent / path.name  # moved together
     if not path.exists():

@@ -86,7 +86,7 @@ class Result(Figures):
 
     def to_dict(self) -> dict[str, Any]:
         """All fields but samples, usage and failed, JSON-able."""
-        names = [each.name for each in fields(self) if each.name not in ("samples", "usage", "failed")]
+        names = [column.name for column in fields(self) if column.name not in ("samples", "usage", "failed")]
         row = {name: getattr(self, name) for name in names}
         for name in ("metrics", "attempts"):
             row[name] = {key: asdict(interval) for key, interval in row[name].items()}

@@ -154,7 +154,7 @@ def by_sample(rows: Sequence[ScoredSample], metric: str) -> dict[str, float]:
         value = getattr(row, metric)
         if value is not None:
             values.setdefault(row.id, []).append(value)
-    return {id_: some[0] if len(some) == 1 else fmean(some) for id_, some in values.items()}
+    return {id_: scores[0] if len(scores) == 1 else fmean(scores) for id_, scores in values.items()}
 
 
 def reading(row: ScoredSample) -> str:

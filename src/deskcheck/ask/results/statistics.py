@@ -33,7 +33,7 @@ class Interval:
 FEW_CLUSTERS = 10
 """With fewer effective clusters an interval is rough."""
 LEAST_CLUSTERS = 5
-"""With fewer effective clusters there is no interval."""
+"""Fewer effective clusters have no interval."""
 TOO_FEW = "too few programs for an interval"
 BY_EXECUTION = "by execution, not by notebook: too narrow if executions of a notebook are alike"
 
@@ -154,7 +154,8 @@ def _in_clusters(values: Sequence[float], clusters: Sequence[str]) -> tuple[list
     by_cluster: dict[str, list[float]] = {}
     for value, cluster in zip(values, clusters, strict=True):
         by_cluster.setdefault(cluster, []).append(value)
-    return [len(some) for some in by_cluster.values()], [math.fsum(some) for some in by_cluster.values()]
+    groups = by_cluster.values()
+    return [len(group) for group in groups], [math.fsum(group) for group in groups]
 
 
 def _pulls(counts: Sequence[int], totals: Sequence[float]) -> list[float]:
@@ -297,9 +298,9 @@ def holm(p_values: Sequence[float]) -> list[float]:
     65): the chance that any of those up to 0.05 is no effect is at most 0.05."""
     adjusted = [0.0] * len(p_values)
     highest = 0.0
-    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[place]))
-        adjusted[place] = highest
+    for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[index]))
+        adjusted[index] = highest
     return adjusted
 
 

@@ -101,15 +101,18 @@ class _Compared(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> ast.Compare:
         self.generic_visit(node)
-        if all(isinstance(each, (ast.Eq, ast.NotEq, ast.In, ast.NotIn)) for each in node.ops):
+        if all(isinstance(operand, (ast.Eq, ast.NotEq, ast.In, ast.NotIn)) for operand in node.ops):
             node.left = _checked(node.left)
-            node.comparators = [_checked(each) for each in node.comparators]
+            node.comparators = [_checked(operand) for operand in node.comparators]
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
         self.generic_visit(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr in _COMPARE:
-            node.args = [each if isinstance(each, ast.Starred) else _checked(each) for each in node.args]
+            node.args = [
+                argument if isinstance(argument, ast.Starred) else _checked(argument)
+                for argument in node.args
+            ]
         return node
 
 

@@ -324,7 +324,7 @@ def _run_classes(told, run):
 
 
 def _of_classes(data: Mapping[str, Any], answer: str, judge: Judge) -> Tested:
-    """The tests, and of an answer that passes them all the twins, in a process of their own."""
+    """The tests, and of an answer that passes them all the twins, in another process."""
     run_result, printed = _run_classes(data, answer, data["unittest"], judge)
     tested = _read(run_result, printed, tests_in(data), answer, data.get("environment"))
     if not tested.right:
@@ -394,7 +394,7 @@ def _of_script(data: Mapping[str, Any], answer: str, judge: Judge, count: Instru
 
 
 def _of_checked_script(data: Mapping[str, Any], answer: str, judge: Judge) -> Tested:
-    """A script, and its output judged by the task's own check, in a process of its own."""
+    """A script, and its output judged by the task's own check, in another process."""
     run_result, why = _run_script(data, answer, "", judge)
     if why:
         missing = _missing(why, answer, data.get("environment"))

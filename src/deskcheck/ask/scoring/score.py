@@ -45,7 +45,7 @@ from deskcheck.recording import Outcome, Program, RunResult
 from deskcheck.recording.raised import message_of
 
 Run = Callable[[Program], RunResult]
-"""Runs a program that nobody trusts and says how that ended."""
+"""Runs an untrusted program."""
 PROGRAM_FORMS = FORMS
 """Forms of answers that are programs: a `Judge` runs them."""
 RUN_FORMS = frozenset({"arguments", *PROGRAM_FORMS})
@@ -82,7 +82,7 @@ and ``new_right`` each of two functions with the reference's other one; ``correc
 
 
 class Reading(StrEnum):
-    """What a completion is, as far as an answer can be read from it. All but the first count as wrong."""
+    """The kind of a completion by its answer. All but the first count as wrong."""
 
     ANSWERED = "answered"
     CUT = "cut"
@@ -98,7 +98,7 @@ class Reading(StrEnum):
 _WRITTEN = frozenset({"stdout", "text", "cell_output", "next_cell"})
 """Forms of answers that are any text: a fence or backticks around one may belong to it."""
 _FREE = frozenset({*_WRITTEN, "step", "object", "own"})
-"""Forms of answers whose text is taken as it is, between other marks or without any."""
+"""Forms of answers whose whole text counts, between other marks or without any."""
 _CUT = frozenset({"max_tokens", "length", "max_output_tokens"})
 _REFUSED = frozenset(
     {"model_length", "context_length_exceeded", "content_filter", "refusal", "safety", "prohibited_content"}
@@ -192,7 +192,7 @@ def _strictly(sample: Sample, text: str, otherwise: Reading, whole: bool, run: R
     if scored.score < 1 and form in _WRITTEN:
         wrapped = answer_in(text, whole=whole, wrapped=True)
         if wrapped is not None and wrapped != answer:
-            scored = max(_scored(sample, wrapped, run), scored, key=lambda one: one.score)
+            scored = max(_scored(sample, wrapped, run), scored, key=lambda candidate: candidate.score)
     return scored if scored.readable else replace(scored, reading=Reading.UNREADABLE)
 
 

@@ -172,15 +172,13 @@ class Bench:
         shown = "\n\n".join(
             each.text if each.role == "user" else f"{each.role}: {each.text}" for each in messages
         )
-        self.attempts.append(
-            TranscriptLine(
-                kind="call",
-                step=step,
-                prompt=shortened(shown.replace(self.puzzle.prompt, QUESTION)),
-                completion=shortened(found.text),
-                stop_reason=found.stop_reason,
-                tokens=(found.input_tokens, found.output_tokens),
-            )
+        self._log(
+            "call",
+            step,
+            prompt=shown.replace(self.puzzle.prompt, QUESTION),
+            completion=found.text,
+            stop_reason=found.stop_reason,
+            tokens=(found.input_tokens, found.output_tokens),
         )
         return found
 
@@ -199,16 +197,7 @@ class Bench:
         if key not in self._tested:
             self._tested[key] = await self._run(lambda: self.place.tested(self.puzzle, code, tests))
         found = self._tested[key]
-        self.attempts.append(
-            TranscriptLine(
-                kind="tests",
-                step=step,
-                code=shortened(code),
-                passed=found.passed,
-                of=found.of,
-                verdict=found.reason,
-            )
-        )
+        self._log("tests", step, code=code, passed=found.passed, of=found.of, verdict=found.reason)
         return found
 
     async def returned(self, code: str, inputs: Sequence[str], step: str) -> tuple[CallResult, ...]:
@@ -219,18 +208,14 @@ class Bench:
         told = "\n".join(
             f"{call} {each.how} {each.text:.200}" for call, each in zip(inputs, found, strict=True)
         )
-        self.attempts.append(
-            TranscriptLine(kind="calls", step=step, code=shortened(code), verdict=shortened(told))
-        )
+        self._log("calls", step, code=code, verdict=shortened(told))
         return found
 
     async def printed(self, code: str, step: str) -> RunResult:
         """How a script ends, and what it prints."""
         found: RunResult = await self._run(lambda: self.place.printed(code))
         told = found.stdout if not found.detail else f"{found.stdout}\n{found.outcome}: {found.detail}"
-        self.attempts.append(
-            TranscriptLine(kind="script", step=step, code=shortened(code), verdict=shortened(told))
-        )
+        self._log("script", step, code=code, verdict=shortened(told))
         return found
 
     async def recorded(self, code: str, call: str | None, test: str = "") -> Recording:
@@ -261,12 +246,12 @@ class Bench:
 
     def note(self, step: str, verdict: str, *, trace: str = "", code: str = "") -> None:
         """A line of the transcript that is neither a call nor a run."""
-        kind = "trace" if trace else "choice"
-        self.attempts.append(
-            TranscriptLine(
-                kind=kind, step=step, verdict=verdict, trace=shortened(trace), code=shortened(code)
-            )
-        )
+        self._log("trace" if trace else "choice", step, verdict=verdict, trace=trace, code=code)
+
+    def _log(self, kind: str, step: str, **parts: Any) -> None:
+        for name in {"prompt", "completion", "code", "trace"} & parts.keys():
+            parts[name] = shortened(parts[name])
+        self.attempts.append(TranscriptLine(kind=kind, step=step, **parts))
 
     def to_dict(self) -> dict[str, Any]:
         """The transcript, JSON-able."""
@@ -282,6 +267,53 @@ class Bench:
 
 Solve = Callable[[Bench], Awaitable[None]]
 """A method: offers answers until it has no better one."""
+Own = TypeVar("Own", bound=Options)
+
+
+@dataclass(frozen=True, slots=True)
+class Scaffold:
+    """about: what it does, in a line. options: the class of its options. forms: of the answers that it can
+    give; None: all but `not_forms`."""
+
+    name: str
+    about: str
+    options: type[Options]
+    solve: Solve
+    forms: frozenset[str] | None = None
+    not_forms: frozenset[str] = frozenset()
+
+    def refuses(self, form: str) -> str | None:
+        """Why it cannot give answers of a form; None if it can."""
+        if form not in self.not_forms and (self.forms is None or form in self.forms):
+            return None
+        gives = " or ".join(sorted(self.forms)) if self.forms else "anything else"
+        return f"that asks for {form}, and it gives {gives}"
+
+
+SCAFFOLDS: dict[str, Scaffold] = {}
+"""Name of a method -> the method; `registry` loads them."""
+
+
+def scaffold(
+    about: str,
+    options: type[Own],
+    *,
+    forms: frozenset[str] | None = None,
+    not_forms: frozenset[str] = frozenset(),
+) -> Callable[[Callable[[Bench, Own], Awaitable[None]]], Solve]:
+    """Makes a method of a function of a bench and its options, by the function's name."""
+
+    def registered(solve: Callable[[Bench, Own], Awaitable[None]]) -> Solve:
+        async def solve_with_options(bench: Bench) -> None:
+            assert isinstance(bench.options, options)
+            await solve(bench, bench.options)
+
+        SCAFFOLDS[solve.__name__] = Scaffold(
+            solve.__name__, about, options, solve_with_options, forms, not_forms
+        )
+        return solve_with_options
+
+    return registered
 
 
 async def solved(bench: Bench, solve: Solve) -> Bench:

@@ -15,11 +15,12 @@ from typing import Annotated, Literal
 from deskcheck.ask.answers.code import code_in
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.scoring.programs import Tested
+from deskcheck.ask.scoring.score import PROGRAM_FORMS
 from deskcheck.fences import fenced, fenced_code
 from deskcheck.settings import Setting
 from deskcheck.sources.near import tokens_of
 from deskcheck.sources.text.python import unparsed
-from deskcheck_methods.bench import Bench, Completion, Options
+from deskcheck_methods.bench import Bench, Completion, Options, scaffold
 from deskcheck_methods.call_graph import (
     RecordedFunction,
     bottom_up,
@@ -51,10 +52,11 @@ class DecomposeOptions(Options):
     split: Annotated[bool, Setting("Ask to split a program of one function first.")] = True
 
 
-async def decompose(bench: Bench) -> None:
+@scaffold(
+    "a program, worked on function by function by recorded calls", DecomposeOptions, forms=PROGRAM_FORMS
+)
+async def decompose(bench: Bench, options: DecomposeOptions) -> None:
     """Answer with a program that was put together from functions."""
-    options = bench.options
-    assert isinstance(options, DecomposeOptions)
     if options.how == "modules":
         await _modules(bench, options)
         return

@@ -9,8 +9,9 @@ from typing import Annotated, Literal
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.samples.prompts import YOURS
+from deskcheck.ask.scoring.score import PROGRAM_FORMS
 from deskcheck.settings import Setting
-from deskcheck_methods.bench import Bench, Options
+from deskcheck_methods.bench import Bench, Options, scaffold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,10 +31,11 @@ FORMS = {
 }
 
 
-async def emulate(bench: Bench) -> None:
+@scaffold(
+    "a program for the kind of question, written once and simulated", EmulateOptions, not_forms=PROGRAM_FORMS
+)
+async def emulate(bench: Bench, options: EmulateOptions) -> None:
     """Simulate, for this question, the program that was written for its kind."""
-    options = bench.options
-    assert isinstance(options, EmulateOptions)
     kind = bench.puzzle.prompt.partition(YOURS)[0].strip()
     asked = (
         f"Questions of one kind will be put to you. This is what all of them begin with:\n\n{kind}\n\nThink "

@@ -17,7 +17,7 @@ from deskcheck.files import read_json
 from deskcheck.recording import InputError
 from deskcheck.settings import Setting
 from deskcheck.sources.near import tokens_of
-from deskcheck_methods.bench import Bench, Options, Turn
+from deskcheck_methods.bench import Bench, Options, Turn, scaffold
 from deskcheck_methods.visible import AskedQuestions, own_text
 
 
@@ -103,10 +103,9 @@ def chosen(
     return sorted(known, key=nearness)[-options.count :]
 
 
-async def examples(bench: Bench) -> None:
+@scaffold("the question after others that the same model answered right", ExamplesOptions)
+async def examples(bench: Bench, options: ExamplesOptions) -> None:
     """Put the question after others that the model answered right."""
-    options = bench.options
-    assert isinstance(options, ExamplesOptions)
     known = _right_answers(options.answers, bench.model_name, bench.puzzle.question)
     fit = allowed(known, bench.asked)
     picked = chosen(fit, bench.puzzle.prompt, options, bench.puzzle.id)

@@ -18,7 +18,7 @@ from deskcheck.fences import FENCED
 from deskcheck.recording import Kind, Outcome, Recording
 from deskcheck.settings import Setting
 from deskcheck.sources.text.python import quiet_parse, statements
-from deskcheck_methods.bench import Bench, Completion, Options
+from deskcheck_methods.bench import Bench, Completion, Options, scaffold
 
 FORMS = frozenset({"cell_output", "crash"})
 """Forms of answers that are read from what a cell does."""
@@ -38,10 +38,9 @@ _MISSING = (
 _BEGIN = "_shown = lambda value: None if value is None else print(repr(value))\n"
 
 
-async def lookahead(bench: Bench) -> None:
+@scaffold("a cell is run; the model fills in what is not defined", LookaheadOptions, forms=FORMS)
+async def lookahead(bench: Bench, options: LookaheadOptions) -> None:
     """Run the cell, with what the model says for undefined names, and answer with what it does."""
-    options = bench.options
-    assert isinstance(options, LookaheadOptions)
     cell = cell_in(bench.puzzle.prompt)
     if cell is None:
         bench.ended = "the cell cannot be run as Python: the model was asked itself"

@@ -13,7 +13,7 @@ from deskcheck.ask.results.attempts import vote_of
 from deskcheck.ask.scoring.score import PROGRAM_FORMS
 from deskcheck.settings import Setting
 from deskcheck.sources.text.python import unparsed
-from deskcheck_methods.bench import Bench, Completion, Options
+from deskcheck_methods.bench import Bench, Completion, Options, scaffold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,10 +23,9 @@ class MajorityOptions(Options):
     samples: Annotated[int, Setting("Answers that vote.", min=1)] = 5
 
 
-async def majority(bench: Bench) -> None:
+@scaffold("several samples; the answer that most of them give", MajorityOptions)
+async def majority(bench: Bench, options: MajorityOptions) -> None:
     """Ask the question several times; the answer that was given most often."""
-    options = bench.options
-    assert isinstance(options, MajorityOptions)
     votes: dict[Hashable, list[Completion]] = {}
     for number in range(1, options.samples + 1):
         said = await bench.ask(bench.puzzle.prompt, f"sample {number}")

@@ -9,10 +9,11 @@ from typing import Annotated
 
 from deskcheck.ask.answers.code import code_in
 from deskcheck.ask.answers.parsing import CLOSE, OPEN, answer_in
+from deskcheck.ask.scoring.score import PROGRAM_FORMS
 from deskcheck.fences import fenced_code
 from deskcheck.recording import Outcome
 from deskcheck.settings import Setting
-from deskcheck_methods.bench import Bench, Completion, Options
+from deskcheck_methods.bench import Bench, Completion, Options, scaffold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,10 +23,11 @@ class ProgramOfThoughtOptions(Options):
     tries: Annotated[int, Setting("Programs, until one ends well and prints something.", min=1)] = 2
 
 
-async def program_of_thought(bench: Bench) -> None:
+@scaffold(
+    "a program that prints the answer, run in the sandbox", ProgramOfThoughtOptions, not_forms=PROGRAM_FORMS
+)
+async def program_of_thought(bench: Bench, options: ProgramOfThoughtOptions) -> None:
     """Ask for a program that prints the answer, and run it."""
-    options = bench.options
-    assert isinstance(options, ProgramOfThoughtOptions)
     wanted = (
         f"{bench.puzzle.prompt}\n\nDo not give the answer yourself. Write a Python program that works it "
         "out and prints it, in the form that is asked for and nothing else, in one code fence. It has the "

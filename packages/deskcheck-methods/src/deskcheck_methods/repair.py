@@ -11,12 +11,13 @@ from typing import Annotated, Literal
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.scoring.programs import Tested
+from deskcheck.ask.scoring.score import PROGRAM_FORMS
 from deskcheck.fences import fenced, fenced_code, fenced_texts
 from deskcheck.notation import NOTATIONS
 from deskcheck.notation.layout import numbered_text
 from deskcheck.recording import InputError
 from deskcheck.settings import Setting
-from deskcheck_methods.bench import Bench, Completion, Options, Turn
+from deskcheck_methods.bench import Bench, Completion, Options, Turn, scaffold
 from deskcheck_methods.traces import predicted_trace, true_trace
 from deskcheck_methods.visible import asserts_in
 
@@ -67,10 +68,11 @@ class _Try:
     said: Completion | None = None
 
 
-async def repair(bench: Bench) -> None:
+@scaffold(
+    "a program, repaired by visible tests, with a true or predicted trace", RepairOptions, forms=PROGRAM_FORMS
+)
+async def repair(bench: Bench, options: RepairOptions) -> None:
     """Answer, test, and repair what fails, so many rounds."""
-    options = bench.options
-    assert isinstance(options, RepairOptions)
     notation_of(options.notation)
     conversation = [Turn("user", bench.puzzle.prompt)]
     if options.start == "given" and bench.puzzle.code:

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Annotated, NamedTuple
 
+from deskcheck.ask.scoring.score import PROGRAM_FORMS
 from deskcheck.recording import InputError
 from deskcheck.settings import Setting
 from deskcheck.sources.inputs.candidates import candidates, proposal_prompt, proposed
 from deskcheck.sources.inputs.targets import function_node
-from deskcheck_methods.bench import Bench, Completion, Options, Spent
+from deskcheck_methods.bench import Bench, Completion, Options, Spent, scaffold
 from deskcheck_methods.place import CallResult
 from deskcheck_methods.visible import calls_in, literal_arguments
 
@@ -35,10 +36,11 @@ class _Sample(NamedTuple):
     code: str
 
 
-async def rerank(bench: Bench) -> None:
+@scaffold(
+    "several programs; one of those whose results on found inputs agree", RerankOptions, forms=PROGRAM_FORMS
+)
+async def rerank(bench: Bench, options: RerankOptions) -> None:
     """Ask for several programs; answer with one of the largest group of those that return the same."""
-    options = bench.options
-    assert isinstance(options, RerankOptions)
     samples: list[_Sample] = []
     try:
         for number in range(1, options.samples + 1):

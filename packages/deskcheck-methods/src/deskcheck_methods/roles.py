@@ -14,11 +14,12 @@ from importlib.resources import files
 from typing import Annotated, Any
 
 from deskcheck.ask.scoring.programs import Tested
+from deskcheck.ask.scoring.score import PROGRAM_FORMS
 from deskcheck.fences import fenced_code
 from deskcheck.files import read_text
 from deskcheck.recording import InputError
 from deskcheck.settings import Setting
-from deskcheck_methods.bench import Bench, Options, Turn
+from deskcheck_methods.bench import Bench, Options, Turn, scaffold
 from deskcheck_methods.repair import asserts_of
 
 GIVES = ("text", "code", "tests")
@@ -114,10 +115,9 @@ def _step(row: Any, place: str, before: set[str]) -> RoleStep:
     return step
 
 
-async def roles(bench: Bench) -> None:
+@scaffold("a team of roles on a program, by a file of prompts", RolesOptions, forms=PROGRAM_FORMS)
+async def roles(bench: Bench, options: RolesOptions) -> None:
     """Have the roles of a team work on a program until it passes the tests."""
-    options = bench.options
-    assert isinstance(options, RolesOptions)
     team = team_of(options.team, options.file)
     tests: tuple[str, ...] = ()
     known = dict.fromkeys([*_OWN, *(step.name for step in team.steps)], "(nothing yet)")

@@ -24,7 +24,7 @@ def parsed(source: str) -> ast.Module | None:
 def functions(source: str) -> tuple[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef], ...]:
     """(Qualified name as events have it, node) of every function of a source, outer ones first. A name
     that is defined twice is there twice."""
-    found: list[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]] = []
+    functions_by_name: list[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]] = []
     todo: list[tuple[str, ast.AST]] = [("", parsed(source) or ast.Module([], []))]
     while todo:
         prefix, outer = todo.pop(0)
@@ -35,11 +35,11 @@ def functions(source: str) -> tuple[tuple[str, ast.FunctionDef | ast.AsyncFuncti
                 if isinstance(node, ast.ClassDef):
                     todo.append((f"{name}.", node))
                 else:
-                    found.append((name, node))
+                    functions_by_name.append((name, node))
                     todo.append((f"{name}.<locals>.", node))
             else:
                 todo.append((prefix, node))
-    return tuple(found)
+    return tuple(functions_by_name)
 
 
 @functools.lru_cache(4096)
@@ -66,11 +66,11 @@ def begun_by(program: Program, source: str | None = None) -> str:
     under decorators, which may run it themselves. source: the text with the function, where that is a
     module's and not the program's."""
     code = program.code if source is None else source
-    found = [node for name, node in functions(code) if name == program.entry]
-    if program.mode is not Mode.CALL or not found:
+    nodes = [node for name, node in functions(code) if name == program.entry]
+    if program.mode is not Mode.CALL or not nodes:
         return ""
-    begun = begins(found[-1])
-    under = any(ast.unparse(one) not in _OF_METHODS for one in found[-1].decorator_list)
+    begun = begins(nodes[-1])
+    under = any(ast.unparse(decorator) not in _OF_METHODS for decorator in nodes[-1].decorator_list)
     return "decorated" if begun and under else begun
 
 

@@ -54,8 +54,8 @@ def step_question(code: Sequence[str], line: int | None, jump: int = 1) -> str:
 
 def asked_state(prompt: str) -> str | None:
     """The state in what `step_prompt` made; None for any other prompt."""
-    found = _STEP_QUESTION.search(prompt)
-    return prompt[: found.start()] if found else None
+    question = _STEP_QUESTION.search(prompt)
+    return prompt[: question.start()] if question else None
 
 
 _STEP_QUESTION = re.compile(r"\n(?:[0-9]+\|[^\n]*\n)?[+-][0-9]+\n\Z")

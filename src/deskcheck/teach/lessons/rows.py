@@ -8,8 +8,7 @@ another file, a trace whose end is missing.
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from deskcheck.notation import NOTATIONS, Moment, moments
-from deskcheck.notation.forms.running import RunningTexts
+from deskcheck.notation import NOTATIONS, Moment, RunningTexts, moments
 from deskcheck.notation.layout import step_question, trace_prompt
 from deskcheck.recording import Kind, Recording
 from deskcheck.recording.program import code_lines
@@ -71,7 +70,7 @@ def step_lessons(
     steps = iter(chosen)
     step = next(steps, None)
     waiting: dict[int, list[tuple[str, str, int, int, int]]] = {}
-    asked: dict[tuple[int, int], str] = {}
+    questions: dict[tuple[int, int], str] = {}
     states = RunningTexts(file=program.filename, instructions=NOTATIONS[notation].instructions)
     at = -1
     for row in recording.trace.rows:
@@ -93,9 +92,9 @@ def step_lessons(
             if line is None:
                 left_out(notation, "in another file", 1)
                 continue
-            question = asked.get((line, jump))
+            question = questions.get((line, jump))
             if question is None:
-                question = asked[line, jump] = step_question(code, line, jump)
+                question = questions[line, jump] = step_question(code, line, jump)
             waiting.setdefault(at + jump, []).append((text, question, jump, at, states.depth))
 
 
@@ -111,9 +110,9 @@ def trace_lesson(recording: Recording, notation: str, budget: int, left_out: Lef
         return None
     # An event is a line; no tokenizer makes less than a token of that. So a run of ten million events is not
     # written out only to be measured.
-    most = _ELIDING.get(notation, budget)
-    if most is not None and count_states(recording, notation) > most:
-        left_out(notation, "over the budget" if most == budget else f"over {most} events", 1)
+    event_limit = _ELIDING.get(notation, budget)
+    if event_limit is not None and count_states(recording, notation) > event_limit:
+        left_out(notation, "over the budget" if event_limit == budget else f"over {event_limit} events", 1)
         return None
     deepest = 0
 

@@ -28,20 +28,20 @@ async def majority(bench: Bench, options: MajorityOptions) -> None:
     """Ask the question several times; the answer that was given most often."""
     votes: dict[Hashable, list[Completion]] = {}
     for number in range(1, options.samples + 1):
-        said = await bench.ask(bench.puzzle.prompt, f"sample {number}")
-        if (vote := _vote(bench, said)) is not None:
-            votes.setdefault(vote, []).append(said)
+        completion = await bench.ask(bench.puzzle.prompt, f"sample {number}")
+        if (vote := _vote(bench, completion)) is not None:
+            votes.setdefault(vote, []).append(completion)
         elif bench.answer is None:
-            bench.offer(said)
+            bench.offer(completion)
         if votes:
             bench.offer(max(votes.values(), key=len)[0])
-    most = max(map(len, votes.values()), default=0)
-    bench.ended = f"{most} of {options.samples} samples agree, of {len(votes)} different answers"
+    votes_of_winner = max(map(len, votes.values()), default=0)
+    bench.ended = f"{votes_of_winner} of {options.samples} samples agree, of {len(votes)} different answers"
     bench.note("majority", bench.ended)
 
 
-def _vote(bench: Bench, said: Completion) -> Hashable:
+def _vote(bench: Bench, completion: Completion) -> Hashable:
     if bench.puzzle.form in PROGRAM_FORMS:
-        code = bench.code_of(said).code
+        code = bench.code_of(completion).code
         return None if code is None else unparsed(code)
-    return vote_of(answer_in(said.text, whole=said.whole))
+    return vote_of(answer_in(completion.text, whole=completion.whole))

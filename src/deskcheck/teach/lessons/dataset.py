@@ -146,7 +146,7 @@ class _Files:
         self.rows[split] += table.num_rows
         waiting = self._waiting.setdefault(split, [])
         waiting.append(table)
-        if sum(one.nbytes for one in waiting) >= _GROUP_BYTES:
+        if sum(part.nbytes for part in waiting) >= _GROUP_BYTES:
             self._write(split)
 
     def _write(self, split: str) -> None:
@@ -210,14 +210,14 @@ def _write_recordings(
                 [split_of(program_sha256(code), *shares) for code in table.column("code").to_pylist()]
             )
             for split in SPLITS:
-                some = table.filter(pc.equal(splits, split)) if table.num_rows else table
-                ids.setdefault(split, []).extend(some.column("id").to_pylist())
-                data.add(split, some)
+                rows = table.filter(pc.equal(splits, split)) if table.num_rows else table
+                ids.setdefault(split, []).extend(rows.column("id").to_pylist())
+                data.add(split, rows)
         if traces is not None:
             for table in read_groups(shard["events"], EVENTS_SCHEMA):
                 for split, names in ids.items():
-                    wanted = pc.is_in(table.column("recording"), pa.array(names, pa.string()))
-                    traces.add(split, table.filter(wanted))
+                    in_split = pc.is_in(table.column("recording"), pa.array(names, pa.string()))
+                    traces.add(split, table.filter(in_split))
     data.close()
     exported.rows["data"] = data.rows
     if traces is not None:

@@ -68,11 +68,11 @@ class AskedSteps(ModelAPI):
     def answered(self, program: str, prompt: str, most: int | None) -> ModelOutput:
         """The answer to a prompt about a program, of so many tokens at most."""
         encode = self.checkpoint.tokenizer.encode_prompt
-        known = len(encode(prompt, program))
-        if known + len(self.checkpoint.tokenizer.encode(program)) > _CONTEXT:
+        prompt_tokens = len(encode(prompt, program))
+        if prompt_tokens + len(self.checkpoint.tokenizer.encode(program)) > _CONTEXT:
             return ModelOutput.from_content(self.model_name, "", stop_reason="model_length")
         rows = self._rows(program)
-        rows.longest = known + (most or 2048)
+        rows.longest = prompt_tokens + (most or 2048)
         answer = rows.ask({0: (prompt, prompt)})[0]
         return ModelOutput.from_content(
             self.model_name, answer.text, stop_reason="stop" if answer.ended else "max_tokens"
@@ -84,8 +84,8 @@ class AskedSteps(ModelAPI):
             name: explained_step("dynamic", instructions=instructions, back=False)
             for name, instructions in (("dynamic", False), ("dynamic_instruction", True))
         }
-        told = [*EXPLAINED.items(), *steps.items()]
-        for notation, words in told:
+        explanations = [*EXPLAINED.items(), *steps.items()]
+        for notation, words in explanations:
             if text.startswith(words):
                 jumps = [int(text.rstrip().rpartition("\n")[2])] if notation in steps else []
                 self.checkpoint.refuse_untaught(notation, jumps)

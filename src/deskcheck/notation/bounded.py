@@ -11,7 +11,7 @@ from deskcheck.notation.state import Moment
 from deskcheck.recording.value import extent
 
 VALUES = "values"
-"""What the last line of a text says where it ends for this bound: ``cut: values``."""
+"""The reason in the last line of a text that ends for this bound: ``cut: values``."""
 
 
 def extent_of(moment: Moment, most: int) -> int:

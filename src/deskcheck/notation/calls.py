@@ -6,7 +6,7 @@ import functools
 from deskcheck.recording import Mode, Program
 
 SOURCES = 128
-"""Source texts of which what was worked out is kept: a project's recordings show the same files again."""
+"""Source texts that stay parsed: the recordings of a project show the same files again."""
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -44,7 +44,7 @@ def functions(source: str) -> tuple[tuple[str, ast.FunctionDef | ast.AsyncFuncti
 
 @functools.lru_cache(4096)
 def begins(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-    """What a call of a function only begins: a ``coroutine``, a ``generator`` or an ``async generator``.
+    """The object that a call of a function only begins: ``coroutine``, ``generator`` or ``async generator``.
     Empty for a function that a call runs."""
     todo: list[ast.AST] = list(node.body)
     draws = False
@@ -62,7 +62,7 @@ _OF_METHODS = ("staticmethod", "classmethod")
 
 
 def begun_by(program: Program, source: str | None = None) -> str:
-    """What the call of a program only `begins`, and deskcheck ran to its end. ``decorated``: one of these
+    """The object that a program's call only `begins`, and deskcheck then ran. ``decorated``: one of these
     under decorators, which may run it themselves. source: the text with the function, where that is a
     module's and not the program's."""
     code = program.code if source is None else source

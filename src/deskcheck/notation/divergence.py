@@ -15,7 +15,7 @@ from deskcheck.notation.state import Frame, Moment
 class Stop(StrEnum):
     """Why there are no more predicted states.
 
-    END: the run was told to its end. UNREADABLE: what came next could not be read as a state. BUDGET: no more
+    END: the run ended. UNREADABLE: the next text could not be read as a state. BUDGET: no more
     steps, or no longer text, were allowed.
     """
 

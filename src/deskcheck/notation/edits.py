@@ -1,6 +1,6 @@
-"""A state as an edit of the one before: what a line did, without what it left alone.
+"""A state as an edit of the one before: only the effects of a line.
 
-    5: n=4, xs=[1, 2]            the frame goes on: its line, and the variables that are new or another now
+    5: n=4, xs=[1, 2]            the frame continues: its line, and variables that are new or changed
     return 5 -> 3                a kind, where the event is none of a line; what stands behind the variables
     2: del k, for x=1 |          a variable that is gone; another value stack, or none
     6: xs[2]=5, del d['a']       an item of a list or a dictionary, new or another now, or gone
@@ -62,7 +62,7 @@ _LONGEST = 80
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A state's line, taken apart. entries: by name, in their order; stack: None where there is none."""
+    """The parts of a state's line. entries: by name, in their order; stack: None if it has none."""
 
     head: str
     entries: dict[str, str]
@@ -114,7 +114,7 @@ def edit_text(before: str, after: str, line: str = "", *, parts: bool = True) ->
 
 
 def edited(before: str, text: str) -> str:
-    """The state that an edit makes of a state. Never raises: what is no edit gives a text that is no
+    """The state after an edit. Never raises: a text that is not an edit gives a text that is not a
     state."""
     if text.startswith(_WHOLE):
         return text.removeprefix(_WHOLE)
@@ -241,7 +241,7 @@ def _in_items(old: str | None, key: str, entry: str) -> Mapping[str, str]:
 
 
 def _with_label(display: str, label: str) -> str | None:
-    """A variable's list or dictionary with a label; none for ``#=``. None: it is no list or dictionary."""
+    """A variable's list or dictionary with a label, without one for ``#=``. None for other values."""
     parsed = _display(display)
     if parsed is None:
         return None
@@ -305,7 +305,7 @@ def _held(entry: str, lines: Iterable[str]) -> _Display | None:
 
 
 def _upcoming(stack: str, lines: Iterable[str]) -> str:
-    """What the iterator on top of a value stack gives next: ``next 5``, or ``ended``. Empty: it is none of
+    """The next item of the iterator on top of a value stack: ``next 5``, or ``ended``. Empty: it is not one
     which that can be looked up."""
     if iterator := _RANGE.search(stack):
         start, step = int(iterator[2]), int(iterator[4] or 1)

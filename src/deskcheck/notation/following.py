@@ -103,7 +103,7 @@ def _try(
 
 
 def _first(body: Sequence[ast.stmt], otherwise: Lines) -> Lines:
-    """Where a block begins; where there is none, what comes instead."""
+    """The first line of a block, or `otherwise` if no statement of it runs."""
     return next(((_line(statement),) for statement in body if _runs(statement)), otherwise)
 
 

@@ -11,7 +11,7 @@
     compact                        and in which notation the answer is wanted
 
 Every prompt ends with a newline, so that no tokenizer merges over its end. The repeated line is taken from
-the program by its number, which stands in the state: it tells a model nothing that it was not given, and
+the program by its number, which is in the state: it gives a model nothing new, and
 spares it a search through the program at every step.
 """
 

@@ -59,7 +59,7 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What was read from a text.
+    """The states or claims that a text holds.
 
     moments: the states, in order; those of lines that could not be read are missing. lines: for each, the
     line of the text (from 1) that it ends with. claims: what it says instead, in the notations that have no
@@ -85,7 +85,7 @@ def split_cut(text: str) -> tuple[str, str | None]:
 
 
 def unreadable(line: int, text: str, error: Unread) -> Unreadable:
-    """A line's error as it is reported."""
+    """The report of an error in a line."""
     return Unreadable(line, error.at + 1, error.why, text[:SHOWN_CHARS])
 
 
@@ -135,14 +135,14 @@ def line_text(head: str, entries: Sequence[str], stack: str | None = None, tail:
 
 
 def event_head(moment: Moment, *, named: bool) -> str:
-    """What an event's line begins with. named: with the function."""
+    """The beginning of an event's line. named: with the function."""
     word = "" if moment.kind is Kind.LINE else f"{moment.kind.value} "
     instruction = f" {moment.instruction!r}" if moment.instruction is not None else ""
     return f"{word}{place_text(moment.running, named=named)}{instruction}"
 
 
 def event_tail(moment: Moment, writer: ValueWriter) -> list[str]:
-    """What it ends with: the event's value, what was printed, what was left out."""
+    """The end of an event's line: the event's value, the output, counts of omissions."""
     tail = [f"{ARROWS[moment.kind]} {writer.text(moment.value)}"] if moment.kind in VALUED else []
     if moment.output:
         tail.append(f"prints {moment.output!r}")
@@ -237,7 +237,7 @@ class LineReader(Reader):
         return self._new({"kind": "class", "type": "type", "text": f"class {name}"})
 
     def stack_values(self) -> list[Encoded] | None:
-        """The values after ``|``; None where there is no such mark."""
+        """The values after ``|``; None without that mark."""
         if not self.take("|"):
             return None
         values: list[Encoded] = []
@@ -268,8 +268,8 @@ class LineReader(Reader):
 def parse_lines(text: str, *, full: bool, each_alone: bool) -> Parsed:
     """Read a text of such lines. Never raises, whatever the text.
 
-    full: an event's line has all that its frame holds, not what changed. each_alone: each state is told from
-    nothing.
+    full: an event's line has all variables of its frame, not only changes. each_alone: each state is complete
+    by itself.
     """
     return _Lines(full, each_alone).parse(text)
 

@@ -130,7 +130,7 @@ class RunningStates:
 
     @property
     def current_line(self) -> int | None:
-        """The line of the program that goes on running; None if there is none or it is in another file."""
+        """The line of the program that runs next; None at the end of the run, or in another file."""
         assert self.row is not None
         numbers = self._numbers()
         if self.row.kind in ENDS:
@@ -182,7 +182,7 @@ class RunningStates:
 
 
 class MadeOnce:
-    """What was made of the parts of a state, for as long as each state has the same part: the very object."""
+    """Results for the parts of a state, kept as long as each state has the same part (the very object)."""
 
     def __init__(self) -> None:
         self._now: dict[int, tuple[Any, Any]] = {}

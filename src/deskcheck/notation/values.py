@@ -130,7 +130,7 @@ class ValueWriter:
     """Writes the values of one state: the text of each value, and in its holes labels or contents.
 
     objects: contents by identity. roots: all values of the state; pieces: the same as `pieces_of` gives them,
-    if the caller has them. labels: identity -> label. What has a label keeps it; objects that are met more
+    if the caller has them. labels: identity -> label. An object keeps its label; objects that are met more
     than once get one when they are first written. Give the same dict for every state of a history, an empty
     one for a state by itself. bodies: give the same for the states of one run.
     """
@@ -205,7 +205,7 @@ class ValueWriter:
         return self.labels.setdefault(number, len(self.labels) + 1)
 
     def left(self) -> list[str]:
-        """What is pending, each as ``#1=...``."""
+        """The pending objects, each as ``#1=...``."""
         parts = []
         while self.pending:
             number = min(self.pending, key=self.label)
@@ -217,7 +217,7 @@ class ValueWriter:
         return self.fill(pieces_of(value))
 
     def content(self, number: int) -> str:
-        """What an object holds, without its label."""
+        """The content of an object, without its label."""
         return self.fill(self._body(number).pieces)
 
     def fill(self, pieces: Pieces) -> str:
@@ -443,7 +443,7 @@ class Unread(Exception):
 
 
 class Objects:
-    """What the texts that are read have told of objects: contents by identity, and identities by label."""
+    """Objects of the texts that were read: contents by identity, and identities by label."""
 
     def __init__(self) -> None:
         self.contents: dict[int, Content] = {}
@@ -930,14 +930,14 @@ _PLAIN = {
     "length": _is_length,
     "shape": _is_shape,
 }
-"""Parts of a content that are no values, and whether a JSON value can be one."""
+"""Parts of a content that are plain data, and the check of each."""
 
 
 # -- one value by itself -------------------------------------------------------------------------
 
 
 def value_text(value: Encoded, objects: Mapping[int, Content]) -> str:
-    """One value by itself. What it shares with others of its state is not told."""
+    """One value by itself, without the objects that it shares with others of its state."""
     writer = ValueWriter(objects, [value], {})
     writer.pending = set(writer.labelled)
     text = writer.text(value)

@@ -37,8 +37,9 @@ def lock_run(out: Path) -> FolderLock:
 
 
 def refuse_others(out: Path, asked: dict[str, Any]) -> None:
-    """Raise InputError for a folder that holds something else than a run that was asked this, as far as it is
-    given; RecordingError where it cannot be told. A run of which nothing was saved is no other."""
+    """Raise InputError for a folder that is not a run with these values; RecordingError if that is unknown.
+
+    A run without a save may have other values."""
     if not out.is_dir():
         return
     before = _asked(out)
@@ -75,13 +76,13 @@ def locked_run(out: Path, asked: dict[str, Any]) -> Iterator[None]:
 
 
 def _saved(out: Path) -> bool:
-    """Whether there is a model, or something to go on from."""
+    """Whether there is a model, or a save to continue from."""
     others = {path.name for path in out.iterdir()} - {LOCK_NAME, LESSONS, RUN, METRICS, CHECKPOINTS}
     return bool(others) or any(out.glob(f"{CHECKPOINTS}/checkpoint-*/trainer_state.json"))
 
 
 def _asked(out: Path) -> dict[str, Any] | None:
-    """What the run in a folder was asked; None where there is none."""
+    """The settings of the run in a folder; None without a run."""
     if not (out / RUN).exists():
         return None
     try:

@@ -314,7 +314,7 @@ class _Metrics:
         self.began = time.perf_counter()
 
     def begin(self, step: int) -> None:
-        """A run begins, or goes on from a step."""
+        """A run begins, or continues from a step."""
         if not self.writes:
             return
         rows = [row for row in self.curve.resume(step) if "loss" in row]

@@ -122,7 +122,7 @@ def cwm_prompt(source: str, line: int) -> str:
 
 
 def cwm_kept(moments: Iterable[Moment]) -> Iterator[Moment]:
-    """What the notation keeps of each moment: one frame of no name, its variables apart from one another."""
+    """The part of each moment that the notation keeps: one frame without a name, its variables apart."""
     for moment in moments:
         kind = _KIND[_WORD[moment.kind]]
         objects: dict[int, Content] = {}
@@ -175,7 +175,7 @@ def _alone(value: Encoded, objects: Mapping[int, Content], contents: dict[int, C
 
 
 def _apart(value: Encoded, objects: Mapping[int, Content], contents: dict[int, Content]) -> Encoded:
-    """The value with objects of its own, which are added to `contents`."""
+    """The value with new objects, which are added to `contents`."""
     numbers: dict[int, int] = {}
     todo: list[int] = []
     base = len(contents)

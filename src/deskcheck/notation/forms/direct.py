@@ -14,7 +14,7 @@ from deskcheck.recording import Kind
 
 
 def ending(moments: Iterable[Moment]) -> Moment | None:
-    """What `direct` keeps: the last event without its frames, with all output. None where there is no event,
+    """The part of a run that `direct` keeps: the last event without frames, all output. None if no event,
     or the last one is not the end of the outermost frame."""
     output, raised, last = "", None, None
     for moment in moments:

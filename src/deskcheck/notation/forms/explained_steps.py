@@ -14,7 +14,7 @@ from deskcheck.notation.layout import numbered_text, step_prompt
 from deskcheck.notation.state import Moment
 
 TOLD_AFTER = {"scratchpad": True, "compact": False}
-"""Notations that tell a state after another one -> whether all of its frame is told."""
+"""Notations that write a state after another one -> whether all variables of its frame are written."""
 ANSWERS = ("dynamic", "scratchpad", "compact")
 """Notations that a state of an answer can be written in: each gives back the whole state."""
 
@@ -42,7 +42,7 @@ def answer_text(known: Moment, moment: Moment, notation: str) -> str:
 
 
 def run_text(*, python: str | None, call: str | None) -> str:
-    """What a prompt says of the run, above the program. python: version; call: how it is run."""
+    """The facts about the run above the program in a prompt. python: version; call: how it is run."""
     lines = [f"Python: {python}"] if python else []
     return "\n".join([*lines, *([f"How it is run: {call}"] if call else [])])
 

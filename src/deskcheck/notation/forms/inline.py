@@ -33,7 +33,7 @@ _HEAD, _TAIL = 2, 1
 
 
 def inline_claims(moments: Iterable[Moment]) -> Iterator[Claim]:
-    """What the notation keeps: the claims of the steps that it shows, by line."""
+    """The claims that the notation keeps: those of the steps that it shows, by line."""
     for _, visits in sorted(_visits(moments).items()):
         for visit in visits if len(visits) <= _HEAD + _TAIL else [*visits[:_HEAD], *visits[-_TAIL:]]:
             yield from visit

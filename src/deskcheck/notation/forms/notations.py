@@ -62,8 +62,8 @@ class Notation:
         return "\n".join([*([text] if text else []), f"cut: {cut}"]) if cut else text
 
     def parse(self, text: str, source: str | None = None) -> Parsed:
-        """What a text tells. source: of the program. Never raises, whatever the text: what cannot be read is
-        in `Parsed.unreadable`."""
+        """The states or claims of a text. source: of the program. Never raises: unreadable places are in
+        `Parsed.unreadable`."""
         body, cut = split_cut(text)
         if source is not None and self.read_beside is not None:
             return replace(self.read_beside(body, source), cut=cut)

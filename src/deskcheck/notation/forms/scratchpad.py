@@ -26,7 +26,7 @@ from deskcheck.notation.values import ValueWriter, name_text
 from deskcheck.recording.value import Encoded
 
 _Key = tuple[str, int | str | None, str]
-"""Of something that is told by itself: a variable, a stack, an object's content, the globals of a file."""
+"""The key of a variable, a stack, an object's content or the globals of a file."""
 
 
 def scratchpad_lines(moments: Iterable[Moment]) -> Iterator[str]:
@@ -50,7 +50,7 @@ def parse_compact(text: str) -> Parsed:
 
 
 def told_after(known: Moment, moment: Moment, *, full: bool) -> str:
-    """What a trace says of a moment right after it has told of another one, whatever lies between them.
+    """The text of a moment right after that of another one, whatever happened between them.
 
     It can be read behind `known` in `dynamic`. full: as `scratchpad` has it.
     """
@@ -66,7 +66,7 @@ class _History:
         self.full = full
         self.labels: dict[int, int] = {}
         self.told: dict[_Key, str] = {}
-        """What a reader knows by now."""
+        """The texts that a reader knows by now."""
         self.frames: list[Frame] = []
 
     def lines(self, moments: Iterable[Moment]) -> Iterator[str]:

@@ -122,7 +122,7 @@ def whereabouts(source: str) -> Whereabouts:
 
 
 def _both_ways(ways: Sequence[dict[Place, frozenset[Place]]]) -> list[list[int]]:
-    """What can be reached from the beginning, less what does not lead to the end."""
+    """The lines that are reachable from the beginning and lead to the end."""
     lines: list[list[int]] = []
     following: frozenset[Place] | None = None
     for way in reversed(ways):

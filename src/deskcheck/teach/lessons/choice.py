@@ -71,7 +71,7 @@ def chosen_steps(
 
 
 def _drawn(places: Sequence[int], taken: int, chance: random.Random) -> Iterator[int]:
-    """One of each of so many stretches of equal length."""
+    """A place from each of `taken` stretches of equal length."""
     for part in range(taken):
         low, high = part * len(places) // taken, (part + 1) * len(places) // taken
         yield places[low if high - low == 1 else chance.randrange(low, high)]

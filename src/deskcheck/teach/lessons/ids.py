@@ -70,7 +70,7 @@ class Encoder(Protocol):
     """Arrow's type of a token in the file."""
 
     def program(self, text: str) -> None:
-        """What the lessons that follow begin with."""
+        """Sets the program that the lessons after this begin with."""
 
     def encode(self, lessons: list[Lesson]) -> list[Encoded | str]:
         """Their tokens; for those that have none, the reason."""

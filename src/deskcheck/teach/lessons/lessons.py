@@ -134,7 +134,7 @@ def write_state(
     recordings: int = 0,
     shards: int = 0,
 ) -> None:
-    """Write ``lessons.json``. recordings, shards: how many are done, for who goes on."""
+    """Write ``lessons.json``. recordings, shards: how many are done."""
     position = {"recordings": recordings, "shards": shards}
     state = head | {"complete": complete, "position": position, "summary": summary.to_dict()}
     path = folder / STATE_NAME
@@ -157,7 +157,7 @@ def state_head(settings: LessonSettings, recordings_sha256: str, held_out_sha256
 
 
 class _Builder:
-    """Writes what is missing. Everything that it needs to go on stands in ``lessons.json``."""
+    """Writes the missing shards. ``lessons.json`` has everything that a later start needs."""
 
     def __init__(
         self, folder: Path, settings: LessonSettings, tokenizer: AnyTokenizer, choice: Choice
@@ -291,7 +291,7 @@ class _Builder:
         raise InputError(f"{self.folder}: holds lessons {what}. Choose another folder, or delete this one.")
 
     def _open_programs(self) -> set[bytes]:
-        """Programs of which some runs are done and others not."""
+        """Programs with runs that are done and runs that are not."""
         runs_done: Counter[bytes] = Counter()
         for number, recording in enumerate(self.choice.recordings):
             if number >= self.done:

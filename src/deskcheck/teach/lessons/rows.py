@@ -55,7 +55,7 @@ def count_states(recording: Recording, notation: str) -> int:
 
 
 def paths_of_states(recording: Recording, notation: str) -> list[tuple[int, int, int]]:
-    """The lines before, at and after each state of a run in a stepwise notation; 0 where there is none."""
+    """The lines before, at and after each state of a run in a stepwise notation; 0 for no line."""
     every = NOTATIONS[notation].instructions
     lines = [row.line for row in recording.trace.rows if every or row.kind != Kind.INSTRUCTION]
     return list(zip([0, *lines], lines, [*lines[1:], 0], strict=False))
@@ -103,7 +103,7 @@ class _OtherFile(Exception):
 
 
 def trace_lesson(recording: Recording, notation: str, budget: int, left_out: LeftOut) -> Lesson | None:
-    """The lesson of a whole run; None, and why is told, where it is none."""
+    """The lesson of a whole run; None if it cannot be one, with the reason to `left_out`."""
     trace, program = recording.trace, recording.program
     if trace.cut or recording.run_result.cut:
         left_out(notation, "the trace is cut", 1)

@@ -21,7 +21,7 @@ from deskcheck.teach.lessons.tokens import AnyTokenizer
 
 @dataclass(slots=True)
 class _Known:
-    """What the first pass knows of a program. left: runs that the second has still to come to."""
+    """The first pass's facts about a program. left: runs that the second has not reached."""
 
     left: int = 0
     runs: list[int] = field(default_factory=list)
@@ -31,7 +31,7 @@ class _Known:
 
 
 class Choice:
-    """What is to be done with each recording, by its place in the order of all."""
+    """The decision about each recording, by its place in the order of all."""
 
     def __init__(
         self,

@@ -116,7 +116,7 @@ class LessonSummary:
 
 
 def program_sha256(code: str) -> str:
-    """What a program is known by: splits and duplicates go by it."""
+    """The identity of a program, for splits and duplicates."""
     return hashlib.sha256(code.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -32,7 +32,7 @@ class Tokenizer(Protocol):
         """The tokens of a text, with nothing added."""
 
     def decode(self, tokens: Sequence[int]) -> str:
-        """The text of tokens. Never raises: what is no text becomes U+FFFD."""
+        """The text of tokens. Never raises: other bytes become U+FFFD."""
 
     def encode_prompt(self, prompt: str, program: str) -> list[int]:
         """The tokens of what is asked about a program, behind those of its text (`program_text`)."""
@@ -176,7 +176,7 @@ class Edits(Tokenizer):
 
 
 def _number(line: str) -> int:
-    """The number of a line as a program has it; 0 where there is none."""
+    """The number before a line of a program; 0 without one."""
     number, bar, _ = line.partition("|")
     return int(number) if bar else 0
 
@@ -230,7 +230,7 @@ class Pretrained(Tokenizer):
         self.begin: list[int] = (
             [tokenizer.bos_token_id] if around[0] == tokenizer.bos_token_id is not None else []
         )
-        """What it puts before every text of a model's."""
+        """The tokens before every text of a model."""
         if wrong := self.wrong([_EVERYTHING], self.encode_all([_EVERYTHING]))[0]:
             raise InputError(f"tokenizer {name!r}: {wrong}. Choose one that keeps every character.")
 

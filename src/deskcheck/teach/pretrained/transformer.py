@@ -59,7 +59,7 @@ class Transformer:
         if self.explain:
             refuse_explained(jumps)
 
-    # ---- as a `Decoder` ----
+    # ---- as a `StepDecoder` ----
 
     @property
     def end(self) -> int:
@@ -85,7 +85,7 @@ class Transformer:
         return self.prompts.answer(tokens, [token for token in written if token != self.end])
 
     def most(self, start: int, prompt: int, longest: int, *, whole: bool) -> int:
-        """As `Decoder.most`. Raises InputError where attention does not reach back so far."""
+        """As `StepDecoder.most`. Raises InputError where attention does not reach back so far."""
         most = most_tokens(prompt, max(min(longest, self.context or longest) - start, 0), whole=whole)
         if self.window is not None and start + most > self.window:
             raise InputError(
@@ -99,7 +99,7 @@ class Transformer:
 
     @torch.inference_mode()
     def run(self, some: Pass) -> tuple[Numbers, NDArray[np.float32], list[Any], list[Any]]:
-        """As `Decoder.run`. A token that ends an answer in the model's own way becomes `end`."""
+        """As `StepDecoder.run`. A token that ends an answer in the model's own way becomes `end`."""
         from transformers import DynamicCache
 
         tokens, present = _filled(some.feeds, self.device)

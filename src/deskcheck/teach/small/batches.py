@@ -153,7 +153,7 @@ _OPEN_FILES = 8
 
 
 class Batches:
-    """Batches of lessons for ever, in an order that the seed decides alone.
+    """Endless batches of lessons, in an order that only the seed decides.
 
     rows: lessons in a batch; each: so many at most that stand together there because they share a program and
     are about as long as one another. A pass gives every lesson once. Of the files `_OPEN_FILES` are held in

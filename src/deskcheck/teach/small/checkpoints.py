@@ -11,7 +11,7 @@ from deskcheck.teach.small.interpreter import ModelRows, Network
 from deskcheck.teach.small.runtime import GRAPH, OnnxNetwork
 
 NANO = "nano"
-"""Name of the model that the package brings; its card lies beside it."""
+"""Name of the model in the package, with its card."""
 WEIGHTS = "model.safetensors"
 """As in `model`, which cannot be imported without torch."""
 

@@ -48,7 +48,7 @@ def run_all(
 def report(
     model: StepModel, stepped: Sequence[Stepped], *, each: int | None = None, rows: int = 64
 ) -> Evaluation:
-    """What runs come to. each: also ask for so many steps of every recording from its true states."""
+    """The evaluation of runs. each: also ask for this many steps of every recording from its true states."""
     steps = steps_of(
         (
             PredictedRun(

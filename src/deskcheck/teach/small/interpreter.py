@@ -26,7 +26,7 @@ Floats = NDArray[Any]
 _GUESS = 24
 """Tokens that are guessed at a time."""
 _FIND = 4
-"""So many tokens must agree for the guess to go on from another place."""
+"""Tokens that must agree before the guess continues from another place."""
 _LONGER, _AT_LEAST = 4, 200
 """A state ends at so many times the length of its prompt, and so many tokens: a model that has lost its way
 writes for ever."""
@@ -62,7 +62,7 @@ class Network(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StepAnswer:
-    """What a model gave. ended: with the token that ends an answer; false: it came to the longest that is
+    """The answer of a model. ended: with the token that ends an answer; false: it reached the longest that is
     allowed. tokens: how many there are, and nll: the sum of their negative log probabilities in nats, None
     where nobody tells; passes: how often the network ran for it."""
 
@@ -144,7 +144,7 @@ class Pass(NamedTuple):
         return [len(tokens) for tokens in self.done]
 
 
-class Decoder(Protocol):
+class StepDecoder(Protocol):
     """A network with the tokens that it is asked in. Arrays are numpy's or torch's."""
 
     @property
@@ -171,8 +171,8 @@ class Decoder(Protocol):
         """The text of an answer. tokens: all before it."""
 
     def most(self, start: int, prompt: int, longest: int, *, whole: bool) -> int:
-        """Tokens that a prompt of so many may come to with its answer. start: tokens before it that are read
-        already; whole: it asks for a whole trace."""
+        """The most tokens of a prompt with its answer. start: tokens before it that are read already; prompt:
+        its own; whole: it asks for a whole trace."""
 
     def zeros(self, like: Any, *shape: int) -> Any:
         """An array of the kind of another."""
@@ -192,7 +192,7 @@ class NetworkRows(Rows):
     answers_again = False
     """Whether the last answer to the same question is a better guess than the state before."""
 
-    def __init__(self, decoder: Decoder, programs: Sequence[str], longest: int = 2048) -> None:
+    def __init__(self, decoder: StepDecoder, programs: Sequence[str], longest: int = 2048) -> None:
         self.decoder = decoder
         self.longest = longest
         self.seen = Seen()
@@ -280,7 +280,7 @@ class NetworkRows(Rows):
         done: list[list[int]],
         cache: tuple[list[Any], list[Any]],
     ) -> tuple[list[Any], list[Any]]:
-        """One pass over some rows: their answers go on. All keys and values after it."""
+        """All keys and values after one pass over some rows, which continues their answers."""
         lengths = [len(done[number]) for number in numbers]
         size, first = max(lengths), min(len(writing[number].pending) for number in numbers) - 1
         best, sure, *new = self.decoder.run(
@@ -317,7 +317,7 @@ class NetworkRows(Rows):
 
 @dataclass(frozen=True, slots=True)
 class NetworkDecoder:
-    """A `Network` with its tokenizer, as a `Decoder`."""
+    """A `Network` with its tokenizer, as a `StepDecoder`."""
 
     network: Network
     tokenizer: Tokenizer
@@ -350,7 +350,7 @@ class NetworkDecoder:
         return np.zeros(shape, dtype=like.dtype)
 
     def run(self, some: Pass) -> tuple[Numbers, NDArray[np.float32], list[Any], list[Any]]:
-        """As `Decoder.run`."""
+        """As `StepDecoder.run`."""
         logs, keys, values = self.logs(some)
         logs = logs[:, some.first :]
         return logs.argmax(-1), logs.max(-1), list(keys), list(values)
@@ -431,13 +431,13 @@ def alike(feeds: Mapping[int, Sequence[int]], at_once: int) -> Iterator[list[int
 
 
 def most_tokens(prompt: int, longest: int, *, whole: bool) -> int:
-    """Tokens that a prompt of so many may come to with its answer. whole: it asks for a whole trace, of which
-    nothing says how long it gets."""
+    """The most tokens of a prompt with its answer. prompt: its own; whole: it asks for a whole trace, whose
+    length is unknown."""
     return longest if whole else min((1 + _LONGER) * prompt + _AT_LEAST, longest)
 
 
 class Seen:
-    """What was written before, by what precedes it: states of a program resemble one another."""
+    """Earlier answers, by the tokens before each place: states of a program resemble one another."""
 
     def __init__(self) -> None:
         self.places: dict[tuple[int, ...], tuple[list[int], int]] = {}

@@ -66,7 +66,7 @@ class AskedSteps(ModelAPI):
             return self.answered(program + empty, prompt, most)
 
     def answered(self, program: str, prompt: str, most: int | None) -> ModelOutput:
-        """The answer to a prompt about a program, of so many tokens at most."""
+        """The answer to a prompt about a program. most: its tokens."""
         encode = self.checkpoint.tokenizer.encode_prompt
         prompt_tokens = len(encode(prompt, program))
         if prompt_tokens + len(self.checkpoint.tokenizer.encode(program)) > _CONTEXT:
@@ -79,7 +79,7 @@ class AskedSteps(ModelAPI):
         )
 
     def _unexplained(self, text: str) -> str:
-        """A prompt as it is in lessons. Raises InputError for a notation or a jump that was not taught."""
+        """A prompt as in lessons. Raises InputError for a notation or a jump that was not taught."""
         steps = {
             name: explained_step("dynamic", instructions=instructions, back=False)
             for name, instructions in (("dynamic", False), ("dynamic_instruction", True))

@@ -43,7 +43,7 @@ class SteppedRun:
     why: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """What was made of the program, JSON-able."""
+        """The run, JSON-able."""
         run = {"states": self.states, "jumps": self.jumps, "nll": self.nll}
         return {**run, "stop": self.stop.value, "why": self.why}
 
@@ -154,7 +154,7 @@ class Stepper:
         return ended
 
     def _choose(self, going: Sequence[_Going], read: Rows) -> list[_Answer]:
-        """What the model says to the last state of each."""
+        """The model's answer to the last state of each."""
         best = [program.known.get(program.states[-1]) for program in going]
         new = [row for row, found in enumerate(best) if found is None]
         for jump in reversed(self.jumps):  # the furthest first; those that are sure ask no other

@@ -1,4 +1,4 @@
-"""A run of training: updates, the curve, and saves, from which the same command goes on.
+"""A run of training: updates, the curve, and saves, from which the same command continues.
 
 Needs torch (the extra ``[teach]``).
 """
@@ -23,7 +23,7 @@ class Trainer:
     """A model in training, from its beginning or from the last save in `out`.
 
     averaging: weight of the past in the exponential average of the weights; 0: no average. extra: further
-    values that a run goes on from, as they are at its beginning. note: receives each line of `metrics.jsonl`.
+    values to save, with those of the beginning. note: receives each line of `metrics.jsonl`.
 
     Raises RecordingError for a damaged save.
     """
@@ -105,7 +105,7 @@ class Trainer:
         self._curve.write(row)
 
     def save(self, write_model: Callable[[], None]) -> None:
-        """Saves the model, which `write_model` writes, and what the run goes on from."""
+        """Saves the model, which `write_model` writes, and the state of the run."""
         state = {
             "model": self.model.state_dict(),
             "optimizer": self.optimizer.state_dict(),

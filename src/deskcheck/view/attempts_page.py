@@ -1,10 +1,8 @@
-"""What a method did for one question, as a page: every call of the model, every program, what came of it.
+"""What a method did for one question: every call of the model, every program, what came of it.
 
-One HTML file without a script. Whatever a model wrote is text in it: escaped, with an escape for every
-character that does not print; its Content-Security-Policy allows its own style and nothing besides.
+The page is built from `web/src/attempts.tsx`.
 """
 
-import html
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,33 +16,7 @@ from deskcheck.ask.results.logs import read_logs
 from deskcheck.ask.results.results import ScoredSample
 from deskcheck.files import read_json
 from deskcheck.recording import InputError
-from deskcheck.view.page import BASE_STYLE, digest, visible
-
-_STYLE = (
-    BASE_STYLE
-    + """
-main { max-width: 62rem; margin: 0 auto; }
-h1, h2, p, summary { overflow-wrap: anywhere; }
-pre { margin: .4rem 0; padding: .5rem .7rem; background: var(--wash); border-radius: .3rem;
-  white-space: pre-wrap; overflow-wrap: anywhere;
-  font: 12.5px/1.45 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
-ol { list-style: none; margin: 0; padding: 0; }
-li { border-left: 3px solid var(--line); padding: .2rem 0 .2rem .8rem; margin: .6rem 0; }
-li.right { border-color: #17794f; } li.wrong { border-color: #b3261e; }
-.kind { font-weight: 600; } .right .said { color: #17794f; } .wrong .said { color: #b3261e; }
-@media (prefers-color-scheme: dark) { .right .said { color: #6fc99b; } .wrong .said { color: #f0867d; } }
-details > summary { cursor: pointer; color: var(--soft); }
-"""
-)
-KINDS = {
-    "call": "The model was asked",
-    "tests": "Visible tests",
-    "calls": "Calls on inputs",
-    "script": "A run",
-    "trace": "A trace",
-    "choice": "A choice",
-}
-"""What stands above a line of a transcript, by its kind."""
+from deskcheck.view.page import page_of, visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,57 +123,17 @@ def _said(attempt: dict[str, Any]) -> str:
 def attempts_page(found: Sequence[Answered]) -> str:
     """The transcripts of one sample as HTML, all models and methods one after the other."""
     title = f"Attempts at {found[0].row.id}"
-    policy = f"default-src 'none'; base-uri 'none'; form-action 'none'; style-src {digest(_STYLE)}"
-    sections = "\n".join(map(_section, found))
-    return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<title>{_text(title)}</title><style>{_STYLE}</style></head><body><main>
-<h1>{_text(title)}</h1>
-<details><summary>The question</summary>{_pre(found[0].row.prompt)}</details>
-{sections}
-</main></body></html>
-"""
+    facts = {"title": title, "prompt": found[0].row.prompt, "answers": list(map(_answer_facts, found))}
+    return page_of("attempts", title, facts, bundle="document")
 
 
-def _text(text: object) -> str:
-    return html.escape(visible(str(text), lines=True), quote=True)
-
-
-def _pre(text: str) -> str:
-    return f"<pre>{_text(text)}</pre>"
-
-
-def _section(each: Answered) -> str:
-    row = each.row
-    verdict = "right" if row.score == 1 else f"score {row.score:g}: {row.reason}"
-    left = each.told["left_out"]
-    note = f"<p class='soft'>{left} visible tests cannot be run by themselves.</p>" if left else ""
-    attempts = "\n".join(_attempt(attempt) for attempt in each.told["attempts"])
-    return f"""<section><h2>{_text(each.what)}</h2>
-<p class="facts">{_text(each.used)}</p>{note}
-<ol>{attempts}</ol>
-<p><span class="kind">The answer that is scored:</span> {_text(verdict)}</p>
-<details><summary>The answer</summary>{_pre(row.completion)}</details></section>"""
-
-
-def _attempt(attempt: dict[str, Any]) -> str:
-    kind = attempt["kind"]
-    tone = ""
-    if kind == "tests":
-        tone = "wrong" if attempt.get("verdict") else "right"
-    folded = {"prompt": "What it was asked", "completion": "What it wrote", "code": "The program"}
-    parts = [
-        f"<details><summary>{label}</summary>{_pre(attempt[name])}</details>"
-        for name, label in folded.items()
-        if attempt.get(name)
-    ]
-    if kind == "calls":
-        parts.append(_pre(attempt.get("verdict", "")))
-    if attempt.get("trace"):
-        parts.append(_pre(attempt["trace"]))
-    return (
-        f'<li class="{tone}"><span class="kind">{_text(KINDS.get(kind, kind))}</span> · '
-        f'{_text(attempt["step"])}: <span class="said">{_text(_said(attempt))}</span>{"".join(parts)}</li>'
-    )
+def _answer_facts(answered: Answered) -> dict[str, Any]:
+    row = answered.row
+    return {
+        "who": answered.what,
+        "used": answered.used,
+        "left_out": answered.told["left_out"],
+        "attempts": [attempt | {"outcome": _said(attempt)} for attempt in answered.told["attempts"]],
+        "verdict": "right" if row.score == 1 else f"score {row.score:g}: {row.reason}",
+        "completion": row.completion,
+    }

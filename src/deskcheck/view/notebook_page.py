@@ -259,5 +259,10 @@ def _stored(found: CellReport, before: Execution | None, outputs: "_Outputs") ->
         "unstable": found.unstable,
         "category": found.category,
         "outputs": list(outputs.told(shown)),
-        "diff": [[row.side, row.text, *(row.changed or (None, None))] for row in found.diff],
+        "diff": diff_rows(found),
     }
+
+
+def diff_rows(cell: CellReport) -> list[list[Any]]:
+    """What differs in a cell, for a page: side, text, and from where up to where a line differs."""
+    return [[row.side, row.text, *(row.changed or (None, None))] for row in cell.diff]

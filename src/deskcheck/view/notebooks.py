@@ -106,17 +106,21 @@ def _status(status: str) -> Text:
 
 
 def _cells(notebook: NotebookReport) -> Iterator[RenderableType]:
-    quiet = (CellStatus.SAME, CellStatus.NO_STORED_OUTPUT)
     yield Text(f"\n{notebook.path}", style="bold")
     if notebook.detail:
         yield Text(f"  {notebook.detail.removeprefix(notebook.path + ': ')}")
     for cell in notebook.cells:
-        if cell.status in quiet and cell.note is None:
+        if is_quiet(cell):
             continue
         yield Text.assemble(f"  cell {cell.number}: ", _status(cell.status), f"  {reason(cell)}")
         if cell.status is not CellStatus.NORMALISED:
             for row in cell.diff:
                 yield Text(f"      {row.side} {row.text}", style=_DIFF_STYLES[row.side])
+
+
+def is_quiet(cell: CellReport) -> bool:
+    """Whether a report need not say anything of the cell but its status."""
+    return cell.status in (CellStatus.SAME, CellStatus.NO_STORED_OUTPUT) and cell.note is None
 
 
 def reason(cell: CellReport) -> str:

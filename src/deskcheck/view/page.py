@@ -15,29 +15,13 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-BASE_STYLE = """\
-:root { color-scheme: light dark; --paper: #fff; --ink: #1d232a; --soft: #5b6672; --line: #dfe4ea;
-  --wash: #f5f7f9;
-  --minus: #fdecea; --minus-mark: #f5b5ad; --plus: #e6f5ec; --plus-mark: #a5dbb9; }
-@media (prefers-color-scheme: dark) { :root { --paper: #14181d; --ink: #e4e8ec; --soft: #9aa5b1;
-  --line: #2b333c;
-  --wash: #1b2128; --minus: #3a1d1f; --minus-mark: #7a2f33; --plus: #16301f; --plus-mark: #24613d; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 76rem; background: var(--paper);
-  color: var(--ink);
-  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
-h1 { font-size: 1.7rem; margin: 0; line-height: 1.25; } h2 { font-size: 1.05rem; margin: 2rem 0 .5rem; }
-.soft, .facts { color: var(--soft); } .facts { margin: .25rem 0 1rem; }
-"""
-"""What pages without a script have in common: colours in light and dark, type, headings."""
-
 
 @cache
 def _static(name: str) -> str:
     return files("deskcheck.view").joinpath("static", name).read_text(encoding="utf-8")
 
 
-def digest(text: str) -> str:
+def _digest(text: str) -> str:
     """A script or style as a Content-Security-Policy names it."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
@@ -56,7 +40,7 @@ def head(
     where from they may come, in the words of the policy. packed: as in `tail`."""
     script, style = _static(f"{bundle}.js"), _static(f"{bundle}.css")
     nonce = secrets.token_urlsafe(16)  # for the styles that the script adds while it runs
-    scripts = " ".join(map(digest, [_UNPACK, script] if packed else [script]))
+    scripts = " ".join(map(_digest, [_UNPACK, script] if packed else [script]))
     policy = (
         f"default-src 'none'; script-src {scripts}; style-src 'nonce-{nonce}'; img-src {images}; "
         f"connect-src {connect}; base-uri 'none'; form-action 'none'; object-src 'none'"

@@ -15,29 +15,30 @@ from deskcheck.ask.results.statistics import (
     power_of,
     sign_flip,
 )
-from deskcheck.view.report.rows import COUNTED, INTERVAL, KEYS, interval, names_of, rows_of, what_of
+from deskcheck.view.report.rows import (
+    COUNTED,
+    INTERVAL,
+    KEYS,
+    entries_of,
+    interval,
+    names_of,
+    rows_of,
+    what_of,
+)
 from deskcheck.view.report.sheets import Column, Entry, Sheet
 
-_P_VALUES = (Column(name="p", format=".2g"), Column(name="p, Holm", format=".2g"))
+_DIFFERENCE = (Column("difference", "+.3f"), *interval("+.3f"))
+_P_VALUES = (Column("p", ".2g"), Column("p, Holm", ".2g"))
 _P = "p: exact, by sign flips of programs. Holm: the same, adjusted for the number of comparisons here."
 
 
 def effects_sheet(name: str, title: str, found: Sequence[Effect], what: str) -> Sheet:
     compared = "the kernel's state, minus without" if what == "state" else "this method, minus by the other"
+    changes = (Column("better", "d"), Column("worse", "d"))
     return Sheet(
         name=name,
         title=title,
-        columns=(
-            *KEYS,
-            Column(name="minus"),
-            Column(name="metric"),
-            Column(name="difference", format="+.3f"),
-            *interval("+.3f"),
-            Column(name="better", format="d"),
-            Column(name="worse", format="d"),
-            *_P_VALUES,
-            *COUNTED,
-        ),
+        columns=(*KEYS, Column("minus"), Column("metric"), *_DIFFERENCE, *changes, *_P_VALUES, *COUNTED),
         rows=[
             (
                 *(*names_of(e), e.against, metric, e.difference, low, high),
@@ -83,20 +84,13 @@ def models_sheet(results: Sequence[Result]) -> Sheet:
     tests = [sign_flip(pair.first, pair.second, pair.clusters) for pair in pairs]
     rows: list[tuple[Entry, ...]] = []
     for pair, p, adjusted in zip(pairs, tests, holm(tests), strict=True):
-        found = paired_difference(pair.first, pair.second, pair.clusters)
-        told = (found.value, found.low, found.high, p, adjusted, found.n, found.clusters)
-        rows.append((*names_of(pair.result), pair.base.model, *told))
+        mean = paired_difference(pair.first, pair.second, pair.clusters)
+        *difference, n, programs = entries_of(mean)
+        rows.append((*names_of(pair.result), pair.base.model, *difference, p, adjusted, n, programs))
     return Sheet(
         name="models",
         title="Models on the same samples",
-        columns=(
-            *KEYS,
-            Column(name="minus"),
-            Column(name="difference", format="+.3f"),
-            *interval("+.3f"),
-            *_P_VALUES,
-            *COUNTED,
-        ),
+        columns=(*KEYS, Column("minus"), *_DIFFERENCE, *_P_VALUES, *COUNTED),
         rows=rows,
         note=f"Each model minus the first that was asked, over the samples that both answered. {_P}",
     )
@@ -125,10 +119,7 @@ def leaderboard_sheet(results: Sequence[Result]) -> Sheet:
     return Sheet(
         name="leaderboard",
         title="All questions side by side",
-        columns=(
-            Column(name="model"),
-            *(Column(name=name, format=".3f") for name in ("mean", *asked.values())),
-        ),
+        columns=(Column("model"), *(Column(name, ".3f") for name in ("mean", *asked.values()))),
         rows=rows if len(rows) > 1 and len(asked) > 1 else [],
         note="The mean over questions, each counting the same; a dash where one was not asked.",
     )
@@ -158,32 +149,16 @@ def consistency_sheet(results: Sequence[Result]) -> Sheet:
         right = [tuple(run[question][0] for question in _REVAL) for run in whole]
         together = mean_interval([min(each) for each in right], clusters)
         consistent = mean_interval([_incremental(each) for each in right], clusters)
-        rows.append(
-            (
-                model,
-                solver,
-                together.value,
-                together.low,
-                together.high,
-                consistent.value,
-                consistent.low,
-                consistent.high,
-                together.n,
-                together.clusters,
-            )
-        )
+        *all_right, n, programs = entries_of(together)
+        rows.append((model, solver, *all_right, *entries_of(consistent)[:3], n, programs))
     return Sheet(
         name="consistency",
         title="Several questions about one run",
         columns=(
-            Column(name="model"),
-            Column(name="method"),
-            Column(name="all right", format=".3f"),
-            *INTERVAL,
-            Column(name="consistency", format=".3f"),
-            *INTERVAL,
-            Column(name="runs", format="d"),
-            Column(name="programs", format="d"),
+            *(Column("model"), Column("method")),
+            *(Column("all right", ".3f"), *INTERVAL),
+            *(Column("consistency", ".3f"), *INTERVAL),
+            *(Column("runs", "d"), Column("programs", "d")),
         ),
         rows=rows,
         note="Of runs that were asked about coverage, state, next_line and output. Consistency: REval's "
@@ -214,13 +189,7 @@ def power_sheet(results: Sequence[Result], difference: float) -> Sheet:
     return Sheet(
         name="power",
         title=f"What it takes to find a difference of {difference:g}",
-        columns=(
-            *KEYS,
-            Column(name="minus"),
-            Column(name="finds", format=".3f"),
-            Column(name="programs needed", format=",d"),
-            *COUNTED,
-        ),
+        columns=(*KEYS, Column("minus"), Column("finds", ".3f"), Column("programs needed", ",d"), *COUNTED),
         rows=rows,
         note="For a test at 0.05 that finds it four times in five. Finds: the smallest difference that the "
         "samples at hand find. Programs needed: with as many samples of each as now. Both rest on how much "

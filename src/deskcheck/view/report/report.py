@@ -157,29 +157,22 @@ _SAYS: Mapping[Column, Callable[[Result], str]] = {
 """Columns that are left out where they say nothing of any result."""
 
 
+def _value(estimate: Any) -> Any:
+    """The value of an interval or horizon, if there is one."""
+    return None if estimate is None else estimate.value
+
+
 def _scores_sheet(results: Sequence[Result]) -> Sheet:
     return Sheet(
         name="scores",
         title="Scores",
         columns=(
-            *KEYS,
-            Column(name="score", format=".3f"),
-            *INTERVAL,
-            Column(name="lenient", format=".3f"),
-            *COUNTED,
-            *(Column(name=name, format="d") for name in _READINGS),
+            *(*KEYS, Column("score", ".3f"), *INTERVAL, Column("lenient", ".3f"), *COUNTED),
+            *(Column(name, "d") for name in _READINGS),
         ),
         rows=[
             (
-                *(
-                    *names_of(r),
-                    r.score,
-                    r.low,
-                    r.high,
-                    r.lenient.value if r.lenient else None,
-                    r.n,
-                    r.programs,
-                ),
+                *(*names_of(r), r.score, r.low, r.high, _value(r.lenient), r.n, r.programs),
                 *(getattr(r, name) for name in _READINGS),
             )
             for r in results
@@ -194,7 +187,7 @@ def _metrics_sheet(results: Sequence[Result]) -> Sheet:
     return Sheet(
         name="metrics",
         title="Other metrics",
-        columns=(*KEYS, Column(name="metric"), Column(name="mean", format=".3f"), *INTERVAL, *COUNTED),
+        columns=(*KEYS, Column("metric"), Column("mean", ".3f"), *INTERVAL, *COUNTED),
         rows=[
             (*names_of(r), name, mean.value, low, high, mean.n, mean.clusters)
             for r in results
@@ -210,10 +203,8 @@ def _steps_sheet(results: Sequence[Result]) -> Sheet:
     for result in results:
         if (steps := result.steps) is None:
             continue
-        shares = [
-            None if share is None else share.value for share in (steps.exact, steps.places, steps.values)
-        ]
-        half = None if steps.horizon is None else steps.horizon.value
+        shares = map(_value, (steps.exact, steps.places, steps.values))
+        half = _value(steps.horizon)
         first = ", ".join(f"{n} {kind.replace('_', ' ')}" for kind, n in steps.divergences.items())
         rows.append(
             (*names_of(result), steps.runs, steps.whole, steps.judged, *shares, steps.longest, half, first)
@@ -223,15 +214,9 @@ def _steps_sheet(results: Sequence[Result]) -> Sheet:
         title="Steps of predicted runs",
         columns=(
             *KEYS,
-            Column(name="runs", format="d"),
-            Column(name="right", format="d"),
-            Column(name="steps", format="d"),
-            Column(name="state", format=".4f"),
-            Column(name="next line", format=".4f"),
-            Column(name="values", format=".4f"),
-            Column(name="longest", format="d"),
-            Column(name="half after", format=".0f"),
-            Column(name="first wrong"),
+            *(Column(name, "d") for name in ("runs", "right", "steps")),
+            *(Column(name, ".4f") for name in ("state", "next line", "values")),
+            *(Column("longest", "d"), Column("half after", ".0f"), Column("first wrong")),
         ),
         rows=rows,
         note="Up to where each run first goes wrong. Half after: steps until half of the runs have gone "
@@ -295,18 +280,13 @@ def _failures_sheet(failures: Sequence[Mapping[str, Any]]) -> Sheet:
     return Sheet(
         name="failures",
         title="Kinds of failure",
-        columns=(
-            *KEYS,
-            Column(name="how"),
-            Column(name="answers", format="d"),
-            Column(name="share of all", format=".3f"),
-        ),
+        columns=(*KEYS, Column("how"), Column("answers", "d"), Column("share of all", ".3f")),
         rows=[
             (
-                *(f["question"], f["solver"], f["state"] or "-", f["model"]),
-                *(f["kind"], f["count"], f["count"] / f["n"]),
+                *(failure["question"], failure["solver"], failure["state"] or "-", failure["model"]),
+                *(failure["kind"], failure["count"], failure["count"] / failure["n"]),
             )
-            for f in failures
+            for failure in failures
         ],
     )
 
@@ -339,13 +319,8 @@ def _usage_sheet(results: Sequence[Result], prices: Prices) -> Sheet:
         name="usage",
         title="Cost and time",
         columns=(
-            *KEYS,
-            Column(name="n", format="d"),
-            Column(name="tokens read", format=",.0f"),
-            Column(name="tokens written", format=",.0f"),
-            Column(name="US dollars", format=",.4f"),
-            Column(name="seconds", format=",.1f"),
-            Column(name="median of a sample", format=".3f"),
+            *(*KEYS, Column("n", "d"), Column("tokens read", ",.0f"), Column("tokens written", ",.0f")),
+            *(Column("US dollars", ",.4f"), Column("seconds", ",.1f"), Column("median of a sample", ".3f")),
         ),
         rows=rows,
         note="Tokens as the provider counts them. Seconds of work, added up over samples that ran side by "
@@ -367,7 +342,7 @@ def _excluded_sheet(results: Sequence[Result]) -> Sheet:
     return Sheet(
         name="excluded",
         title="Not asked about",
-        columns=(Column(name="question"), Column(name="why"), Column(name="recordings", format="d")),
+        columns=(Column("question"), Column("why"), Column("recordings", "d")),
         rows=rows,
         note="Recordings (of questions about notebooks: cells) about which this was not asked.",
     )

@@ -15,7 +15,7 @@ from deskcheck.ask.results.results import Result
 from deskcheck.ask.results.statistics import Interval, mean_interval
 from deskcheck.files import read_json
 from deskcheck.recording import InputError
-from deskcheck.view.report.rows import COUNTED, INTERVAL, KEYS, in_order, key_of, names_of
+from deskcheck.view.report.rows import KEYS, SCORED, entries_of, in_order, key_of, names_of
 from deskcheck.view.report.sheets import Column, Entry, Sheet
 
 LENGTHS = (1, 10, 30, 100, 300, 1000, 3000, 10_000, 100_000)
@@ -103,30 +103,12 @@ def slices_sheet(results: Sequence[Result], fields: Sequence[str]) -> Sheet:
             placed = [(place(each.data[field]), each) for each in samples if field in each.data]
             placed.sort(key=lambda found: found[0])
             for (_, name), group in groupby(placed, key=lambda found: found[0]):
-                found = _interval([each for _, each in group])
-                rows.append(
-                    (
-                        *names_of(result),
-                        field,
-                        name,
-                        found.value,
-                        found.low,
-                        found.high,
-                        found.n,
-                        found.clusters,
-                    )
-                )
+                mean = _interval([sample for _, sample in group])
+                rows.append((*names_of(result), field, name, *entries_of(mean)))
     return Sheet(
         name="slices",
         title="Scores by " + ", ".join(fields),
-        columns=(
-            *KEYS,
-            Column(name="of what"),
-            Column(name="is"),
-            Column(name="score", format=".3f"),
-            *INTERVAL,
-            *COUNTED,
-        ),
+        columns=(*KEYS, Column("of what"), Column("is"), *SCORED),
         rows=rows,
     )
 
@@ -152,29 +134,10 @@ def _places(field: str, values: Sequence[object]) -> Callable[[Any], tuple[float
 
 
 def lengths_sheet(lengths: Sequence[Mapping[str, Any]]) -> Sheet:
-    names = (
-        "question",
-        "solver",
-        "state",
-        "model",
-        "counts",
-        "range",
-        "value",
-        "low",
-        "high",
-        "n",
-        "clusters",
-    )
+    names = "question solver state model counts range value low high n clusters".split()
     return Sheet(
         name="lengths",
         title="Scores over length and depth",
-        columns=(
-            *KEYS,
-            Column(name="of what"),
-            Column(name="range"),
-            Column(name="score", format=".3f"),
-            *INTERVAL,
-            *COUNTED,
-        ),
+        columns=(*KEYS, Column("of what"), Column("range"), *SCORED),
         rows=[tuple(row[name] or "-" if name == "state" else row[name] for name in names) for row in lengths],
     )

@@ -35,45 +35,47 @@ class Answered:
     @property
     def used(self) -> str:
         """What of the budget was used, and why it ended."""
-        told = self.told
-        ended = f": {told['ended']}" if told["ended"] else ""
-        return f"{told['calls']} calls, {told['runs']} runs, {told['tokens']} tokens{ended}"
+        transcript = self.told
+        ended = f": {transcript['ended']}" if transcript["ended"] else ""
+        return f"{transcript['calls']} calls, {transcript['runs']} runs, {transcript['tokens']} tokens{ended}"
 
 
 def answered_in(folder: Path, *, model: str | None = None, method: str | None = None) -> list[Answered]:
     """The questions of a run folder that were answered by a method with a transcript. model, method: of these
     alone. Raises InputError: there are none."""
-    found = [
+    answers = [
         Answered(row, read_json(row.attempts, f"{row.id}: attempts"))
         for result in read_logs([folder]).results
         for row in result.samples
         if row.attempts and model in (None, row.model) and method in (None, row.solver)
     ]
-    if not found:
+    if not answers:
         raise InputError(
             f"{folder}: holds no transcript of a method that runs code (deskcheck help scaffolds). "
             f"`deskcheck report {folder}` shows what models answered."
         )
-    return found
+    return answers
 
 
-def of_sample(found: Sequence[Answered], name: str) -> list[Answered]:
+def of_sample(answers: Sequence[Answered], name: str) -> list[Answered]:
     """Those of one sample: its id, or a part that no other has. Raises InputError."""
-    ids = dict.fromkeys(each.row.id for each in found)
+    ids = dict.fromkeys(answered.row.id for answered in answers)
     fit = [name] if name in ids else [id_ for id_ in ids if name in id_]
     if len(fit) != 1:
         what = f"{len(fit)} samples have {name!r} in their id" if fit else f"there is no sample {name!r}"
         raise InputError(f"{what}. There are {', '.join((fit or [*ids])[:10])}.")
-    return [each for each in found if each.row.id == fit[0]]
+    return [answered for answered in answers if answered.row.id == fit[0]]
 
 
-def attempts_facts(found: Iterable[Answered]) -> dict[str, Any]:
+def attempts_facts(answers: Iterable[Answered]) -> dict[str, Any]:
     """What the page shows, JSON-able."""
     names = ("id", "question", "model", "solver", "epoch", "score", "reason", "answer")
-    return {"answered": [{n: getattr(each.row, n) for n in names} | each.told for each in found]}
+    return {
+        "answered": [{n: getattr(answered.row, n) for n in names} | answered.told for answered in answers]
+    }
 
 
-def attempts_list(found: Iterable[Answered]) -> Table:
+def attempts_list(answers: Iterable[Answered]) -> Table:
     """A line for each question, model and method."""
     table = Table(show_edge=False, pad_edge=False)
     for name in ("sample", "model", "method"):
@@ -81,23 +83,23 @@ def attempts_list(found: Iterable[Answered]) -> Table:
     for name in ("score", "calls", "runs", "tokens"):
         table.add_column(name, justify="right")
     table.add_column("ended", overflow="fold")
-    for each in found:
-        row, told = each.row, each.told
-        numbers = [f"{row.score:g}", *(str(told[name]) for name in ("calls", "runs", "tokens"))]
-        cells = [row.id, row.model, row.solver, *numbers, told["ended"]]
+    for answered in answers:
+        row, transcript = answered.row, answered.told
+        numbers = [f"{row.score:g}", *(str(transcript[name]) for name in ("calls", "runs", "tokens"))]
+        cells = [row.id, row.model, row.solver, *numbers, transcript["ended"]]
         table.add_row(*(Text(visible(cell)) for cell in cells))
     return table
 
 
-def attempts_table(found: Sequence[Answered]) -> Group:
+def attempts_table(answers: Sequence[Answered]) -> Group:
     """The transcripts for a terminal: what each attempt was, and what came of it."""
     parts: list[Table | Text] = []
-    for each in found:
-        parts.append(Text(visible(f"{each.what}: score {each.row.score:g}; {each.used}")))
+    for answered in answers:
+        parts.append(Text(visible(f"{answered.what}: score {answered.row.score:g}; {answered.used}")))
         table = Table(show_edge=False, pad_edge=False)
         for name in ("step", "what came of it"):
             table.add_column(name, overflow="fold")
-        for attempt in each.told["attempts"]:
+        for attempt in answered.told["attempts"]:
             first = _said(attempt).partition("\n")[0]
             table.add_row(Text(visible(attempt["step"])), Text(visible(f"{first:.300}")))
         parts.append(table)
@@ -120,10 +122,10 @@ def _said(attempt: dict[str, Any]) -> str:
     return str(attempt.get("verdict", ""))
 
 
-def attempts_page(found: Sequence[Answered]) -> str:
+def attempts_page(answers: Sequence[Answered]) -> str:
     """The transcripts of one sample as HTML, all models and methods one after the other."""
-    title = f"Attempts at {found[0].row.id}"
-    facts = {"title": title, "prompt": found[0].row.prompt, "answers": list(map(_answer_facts, found))}
+    title = f"Attempts at {answers[0].row.id}"
+    facts = {"title": title, "prompt": answers[0].row.prompt, "answers": list(map(_answer_facts, answers))}
     return page_of("attempts", title, facts, bundle="document")
 
 

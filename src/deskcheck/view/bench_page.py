@@ -25,18 +25,18 @@ def bench_facts(benchmark: Benchmark) -> dict[str, Any]:
     recordings = shlex.quote(f"{folder}/{RECORDINGS}")
     questions = shlex.quote(f"{folder}/{QUESTIONS_FILE}")
     version = f" {benchmark.version}" if benchmark.version else ""
-    made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC · deskcheck {benchmark.deskcheck}"
+    created = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC · deskcheck {benchmark.deskcheck}"
     oracle = [(kind.name, score) for kind in benchmark.kinds if (score := kind.scores.get("oracle"))]
     failing = list(benchmark.failing.items())
     return benchmark.to_dict() | {
         "title": f"A benchmark of {benchmark.name}{version}",
-        "facts": f"{made} · Python {benchmark.interpreter.version} · {_licence_text(benchmark)}",
+        "facts": f"{created} · Python {benchmark.interpreter.version} · {_licence_text(benchmark)}",
         "ask": f"deskcheck ask {recordings} --question all --model MODEL",
         "offline_score": f"deskcheck offline score {questions} ANSWERS --out {folder}/scores",
         "questions_file": QUESTIONS_FILE,
         "kinds": [_kind_facts(kind) for kind in benchmark.kinds],
         "few_clusters": few_clusters((name, score.effective) for name, score in oracle),
-        "failing": {test: why.strip()[:_FAILING_CHARS] for test, why in failing[:_FAILING]},
+        "failing": {test: reason.strip()[:_FAILING_CHARS] for test, reason in failing[:_FAILING]},
         "failing_more": max(0, len(failing) - _FAILING),
     }
 

@@ -54,12 +54,12 @@ def notebooks_table(report: Report, *, details: bool) -> RenderableType:
     table.add_column("status", no_wrap=True)
     folder = common_folder(report)
     table.add_column(f"notebook in {_from_here(folder)}", overflow="fold", min_width=30)
-    shown = [status for status in CellStatus if report.cells[status]]
-    for status in shown:
+    statuses = [status for status in CellStatus if report.cells[status]]
+    for status in statuses:
         table.add_column(word(status).replace(" ", "\n"), justify="right")
     table.add_column("s", justify="right")
     for notebook in report.notebooks:
-        numbers = [str(notebook.counts[status] or "") for status in shown]
+        numbers = [str(notebook.counts[status] or "") for status in statuses]
         table.add_row(
             _status(notebook.status), below(notebook.path, folder), *numbers, f"{notebook.seconds:.1f}"
         )

@@ -24,13 +24,13 @@ def notebooks_facts(report: Report) -> dict[str, Any]:
     stored = report.by_status[NotebookStatus.NO_STORED_OUTPUT]
     nothing = f"{stored} had nothing stored that they could be compared with · " if stored else ""
     python = report.environment.python if report.environment else platform.python_version()
-    made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC · deskcheck {__version__} · Python {python}"
+    created = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC · deskcheck {__version__} · Python {python}"
     runs = "one fresh run" if report.runs == 1 else f"up to {report.runs} fresh runs"
     where = ", in a sandbox without a network" if report.kernel is None else f". {unconfined(report.kernel)}"
     folder = common_folder(report)
     return report.to_dict() | {
         "title": f"{verdict(report)} notebooks reproduce",
-        "facts": f"{nothing}{made} · {runs} of each{where}",
+        "facts": f"{nothing}{created} · {runs} of each{where}",
         "folder": folder,
         "words": {status: word(status) for status in (*CellStatus, *NotebookStatus)},
         "notebooks": [_notebook_facts(notebook, folder) for notebook in report.notebooks],
@@ -62,9 +62,9 @@ def _cell_facts(cell: CellReport) -> dict[str, Any]:
 
 def _beginning(source: str) -> str:
     lines = source.splitlines()
-    shown = [
+    beginning = [
         line if len(line) <= _LINE_CHARS else line[: _LINE_CHARS - 1] + "…" for line in lines[:_SOURCE_LINES]
     ]
     if len(lines) > _SOURCE_LINES:
-        shown.append(f"... {len(lines) - _SOURCE_LINES} more lines")
-    return "\n".join(shown)
+        beginning.append(f"... {len(lines) - _SOURCE_LINES} more lines")
+    return "\n".join(beginning)

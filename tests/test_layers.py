@@ -19,6 +19,7 @@ ORDER = [
     "settings",
     "extensions",
     "terminal",
+    "words",
     "recording",
     "tracer",
     "sandbox",

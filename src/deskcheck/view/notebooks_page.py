@@ -4,7 +4,7 @@ import platform
 from datetime import UTC, datetime
 from typing import Any
 
-from deskcheck import __version__
+from deskcheck._version import __version__
 from deskcheck.notebook.check.check import CellReport, CellStatus, NotebookReport, NotebookStatus, Report
 from deskcheck.view.notebook_page import diff_rows
 from deskcheck.view.notebooks import below, common_folder, is_quiet, reason, unconfined, verdict, word

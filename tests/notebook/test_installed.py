@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from deskcheck.cli import app
 from deskcheck.errors import InputError
 from deskcheck.notebook.check.check import NotebookReport, check_notebooks
-from deskcheck.notebook.check.job import _settings, _told
+from deskcheck.notebook.check.job import _as_json, _from_json
 from deskcheck.notebook.settings import CheckSettings, ReplayLimits
 from deskcheck.view.notebooks_page import notebooks_page
 from tests.notebook.test_check import cell, printed, save
@@ -128,7 +128,7 @@ def test_it_is_said_wherever_a_report_is(kernels: Path, tmp_path: Path) -> None:
     page = notebooks_page(report)
     assert "without a sandbox" in page
     assert "in a sandbox" not in page
-    assert _settings(_told(settings)).kernel == "tests-sh"
+    assert _from_json(_as_json(settings)).kernel == "tests-sh"
 
 
 @pytest.mark.exhaustive

@@ -1,7 +1,8 @@
-"""What authors say of a cell for the tools that run it: tags, and comments on lines of their own.
+"""Tags and comments by which authors mark cells for the tools that run them.
 
-The words are those of nbclient, nbmake and Jupyter Book (tags) and of nbval (tags and comments:
-``# NBVAL_SKIP`` and the tag ``nbval-skip`` are the same). The tag ``random-output`` is our own."""
+The words are those of nbclient, nbmake and Jupyter Book (tags) and of nbval (tags and comments). The tag
+``random-output`` is our own.
+"""
 
 from enum import StrEnum
 
@@ -9,7 +10,7 @@ from deskcheck.notebook.trajectory.trajectory import Cell
 
 
 class Marker(StrEnum):
-    """What a cell is marked for."""
+    """A mark that authors give a cell."""
 
     SKIP = "skip"
     """It is not to be run."""
@@ -37,7 +38,7 @@ _COMMENTS = frozenset(word for word in _WORDS if word.startswith(("NBVAL", "PYTE
 
 
 def markers_of(cell: Cell) -> frozenset[Marker]:
-    """All that a cell's tags and comments say."""
+    """All markers of a cell, from its tags and comments."""
     words = {tag.upper().replace("-", "_") for tag in cell.tags}
     if "NBVAL" in cell.source or "PYTEST_VALIDATE" in cell.source:
         lines = (line.strip() for line in cell.source.splitlines())
@@ -49,7 +50,7 @@ _OWN = ("%deskcheck", "%load_ext deskcheck", "import deskcheck", "deskcheck.cont
 
 
 def is_own(source: str) -> bool:
-    """Whether a cell records, or asks for the state, and does nothing else: it is no part of the work."""
+    """Whether a cell only records or asks for the state: it is not part of the work."""
     if source.lstrip().startswith("%%deskcheck"):
         return True
     lines = [line.strip() for line in source.splitlines()]

@@ -63,8 +63,8 @@ def estimate_tokens(text: str) -> int:
     """About how many tokens a byte-pair tokeniser makes of a text, without a tokeniser.
 
     Letters count one for every 8 begun, digits for every 3, punctuation for every 2, other letters one each,
-    a single blank nothing unless a digit follows, other runs one. Rather too high than too low: lab/log.md
-    compares it with two tokenisers. The estimate of a text is the sum over its lines.
+    a single blank nothing unless a digit follows, other runs one. Rather too high than too low:
+    lab/2026-11.md compares it with two tokenisers. The estimate of a text is the sum over its lines.
     """
     total = 0
     for match in _PIECE.finditer(text):

@@ -88,7 +88,9 @@ def marked(
     reach it, or after a cell that a limit ended in one of the two, as limits depend on the machine. forgives:
     whether a difference between two executions does not count.
     """
-    runs = [_executions(steps) for steps in others]
+    runs: list[Iterator[Execution]] = [
+        (step for step in steps if isinstance(step, Execution)) for steps in others
+    ]
     for step in first:
         if not isinstance(step, Execution):
             yield step
@@ -135,7 +137,3 @@ def note(execution: Execution, runs: int) -> str | None:
     if not execution.shown():
         return text
     return f"{text}; equal in {runs} runs" if runs > 1 else f"{text}; there was one run"
-
-
-def _executions(steps: Iterable[Step]) -> Iterator[Execution]:
-    return (step for step in steps if isinstance(step, Execution))

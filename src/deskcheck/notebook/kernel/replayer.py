@@ -20,7 +20,7 @@ from deskcheck.notebook.kernel.kernel import NOTHING_AROUND, Kernel, Surrounding
 from deskcheck.notebook.kernel.repeats import marked
 from deskcheck.notebook.kernel.servers import Servers
 from deskcheck.notebook.settings import ReplayLimits
-from deskcheck.notebook.trajectory.markers import Marker, is_own, markers_of
+from deskcheck.notebook.trajectory.markers import is_own, skipped_cells
 from deskcheck.notebook.trajectory.trajectory import Ended, Execution, Restart, Step, Trajectory
 from deskcheck.notebook.trajectory.unkept import UnkeptWriter
 from deskcheck.recording.program import Environment
@@ -249,7 +249,7 @@ class _Run:
     def run(self, hash_seed: int) -> Trajectory:
         environment = Environment.here(tracer="none", hash_seed=hash_seed, packages=packages())
         order = tuple(cell.id for cell in self.trajectory.cells)
-        skipped = {cell.id for cell in self.trajectory.cells if Marker.SKIP in markers_of(cell)}
+        skipped = skipped_cells(self.trajectory.cells)
         live = self.trajectory.source in _LIVE
         done = self._resume(order) if self.writer.resumed else 0
         for number, step in enumerate(self.trajectory.steps):

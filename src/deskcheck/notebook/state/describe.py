@@ -29,9 +29,16 @@ def describe(variable: Variable, chars: int) -> tuple[Facts, str | None]:
     (`views.Shown`). Numbers are whole, or rounded to `DIGITS` digits, which is mentioned."""
     value, live = variable.value, variable.seen
     described = dict(variable.described or {})
-    facts = facts_of(variable, value) | {name: live[name] for name in live if name not in _LATER}
-    if facts.get("size_bytes", _LARGE) < _LARGE:
-        del facts["size_bytes"]
+    facts: Facts = {"name": variable.name, "type": variable.type}
+    if value.shape is not None:
+        facts["shape"] = list(value.shape)
+    if value.shape is not None and value.dtype is not None:
+        facts["dtype"] = value.dtype
+    if value.shape is None and variable.length is not None:
+        facts["length"] = variable.length
+    if variable.size_method == "nbytes" and (variable.size_bytes or 0) >= _LARGE:
+        facts["size_bytes"] = variable.size_bytes
+    facts |= {name: live[name] for name in live if name not in _LATER}
     later = {name: live[name] for name in live if name in _LATER}
     long = False if chars else _without_what_is_long(facts)
     if facts["type"].endswith(f".{facts.get('dtype')}"):
@@ -43,25 +50,11 @@ def describe(variable: Variable, chars: int) -> tuple[Facts, str | None]:
         cut = _table(value, chars, facts)
     elif not live.keys().isdisjoint(("call", "members", "weights")) or value.kind in ("function", "class"):
         cut = _later(later, chars, facts)
-    elif _says_something(value) and not described.get("shape"):
+    elif (value.cut == "masked" or not (value.bare or value.kind == "opaque")) and not described.get("shape"):
         cut = _value(value, chars, facts)
     if described:
         cut = _described(described, chars, facts) or cut
     return facts, "type" if long else cut
-
-
-def facts_of(variable: Variable, value: Value) -> dict[str, Any]:
-    """Facts about a variable without its value."""
-    facts: dict[str, Any] = {"name": variable.name, "type": variable.type}
-    if value.shape is not None:
-        facts["shape"] = list(value.shape)
-        if value.dtype is not None:
-            facts["dtype"] = value.dtype
-    elif variable.length is not None:
-        facts["length"] = variable.length
-    if variable.size_method == "nbytes":
-        facts["size_bytes"] = variable.size_bytes
-    return facts
 
 
 def _without_what_is_long(facts: Facts) -> bool:
@@ -77,10 +70,6 @@ def _without_what_is_long(facts: Facts) -> bool:
 
 _LATER = ("doc", "methods", "members", "layers")
 """Facts that need room for values."""
-
-
-def _says_something(value: Value) -> bool:
-    return not (value.bare or value.kind == "opaque") or value.cut == "masked"
 
 
 def _later(later: Mapping[str, Any], chars: int, facts: Facts) -> str | None:
@@ -143,7 +132,8 @@ def _described(described: dict[str, Any], chars: int, facts: Facts) -> str | Non
         return None
     if not chars:
         return "type"
-    items = tuple(Value("atom", type(item).__name__, atom=_number(item)) for item in described["head"])
+    numbers = [float(item) if item in ("nan", "inf", "-inf") else item for item in described["head"]]
+    items = tuple(Value("atom", type(number).__name__, atom=number) for number in numbers)
     shape = tuple(described["shape"])
     total = math.prod(shape)
     cut = "long" if len(items) < total else None
@@ -158,10 +148,6 @@ def _described(described: dict[str, Any], chars: int, facts: Facts) -> str | Non
 def _digits(number: float) -> int:
     """Significant digits in its text."""
     return len(repr(number).partition("e")[0].replace(".", "").lstrip("-0"))
-
-
-def _number(item: Any) -> Any:
-    return float(item) if item in ("nan", "inf", "-inf") else item
 
 
 # -- tables ----------------------------------------------------------------------------------------

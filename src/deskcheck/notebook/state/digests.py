@@ -165,6 +165,15 @@ def _add(obj: Any, parts: list[Any], depth: int, visited: set[int]) -> None:
 _DEEPEST_CODE = 6
 _MOST_CODES = 200
 """Functions and classes of one value."""
+_WRAPPERS: dict[type, tuple[str, ...]] = {
+    staticmethod: ("__func__",),
+    classmethod: ("__func__",),
+    types.MethodType: ("__func__",),
+    property: ("fget", "fset", "fdel"),
+    functools.partial: ("func",),
+    functools._lru_cache_wrapper: ("__wrapped__",),
+}
+"""Types whose objects wrap functions, under these attributes."""
 
 
 def codes(obj: Any, names: Mapping[str, Any]) -> str | None:
@@ -194,14 +203,8 @@ def _of(obj: Any, names: Mapping[str, Any], depth: int, visited: set[int]) -> It
         values = (*(obj.__defaults__ or ()), *inside, *(obj.__kwdefaults__ or {}).items())
         yield body, [_atom(value) for value in values]
         inside += [*values, obj.__dict__.get("__wrapped__")]
-    elif kind in (staticmethod, classmethod, types.MethodType):
-        inside = [obj.__func__]
-    elif kind is property:
-        inside = [obj.fget, obj.fset, obj.fdel]
-    elif kind is functools.partial:
-        inside = [obj.func]
-    elif kind is functools._lru_cache_wrapper:
-        inside = [obj.__dict__.get("__wrapped__")]
+    elif kind in _WRAPPERS:
+        inside = [getattr(obj, name, None) for name in _WRAPPERS[kind]]
     elif issubclass(kind, type):
         if type.__getattribute__(obj, "__module__") != names.get("__name__"):
             return

@@ -35,14 +35,9 @@ def live_facts(obj: Any, type_name: str, show: Show) -> dict[str, Any]:
     alias = annotation(obj) if module_of(type(obj)) in ("typing", "types") else None
     if alias is not None:
         return {"type": type_name, "alias": alias}
-    facts = held_by(obj, show)
-    return {"type": public_type(obj, type_name), **(facts or {})}
-
-
-def public_type(obj: Any, name: str) -> str:
-    """The type's name as users write it: ``sklearn.svm.SVC`` for ``sklearn.svm._classes.SVC``, if both are
-    one class. name: as recorded."""
-    return public_name(type(obj)) if "." in name else name
+    # As users write it: ``sklearn.svm.SVC`` for ``sklearn.svm._classes.SVC``, if both are one class.
+    public = public_name(type(obj)) if "." in type_name else type_name
+    return {"type": public, **(held_by(obj, show) or {})}
 
 
 def held_by(obj: Any, show: Show) -> dict[str, Any] | None:

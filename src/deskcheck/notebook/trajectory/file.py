@@ -200,7 +200,8 @@ def _batches(steps: Iterable[Step]) -> Iterator[list[dict[str, Any]]]:
             if name in row and name != "order":
                 row[name] = _compact(row[name])
                 size += len(row[name])
-        rows.append(_storable(row))
+        texts = {name for name, value in row.items() if isinstance(value, str)} - {*_JSON}  # which is ASCII
+        rows.append(row | {name: storable(row[name]) for name in texts})
         if len(rows) >= _GROUP_ROWS or size >= _GROUP_BYTES:
             yield rows
             rows, size = [], 0
@@ -210,13 +211,6 @@ def _batches(steps: Iterable[Step]) -> Iterator[list[dict[str, Any]]]:
 
 def _compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
-
-
-def _storable(row: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: storable(value) if isinstance(value, str) and name not in _JSON else value  # JSON is ASCII
-        for name, value in row.items()
-    }
 
 
 def _head_row(head: Trajectory) -> dict[str, Any]:

@@ -4,6 +4,7 @@ The words are those of nbclient, nbmake and Jupyter Book (tags) and of nbval (ta
 ``random-output`` is our own.
 """
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 from deskcheck.notebook.trajectory.trajectory import Cell
@@ -44,6 +45,11 @@ def markers_of(cell: Cell) -> frozenset[Marker]:
         lines = (line.strip() for line in cell.source.splitlines())
         words |= {line.lstrip("#").strip() for line in lines if line.startswith("#")} & _COMMENTS
     return frozenset(_WORDS[word] for word in words if word in _WORDS)
+
+
+def skipped_cells(cells: Iterable[Cell]) -> set[str]:
+    """Ids of the cells that are not to be run."""
+    return {cell.id for cell in cells if Marker.SKIP in markers_of(cell)}
 
 
 _OWN = ("%deskcheck", "%load_ext deskcheck", "import deskcheck", "deskcheck.context(")

@@ -23,6 +23,7 @@ from deskcheck.notebook.kernel.replayer import inside_of, refusal_of
 from deskcheck.notebook.state.capture import StateLimits
 from deskcheck.notebook.state.names import Later, read_later
 from deskcheck.notebook.state.settings import LibrarySetting
+from deskcheck.notebook.trajectory.markers import skipped_cells
 from deskcheck.notebook.trajectory.trajectory import Execution, Output, Restart, Status, Step, Trajectory
 from deskcheck.notebook.trial.compare import Agreement, Difference, Trial, agreement, steady
 from deskcheck.recording.outcome import Outcome
@@ -105,7 +106,7 @@ class Trials:
             hash_seed=hash_seed,
         )
         self._steps: Sequence[Step] = trajectory.steps
-        self._skipped = {cell.id for cell in trajectory.cells if "skip-execution" in cell.tags}
+        self._skipped = skipped_cells(trajectory.cells)
         self._session: Session | None = None
         self._next = 0
         """Step that the session's state is before."""

@@ -28,7 +28,7 @@ from deskcheck.ask.samples.prompts import notebook_parts
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.errors import DamagedRows
 from deskcheck.fences import fenced
-from deskcheck.notebook.state.names import names_bound, parse
+from deskcheck.notebook.state.names import cell_names, parse
 from deskcheck.notebook.state.state import KernelState, states
 from deskcheck.notebook.state.views import estimate_tokens, used_names, view
 from deskcheck.notebook.trajectory.markers import is_own
@@ -462,7 +462,7 @@ def _used_lately(moment: _Moment) -> list[str]:
     found: dict[str, None] = {}
     for source in reversed(moment.sources[-_LATELY:]):
         found.update(dict.fromkeys(_used_by(moment, [source])))
-        found.update(dict.fromkeys(n for n in names_bound(source) if n in moment.before.variables))
+        found.update(dict.fromkeys(n for n in cell_names(source).bound if n in moment.before.variables))
     return list(found)
 
 

@@ -1,20 +1,19 @@
 """The system call filter: a list of what is allowed, decided for every number, and by arguments where these matter."""
 
 import errno
-import os
 import struct
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deskcheck.sandbox.linux import call_numbers
 from deskcheck.sandbox.linux import kernel as _kernel
 from deskcheck.sandbox.linux import seccomp as _seccomp
-from deskcheck.sandbox.linux.call_numbers import NUMBERS
+from deskcheck.sandbox.linux.call_numbers import NUMBERS, REFUSED
 from tests.sample import examples
+from tests.sandbox.processes import in_new_interpreter
 
 X86, ARM, I386 = 0xC000003E, 0xC00000B7, 0x40000003
 ALLOWED, KILLED = 0x7FFF0000, 0x80000000
@@ -75,17 +74,17 @@ FILTERS = {
 @pytest.mark.parametrize("code", FILTERS.values(), ids=FILTERS)
 def test_every_number_is_allowed_by_the_list_refused_by_name_or_unknown(code: bytes) -> None:
     """What stands on neither list fails as on a kernel that does not have it, whatever the arguments."""
-    known = numbers(_seccomp._ALLOWED | _seccomp._REFUSED)
+    known = numbers(call_numbers.ALLOWED | REFUSED)
     for number in (*range(1024), 0x3FFFFFFF, 0xFFFFFFFF):
         if number not in known:
             assert decided(code, number, 1, 2, 3) == failed(errno.ENOSYS), number
     open_to_all = {number for number in known if decided(code, number) == ALLOWED}
-    assert open_to_all <= numbers(_seccomp._ALLOWED | _seccomp._FOR_LISTENING)
+    assert open_to_all <= numbers(call_numbers.ALLOWED | _seccomp._FOR_LISTENING)
     assert numbers(frozenset("read write openat mmap futex execve exit_group wait4".split())) <= open_to_all
 
 
 def test_what_is_refused_by_name_is_refused() -> None:
-    for name in _seccomp._REFUSED:
+    for name in REFUSED:
         number = NUMBERS[name][COLUMN]
         if number is not None:
             answer = errno.EOPNOTSUPP if name.endswith("xattr") else errno.EPERM
@@ -106,7 +105,7 @@ def test_who_is_asked_decides_nothing() -> None:
     """A filter that asks does so exactly where the other one fails with EPERM or ENOSYS; the answer is that
     number. It asks nobody about a call that every C library makes and does without."""
     asking = _seccomp.program(owner_changes=False, asks=True)
-    known = numbers(_seccomp._ALLOWED | _seccomp._REFUSED)
+    known = numbers(call_numbers.ALLOWED | REFUSED)
     arguments = [(), (1, 1), (2, 9, 3), (0, 5, 19), (0xFFFFFFFF,), (4, 0x2800, 0x2800, 0, 9)]
     asked = set()
     for number in (*range(512), 0x3FFFFFFF):
@@ -173,7 +172,7 @@ def test_each_call_whose_arguments_decide_is_tried_and_documented() -> None:
     page = (Path(__file__).parents[2] / "docs" / "explanation" / "sandbox.md").read_text()
     section = page.partition("\n## The system call filter\n")[2].partition("\n## ")[0]
     missing = []
-    for name in sorted(_seccomp._ALLOWED):
+    for name in sorted(call_numbers.ALLOWED):
         code = _seccomp._with_arguments(name, owner_changes=True, listening=False, reaps=False)
         if code == [_seccomp._YES]:
             continue
@@ -232,18 +231,11 @@ def test_the_kernel_decides_as_it_is_read_here() -> None:
         "from deskcheck.sandbox.linux import seccomp as _seccomp\n"
         "_seccomp.attach(_seccomp.program(owner_changes=True))\n"
         "libc = ctypes.CDLL(None, use_errno=True)\n"
-        f"for number in {sorted(set(range(600)) - numbers(_seccomp._ALLOWED) - UPROBES)}:\n"
+        f"for number in {sorted(set(range(600)) - numbers(call_numbers.ALLOWED) - UPROBES)}:\n"
         "    ctypes.set_errno(0)\n"
         "    print(number, libc.syscall(number, 0, 0, 0, 0, 0, 0), ctypes.get_errno())\n"
     )
-    paths = os.pathsep.join(path for path in sys.path if path)
-    shown = subprocess.run(
-        [sys.executable, "-s", "-P", "-c", code],
-        env={"PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    shown = in_new_interpreter(code)
     rows = [tuple(map(int, line.split())) for line in shown.stdout.splitlines()]
     assert len(rows) > 300
     for number, result, error in rows:
@@ -258,6 +250,4 @@ def test_an_alien_call_names_itself() -> None:
         "import ctypes\nfrom deskcheck.sandbox.linux import seccomp as _seccomp\n"
         "_seccomp.attach(_seccomp.program(owner_changes=True))\nctypes.CDLL(None).syscall(0x40000000 | 39)\n"
     )
-    paths = os.pathsep.join(path for path in sys.path if path)
-    ran = subprocess.run([sys.executable, "-s", "-P", "-c", code], env={"PYTHONPATH": paths}, check=False)
-    assert ran.returncode == -31
+    assert in_new_interpreter(code, check=False).returncode == -31

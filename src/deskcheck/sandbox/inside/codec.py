@@ -56,7 +56,7 @@ def loads(data: bytes) -> Any:
 
 
 class PlainEncoder:
-    """Writes values of one message. known: objects that both sides have, in the order of their numbers.
+    """Writes values of one message. shared: objects that both sides have, in the order of their numbers.
 
     objects: afterwards, all that have a number.
     """
@@ -236,7 +236,7 @@ base."""
 
 
 class PlainDecoder:
-    """Reads values of one message. known: objects that both sides have, in the order of their numbers: they
+    """Reads values of one message. shared: objects that both sides have, in the order of their numbers: they
     become what the message says they are now. objects: afterwards, all that have a number."""
 
     def __init__(self, shared: Sequence[Any] = (), stands_in: StandIn = _stands_in) -> None:

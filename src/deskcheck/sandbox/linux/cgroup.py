@@ -89,7 +89,7 @@ def places() -> dict[str, ControlGroupPlace]:
 
 
 def of_version_2(own_group: str, top: str) -> dict[str, ControlGroupPlace]:
-    """Where groups of version 2 can be made. own: the group of this process; top: where they are mounted.
+    """Where groups of version 2 can be made. own_group: that of this process; top: where they are mounted.
 
     Raises OSError where none can.
     """

@@ -206,7 +206,7 @@ def observe(
         run = _Run(suite, observed, how.mask, progress)
         run.read()
         if not observed.ended:
-            cache = kept.with_suffix(".cache")
+            cache = kept.with_suffix(".cache").resolve()  # pytest refuses a path that has `..` in it
             shutil.rmtree(cache, ignore_errors=True)  # by what an earlier run left, pytest may order tests
             job = {
                 "arguments": suite.arguments,

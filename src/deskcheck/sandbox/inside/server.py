@@ -17,7 +17,6 @@ import resource
 import select
 import signal
 import socket
-import stat
 import struct
 import sys
 import threading
@@ -490,33 +489,9 @@ class Server:
                 os.chmod(folder, 0o700)
                 _scratch.empty(folder)
             return
-        # Where programs run as our user, one may have put a link in the place of its own, or closed this one.
-        if os.path.isdir(self.program_folder) and not os.path.islink(self.program_folder):
-            source = os.listdir(self.program_folder)
-            if len(source) == 1:  # as a rule, the program's own text
-                try:
-                    os.unlink(f"{self.program_folder}/{source[0]}")
-                except OSError:
-                    pass  # a folder
-        try:
-            os.rmdir(self.program_folder)
-        except OSError:
-            _scratch.empty(self.folder)
-        else:
-            if not self._is_bare():
-                _scratch.empty(self.folder)
-        if self.alone and self.uid is None:
+        _scratch.empty(self.folder)
+        if self.alone and self.uid is None:  # a program that runs as our user may have closed it
             os.chmod(self.folder, _root.SCRATCH_MODE)
-
-    def _is_bare(self) -> bool:
-        """Whether there is nothing in the scratch folder but one for shared memory, which is empty."""
-        names = os.listdir(self.folder)
-        if not names or not self.alone:
-            return not names
-        shared = self.folders[1]
-        if names != [os.path.basename(shared)] or os.lstat(shared).st_mode != stat.S_IFDIR | 0o700:
-            return False  # the program may have put a link in its place, or closed it
-        return not os.listdir(shared)
 
     def _steps(self) -> _steps.SetupSteps:
         """How a program's process gives up everything that is the server's."""

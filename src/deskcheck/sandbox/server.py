@@ -260,10 +260,7 @@ class Server:
         files: whether its report says which files it wrote."""
         self._bound(limits, processes_of=1)
         wish = _server.WANTED.pack(_server.RUN, limits.cpu_s, limits.memory_bytes, files)
-        try:
-            socket.send_fds(self.connection, [wish], descriptors)
-        except OSError as error:
-            raise ServerLost(f"the fork server is gone: {error}") from error
+        self._begin(wish, descriptors)
 
     def _bound(self, limits: Limits, processes_of: int) -> None:
         """Have the control group, where there is one, bound what so many such programs use together."""
@@ -284,8 +281,11 @@ class Server:
         """Start a session's process. `wishes`: as in `inside.session_server`; copies: of it that may
         be held."""
         self._bound(limits, processes_of=1 + copies)
+        self._begin(_server.SESSION + json.dumps(wishes).encode(), descriptors)
+
+    def _begin(self, request: bytes, descriptors: list[int]) -> None:
         try:
-            socket.send_fds(self.connection, [_server.SESSION + json.dumps(wishes).encode()], descriptors)
+            socket.send_fds(self.connection, [request], descriptors)
         except OSError as error:
             raise ServerLost(f"the fork server is gone: {error}") from error
 

@@ -476,8 +476,7 @@ def test_a_kind_is_whole(kind: str) -> None:
     listed = (reference / "commands.md").read_text().partition("**Question kinds**")[2].partition("\n- **")[0]
     guesses = re.findall(r"(?:^- |\. )([a-z_, ]+):", guess.__doc__ or "", re.MULTILINE)
     missing = {
-        "TASKS of ask/samples/prompts.py": kind not in prompts.TASKS,
-        "_EXAMPLES of ask/samples/prompts.py": kind != "step" and kind not in prompts._EXAMPLES,
+        "ask/samples/prompts.toml": kind != "step" and kind not in prompts.WORDS,
         "_GUESSES of ask/baselines/guess.py": kind != "step" and kind not in guess._GUESSES,
         "what is guessed, in the docstring of ask/baselines/guess.py": kind
         not in ", ".join(guesses).split(", "),

@@ -40,8 +40,6 @@ from dataclasses import replace
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.methods.solvers import read_state
-from deskcheck.ask.questions.predicted import PREDICTED_TASKS
-from deskcheck.ask.questions.reval import REVAL_TASKS
 from deskcheck.ask.samples.prompts import NOW, STATE, TASKS, WORK_ON, YOURS
 from deskcheck.fences import FENCED
 from deskcheck.notation.forms.explained_steps import answer_text, explained_in
@@ -55,7 +53,7 @@ _LOGICAL = (ast.Compare, ast.BoolOp)
 
 def completion(prompt: str) -> str:
     """The guess for a prompt; a word without an answer for one that is not ours."""
-    form = next((form for form, task in _TASKS.items() if prompt.startswith(task)), None)
+    form = next((form for form, task in TASKS.items() if prompt.startswith(task)), None)
     notation = "dynamic" if form is not None else explained_in(prompt)
     above, marker, mine = prompt.partition(f"\n\n{YOURS}\n\n")
     if notation is None:
@@ -531,9 +529,4 @@ _GUESSES = {
     "reval_coverage": _yes,
     "reval_path": _reval_path,
     "reval_state": _reval_state,
-}
-_TASKS = {
-    **TASKS,
-    **PREDICTED_TASKS,
-    **{f"reval_{name}": task for name, task in REVAL_TASKS.items()},
 }

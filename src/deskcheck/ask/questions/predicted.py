@@ -92,13 +92,6 @@ def _cluster(code: str) -> str:
 
 # -- LiveCodeBench, test output prediction ----------------------------------------------------------------
 
-_TEST_OUTPUT = (
-    "What does a correct solution return?\n"
-    "You see a programming problem, the head of the function that solves it, and a call of that function. "
-    "Give the value that the call returns if the function is right, written as Python's repr writes it: a "
-    "literal, no expression."
-)
-
 
 def _test_output(row: Row, number: int, place: str) -> Sample:
     tests = _json(row["test"], f"{place}: 'test'")
@@ -108,7 +101,7 @@ def _test_output(row: Row, number: int, place: str) -> Sample:
     expected = _json(tests[0]["output"], f"{place}: 'test': 'output'")
     call = f"{row['function_name']}({', '.join(tests[0]['input'].split(chr(10)))})"
     head = _shown(row["starter_code"])
-    parts = own_parts(_TEST_OUTPUT, head, f"Call: {call}", numbered=False)
+    parts = own_parts(TASKS["test_output"], head, f"Call: {call}", numbered=False)
     problem = f"Problem:\n{row['question_content'].strip()}"
     parts = {
         "task": parts["task"],
@@ -133,39 +126,6 @@ def _json(text: str, place: str) -> object:
 
 # -- CodeSense --------------------------------------------------------------------------------------------
 
-_AS_REPR = "written as Python's repr writes it"
-_ASKED = {
-    "output": (
-        "What does this call return?\n"
-        f"You see a Python function and its arguments. Give what it returns, {_AS_REPR}."
-    ),
-    "input": (
-        "With which arguments was this function called?\n"
-        "You see a Python function and what a call of it returned. Give the arguments of that call, as they "
-        "stand between its parentheses. Only the arguments of the call that was made count as right."
-    ),
-    "statement": (
-        "What is the value after this statement?\n"
-        "You see Python code, one statement of it, and variables before the statement runs. Give the value "
-        f"that the statement assigns or its call returns, {_AS_REPR}."
-    ),
-    "branch": (
-        "Is this branch taken?\n"
-        "You see Python code, one branch statement of it, and the variables of its condition before it runs. "
-        "Give Yes if its body runs, No if it does not."
-    ),
-    "block": (
-        "What is the value after this statement?\n"
-        "You see Python code, its input, and one statement of it. Give the value that the statement assigns, "
-        f"{_AS_REPR}."
-    ),
-    "line": "Does this line run?\nYou see Python code with line numbers, and a question. Answer Yes or No.",
-    "loop": (
-        "What does this loop do?\n"
-        f"You see Python code with line numbers, and a question. Give the value, {_AS_REPR}."
-    ),
-}
-
 
 def _codesense(kind: str, name: str, row: Row, code: str, asked: str, answer: str, task: str) -> Sample:
     """name: what tells the files of the set apart, whose rows are numbered from 0 each."""
@@ -174,7 +134,7 @@ def _codesense(kind: str, name: str, row: Row, code: str, asked: str, answer: st
         question=kind,
         program=f"codesense_{name}_{row['idx']}",
         cluster=_cluster(code),
-        parts=own_parts(_ASKED[task], _shown(code), asked, numbered=False),
+        parts=own_parts(TASKS[f"codesense_{task}"], _shown(code), asked, numbered=False),
         answer=answer.strip(),
         data={"form": "text"},
     )
@@ -249,13 +209,6 @@ def _codesense_loop(row: Row, number: int, place: str) -> Sample:
 
 # -- CoCoNUT ----------------------------------------------------------------------------------------------
 
-_TRACE = (
-    "Which lines run, in order?\n"
-    "You see a Python program, each line with its number in a comment at its end, and a call of one of its "
-    "functions. Give the numbers of the lines that run, in order, those of called functions in their place, "
-    "as a list. The line with def is none of them. A line that runs several times on end is written once."
-)
-
 
 def _coconut(row: Row, number: int, place: str) -> Sample:
     lines = published_lines(row, place)
@@ -268,7 +221,7 @@ def _coconut(row: Row, number: int, place: str) -> Sample:
         question="path",
         program=f"coconut_{number}",
         cluster=_cluster(code),
-        parts=own_parts(_TRACE, _shown(code), f"Call: {call}", numbered=False),
+        parts=own_parts(TASKS["trace"], _shown(code), f"Call: {call}", numbered=False),
         answer=str(once),
         data={"form": "path", "file": "program.py", "first": {}, "silent": []},
     )
@@ -285,8 +238,6 @@ def _inside(arguments: str) -> str:
 
 
 # -- SURGE ------------------------------------------------------------------------------------------------
-
-_PRINTED = TASKS["stdout"].replace("a Python program", "a program")
 
 
 def _surge(row: Row, number: int, place: str) -> Sample:
@@ -306,7 +257,7 @@ def _surge(row: Row, number: int, place: str) -> Sample:
         program=name,
         cluster=_cluster(row["question"]),
         parts={
-            "task": _PRINTED,
+            "task": TASKS["printed"],
             "program": f"Program ({language}):\n{fenced(row['question'], tag)}",
         },
         answer=row["gt"],
@@ -314,13 +265,6 @@ def _surge(row: Row, number: int, place: str) -> Sample:
     )
 
 
-PREDICTED_TASKS = {
-    "test_output": _TEST_OUTPUT,
-    "trace": _TRACE,
-    "printed": _PRINTED,
-    **{f"codesense_{name}": task for name, task in _ASKED.items()},
-}
-"""The task of a prompt, by what is asked."""
 _CODESENSE = "https://github.com/codesense-bench/codesense-codes"
 _IO = {"idx": int, "code": str, "input": str, "output": str}
 _STATEMENT = {

@@ -23,7 +23,7 @@ from typing import Any
 from deskcheck.ask.answers.values import read_value
 from deskcheck.ask.questions.load import load
 from deskcheck.ask.samples.places import Unfit, plain
-from deskcheck.ask.samples.prompts import how_run, own_parts
+from deskcheck.ask.samples.prompts import TASKS, how_run, own_parts
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import ShownSource
 from deskcheck.recording import InputError, Kind, Mode, Outcome, Recording, Value, render
@@ -64,28 +64,6 @@ def _stops(recording: Recording) -> list[_Stop]:
 
 
 # -- the three tasks ---------------------------------------------------------------------------------------
-
-_WHICH = "What counts is what the call in the question does, in whichever call of which function."
-REVAL_TASKS = {
-    "coverage": (
-        "Does this line run?\n"
-        "You see a Python program with line numbers, and a call. Give True if the line runs at least once, "
-        f"False if it never runs. {_WHICH}"
-    ),
-    "path": (
-        "Which line runs after this one?\n"
-        "You see a Python program with line numbers, and a call. Give the number of the line of the code "
-        "under test that runs next after a line, be it in the same function or in another one that is "
-        "called or returned to. Where several do, at different times, any of them is right. Give -1 if the "
-        f"line does not run, or if nothing runs after it. {_WHICH}"
-    ),
-    "state": (
-        "What is the value of this variable?\n"
-        "You see a Python program with line numbers, and a call. Give the value that a variable has after a "
-        "line has run, written as Python's repr writes it. Where it has several, at different times, any of "
-        f"them is right. Give {NIL} if the line does not run, or if there is no such variable then. {_WHICH}"
-    ),
-}
 
 
 def _coverage(recording: Recording, stops: list[_Stop], line: int, name: str) -> list[str]:
@@ -231,7 +209,7 @@ class RevalBenchmark:
             program=recording.id,
             cluster=_cluster(lines[: program.extra["reval"]["of"]]),
             parts=own_parts(
-                REVAL_TASKS[self.task],
+                TASKS[f"reval_{self.task}"],
                 (ShownSource(program.filename, tuple(enumerate(lines, 1)), True),),
                 f"Call: {call}{about}",
                 numbered=True,

@@ -14,6 +14,7 @@ They have a channel that no other model has: whoever makes the samples of a task
 import random
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import NamedTuple
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.methods.ground_truth import GroundTruth
@@ -77,12 +78,11 @@ def forget_truth(truth: GroundTruth) -> None:
     _following.pop(truth.text, None)
 
 
-class _Asked:
+class _Asked(NamedTuple):
     """What a prompt about a run asks for: the true states, and the notation that they are wanted in."""
 
-    def __init__(self, notation: str, states: list[Moment]) -> None:
-        self.notation = notation
-        self.states = states
+    notation: str
+    states: list[Moment]
 
     def write(self, states: list[Moment]) -> str:
         return NOTATIONS[self.notation].write(iter(states), "")

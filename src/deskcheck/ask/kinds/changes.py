@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from deskcheck.ask.kinds.returned import ends
-from deskcheck.ask.samples.kind import ANSWER_CHARS, sample_of
+from deskcheck.ask.samples.guessing import guesses
+from deskcheck.ask.samples.kind import ANSWER_CHARS, kind, sample_of
 from deskcheck.ask.samples.places import (
     Unfit,
     call_source,
@@ -25,6 +26,7 @@ from deskcheck.recording import Mode, Recording, Value, render
 _CONTAINERS = frozenset({"list", "dict", "set", "bytearray"})
 
 
+@kind("changes", "what does the call change of what its arguments hold?")
 def changes(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     if recording.program.mode is not Mode.CALL:
         raise Unfit("is no call")
@@ -48,6 +50,11 @@ def changes(recording: Recording, rng: random.Random, per_recording: int) -> Ite
         raise Unfit("the answer is long")
     asked = "Changed: what the arguments hold when the call returns, as far as that is another value"
     yield sample_of(recording, "changes", files_of(recording), asked, answer)
+
+
+@guesses("changes")
+def _guessed_changes(prompt: str) -> str:
+    return "{}"
 
 
 def _changed(name: str, before: Value, after: Value) -> dict[str, str]:

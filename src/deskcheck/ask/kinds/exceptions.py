@@ -1,9 +1,11 @@
 """Which exception leaves a run, and where it is raised."""
 
 import random
+import re
 from collections.abc import Iterator
 
-from deskcheck.ask.samples.kind import sample_of
+from deskcheck.ask.samples.guessing import guesses, numbered_lines
+from deskcheck.ask.samples.kind import kind, sample_of
 from deskcheck.ask.samples.places import Unfit, check_arguments, files_of, statements_of
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.recording import Kind, Outcome, Recording, Value
@@ -12,6 +14,7 @@ from deskcheck.recording.raised import raised_message
 NO_MESSAGE = "Message: not asked for. Answer LINE: CLASS."
 
 
+@kind("exception", "which exception leaves the run, and which line raises it?", of_raised=True)
 def exception(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     if recording.outcome is not Outcome.RAISED or recording.run_result.exception is None:
         raise Unfit("no exception leaves it")
@@ -38,6 +41,16 @@ def exception(recording: Recording, rng: random.Random, per_recording: int) -> I
         form="exception",
         data={"file": file, "line": line, "exception": name, "message": message},
     )
+
+
+@guesses("exception")
+def _guessed_exception(prompt: str) -> str:
+    """The first ``raise`` of the text, with the class that it names; else a TypeError of the last line."""
+    numbered = numbered_lines(prompt)
+    for line, text in numbered:
+        if match := re.match(r"\s*raise\s+([\w.]+)", text):
+            return f"{line}: {match[1]}"
+    return f"{numbered[-1][0] if numbered else 1}: TypeError"
 
 
 def _raised_at(recording: Recording) -> tuple[str, int]:

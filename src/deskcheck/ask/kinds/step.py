@@ -24,13 +24,13 @@ import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice, zip_longest
 from typing import NamedTuple
 
 from deskcheck.ask.methods.ground_truth import OTHER_FILES, ground_truth_of
 from deskcheck.ask.methods.solvers import read_state
-from deskcheck.ask.samples.kind import globals_text, in_turns
+from deskcheck.ask.samples.kind import Question, globals_text, in_turns, kind
 from deskcheck.ask.samples.places import (
     SCANNED_EVENTS,
     Unfit,
@@ -45,9 +45,9 @@ from deskcheck.ask.samples.source import MAX_LINES, cluster_of
 from deskcheck.ask.samples.steps import StepOptions
 from deskcheck.notation import NOTATIONS, Moment, moments, state_text
 from deskcheck.notation.forms.explained_steps import answer_text, explained_step, run_text
-from deskcheck.notation.layout import current_line, step_prompt
+from deskcheck.notation.layout import asked_state, current_line, step_prompt
 from deskcheck.notation.state import VALUED
-from deskcheck.recording import Recording
+from deskcheck.recording import Kind, Recording
 from deskcheck.recording.program import code_lines
 from deskcheck.recording.value import Encoded
 
@@ -59,7 +59,6 @@ NONE = "it has no two states with short and whole values"
 AGAIN = "states met again, from which the same jump leads elsewhere"
 LIBRARY = "states with functions or classes of a library that the state before does not show"
 UNREAD = "an answer that is long in its notation or does not read back"
-_PLAIN = StepOptions()
 _LIBRARY = re.compile(r"""<text \S+ (?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
 """As ``<text type "<class 'decimal.Decimal'>"``: no prompt says how such things are written."""
 _EMPTY = "\n\n"
@@ -133,8 +132,25 @@ class _Place(NamedTuple):
     start: tuple[int, bytes]
 
 
-def step(
-    recording: Recording, rng: random.Random, per_recording: int, options: StepOptions = _PLAIN
+@kind(
+    "step",
+    "what is the whole state one event after a given one, or several, or one before?",
+    4,
+    of_raised=True,
+    shows_globals=True,
+    shows_call=False,
+)
+def step(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample | Unfit]:
+    yield from _steps(recording, rng, per_recording, StepOptions())
+
+
+def step_with(options: StepOptions) -> Question:
+    """The kind `step`, asked in another way."""
+    return replace(step, ask=partial(_steps, options=options))
+
+
+def _steps(
+    recording: Recording, rng: random.Random, per_recording: int, options: StepOptions
 ) -> Iterator[Sample | Unfit]:
     check_arguments(recording.program, "literal", "shown")
     if options.detail == "instruction" and recording.environment.granularity != "instruction":
@@ -212,8 +228,8 @@ def _places(truth: _Shown, options: StepOptions) -> tuple[list[_Place], Counter[
         if options.detail == "line" and not pair.asked.library <= pair.known.library:
             unfit[LIBRARY] += 1
         else:
-            at, kind, comes = pair.known.moment.running, pair.known.moment.kind, _comes(pair)
-            where = at.function, at.line, at.offset, kind, pair.jump, comes
+            at, comes = pair.known.moment.running, _comes(pair)
+            where = at.function, at.line, at.offset, pair.known.moment.kind, pair.jump, comes
             found.append(_Place(pair.number, pair.jump, comes, where, start))
     fit = [one for one in found if one.start not in apart]
     unfit[AGAIN] += len(found) - len(fit)
@@ -322,3 +338,29 @@ def _kept(known: Moment, asked: Moment) -> bool:
 def _of(names: Mapping[str, Encoded], there: Mapping[str, Encoded]) -> Mapping[str, Encoded]:
     """Those of the names that the others have, too."""
     return {name: value for name, value in names.items() if name in there}
+
+
+def guessed_step(prompt: str, notation: str) -> str:
+    """The same state at the next line of the text; N lines on, or back, of those that hold code. By
+    instructions, the same state: where it is about to return, what is on top of the stack is returned.
+
+    notation: of the answer.
+    """
+    above, _, question = prompt.rpartition("\n\n")
+    known = read_state(asked_state(question) or "")
+    if isinstance(known, str):
+        return ""
+    state = replace(known, value=None, output="")
+    if known.instruction is not None:
+        if known.instruction.startswith("RETURN_") and known.running.stack:
+            value = known.running.stack[-1]
+            state = replace(state, kind=Kind.RETURN, instruction=None, value=value)
+    else:
+        numbered = re.findall(r"^(\d+)\|(.*)$", above, re.MULTILINE)
+        frame, jump = known.running, int(question.rpartition("\n")[0].rpartition("\n")[2])
+        lines = [int(number) for number, text in numbered if text.strip()]
+        before, after = ([n for n in lines if n < frame.line], [n for n in lines if n > frame.line])
+        there = after[:jump] if jump > 0 else before[jump:][::-1]
+        frame = replace(frame, line=there[-1] if there else frame.line)
+        state = replace(state, kind=Kind.LINE, frames=(*known.frames[:-1], frame))
+    return answer_text(known, state, notation)

@@ -15,7 +15,7 @@ from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -157,7 +157,7 @@ def _write(
                     lines = (_line_at(all_, one.offset) for one in chosen)
                     if sampling.shots is not None:
                         shown = with_shots(
-                            [_sample_of(line) for line in lines],
+                            [sample_in(line) for line in lines],
                             sampling.shots,
                             seed=sampling.seed,
                             excluded=excluded.get(kind, Counter()),
@@ -183,11 +183,6 @@ def _write(
 def _line_at(file: IO[bytes], offset: int) -> bytes:
     file.seek(offset)
     return file.readline()
-
-
-def _sample_of(line: bytes) -> Sample:
-    row = read_json(line)
-    return Sample.from_dict({field.name: row[field.name] for field in fields(Sample)})
 
 
 class _Written(NamedTuple):

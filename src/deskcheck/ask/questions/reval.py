@@ -14,18 +14,19 @@ it counts. Here they belong to the function around them.
 
 import ast
 import itertools
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any
 
 from deskcheck.ask.answers.values import read_value
 from deskcheck.ask.questions.load import load
+from deskcheck.ask.questions.reader import BenchmarkReader, Note, Read, cluster_of_text, shown
+from deskcheck.ask.samples.guessing import guesses, held_before, labelled, numbered_lines
 from deskcheck.ask.samples.places import Unfit, plain
 from deskcheck.ask.samples.prompts import TASKS, how_run, own_parts
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.samples.source import ShownSource
 from deskcheck.recording import InputError, Kind, Mode, Outcome, Recording, Value, render
 from deskcheck.recording.program import code_lines
 
@@ -157,76 +158,63 @@ _KINDS = {"coverage": "coverage", "path": "visit", "state": "state"}
 """Task of the set -> the kind of question that it is nearest to."""
 
 
-@dataclass(frozen=True, slots=True)
-class RevalBenchmark:
-    """A task of REval as questions about a folder of recordings of its programs."""
+def _reader(name: str, task: str) -> Read:
+    def read(path: str | None, note: Note) -> Iterator[Sample]:
+        """Every question of the set about every recording of a folder, in order.
 
-    name: str
-    about: str
-    task: str
-
-    def read(self, path: str | None, note: Callable[[str], None]) -> Iterator[Sample]:
-        """Every question of the set about every recording, in order. note: is told at the end how many are
-        not asked, and why.
-
-        Raises:
-            InputError: no folder is named, or it has a recording of something else.
-            RecordingError: the folder cannot be read.
+        note: is told at the end how many are not asked, and why. Raises InputError: no folder is named, or it
+        has a recording of something else.
         """
         if path is None:
             raise InputError(
-                f"{self.name}: is asked about recordings: `deskcheck record reval:DREval_data.jsonl --out "
-                f"FOLDER`, then {self.name}:FOLDER."
+                f"{name}: is asked about recordings: `deskcheck record reval:DREval_data.jsonl --out "
+                f"FOLDER`, then {name}:FOLDER."
             )
         excluded: Counter[str] = Counter()
         for recording in load(path):
             if "reval" not in recording.program.extra:
                 raise InputError(f"{path}: {recording.id} was not recorded from reval:PATH.")
-            tasks = recording.program.extra["reval"]["tasks"]
+            questions = recording.program.extra["reval"]["tasks"]
             why = _unfit(recording)
             if why is not None:
-                excluded[why] += len(tasks)
+                excluded[why] += len(questions)
                 continue
             stops = _stops(recording)
-            for number, asked in enumerate(tasks):
+            for number, question in enumerate(questions):
                 try:
-                    yield self._sample(recording, stops, number, asked)
+                    yield _sample(task, recording, stops, number, question)
                 except Unfit as reason:
                     excluded[str(reason)] += 1
         if excluded:
             why = "; ".join(f"{count} {reason}" for reason, count in excluded.most_common())
-            note(f"{self.name}: {excluded.total()} questions of the set are not asked: {why}")
+            note(f"{name}: {excluded.total()} questions of the set are not asked: {why}")
 
-    def _sample(self, recording: Recording, stops: list[_Stop], number: int, asked: dict[str, Any]) -> Sample:
-        program, line, name = recording.program, asked["lineno"], asked["var"]
-        right = _RIGHT[self.task](recording, stops, line, name)
-        lines = code_lines(program.code)
-        call = how_run(program) if program.mode is Mode.CALL else f"{lines[-1]} in line {len(lines)}"
-        about = f"\nVariable: {name}, after line {line}" if self.task == "state" else f"\nLine: {line}"
-        return Sample(
-            id=f"{recording.id}:{self.task}:{number}",
-            question=_KINDS[self.task],
-            program=recording.id,
-            cluster=_cluster(lines[: program.extra["reval"]["of"]]),
-            parts=own_parts(
-                TASKS[f"reval_{self.task}"],
-                (ShownSource(program.filename, tuple(enumerate(lines, 1)), True),),
-                f"Call: {call}{about}",
-                numbered=True,
-            ),
-            answer=right[0],
-            data={
-                "form": "one_of",
-                "of": "line" if self.task == "path" else "value",
-                "right": right,
-                "line": line,
-            },
-        )
+    return read
 
 
-def _cluster(code: list[str]) -> str:
-    """Tests of one class are no independent observations."""
-    return sha256("\n".join(code).encode()).hexdigest()[:16]
+def _sample(
+    task: str, recording: Recording, stops: list[_Stop], number: int, question: dict[str, Any]
+) -> Sample:
+    program, line, name = recording.program, question["lineno"], question["var"]
+    right = _RIGHT[task](recording, stops, line, name)
+    lines = code_lines(program.code)
+    call = how_run(program) if program.mode is Mode.CALL else f"{lines[-1]} in line {len(lines)}"
+    about = f"\nVariable: {name}, after line {line}" if task == "state" else f"\nLine: {line}"
+    return Sample(
+        id=f"{recording.id}:{task}:{number}",
+        question=_KINDS[task],
+        program=recording.id,
+        # Tests of one class are no independent observations.
+        cluster=cluster_of_text("\n".join(lines[: program.extra["reval"]["of"]])),
+        parts=own_parts(TASKS[f"reval_{task}"], shown(lines), f"Call: {call}{about}", numbered=True),
+        answer=right[0],
+        data={
+            "form": "one_of",
+            "of": "line" if task == "path" else "value",
+            "right": right,
+            "line": line,
+        },
+    )
 
 
 def _unfit(recording: Recording) -> str | None:
@@ -237,12 +225,23 @@ def _unfit(recording: Recording) -> str | None:
     return recording.doubt
 
 
-REVAL_BENCHMARKS: dict[str, RevalBenchmark] = {
-    benchmark.name: benchmark
-    for benchmark in [
-        RevalBenchmark("reval_coverage", "REval: does a line run? of recordings", "coverage"),
-        RevalBenchmark("reval_path", "REval: which line runs after another? of recordings", "path"),
-        RevalBenchmark("reval_state", "REval: what is a variable after a line? of recordings", "state"),
-    ]
-}
-"""Name of a benchmark -> the benchmark."""
+@guesses("reval_path")
+def _guessed_path(prompt: str) -> str:
+    line, numbers = int(labelled(prompt, "Line") or 0), [number for number, _ in numbered_lines(prompt)]
+    return str(next((number for number in numbers if number > line), -1))
+
+
+@guesses("reval_state")
+def _guessed_state(prompt: str) -> str:
+    match = re.search(r"\nVariable: (\S+), after line (\d+)", prompt)
+    return held_before(prompt, match[1], int(match[2]) + 1, "Call") if match else "0"
+
+
+REVAL_BENCHMARKS = [
+    BenchmarkReader(f"reval_{task}", f"REval: {about} of recordings", _reader(f"reval_{task}", task))
+    for task, about in {
+        "coverage": "does a line run?",
+        "path": "which line runs after another?",
+        "state": "what is a variable after a line?",
+    }.items()
+]

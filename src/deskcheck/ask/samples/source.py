@@ -91,8 +91,7 @@ def _is_silent(node: ast.AST) -> bool:
 def _headers(body: Iterable[ast.stmt]) -> Iterator[tuple[int, int, list[ast.AST], ast.AST]]:
     """(first line, last line, its expressions, node) of every statement: of a compound one, of its header."""
     for node in body:
-        blocks = [getattr(node, name, []) for name in ("body", "orelse", "finalbody")]
-        inner = [stmt for block in blocks for stmt in block]
+        inner = _inner(node)
         if not inner and not isinstance(node, ast.Match):
             yield node.lineno, node.end_lineno or node.lineno, [node], node
             continue
@@ -114,6 +113,11 @@ def _headers(body: Iterable[ast.stmt]) -> Iterator[tuple[int, int, list[ast.AST]
             start = case.pattern.lineno
             yield start, _header_end(start, case.body), [case.pattern, *guard], case
             yield from _headers(case.body)
+
+
+def _inner(node: ast.AST) -> list[ast.stmt]:
+    """The statements in the blocks of a compound statement."""
+    return [stmt for name in ("body", "orelse", "finalbody") for stmt in getattr(node, name, [])]
 
 
 def _header_end(start: int, body: list[ast.stmt]) -> int:
@@ -364,7 +368,7 @@ def _other_methods(
         elif isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)) and not (
             inner.name in named or f"{prefix}{node.name}.{inner.name}" in methods
         ):
-            yield from range(_begin(inner), (inner.end_lineno or inner.lineno) + 1)
+            yield from _lines_of(inner)
 
 
 def _module_level(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
@@ -373,10 +377,8 @@ def _module_level(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
         if isinstance(node, DEFINITIONS):
             yield node
             continue
-        inner = [stmt for name in ("body", "orelse", "finalbody") for stmt in getattr(node, name, [])]
-        for part in (*getattr(node, "handlers", []), *getattr(node, "cases", [])):
-            inner += part.body
-        yield from _module_level(inner)
+        for part in (node, *getattr(node, "handlers", []), *getattr(node, "cases", [])):
+            yield from _module_level(_inner(part))
 
 
 def _binds(node: ast.AST) -> set[str]:

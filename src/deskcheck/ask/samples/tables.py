@@ -10,6 +10,7 @@ import functools
 from collections.abc import Iterator
 from typing import Any, TypeGuard
 
+from deskcheck.ask.samples.places import once
 from deskcheck.ask.samples.source import doctest_lines, statements
 from deskcheck.notation.calls import SOURCES, parsed
 from deskcheck.recording import Event, Recording, Value, render
@@ -22,6 +23,7 @@ _DEFINITIONS = frozenset({"function", "class", "method"})
 _UNKNOWN = object()
 
 
+@once
 def filled_elsewhere(recording: Recording) -> dict[tuple[str, str], Value]:
     """(File, name) of what the functions that ran read, with what it holds when the first of their
     file runs."""
@@ -56,6 +58,7 @@ _RANDOM = ("random", "secrets", "numpy.random")
 """Modules whose functions have a state of their own."""
 
 
+@once
 def reads_docstrings(recording: Recording) -> bool:
     """Whether a line that ran names ``__doc__``, where docstrings are left out of what is shown."""
     texts = recording.program.extra.get("functions", {}).values()
@@ -73,6 +76,7 @@ def reads_docstrings(recording: Recording) -> bool:
     return False
 
 
+@once
 def draws_random(recording: Recording) -> bool:
     """Whether a line that ran uses what its file has from a module of random numbers. The tests may have
     seeded it: then the call repeats, and nobody who sees the call alone can tell what comes."""

@@ -122,3 +122,13 @@ def test_lines_grow_with_a_reason_only(
     )
     assert (ran.returncode, said in ran.stderr) == (bool(said), True)
     assert ran.stderr.count("\n") == bool(said)
+
+
+def test_settings_are_followed(package: Path) -> None:
+    """Files that name the class, and those that take one of its fields only to hand it on."""
+    (package / "ground" / "settings.py").write_text("class RunSettings:\n    seed: int = 1\n")
+    (package / "middle" / "passes.py").write_text("def pass_on(seed: int):\n    return run(seed=seed)\n")
+    (package / "middle" / "uses.py").write_text("def use(seed: int):\n    return run(seed + 1)\n")
+    (package / "cli" / "names.py").write_text("def read(settings: RunSettings):\n    return settings\n")
+    ran = subprocess.run([*COMMAND, "--json", str(package)], capture_output=True, text=True, check=True)
+    assert json.loads(ran.stdout)["settings"] == {"RunSettings": ["cli/names.py", "middle/passes.py"]}

@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "deskcheck"
 ORDER = [
+    "_version",
     "errors",
     "files",
     "fences",

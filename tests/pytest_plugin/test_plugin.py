@@ -215,7 +215,8 @@ def test_nothing_is_imported_while_it_is_off(project: Path) -> None:
     found = json.loads((project / "modules.json").read_text())
     assert found == [
         "deskcheck",
+        "deskcheck._version",
+        "deskcheck.lazy",
         "deskcheck.pytest_plugin",
         "deskcheck.pytest_plugin.plugin",
-        "deskcheck.lazy",
     ]

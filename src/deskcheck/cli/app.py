@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from deskcheck import __version__
+from deskcheck._version import __version__
 from deskcheck.cli.common.commands import Commands, CommandsByName
 from deskcheck.cli.common.configuration import configuration
 from deskcheck.cli.common.output import standard_streams

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from deskcheck import __version__
+from deskcheck._version import __version__
 from deskcheck.errors import InputError, RecordingError
 from deskcheck.files import open_file, read_file, read_json, read_text
 from deskcheck.jobs.job_folder import Place, write_whole

@@ -9,7 +9,6 @@ import tempfile
 from pathlib import Path
 from typing import IO, Any
 
-import deskcheck
 from deskcheck import errors
 from deskcheck.files import read_json
 from deskcheck.jobs.job import TaskAnswer
@@ -35,7 +34,7 @@ main()
 class _Worker:
     def __init__(self) -> None:
         self.errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the worker)
-        home = str(Path(deskcheck.__file__).parents[1])
+        home = str(Path(errors.__file__).parents[1])
         self.process = subprocess.Popen(
             [sys.executable, "-c", _WORKER, str(os.getpid()), home],
             stdin=subprocess.PIPE,

@@ -31,7 +31,7 @@ from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
-from deskcheck import __version__
+from deskcheck._version import __version__
 from deskcheck.files import disk_errors
 from deskcheck.jobs.job import terminable
 from deskcheck.recorder.masking import masked

@@ -15,7 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from deskcheck import __version__
+from deskcheck._version import __version__
 from deskcheck.files import disk_errors, open_plain, read_json
 from deskcheck.recording.writer import delete
 from deskcheck.sandbox.observed.suite import ObservedTests

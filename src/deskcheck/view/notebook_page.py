@@ -15,7 +15,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from deskcheck import __version__
+from deskcheck._version import __version__
 from deskcheck.notebook.check.check import CellReport, NotebookReport, compare_with_stored
 from deskcheck.notebook.kernel.refusals import RULES
 from deskcheck.notebook.state.state import KernelState, states

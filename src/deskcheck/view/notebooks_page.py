@@ -9,7 +9,7 @@ import platform
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
-from deskcheck import __version__
+from deskcheck._version import __version__
 from deskcheck.notebook.check.check import (
     CellReport,
     CellStatus,

@@ -18,7 +18,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from deskcheck import __version__
+from deskcheck._version import __version__
 from deskcheck.ask.methods.ground_truth import ground_truth_of
 from deskcheck.ask.methods.solvers import METHODS, read_trace
 from deskcheck.files import read_json, read_text

@@ -18,7 +18,7 @@ from array import array
 from collections.abc import Iterator
 from typing import Any
 
-from deskcheck import __version__
+from deskcheck._version import __version__
 from deskcheck.recording.recording import Recording
 from deskcheck.recording.trace import Kind, Row, State, Trace, plain
 

@@ -23,7 +23,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from deskcheck import __version__
+from deskcheck._version import __version__
 from deskcheck.ask.questions.load import Folder
 from deskcheck.ask.samples.sample import Sample, line_of
 from deskcheck.files import read_file, read_json

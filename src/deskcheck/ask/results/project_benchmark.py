@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from deskcheck import __version__
+from deskcheck._version import __version__
 from deskcheck.ask.results.statistics import Interval
 
 RECORDINGS, QUESTIONS_FILE = "recordings", "questions.jsonl"

@@ -47,7 +47,7 @@ class Serving:
         register(shell)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        from deskcheck import __version__
+        from deskcheck._version import __version__
 
         return {"text/plain": __version__}
 

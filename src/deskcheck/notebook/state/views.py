@@ -67,7 +67,7 @@ def estimate_tokens(text: str) -> int:
     The text falls into runs of ASCII letters, digits, other letters, punctuation, underscores, blanks and
     single line ends. Letters count one for every 8 begun, digits for every 3, punctuation for every 2, other
     letters one each, a single blank nothing unless a digit follows, all else one. Meant to be above rather
-    than below: lab/log.md has it beside two tokenisers. The estimate of a text is the sum of those of its
+    than below: lab/2026-11.md has it beside two tokenisers. The estimate of a text is the sum of those of its
     lines, ends included.
     """
     total = 0

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from deskcheck import __version__
+from deskcheck._version import __version__
 from deskcheck.files import disk_errors, sync
 from deskcheck.recording import InputError
 from deskcheck.recording.reader import Recordings, read_groups

@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from deskcheck import __version__
+from deskcheck._version import __version__
 from deskcheck.files import read_file, read_json, sync
 from deskcheck.jobs import Item, Job, JobSummary, Progress, Runner, run_job
 from deskcheck.jobs.job_folder import Place, write_whole

@@ -1,7 +1,7 @@
 """Two parts of the model with their gradients written out, for training on a CPU.
 
 There most of a step's time goes into passes over memory, not into products of matrices: what autograd keeps
-and goes over again is halved here (lab/log.md has the figures). Each is tested against its definition.
+and goes over again is halved here (lab/2026-11.md has the figures). Each is tested against its definition.
 
 Needs torch (the extra ``[teach]``).
 """

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from deskcheck import __version__
+from deskcheck._version import __version__
 from deskcheck.errors import DeskcheckError, MissingExtra
 from deskcheck.view.assistant.tools import TOOLS, Tools
 

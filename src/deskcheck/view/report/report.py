@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from deskcheck import __version__
+from deskcheck._version import __version__
 from deskcheck.ask.results.effects import WITHOUT, effects
 from deskcheck.ask.results.logs import Logs
 from deskcheck.ask.results.offline_scores import NOT_ANSWERED

@@ -19,12 +19,12 @@ def completion(prompt: str) -> str:
     """The guess for a prompt; a word without an answer for one that is not ours."""
     form = next((form for form, task in TASKS.items() if prompt.startswith(task)), None)
     notation = "dynamic" if form is not None else explained_in(prompt)
-    above, marker, asked = prompt.partition(f"\n\n{YOURS}\n\n")
+    above, marker, question = prompt.partition(f"\n\n{YOURS}\n\n")
     if notation is None:
         return "I cannot even guess."
     if not marker:  # there is no example
-        asked = above
-    guess = guessed_step(asked, notation) if form in (None, "step") else GUESSES[form](asked)
+        question = above
+    guess = guessed_step(question, notation) if form in (None, "step") else GUESSES[form](question)
     return f"{OPEN}{guess}{CLOSE}"
 
 

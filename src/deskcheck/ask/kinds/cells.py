@@ -24,11 +24,11 @@ def _cell_output(prompt: str) -> str:
     history, _, variables = before.rpartition(STATE)
     executed = _EXECUTED.findall(before + "\n")
     body = tree_of(cut["text"] if cut else "").body
-    known = dict(_VARIABLE.findall(variables)) if history else {}
-    for source in [source for _, _, source, *_ in executed] if not known else []:
-        known |= _assigned(tree_of(source).body)
-    known |= _assigned(body)
-    shown = [text for node in body if (text := _shown(node, known, last=node is body[-1])) is not None]
+    values = dict(_VARIABLE.findall(variables)) if history else {}
+    for source in [source for _, _, source, *_ in executed] if not values else []:
+        values |= _assigned(tree_of(source).body)
+    values |= _assigned(body)
+    shown = [text for node in body if (text := _shown(node, values, last=node is body[-1])) is not None]
     earlier = [text for id_, _, _, _, text in executed if id_ == cell.rpartition(" ")[2]]
     return "\n".join(shown) or (earlier[-1] if earlier else "")
 
@@ -47,25 +47,25 @@ def _assigned(body: list[ast.stmt]) -> dict[str, str]:
     }
 
 
-def _shown(node: ast.stmt, known: dict[str, str], *, last: bool) -> str | None:
+def _shown(node: ast.stmt, values: dict[str, str], *, last: bool) -> str | None:
     """What a statement shows: the last expression of a cell, or one that it prints."""
     if not isinstance(node, ast.Expr):
         return None
     if not isinstance(node.value, ast.Call) or called_name(node.value) != "print":
-        return _of(node.value, known) if last else None
-    texts = [_of(argument, known) for argument in node.value.args]
+        return _of(node.value, values) if last else None
+    texts = [_of(argument, values) for argument in node.value.args]
     plain = [ast.literal_eval(text) if text and is_literal(text) else text for text in texts]
     return " ".join(map(str, plain)) if None not in plain else None
 
 
-def _of(node: ast.expr, known: dict[str, str]) -> str | None:
+def _of(node: ast.expr, values: dict[str, str]) -> str | None:
     """The value of an expression that is a literal, or that the line of a variable has."""
     if is_literal(ast.unparse(node)):
         return repr(ast.literal_eval(node))
     of = node.value if isinstance(node, ast.Attribute) else node
     if isinstance(node, ast.Call) and called_name(node) == "len" and len(node.args) == 1:
         of = node.args[0]
-    line = known.get(of.id) if isinstance(of, ast.Name) else None
+    line = values.get(of.id) if isinstance(of, ast.Name) else None
     if line is None:
         return None
     kind, _, value = line.partition(" = ")

@@ -78,11 +78,11 @@ def _blocks(recording: Recording, run: Run) -> dict[tuple[str, int], Block]:
 )
 def branch(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     run = whole_run_of(recording)
-    known = _blocks(recording, run)
+    blocks_at = _blocks(recording, run)
     interrupted = _interrupted(recording, run)
     tests: list[tuple[Arrival, Block, bool]] = []
     for visit in run.visits:
-        block = known.get((visit.file, visit.line))
+        block = blocks_at.get((visit.file, visit.line))
         if block is None or block.keyword == "for" or visit.index in interrupted:
             continue
         if visit.then is not None and visit.then != "raise":
@@ -129,7 +129,7 @@ class _Loop:
 
 
 def _loops(recording: Recording, run: Run) -> list[_Loop]:
-    known = {at: block for at, block in _blocks(recording, run).items() if block.loops and not block.joined}
+    loop_at = {at: block for at, block in _blocks(recording, run).items() if block.loops and not block.joined}
     frames: dict[int, list[_Loop]] = {}
     """Frame -> loops that it is in, outermost first."""
     counts: Counter[tuple[str, int]] = Counter()
@@ -138,7 +138,7 @@ def _loops(recording: Recording, run: Run) -> list[_Loop]:
         inside = frames.setdefault(visit.frame, [])
         while inside and visit.line not in inside[-1].block:
             inside.pop().after = visit
-        block = known.get((visit.file, visit.line))
+        block = loop_at.get((visit.file, visit.line))
         if block is not None and not (inside and inside[-1].block is block):
             counts[visit.file, visit.line] += 1
             inside.append(_Loop(block, replace(visit, k=counts[visit.file, visit.line])))
@@ -262,8 +262,8 @@ def coverage(recording: Recording, rng: random.Random, per_recording: int) -> It
             if (shown.file, name) in called
             for line in _own_lines(node)
         }
-        asked = inside & {number for number, _ in shown.lines} & run.lines[shown.file].plain
-        places += [(shown.file, line) for line in sorted(asked)]
+        sure = inside & {number for number, _ in shown.lines} & run.lines[shown.file].plain
+        places += [(shown.file, line) for line in sorted(sure)]
     if ran.issuperset(places):
         raise Unfit("every line of the functions that are called runs")
     for file, line in in_turns(places, rng, lambda place: place in ran, lambda place: place):

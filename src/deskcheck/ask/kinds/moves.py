@@ -133,10 +133,10 @@ def _further_down(visits: list[Arrival]) -> Iterator[tuple[Arrival, Arrival | No
 
 def _is_stop(place: Arrival, run: Run) -> bool:
     """Whether a debugger stops there and nowhere else on the line, in every version of Python."""
-    known = run.lines[place.file]
+    lines = run.lines[place.file]
     name = place.function.rpartition(".")[2]
     if name.startswith("<") and name != "<module>":
         return False  # a comprehension or a lambda
     return (
-        place.line in known.plain and place.line not in known.classes and name not in known.classes.values()
+        place.line in lines.plain and place.line not in lines.classes and name not in lines.classes.values()
     )

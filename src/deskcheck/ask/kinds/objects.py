@@ -38,17 +38,17 @@ def calls(recording: Recording, rng: random.Random, per_recording: int) -> Itera
     if len(counts) > MOST_PAIRS:
         raise Unfit("the answer is long")
     answer = dict(sorted(counts.items()))
-    asked = "Count: every call of a function of the program by a function of the program"
-    yield sample_of(recording, "calls", run.files, asked, str(answer))
+    question = "Count: every call of a function of the program by a function of the program"
+    yield sample_of(recording, "calls", run.files, question, str(answer))
 
 
 def _calls(recording: Recording, run: Run) -> Counter[tuple[str, str]]:
     """(Caller, callee) -> how often."""
     names: dict[str, set[str]] = {}
     for shown in run.files:
-        known = functions(recording.source(shown.file) or "")
-        names[shown.file] = {name for name, _ in known}
-        lazy = {name for name, node in known if begins(node)}
+        defined = functions(recording.source(shown.file) or "")
+        names[shown.file] = {name for name, _ in defined}
+        lazy = {name for name, node in defined if begins(node)}
         if any(row.file == shown.file and row.function in lazy for row in recording.trace.rows):
             raise Unfit("it runs generators or coroutines, whose calls are no calls")
     several = Counter(name for file in run.files for name, _ in functions(recording.source(file.file) or ""))
@@ -94,18 +94,18 @@ def _holder(function: str, names: set[str]) -> str:
 
 def _states(recording: Recording, run: Run, rng: random.Random) -> list[Arrival]:
     """Places of functions and of the top level whose state is looked at, in the order of the run."""
-    known = {
+    functions_shown = {
         (shown.file, name)
         for shown in run.files
         for name in ("<module>", *(name for name, _ in functions(recording.source(shown.file) or "")))
     }
     places = [
-        one
-        for one in run.visits
-        if one.line in run.lines[one.file].plain and (one.file, one.function) in known
+        visit
+        for visit in run.visits
+        if visit.line in run.lines[visit.file].plain and (visit.file, visit.function) in functions_shown
     ]
     if len(places) > SCANNED_STATES:
-        places = sorted(rng.sample(places, SCANNED_STATES), key=lambda one: one.index)
+        places = sorted(rng.sample(places, SCANNED_STATES), key=lambda visit: visit.index)
     return places
 
 

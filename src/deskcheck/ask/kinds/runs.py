@@ -188,7 +188,7 @@ def _is_foreign(value: Value) -> bool:
 
 def _telling(value: Value) -> bool:
     """Whole, and no object in it that shows nothing of itself, as those of foreign classes do."""
-    return value.whole and not any(one.bare for one in value.walk())
+    return value.whole and not any(part.bare for part in value.walk())
 
 
 def _short_run_of(recording: Recording) -> Run:
@@ -312,9 +312,12 @@ def _histories(recording: Recording, run: Run) -> Iterator[tuple[_Call, str, lis
     for event in recording.trace:
         ends = event.kind in (Kind.RETURN, Kind.UNWIND)
         if event.frame in calls and event.frame not in odd and (ends or event.index in moments):
-            known = held.setdefault(event.frame, {})
-            for name in [*known, *(name for name in event.locals if name not in known)]:
-                known.setdefault(name, []).append(event.locals.get(name))
+            histories = held.setdefault(event.frame, {})
+            for name in [
+                *histories,
+                *(name for name in event.locals if name not in histories),
+            ]:
+                histories.setdefault(name, []).append(event.locals.get(name))
     for frame, variables in held.items():
         for name, values in variables.items():
             if not is_asked_name(name, recording.source(calls[frame].file) or ""):
@@ -330,18 +333,18 @@ def _histories(recording: Recording, run: Run) -> Iterator[tuple[_Call, str, lis
 
 def _calls_of(recording: Recording, run: Run) -> dict[int, _Call]:
     """Frame -> which call of which function it is, of functions that are run by their call."""
-    known: set[tuple[str, str]] = set()
+    run_by_call: set[tuple[str, str]] = set()
     for shown in run.files:
         defined = functions(recording.source(shown.file) or "")
         times = Counter(name for name, _ in defined)
-        known |= {(shown.file, name) for name, node in defined if times[name] == 1 and not begins(node)}
+        run_by_call |= {(shown.file, name) for name, node in defined if times[name] == 1 and not begins(node)}
     counts: Counter[tuple[str, str]] = Counter()
-    found: dict[int, _Call] = {}
+    calls: dict[int, _Call] = {}
     for row in recording.trace.rows:
-        if row.kind == Kind.CALL and (row.file, row.function) in known:
+        if row.kind == Kind.CALL and (row.file, row.function) in run_by_call:
             counts[row.file, row.function] += 1
-            found[row.frame] = _Call(row.file, row.function, counts[row.file, row.function])
-    return found
+            calls[row.frame] = _Call(row.file, row.function, counts[row.file, row.function])
+    return calls
 
 
 def _parameters(recording: Recording) -> dict[int, dict[str, str]]:
@@ -369,11 +372,11 @@ def path(recording: Recording, rng: random.Random, per_recording: int) -> Iterat
         raise Unfit("no line runs")
     most = max(ran.values())
     file = next(shown.file for shown in files if ran[shown.file] == most)
-    known = run.lines[file]
+    statements = run.lines[file]
     lines = lines_of_path(run.visits, file)
-    if not known.shared.isdisjoint(lines):
+    if not statements.shared.isdisjoint(lines):
         raise Unfit("a statement begins on a line on which another ends")
-    path = path_of(lines, known.first, known.silent)
+    path = path_of(lines, statements.first, statements.silent)
     if not path:
         raise Unfit("no line runs")
     notes = [f"Lines: those of {file} only"] if len(files) > 1 else []
@@ -400,8 +403,8 @@ def path(recording: Recording, rng: random.Random, per_recording: int) -> Iterat
         form="path",
         data={
             "file": file,
-            "first": {str(line): first for line, first in known.first.items() if line != first},
-            "silent": sorted(known.silent),
+            "first": {str(line): first for line, first in statements.first.items() if line != first},
+            "silent": sorted(statements.silent),
             **({"most": PATH_EVENTS} if cut else {}),
         },
     )

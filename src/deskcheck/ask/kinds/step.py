@@ -103,8 +103,8 @@ class _State:
             return False
         if len(self.text) > TEXT_CHARS:
             return False
-        told = NOTATIONS["dynamic"].parse(self.text)
-        return not told.unreadable and [one.canonical() for one in told.moments] == [self.canonical]
+        parsed = NOTATIONS["dynamic"].parse(self.text)
+        return not parsed.unreadable and [moment.canonical() for moment in parsed.moments] == [self.canonical]
 
     @cached_property
     def library(self) -> frozenset[str]:
@@ -158,12 +158,12 @@ def _steps(
     truth = _shown(recording, instructions=options.detail == "instruction")
     if len(recording.trace) > SCANNED_EVENTS:
         raise Unfit("the run is long")
-    found, unfit = _places(truth, options)
+    places, unfit = _places(truth, options)
     for reason in unfit.elements():
         yield Unfit(reason)
-    if not found:
+    if not places:
         raise Unfit(NONE)
-    wanted = [(one.number, one.jump) for one in islice(_drawn(found, rng), per_recording)]
+    wanted = [(place.number, place.jump) for place in islice(_drawn(places, rng), per_recording)]
     samples = {
         (pair.number, pair.jump): _sample(recording, truth, options, pair)
         for pair in _pairs(truth, options.jump)
@@ -186,10 +186,12 @@ def _shown(recording: Recording, *, instructions: bool) -> _Shown:
     if truth != OTHER_FILES:
         raise Unfit(truth)
     check_all_recorded(recording)
-    own = recording.trace.rows[0].file
-    lines = code_lines(recording.source(own) or "")
+    first_file = recording.trace.rows[0].file
+    lines = code_lines(recording.source(first_file) or "")
     text = files_text(files_of(recording), numbered=True) + functions_text(recording.program)
-    return _Shown(own, lines, text, lambda: moments(recording.trace, file=own, instructions=instructions))
+    return _Shown(
+        first_file, lines, text, lambda: moments(recording.trace, file=first_file, instructions=instructions)
+    )
 
 
 def _pairs(truth: _Shown, jumps: Sequence[int]) -> Iterator[_Pair]:
@@ -213,7 +215,7 @@ def _pairs(truth: _Shown, jumps: Sequence[int]) -> Iterator[_Pair]:
 
 def _places(truth: _Shown, options: StepOptions) -> tuple[list[_Place], Counter[str]]:
     """The places that can be asked about, and how many cannot for `AGAIN` or `LIBRARY`."""
-    found: list[_Place] = []
+    places: list[_Place] = []
     unfit: Counter[str] = Counter()
     leads: dict[tuple[int, bytes], bytes] = {}
     apart: set[tuple[int, bytes]] = set()
@@ -230,36 +232,36 @@ def _places(truth: _Shown, options: StepOptions) -> tuple[list[_Place], Counter[
         else:
             at, comes = pair.known.moment.running, _comes(pair)
             where = at.function, at.line, at.offset, pair.known.moment.kind, pair.jump, comes
-            found.append(_Place(pair.number, pair.jump, comes, where, start))
-    fit = [one for one in found if one.start not in apart]
-    unfit[AGAIN] += len(found) - len(fit)
+            places.append(_Place(pair.number, pair.jump, comes, where, start))
+    fit = [place for place in places if place.start not in apart]
+    unfit[AGAIN] += len(places) - len(fit)
     return fit, unfit
 
 
 def _comes(pair: _Pair) -> str:
     """The kind of event that is asked for, and in the same frame whether it is further down the text."""
     assert pair.asked is not None
-    known, asked = pair.known.moment, pair.asked.moment
-    if len(known.frames) != len(asked.frames):
-        return str(asked.kind)
-    return f"{asked.kind} {'on' if asked.running.line > known.running.line else 'back'}"
+    before, after = pair.known.moment, pair.asked.moment
+    if len(before.frames) != len(after.frames):
+        return str(after.kind)
+    return f"{after.kind} {'on' if after.running.line > before.running.line else 'back'}"
 
 
-def _drawn(found: Sequence[_Place], rng: random.Random) -> Iterator[_Place]:
+def _drawn(places: Sequence[_Place], rng: random.Random) -> Iterator[_Place]:
     """Places in the order in which they are asked: jumps take turns, and for each jump what comes."""
     turns: dict[int, list[_Place]] = {}
-    for one in in_turns(found, rng, lambda one: (one.jump, one.comes), lambda one: one.where):
-        turns.setdefault(one.jump, []).append(one)
+    for place in in_turns(places, rng, lambda place: (place.jump, place.comes), lambda place: place.where):
+        turns.setdefault(place.jump, []).append(place)
     for row in zip_longest(*turns.values()):
-        yield from (one for one in row if one is not None)
+        yield from (place for place in row if place is not None)
 
 
-def _answer(known: _State, asked: _State, notation: str) -> str:
+def _answer(shown: _State, wanted: _State, notation: str) -> str:
     """What is to be answered. Raises Unfit if it is long or does not read back as the state."""
     if notation == "dynamic":
-        return asked.text
-    text = answer_text(known.moment, asked.moment, notation)
-    if len(text) > TEXT_CHARS or read_state(text, notation=notation, known=known.text) != asked.moment:
+        return wanted.text
+    text = answer_text(shown.moment, wanted.moment, notation)
+    if len(text) > TEXT_CHARS or read_state(text, notation=notation, known=shown.text) != wanted.moment:
         raise Unfit(UNREAD)
     return text
 
@@ -313,13 +315,13 @@ def _run(recording: Recording, truth: _Shown, options: StepOptions, *, back: boo
     of it where a jump goes back."""
     program = recording.program
     python = ".".join(recording.environment.python.split(".")[:2]) if options.detail != "line" else None
-    told = run_text(python=python, call=how_run(program, call_source(recording)) if back else None)
+    text = run_text(python=python, call=how_run(program, call_source(recording)) if back else None)
     if not back:
-        return told
+        return text
     if program.extra.get("arguments") == "shown":
         functions = functions_text(program)
-        told += f"\n{OBJECTS}" + ("" if functions in truth.text else functions)
-    return told + globals_text(recording)
+        text += f"\n{OBJECTS}" + ("" if functions in truth.text else functions)
+    return text + globals_text(recording)
 
 
 def _kept(known: Moment, asked: Moment) -> bool:
@@ -335,9 +337,9 @@ def _kept(known: Moment, asked: Moment) -> bool:
     return asked == replace(asked, frames=tuple(frames), globals=names, objects=known.objects)
 
 
-def _of(names: Mapping[str, Encoded], there: Mapping[str, Encoded]) -> Mapping[str, Encoded]:
+def _of(names: Mapping[str, Encoded], others: Mapping[str, Encoded]) -> Mapping[str, Encoded]:
     """Those of the names that the others have, too."""
-    return {name: value for name, value in names.items() if name in there}
+    return {name: value for name, value in names.items() if name in others}
 
 
 def guessed_step(prompt: str, notation: str) -> str:
@@ -347,20 +349,20 @@ def guessed_step(prompt: str, notation: str) -> str:
     notation: of the answer.
     """
     above, _, question = prompt.rpartition("\n\n")
-    known = read_state(asked_state(question) or "")
-    if isinstance(known, str):
+    shown = read_state(asked_state(question) or "")
+    if isinstance(shown, str):
         return ""
-    state = replace(known, value=None, output="")
-    if known.instruction is not None:
-        if known.instruction.startswith("RETURN_") and known.running.stack:
-            value = known.running.stack[-1]
+    state = replace(shown, value=None, output="")
+    if shown.instruction is not None:
+        if shown.instruction.startswith("RETURN_") and shown.running.stack:
+            value = shown.running.stack[-1]
             state = replace(state, kind=Kind.RETURN, instruction=None, value=value)
     else:
         numbered = re.findall(r"^(\d+)\|(.*)$", above, re.MULTILINE)
-        frame, jump = known.running, int(question.rpartition("\n")[0].rpartition("\n")[2])
+        frame, jump = shown.running, int(question.rpartition("\n")[0].rpartition("\n")[2])
         lines = [int(number) for number, text in numbered if text.strip()]
         before, after = ([n for n in lines if n < frame.line], [n for n in lines if n > frame.line])
-        there = after[:jump] if jump > 0 else before[jump:][::-1]
-        frame = replace(frame, line=there[-1] if there else frame.line)
-        state = replace(state, kind=Kind.LINE, frames=(*known.frames[:-1], frame))
-    return answer_text(known, state, notation)
+        on_the_way = after[:jump] if jump > 0 else before[jump:][::-1]
+        frame = replace(frame, line=on_the_way[-1] if on_the_way else frame.line)
+        state = replace(state, kind=Kind.LINE, frames=(*shown.frames[:-1], frame))
+    return answer_text(shown, state, notation)

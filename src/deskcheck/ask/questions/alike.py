@@ -58,15 +58,15 @@ class Alike(Generic[_T]):
     def hold(self, recording: Recording, samples: Mapping[str, list[Sample]], beside: _T) -> None:
         """Take in the samples of a recording, by question, with what shall come back with them."""
         function, path = cluster_of(recording.program), _path(recording)
-        for question, asked in samples.items():
+        for question, of_question in samples.items():
             self._recordings[question] += 1
-            for sample in asked:
+            for sample in of_question:
                 if sample.data["form"] != "arguments":  # of which several are right
                     prompt, answer = _digest(sample.prompt), _digest(sample.answer)
                     if self._answers.setdefault(prompt, answer) != answer:
                         self._ambiguous.add(prompt)
             along = self._along.setdefault((question, function, path), [])
-            along.append(_Drawn(self._lot(recording.id), asked, beside))
+            along.append(_Drawn(self._lot(recording.id), of_question, beside))
             along.sort(key=lambda drawn: drawn.lot)
             del along[MOST:]
 

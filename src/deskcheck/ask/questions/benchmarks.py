@@ -105,7 +105,7 @@ def benchmark_samples(texts: Sequence[str], *, note: Note = lambda text: None) -
     Raises InputError: one names no benchmark, is named twice, or cannot be read; two samples have one id; an
     environment is not built.
     """
-    found: dict[str, list[Sample]] = {}
+    by_benchmark: dict[str, list[Sample]] = {}
     seen: dict[str, str] = {}
     for text in texts:
         named = _named(text)
@@ -115,13 +115,13 @@ def benchmark_samples(texts: Sequence[str], *, note: Note = lambda text: None) -
                 f"NAME@ENVIRONMENT:PATH."
             )
         benchmark, path, environment = named
-        if benchmark.name in found:
+        if benchmark.name in by_benchmark:
             raise InputError(f"{text}: {benchmark.name} is named twice. Ask one file after the other.")
         samples = benchmark.samples(path, note=note)
         if environment is not None:
             samples = _in_environment(samples, environment, text)
-        found[benchmark.name] = list(samples)
-        for sample in found[benchmark.name]:
+        by_benchmark[benchmark.name] = list(samples)
+        for sample in by_benchmark[benchmark.name]:
             if seen.setdefault(sample.id, benchmark.name) != benchmark.name:
                 raise InputError(f"{text}: {sample.id!r} is the id of a sample of {seen[sample.id]}, too.")
-    return found
+    return by_benchmark

@@ -47,13 +47,13 @@ def trajectory_files(folders: Sequence[str | Path]) -> list[Path]:
     """The files of all trajectories below some folders, by name. Raises InputError where there is none."""
     from deskcheck.notebook.trajectory.trajectory import SUFFIX
 
-    found = [path for folder in folders for path in sorted(Path(folder).rglob(f"*{SUFFIX}"))]
-    if not found:
+    files = [path for folder in folders for path in sorted(Path(folder).rglob(f"*{SUFFIX}"))]
+    if not files:
         raise InputError(
             f"{', '.join(map(str, folders))}: no trajectories of notebooks there. Make them with: "
             "deskcheck record notebooks:FOLDER --out RUNS"
         )
-    return found
+    return files
 
 
 def notebook_samples(
@@ -101,7 +101,7 @@ def notebook_samples(
                     continue
                 for state, sample in made.items():
                     samples[question, state].append(sample)
-    return {key: (found, Counter(excluded[key[0]])) for key, found in samples.items()}
+    return {key: (of_view, Counter(excluded[key[0]])) for key, of_view in samples.items()}
 
 
 def _longest(files: Sequence[Path], questions: Sequence[str], options: NotebookOptions) -> dict[str, int]:
@@ -122,7 +122,7 @@ def _longest(files: Sequence[Path], questions: Sequence[str], options: NotebookO
             for question in questions:
                 if _unfit(question, moment, options) is None:
                     lengths[question].append(len(_target(question, moment)))
-    return {question: _quantile(known, options.quantile) for question, known in lengths.items()}
+    return {question: _quantile(of_question, options.quantile) for question, of_question in lengths.items()}
 
 
 def _targets(
@@ -239,8 +239,8 @@ def _moments(trajectory: Trajectory, *, with_state: bool) -> Iterator[_Moment]:
     walk = _Walk()
     past: list[_Past] = []
     steps = walk.through(trajectory.steps)
-    found = states(steps) if with_state else ((s, None) for s in steps if isinstance(s, Execution))
-    for execution, after in found:
+    executions = states(steps) if with_state else ((s, None) for s in steps if isinstance(s, Execution))
+    for execution, after in executions:
         yield _Moment(
             execution, walk.number, walk.actions, past, walk.sources, walk.restarted, walk.before, after
         )
@@ -274,8 +274,8 @@ def shown_text(execution: Execution) -> tuple[str, str]:
     leaves = (o for o in outputs if o.type == "error" and execution.status is not Status.OK)
     error = next(leaves, None)
     texts["error"] = _last_line(error) if error is not None else ""
-    found = {kind: text.rstrip("\n") for kind, text in texts.items() if text.strip()}
-    return "\n".join(found.values()), "+".join(found)
+    shown = {kind: text.rstrip("\n") for kind, text in texts.items() if text.strip()}
+    return "\n".join(shown.values()), "+".join(shown)
 
 
 _NO_PYTHON = ("SyntaxError", "IndentationError", "TabError", "_IncompleteInputError")
@@ -494,10 +494,10 @@ def normalised(source: str) -> str:
     return "\n".join(line.strip() for line in source.strip().splitlines())
 
 
-def _similar(one: str, other: str) -> bool:
-    if one == other:
+def _similar(first: str, second: str) -> bool:
+    if first == second:
         return True
-    matcher = difflib.SequenceMatcher(None, one, other, autojunk=False)
+    matcher = difflib.SequenceMatcher(None, first, second, autojunk=False)
     # From the cheapest bound to the ratio itself.
     return all(ratio() >= NEAR for ratio in (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio))
 

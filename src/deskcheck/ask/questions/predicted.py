@@ -72,27 +72,27 @@ def _of_problem(prompt: str) -> str:
 # -- CodeSense --------------------------------------------------------------------------------------------
 
 
-def _codesense(kind: str, name: str, row: Row, code: str, asked: str, answer: str, task: str) -> Sample:
+def _codesense(kind: str, name: str, row: Row, code: str, question: str, answer: str, task: str) -> Sample:
     """name: what tells the files of the set apart, whose rows are numbered from 0 each."""
     return Sample(
         id=f"codesense_{name}_{row['idx']}:{kind}",
         question=kind,
         program=f"codesense_{name}_{row['idx']}",
         cluster=cluster_of_text(code),
-        parts=own_parts(TASKS[f"codesense_{task}"], shown(code.split("\n")), asked, numbered=False),
+        parts=own_parts(TASKS[f"codesense_{task}"], shown(code.split("\n")), question, numbered=False),
         answer=answer.strip(),
         data={"form": "text"},
     )
 
 
 def _codesense_output(row: Row, number: int, place: str) -> Sample:
-    asked = f"Arguments: {row['input']}"
-    return _codesense("output", "io", row, row["code"], asked, row["output"], "output")
+    question = f"Arguments: {row['input']}"
+    return _codesense("output", "io", row, row["code"], question, row["output"], "output")
 
 
 def _codesense_input(row: Row, number: int, place: str) -> Sample:
-    asked = f"Returned: {row['output']}"
-    return _codesense("input", "io", row, row["code"], asked, row["input"], "input")
+    question = f"Returned: {row['output']}"
+    return _codesense("input", "io", row, row["code"], question, row["input"], "input")
 
 
 def _codesense_statement(row: Row, number: int, place: str) -> Sample:
@@ -110,8 +110,8 @@ def _codesense_statement(row: Row, number: int, place: str) -> Sample:
 
 
 def _codesense_block(row: Row, number: int, place: str) -> Sample:
-    given = row.get("Function Input", {})
-    shown = _variables(given) if isinstance(given, dict) else f"    {given}"
+    inputs = row.get("Function Input", {})
+    shown = _variables(inputs) if isinstance(inputs, dict) else f"    {inputs}"
     return _codesense(
         "state",
         "block",
@@ -143,12 +143,12 @@ _LOOPS = (
 
 
 def _codesense_loop(row: Row, number: int, place: str) -> Sample:
-    asked = row["question"]
-    kind, name = next(((kind, name) for kind, name, form in _LOOPS if form.match(asked)), ("", ""))
+    question = row["question"]
+    kind, name = next(((kind, name) for kind, name, form in _LOOPS if form.match(question)), ("", ""))
     if not kind:
-        raise InputError(f"{place}: 'question' is none about a loop: {asked:.80}")
+        raise InputError(f"{place}: 'question' is none about a loop: {question:.80}")
     return _codesense(
-        kind, f"loop_{name}", row, row["loop_code"], f"Question: {asked}", row["answer"], "loop"
+        kind, f"loop_{name}", row, row["loop_code"], f"Question: {question}", row["answer"], "loop"
     )
 
 
@@ -177,9 +177,9 @@ def _after_statement(prompt: str) -> str:
     assigned = statement[0] if statement and isinstance(statement[0], ast.Assign) else None
     if assigned is not None and is_literal(ast.unparse(assigned.value)):
         return ast.unparse(assigned.value)
-    known = dict(re.findall(r"^    (\w+) = (.*)$", prompt, re.MULTILINE))
+    values = dict(re.findall(r"^    (\w+) = (.*)$", prompt, re.MULTILINE))
     names = [node.id for node in ast.walk(assigned or ast.Module([], [])) if isinstance(node, ast.Name)]
-    return next((known[name] for name in names if name in known), "0")
+    return next((values[name] for name in names if name in values), "0")
 
 
 @guesses("codesense_loop")

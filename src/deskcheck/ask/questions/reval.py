@@ -50,18 +50,18 @@ def _stops(recording: Recording) -> list[_Stop]:
     program = recording.program
     last_line, begun = len(code_lines(program.code)), program.mode is Mode.CALL
     most = program.extra["reval"]["of"]
-    found: list[_Stop] = []
+    stops: list[_Stop] = []
     for row in recording.trace.rows:
         if row.file != program.filename:
             continue
         begun = begun or (row.function == "<module>" and row.line == last_line)
         if not begun or row.line > most or row.kind not in _STOPS:
             continue
-        if not found or found[-1].line != row.line:
-            found.append(_Stop(row.line))
+        if not stops or stops[-1].line != row.line:
+            stops.append(_Stop(row.line))
         if row.kind == Kind.LINE:
-            found[-1].event = row.index
-    return found
+            stops[-1].event = row.index
+    return stops
 
 
 # -- the three tasks ---------------------------------------------------------------------------------------
@@ -73,10 +73,10 @@ def _coverage(recording: Recording, stops: list[_Stop], line: int, name: str) ->
 
 def _path(recording: Recording, stops: list[_Stop], line: int, name: str) -> list[str]:
     following = [*(stop.line for stop in stops[1:]), -1]
-    found = (
+    successors = (
         {then for stop, then in zip(stops, following, strict=True) if stop.line == line} if stops else set()
     )
-    return [str(then) for then in sorted(found)] or ["-1"]
+    return [str(then) for then in sorted(successors)] or ["-1"]
 
 
 def _state(recording: Recording, stops: list[_Stop], line: int, name: str) -> list[str]:
@@ -87,8 +87,8 @@ def _state(recording: Recording, stops: list[_Stop], line: int, name: str) -> li
     except (SyntaxError, ValueError):
         raise InputError(f"{recording.id}: 'var' is not Python: {name:.80}") from None
     values = _values(node, states) if after else []
-    found = dict.fromkeys(map(_text, values))
-    return [*found] or [NIL]
+    texts = dict.fromkeys(map(_text, values))
+    return [*texts] or [NIL]
 
 
 def _text(value: Any) -> str:
@@ -103,10 +103,10 @@ def _text(value: Any) -> str:
 
 
 def _python(value: Value) -> Any:
-    known, found = read_value(render(value))
-    if not known:
+    readable, result = read_value(render(value))
+    if not readable:
         raise Unfit("the variable is no plain data")
-    return found
+    return result
 
 
 def _values(node: ast.expr, states: list[Any]) -> list[Any]:

@@ -78,7 +78,7 @@ def arrivals(events: Iterable[Visit], lines: Mapping[str, Statements]) -> list[A
     """Frame -> statement that it is at."""
     open_: dict[int, Arrival] = {}
     counts: Counter[tuple[str, int]] = Counter()
-    found: list[Arrival] = []
+    visits: list[Arrival] = []
     then: dict[int, int | str] = {}
     resumed: dict[int, int] = {}
     for row in itertools.islice(events, SCANNED_EVENTS):
@@ -95,7 +95,7 @@ def arrivals(events: Iterable[Visit], lines: Mapping[str, Statements]) -> list[A
             counts[row.file, line] += 1
             k = counts[row.file, line]
             open_[row.frame] = Arrival(row.index, row.file, line, row.frame, row.function, k, None)
-            found.append(open_[row.frame])
+            visits.append(open_[row.frame])
         elif row.frame in open_ and row.kind == Kind.RESUME:
             resumed[row.frame] = open_[row.frame].index
         elif row.frame in open_ and row.kind == Kind.RETURN:
@@ -106,7 +106,7 @@ def arrivals(events: Iterable[Visit], lines: Mapping[str, Statements]) -> list[A
             and resumed.get(row.frame) != open_[row.frame].index
         ):
             then[open_[row.frame].index] = "raise"  # what is thrown into a generator is not told beforehand
-    return [Arrival(a.index, a.file, a.line, a.frame, a.function, a.k, then.get(a.index)) for a in found]
+    return [Arrival(a.index, a.file, a.line, a.frame, a.function, a.k, then.get(a.index)) for a in visits]
 
 
 def is_within_definition(row: Visit, known: Statements, *, begun: bool) -> bool:
@@ -137,7 +137,7 @@ def rows_of(recording: Recording) -> Iterator[Row]:
 
 def statements_of(recording: Recording, files: Sequence[ShownSource]) -> dict[str, Statements]:
     """The statements of every file that is shown."""
-    found = {}
+    by_file = {}
     if len(recording.traces) > 1:
         raise Unfit("runs in several threads")
     check_all_recorded(recording)
@@ -146,8 +146,8 @@ def statements_of(recording: Recording, files: Sequence[ShownSource]) -> dict[st
         known = statements(source) if source is not None else None
         if known is None:
             raise Unfit("a source cannot be parsed")
-        found[shown.file] = known
-    return found
+        by_file[shown.file] = known
+    return by_file
 
 
 def files_of(recording: Recording, *, all_methods: bool = False) -> tuple[ShownSource, ...]:
@@ -237,7 +237,7 @@ def is_asked_name(name: str, source: str) -> bool:
 
 def plain(value: Value) -> bool:
     """Whole and of builtins, and no cycle in it: ``[[...]]`` is also how a list of an Ellipsis reads."""
-    return value.builtin and all(one.kind != "ref" for one in value.walk())
+    return value.builtin and all(part.kind != "ref" for part in value.walk())
 
 
 def lines_of_path(visits: Iterable[Arrival], file: str) -> list[int]:

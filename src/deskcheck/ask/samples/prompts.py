@@ -74,12 +74,12 @@ OBJECTS = (
 
 def functions_text(program: Program) -> str:
     """Stands below a call with functions, or objects of classes of the tests, among its arguments."""
-    known = program.extra.get("functions")
-    if not isinstance(known, dict) or not known:
+    text_by_name = program.extra.get("functions")
+    if not isinstance(text_by_name, dict) or not text_by_name:
         return ""
     texts = [
         f"<{'class' if text.startswith('class ') else 'function'} {name}>:\n{fenced(text, 'python')}"
-        for name, text in known.items()
+        for name, text in text_by_name.items()
     ]
     return "\nFunctions and classes of the arguments, and what these use:\n" + "\n".join(texts)
 

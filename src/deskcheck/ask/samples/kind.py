@@ -227,14 +227,27 @@ def sample_of(
     began = f"How it is run: {how_run(recording.program, call_source(recording))}"
     file = (data or {}).get("file", recording.program.filename)
     elsewhere = "" if file == recording.program.filename or not place else file
+    parts = parts_of(kind, files, "\n".join(filter(None, (began, question))))
+    return _sample(recording, kind, [elsewhere, place], parts, answer, {"form": form, **(data or {})})
+
+
+def _sample(
+    recording: Recording,
+    kind: str,
+    place: Sequence[str],
+    parts: dict[str, str],
+    answer: str,
+    data: Mapping[str, Any],
+) -> Sample:
+    strict = {"strict": True} if data["form"] == "value" else {}
     return Sample(
-        id=":".join(filter(None, (recording.id, kind, elsewhere, place))),
+        id=":".join(filter(None, (recording.id, kind, *place))),
         question=kind,
         program=recording.id,
         cluster=cluster_of(recording.program),
-        parts=parts_of(kind, files, "\n".join(filter(None, (began, question)))),
+        parts=parts,
         answer=answer,
-        data={"form": form, **({"strict": True} if form == "value" else {}), **(data or {})},
+        data={"form": data["form"], **strict, **data},
     )
 
 
@@ -295,13 +308,5 @@ def sample_about(
     """
     if len(answer) > ANSWER_CHARS:
         raise Unfit("the answer is long")
-    program = recording.program
-    return Sample(
-        id=":".join(filter(None, (program.id, name, place))),
-        question=name,
-        program=program.id,
-        cluster=cluster_of(program),
-        parts=own_parts(task, files_of(recording), asked, numbered=form == "line"),
-        answer=answer,
-        data={"form": form, **({"strict": True} if form == "value" else {}), **(data or {})},
-    )
+    parts = own_parts(task, files_of(recording), asked, numbered=form == "line")
+    return _sample(recording, name, [place], parts, answer, {"form": form, **(data or {})})

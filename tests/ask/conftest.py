@@ -8,6 +8,7 @@ import sys
 import time
 import tomllib
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from deskcheck.ask import QUESTIONS, Sample
 from deskcheck.ask.scoring.judge import Judge
 from deskcheck.recording import Environment, Mode, Outcome, Program, Recording, Row, RunResult, Trace, render
 from deskcheck.sandbox import Confinement, Limits, Sandbox
@@ -160,6 +162,23 @@ def run_trusted() -> Run:
         return RunResult(outcome=Outcome.RETURNED, result=repr(result), result_builtin=builtin)
 
     return run
+
+
+def ask(kind: str, recording: Recording, **options: Any) -> list[Sample]:
+    return list(QUESTIONS[kind](recording, **options))
+
+
+def answers(kind: str, recording: Recording) -> dict[str, str]:
+    """What follows the kind in the id -> the answer, of all samples that there are."""
+    samples = ask(kind, recording, per_recording=1000)
+    return {sample.id.partition(f":{kind}:")[2]: sample.answer for sample in samples}
+
+
+def reasons(kind: str, recording: Recording) -> list[str]:
+    """Why a recording is not asked about."""
+    excluded: Counter[str] = Counter()
+    assert list(QUESTIONS[kind](recording, excluded=excluded)) == []
+    return list(excluded)
 
 
 def shared(*parts: str) -> Path | None:

@@ -19,12 +19,13 @@ from deskcheck.ask.inspect.scorer import scored
 from deskcheck.ask.inspect.settings import STEP_BUDGET
 from deskcheck.ask.inspect.solvers import direct, solver_of
 from deskcheck.ask.methods.solvers import named
-from deskcheck.ask.questions.benchmarks import BENCHMARKS, BenchmarkReader
+from deskcheck.ask.questions.benchmarks import BENCHMARKS
 from deskcheck.ask.questions.generate import of_each
 from deskcheck.ask.questions.lines import sample_in
 from deskcheck.ask.questions.load import load, recordings_of
 from deskcheck.ask.questions.notebooks import NOTEBOOK_QUESTIONS, notebook_samples, trajectory_files
 from deskcheck.ask.questions.questions import QUESTIONS
+from deskcheck.ask.questions.reader import BenchmarkReader
 from deskcheck.ask.questions.sampling import drawn
 from deskcheck.ask.questions.settings import NotebookOptions
 from deskcheck.ask.results.folder import questions_file, read_card

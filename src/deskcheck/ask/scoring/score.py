@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from deskcheck.ask.answers.allowed import Refused, arguments_in, names_of
 from deskcheck.ask.answers.code import code_in
-from deskcheck.ask.answers.lenient import Asked, read_leniently
+from deskcheck.ask.answers.lenient import Expected, read_leniently
 from deskcheck.ask.answers.objects import compare
 from deskcheck.ask.answers.outputs import same_output
 from deskcheck.ask.answers.parsing import (
@@ -206,8 +206,8 @@ def _leniently(sample: Sample, text: str, whole: bool, strict: AnswerScore, run:
     known = strict.score if first is None or answer == first else 0.0
     if data["form"] not in _FREE:
         right = data["right"][0] if data["form"] == "one_of" else sample.answer
-        asked = Asked(data["form"], right, data.get("variable"), sample.question)
-        answer = read_leniently(answer, asked) if answer else answer
+        expected = Expected(data["form"], right, data.get("variable"), sample.question)
+        answer = read_leniently(answer, expected) if answer else answer
     if answer is None:  # such as where the marks are mentioned once more
         return strict.score
     return known if answer == first else max(known, _scored(sample, answer, run).score)

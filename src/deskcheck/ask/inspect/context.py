@@ -49,7 +49,7 @@ class AskProgress:
     retries: int = 0
 
 
-class Progress:
+class AnswerCounter:
     """Counts the answers of a run, and reports each change."""
 
     def __init__(self, scored: set[AnswerKey], total: int, report: Callable[[AskProgress], None]) -> None:
@@ -78,7 +78,7 @@ class RunContext:
     locks: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     folders: dict[Path, Path] = field(default_factory=dict)
     """Place of a run folder when its run began -> its place now. Inspect knows tasks by the first."""
-    progress: Progress | None = None
+    progress: AnswerCounter | None = None
 
     def add_task(self, samples: Sequence[Sample], folder: Path | None = None) -> str:
         """Add the questions of a task; return the key under which `questions_of` finds them."""

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deskcheck.ask.inspect.context import AnswerKey, AskProgress, Progress, run_context
+from deskcheck.ask.inspect.context import AnswerCounter, AnswerKey, AskProgress, run_context
 from deskcheck.ask.inspect.models import options_of, plain_text
 from deskcheck.ask.inspect.settings import Generation
 from deskcheck.ask.results.folder import LOGS
@@ -50,7 +50,7 @@ def evaluate(
     logs_folder = folder / LOGS
     register_hooks()
     with _private_files(folder, cache=generation.cache), _quiet():
-        run_context().progress = Progress(_scored(logs_folder), total, progress)
+        run_context().progress = AnswerCounter(_scored(logs_folder), total, progress)
         logs = _eval_set(tasks, models, folder, generation)
     way_on = f"they are kept in {folder}: the same command asks only the rest."
     failed = next((log for log in logs if log.status == "error"), None)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -86,12 +86,19 @@ class Result(Figures):
 
     def to_dict(self) -> dict[str, Any]:
         """All fields but samples, usage and failed, JSON-able."""
-        names = [column.name for column in fields(self) if column.name not in ("samples", "usage", "failed")]
-        row = {name: getattr(self, name) for name in names}
+        row = {name: getattr(self, name) for name in _KEYS}
         for name in ("metrics", "attempts"):
             row[name] = {key: asdict(interval) for key, interval in row[name].items()}
         steps = None if self.steps is None else self.steps.to_dict()
         return row | {"excluded": dict(self.excluded), "steps": steps}
+
+
+_KEYS = (
+    *("question", "model", "solver", "n", "programs", "score", "low", "high"),
+    *("cut", "empty", "refused", "unreadable", "excluded", "folder"),
+    *("state", "metrics", "steps", "epochs", "effective", "attempts"),
+)
+"""The order of keys in ``results.json``."""
 
 
 def result_of(

@@ -36,16 +36,12 @@ SOURCES: Mapping[str, str] = {
     "FOLDER": "the doctests of every .py file in a folder; also doctests:FOLDER",
     "MODULE": "the doctests of an importable module: heapq, json.decoder; also doctests:MODULE",
     "FILE.jsonl": 'functions with inputs, one a row: {"code": ..., "entry": "f", "inputs": ["(3, 4)"]}',
-    **{
-        f"{name}[:PATH]": f"the set {known.title}: a file of it, or fetched once"
-        for name, known in PUBLISHED.items()
-        if known.hub is not None
-    },
-    **{
-        f"{name}:PATH": f"the set {known.title}: your copy of it"
-        for name, known in PUBLISHED.items()
+    **dict(
+        (f"{name}:PATH", f"the set {known.title}: your copy of it")
         if known.hub is None
-    },
+        else (f"{name}[:PATH]", f"the set {known.title}: a file of it, or fetched once")
+        for name, known in PUBLISHED.items()
+    ),
     "pytest:PATH": "calls that the tests of a project make of its own functions",
     "inputs[,OPTION=...]:FILE.py": "functions, with inputs that are looked for: inputs:app.py::parse; all of "
     "a FOLDER, or of an importable MODULE or package: inputs:textwrap",
@@ -67,12 +63,13 @@ Note = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A source that another package brings: ``NAME:REST``. about: what it has, in a line. read: from the rest
-    and a function that is told what was left out to programs; raises InputError for what it cannot read."""
+    """A source of another package: ``NAME:REST``."""
 
     name: str
     about: str
+    """Its programs, in a line."""
     read: Callable[[str, Note], Iterator[Program]]
+    """The rest -> programs. It raises InputError; `Note` takes sentences about what was left out."""
 
 
 OTHERS: Registry[Source] = Registry("sources", Source, [])
@@ -104,33 +101,25 @@ def programs(
 ) -> Iterator[Program]:
     """The programs of a source, which is one of the forms in `SOURCES`.
 
-    A published set's name means the set, anything else that exists as a file or folder means that,
-    and what is left is a module; ``./mbpp`` is the way to a folder that has such a name. A .py file is
-    a script; ``doctests:`` before it means its doctests. `arguments`
-    belong to ``FILE.py::FUNCTION`` and to nothing else. `note` is told, a sentence at a time, what
-    was left out or passed over. `refuse` is told of each row of a data file that cannot be used;
-    without it the first of them is an error. `propose` is asked for inputs where they are looked for
-    (`find_inputs`).
+    A published set's name means the set; another name means the file or folder, then the module. Rows of a
+    data file are checked when they are reached, everything else before this returns.
 
-    What can be checked beforehand is, before this returns; rows of a data file are checked when they
-    are reached, so whatever comes before a bad one has been given out.
+    arguments: of ``FILE.py::FUNCTION`` only. note: takes a sentence about what was left out. refuse: takes
+    each row that cannot be used; without it the first of them is an error. propose: as in `find_inputs`.
 
     Raises:
         InputError: the source cannot be used; says why, and what to write instead.
         MissingExtra: a set must be fetched and huggingface_hub is not installed.
     """
+
+    def inner_programs(inner: str) -> Iterator[Program]:
+        return programs(inner, arguments, note=note, refuse=refuse)
+
     if re.match(rf"{INPUTS}[:,]", source):
-        return inputs(
-            source,
-            lambda inner: programs(inner, arguments, note=note, refuse=refuse),
-            is_set=PUBLISHED.__contains__,
-            note=note,
-            propose=propose,
-        )
+        is_set = PUBLISHED.__contains__
+        return inputs(source, inner_programs, is_set=is_set, note=note, propose=propose)
     if re.match(rf"{MUTATIONS}[:,]", source):
-        return mutations(
-            source, lambda inner: programs(inner, arguments, note=note, refuse=refuse), note=note
-        )
+        return mutations(source, inner_programs, note=note)
     if "::" in source and not source.startswith(TESTS):
         file, _, entry = source.rpartition("::")
         return iter([function_in_file(file, entry, arguments, note)])

@@ -34,7 +34,7 @@ _OPTIONS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
+class _Request:
     """What the options of a source say."""
 
     effort: Effort
@@ -62,7 +62,7 @@ def inputs(
 
     Raises:
         InputError: an option or the source cannot be used.
-        MissingExtra: Hypothesis is asked for and not installed.
+        MissingExtra: Hypothesis is needed and not installed.
     """
     head, colon, inner = source.partition(":")
     _, options = with_options(head, _OPTIONS, source)
@@ -71,16 +71,16 @@ def inputs(
             f"{source}: names no functions. Write inputs:FILE.py, inputs:FILE.py::FUNCTION, inputs:FOLDER or "
             "inputs:PACKAGE"
         )
-    request = _asked(options, source)
+    request = _request_of(options, source)
     scope = scope_of(inner, programs, is_set=is_set, tests=request.tests)
     if request.table is not None and not request.table.absolute().parent.is_dir():
         raise InputError(f"{source}: table={request.table}: there is no folder {request.table.parent}.")
     if propose is not None:
-        request = replace(request, workers=1)  # a model is asked by one thread
+        request = replace(request, workers=1)  # one thread asks the model
     return _Run(inner, request, note, propose).programs(scope)
 
 
-def _asked(options: dict[str, str], source: str) -> _Asked:
+def _request_of(options: dict[str, str], source: str) -> _Request:
     each = whole_number(options.get("each", "10"), "each", source, maximum=1000)
     budget = whole_number(options.get("budget", "60"), "budget", source, maximum=100_000)
     seed = whole_number(options.get("seed", "0"), "seed", source, minimum=0)
@@ -97,7 +97,7 @@ def _asked(options: dict[str, str], source: str) -> _Asked:
     tests = options.get("tests", "no")
     if tests not in ("yes", "no"):
         raise InputError(f"{source}: tests={tests} is neither yes nor no.")
-    return _Asked(
+    return _Request(
         effort=Effort(each=each, budget=budget, ways=ways),
         seed=seed,
         level=Confinement(level),
@@ -112,12 +112,12 @@ class _Run:
     """One search over all functions of a source."""
 
     inner: str
-    asked: _Asked
+    request: _Request
     note: Callable[[str], None]
     propose: Callable[[str], str] | None
 
     def programs(self, scope: SearchScope) -> Iterator[Program]:
-        request = self.asked
+        request = self.request
         if scope.tests:
             self.note(f"{self.inner}: {scope.tests} files of tests are left out; tests=yes takes them")
         accounts: list[Account] = []
@@ -140,8 +140,8 @@ class _Run:
             self.note(line)
 
     def _write(self, account: Account) -> None:
-        if self.asked.table is not None:
-            with self.asked.table.open("a", encoding="utf-8") as table:
+        if self.request.table is not None:
+            with self.request.table.open("a", encoding="utf-8") as table:
                 table.write(json.dumps(asdict(account)) + "\n")
 
 

@@ -95,7 +95,7 @@ def programs(
     source: str,
     arguments: str | None = None,
     *,
-    note: Callable[[str], None] = _log.warning,
+    note: Note = _log.warning,
     propose: Callable[[str], str] | None = None,
     refuse: Refuse | None = None,
 ) -> Iterator[Program]:
@@ -125,6 +125,11 @@ def programs(
         return iter([function_in_file(file, entry, arguments, note)])
     if arguments is not None:
         raise InputError(f"{source}: takes no arguments ({arguments}); only FILE.py::FUNCTION does.")
+    return _named(source, note, refuse)
+
+
+def _named(source: str, note: Note, refuse: Refuse | None) -> Iterator[Program]:
+    """The programs of a source that takes neither arguments nor another source."""
     if source.startswith(TESTS):
         raise InputError(
             f"{source}: is recorded by itself, while the tests run (`deskcheck record {source}`)."
@@ -162,7 +167,7 @@ def _forms() -> str:
     return "\n".join(f"    {form:18} {help_}" for form, help_ in lines.items())
 
 
-def _doctests(source: str, note: Callable[[str], None]) -> Iterator[Program]:
+def _doctests(source: str, note: Note) -> Iterator[Program]:
     path = Path(source)
     if source and os.path.isdir(path):
         return doctests_in_folder(source, note)
@@ -186,9 +191,7 @@ def _refuse_missing(source: str) -> None:
         raise InputError(f"{source}: no such file or folder.{_close(source, _names_near(path))}")
 
 
-def _in_path(
-    source: str, path: Path, note: Callable[[str], None], refuse: Refuse | None
-) -> Iterator[Program]:
+def _in_path(source: str, path: Path, note: Note, refuse: Refuse | None) -> Iterator[Program]:
     if path.is_dir():
         return doctests_in_folder(source, note)
     if path.suffix == ".py":

@@ -215,7 +215,7 @@ TRUSTED = {
     "files.py": "the one reader",
     "recording/value.py": "texts of the tracer and of checked rows, a million at a time",
     "recording/block.py": "texts of the tracer in this process",
-    "sources/sets/cp_bench.py": "runs in the sandbox, in a program of the check",
+    "sources/shipped/cp_bench.py": "runs in the sandbox, in a program of the check",
     "sources/sets/evalplus.py": "runs in the sandbox, in a program of the check",
     "sandbox/linux/guard.py": "told by our own process",
     "sandbox/server.py": "told by our own process",

@@ -60,7 +60,11 @@ def imports(path: Path) -> Iterator[str]:
 
 ENTRANCES = PACKAGE / "__init__.py", PACKAGE / "__main__.py"
 """What a user imports and what `python -m` runs: they lead to every folder."""
-FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path not in ENTRANCES]
+FILES = [
+    path
+    for path in sorted(PACKAGE.rglob("*.py"))
+    if path not in ENTRANCES and (path.parent / "__init__.py").exists()  # elsewhere Python is data
+]
 
 
 def test_imports_run_one_way() -> None:

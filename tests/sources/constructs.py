@@ -1,16 +1,11 @@
-"""How much of the language a set of programs has: constructs, what stands inside what, lengths of runs.
+"""Constructs of Python that a text has, and what is inside what.
 
 Constructs are read from the text, so a method is known by its name alone: ``.index`` may be a string's or
 a list's.
 """
 
 import ast
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-
-from deskcheck.recording import Kind, Program, Recording
-from deskcheck.sources.text.python import quiet_parse
+from collections.abc import Iterator, Mapping
 
 _OPERATORS = {
     "Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%", "Pow": "**",
@@ -22,45 +17,6 @@ _OPERATORS = {
 _PLAIN = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.Module, ast.arguments)
 """Nodes that say nothing by themselves, or are named by what they are part of."""
 _BLOCKS = (ast.For, ast.While, ast.If, ast.Try, ast.With, ast.FunctionDef, ast.ClassDef, ast.Match)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coverage:
-    """texts: different ones. constructs: how many texts have each, the commonest first. nestings: how many
-    have each compound statement inside another, as ``("For", "If")`` for an if in a for. lines: of each text,
-    in order of size.
-    """
-
-    texts: int
-    constructs: Counter[str]
-    nestings: Counter[tuple[str, str]]
-    lines: tuple[int, ...]
-
-    def share(self, construct: str) -> float:
-        """Of the texts, how many have the construct: from 0 to 1."""
-        return self.constructs[construct] / self.texts if self.texts else 0.0
-
-
-def coverage(programs: Iterable[Program]) -> Coverage:
-    """What programs have; those that share a text count once.
-
-    Raises:
-        SyntaxError: a text is not Python of this version.
-    """
-    texts = dict.fromkeys(program.code for program in programs)
-    found: Counter[str] = Counter()
-    nested: Counter[tuple[str, str]] = Counter()
-    for text in texts:
-        tree = quiet_parse(text)
-        found.update(set(constructs(tree)))
-        nested.update(set(nestings(tree)))
-    lines = tuple(sorted(text.count("\n") for text in texts))
-    return Coverage(
-        texts=len(texts),
-        constructs=Counter(dict(found.most_common())),
-        nestings=Counter(dict(nested.most_common())),
-        lines=lines,
-    )
 
 
 def constructs(tree: ast.AST) -> Iterator[str]:
@@ -130,9 +86,27 @@ def nestings(node: ast.AST, inside: str = "") -> Iterator[tuple[str, str]]:
             yield from nestings(child, inside)
 
 
-def run_lengths(recordings: Iterable[Recording]) -> list[int]:
-    """How many line events each recording has, over all its threads, in order of size."""
-    return sorted(
-        sum(row.kind == Kind.LINE for trace in recording.traces for row in trace.rows)
-        for recording in recordings
-    )
+LANGUAGE: Mapping[int, frozenset[str]] = {
+    level: frozenset(words.split())
+    for level, words in {
+        1: "+ - * / // % ** & | ^ << >> -x ~x not < > <= >= == != += -= *= //= %= "
+        "abs() divmod() int() max() min() round() FunctionDef Return Assign Tuple Name arg",
+        2: "If IfExp and or chained-comparison",
+        3: "For While Break Continue range() For-else",
+        4: "",
+        5: "in not-in Subscript Slice Attribute JoinedStr FormattedValue chr() enumerate() len() ord() str() "
+        ".capitalize() .count() .endswith() .find() .isalpha() .isdigit() .islower() .isupper() .lower() "
+        ".replace() .rfind() .startswith() .strip() .swapcase() .title() .upper() .zfill()",
+        6: "List ListComp GeneratorExp comprehension Starred Delete Expr keyword all() any() list() "
+        "reversed() sorted() sum() zip() .append() .extend() .insert() .join() .pop() .remove() .reverse() "
+        ".sort() .split()",
+        7: "Dict DictComp Set set() .add() .discard() .get() .items() .setdefault() .values()",
+        8: "call default-argument keyword-argument",
+        9: "recursion",
+        10: "Try Try-else finally ExceptHandler Raise Assert ArithmeticError Exception IndexError KeyError "
+        "LookupError RuntimeError TypeError ValueError ZeroDivisionError "
+        "KeyError() RuntimeError() TypeError() ValueError()",
+    }.items()
+}
+"""Level -> constructs that programs have from there on, in the words of `constructs`, blanks as hyphens;
+literals are left out, and that loops stand inside loops from level 4 on."""

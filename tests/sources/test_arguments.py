@@ -46,16 +46,20 @@ def test_outer_parentheses_may_be_left_out(
     assert args is None or got[0] == args
 
 
+texts = st.text(max_size=8)
 literals = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text() | st.binary(),
+    st.none() | st.booleans() | st.integers() | texts | st.binary(max_size=8),
     lambda inner: (
-        st.lists(inner) | st.tuples(inner) | st.tuples(inner, inner) | st.dictionaries(st.text(), inner)
+        st.lists(inner, max_size=3)
+        | st.tuples(inner)
+        | st.tuples(inner, inner)
+        | st.dictionaries(texts, inner, max_size=3)
     ),
     max_leaves=8,
 )
 
 
-@given(st.lists(literals))
+@given(st.lists(literals, max_size=4))
 def test_literals_arrive(values: list[Any]) -> None:
     """Arguments written as literals arrive as they are, with parentheses and without."""
     bare = ", ".join(map(repr, values))

@@ -136,32 +136,6 @@ def test_the_same_source_gives_the_same_programs() -> None:
     json.dumps(first)
 
 
-@pytest.mark.parametrize(
-    ("source", "message"),
-    [
-        ("family:collatx", "no family is called 'collatx'. There are ackermann, automaton"),
-        ("family:", "no family is called ''"),
-        ("family:collatz,sed=1", "there is no option 'sed'. Did you mean seed?"),
-        ("family:collatz,size", "size needs a value: size=..."),
-        ("family:collatz,seed=1,seed=2", "seed is given twice"),
-        ("family:collatz,inputs=0", "inputs=0 is not a whole number from 1 on"),
-        ("family:collatz,inputs=many", "inputs=many is not a whole number"),
-        ("family:collatz,texts=7", "texts=7 is not a whole number from 0 to 4"),
-        ("family:collatz,texts=2-1", "texts=2-1 ends before it begins"),
-        ("family:hanoi,size=90", "size=90 is not a whole number from 1 to 14"),
-        ("family:gcd,inputs=paper", "gcd takes more than one number; inputs=paper is for binary_counter"),
-        ("family:collatz,inputs=paper,events=9", "inputs=paper leaves no choice of events"),
-        ("family:collatz,events=9000000", "events=9000000 is not a whole number from 1 to 5000000"),
-        ("familly:collatz", "Did you mean family?"),
-    ],
-)
-def test_what_cannot_be_made_is_refused_at_once(source: str, message: str) -> None:
-    """Before anything is recorded, with what can be written instead."""
-    with pytest.raises(InputError) as caught:
-        programs(source)
-    assert message in str(caught.value)
-
-
 def test_a_length_that_no_input_has() -> None:
     """Collatz below 10^9 has no run of 100,000 events: the nearest is named."""
     with pytest.raises(InputError, match="no input of collatz with about 100000 line events: the nearest"):

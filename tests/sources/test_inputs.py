@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from deskcheck.recording import InputError, Mode, Outcome, Program
+from deskcheck.recording import Mode, Outcome, Program
 from deskcheck.sandbox import Limits, Sandbox
 from deskcheck.sources import programs
 from deskcheck.sources.inputs.candidates import change, maker_of, proposal_prompt, proposed
@@ -194,27 +194,3 @@ def test_hypothesis_draws_by_the_hints(tmp_path: Path) -> None:
     assert found
     assert {program.entry for program in found} == {"f"}
     assert all(program.arguments is not None and "b=[" in program.arguments for program in found)
-
-
-@pytest.mark.parametrize(
-    ("source", "message"),
-    [
-        ("inputs:", "names no functions. Write inputs:FILE.py"),
-        ("inputs:absent.py", "absent.py is no file here"),
-        ("inputs,by=magic:x.py", "'magic' is none of known, hints, hypothesis"),
-        ("inputs,sandbox=open:x.py", "sandbox=open is none of strict, standard, trusted"),
-        ("inputs,budget=0:x.py", "budget=0 is not a whole number from 1"),
-        ("inputs:empty.py", "empty.py defines no functions at its top"),
-        ("inputs:app.py::clasify", "defines no clasify. Did you mean classify?"),
-    ],
-)
-def test_what_cannot_be_tried_is_refused_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, message: str
-) -> None:
-    """Before a sandbox is started, with what can be written instead."""
-    monkeypatch.chdir(tmp_path)
-    Path("empty.py").write_text("x = 1\n")
-    Path("app.py").write_text(CLASSIFY)
-    with pytest.raises(InputError) as caught:
-        programs(source)
-    assert message in str(caught.value)

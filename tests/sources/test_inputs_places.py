@@ -18,7 +18,7 @@ from deskcheck.jobs.spread import Spread
 from deskcheck.recorder.programs import record_programs
 from deskcheck.recorder.record import record
 from deskcheck.recorder.settings import RecordSettings
-from deskcheck.recording import InputError, Outcome, Program
+from deskcheck.recording import Outcome, Program
 from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
@@ -468,33 +468,6 @@ def test_an_importable_module(tmp_path: Path) -> None:
     accounts, found, _ = look(f"inputs,sandbox=trusted,table={table}:bisect", table)
     assert {row["why"] for row in accounts} == {"a compiled function has taken its place"}
     assert found == []
-
-
-@pytest.mark.parametrize(
-    ("source", "message"),
-    [
-        ("inputs:no_such_package", "there is no module no_such_package to import"),
-        ("inputs:math", "there is no Python source to read"),
-        ("inputs:here", "here: holds no .py files"),
-        ("inputs:here::f", "here is a folder. Name a file: here/FILE.py::f"),
-        ("inputs:only", "inputs,tests=yes:only takes them"),
-        ("inputs,tests=maybe:textwrap", "tests=maybe is neither yes nor no"),
-        ("inputs,table=no/such/x.jsonl:textwrap", "table=no/such/x.jsonl: there is no folder no/such"),
-        ("inputs:textwrap::indnt", "defines no indnt. Did you mean indent"),
-        ("inputs:textwrap::TextWrapper.wrap", "needs an instance to be called on"),
-    ],
-)
-def test_places_that_cannot_be_looked_at(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, message: str
-) -> None:
-    """Are refused before a sandbox starts, with what can be written instead."""
-    monkeypatch.chdir(tmp_path)
-    Path("here").mkdir()
-    Path("only").mkdir()
-    Path("only/test_a.py").write_text("def test_a(): pass\n")
-    with pytest.raises(InputError) as caught:
-        programs(source)
-    assert message in str(caught.value)
 
 
 def test_every_function_of_the_standard_library_is_seen() -> None:

@@ -198,23 +198,6 @@ def test_odd_texts_have_no_mutants(code: str) -> None:
     assert mutants(code) == [] or code == "x"
 
 
-@pytest.mark.parametrize(
-    ("source", "message"),
-    [
-        ("mutations:", "mutations:: names no programs. Write mutations:SOURCE"),
-        ("mutations,each=2", "names no programs"),
-        ("mutations,each=0:heapq", "each=0 is not a whole number from 1 to 1000"),
-        ("mutations,eech=1:heapq", "Did you mean each?"),
-        ("mutations:absent.jsonl", "absent.jsonl: no such file or folder"),
-    ],
-)
-def test_what_cannot_be_read_is_refused_at_once(source: str, message: str) -> None:
-    """Before anything is recorded, with what can be written instead."""
-    with pytest.raises(InputError) as caught:
-        programs(source)
-    assert message in str(caught.value)
-
-
 def test_a_program_keeps_what_it_is(tmp_path: Path) -> None:
     """All but id, text, expectation and `extra` is the original's."""
     (original,) = programs("family:gcd,inputs=1,texts=0")

@@ -52,12 +52,61 @@ def test_help_names_every_set() -> None:
         ("doctests:absent_module", "there is no module absent_module"),
         ("doctests:", "write doctests:FILE.py, doctests:FOLDER or doctests:MODULE"),
         ("doctest:sorting.py", "no source is called 'doctest'. Did you mean doctests?"),
+        ("family:collatx", "no family is called 'collatx'. There are ackermann, automaton"),
+        ("family:", "no family is called ''"),
+        ("family:collatz,sed=1", "there is no option 'sed'. Did you mean seed?"),
+        ("family:collatz,size", "size needs a value: size=..."),
+        ("family:collatz,seed=1,seed=2", "seed is given twice"),
+        ("family:collatz,inputs=0", "inputs=0 is not a whole number from 1 on"),
+        ("family:collatz,inputs=many", "inputs=many is not a whole number"),
+        ("family:collatz,texts=7", "texts=7 is not a whole number from 0 to 4"),
+        ("family:collatz,texts=2-1", "texts=2-1 ends before it begins"),
+        ("family:hanoi,size=90", "size=90 is not a whole number from 1 to 14"),
+        ("family:gcd,inputs=paper", "gcd takes more than one number; inputs=paper is for binary_counter"),
+        ("family:collatz,inputs=paper,events=9", "inputs=paper leaves no choice of events"),
+        ("family:collatz,events=9000000", "events=9000000 is not a whole number from 1 to 5000000"),
+        ("familly:collatz", "Did you mean family?"),
+        ("generated:", "COUNT= is not a whole number from 1 on"),
+        ("generated:0", "COUNT=0 is not a whole number from 1 on"),
+        ("generated:ten", "COUNT=ten is not a whole number"),
+        ("generated:9,difficulty=11", "difficulty=11 is not a whole number from 1 to 10"),
+        ("generated:9,difficulty=0", "difficulty=0 is not a whole number from 1 to 10"),
+        ("generated:9,difficulty=4-2", "difficulty=4-2 ends before it begins"),
+        ("generated:9,dificulty=2", "there is no option 'dificulty'. Did you mean difficulty?"),
+        ("generated:9,inputs=1000", "inputs=1000 is not a whole number from 1 to 100"),
+        ("generate:9", "Did you mean generated?"),
+        ("inputs:", "names no functions. Write inputs:FILE.py"),
+        ("inputs:absent.py", "absent.py is no file here"),
+        ("inputs,by=magic:x.py", "'magic' is none of known, hints, hypothesis"),
+        ("inputs,sandbox=open:x.py", "sandbox=open is none of strict, standard, trusted"),
+        ("inputs,budget=0:x.py", "budget=0 is not a whole number from 1"),
+        ("inputs:empty.py", "empty.py defines no functions at its top"),
+        ("inputs:app.py::clasify", "defines no clasify. Did you mean classify?"),
+        ("inputs:no_such_package", "there is no module no_such_package to import"),
+        ("inputs:math", "there is no Python source to read"),
+        ("inputs:here", "here: holds no .py files"),
+        ("inputs:here::f", "here is a folder. Name a file: here/FILE.py::f"),
+        ("inputs:only", "inputs,tests=yes:only takes them"),
+        ("inputs,tests=maybe:textwrap", "tests=maybe is neither yes nor no"),
+        ("inputs,table=no/such/x.jsonl:textwrap", "table=no/such/x.jsonl: there is no folder no/such"),
+        ("inputs:textwrap::indnt", "defines no indnt. Did you mean indent"),
+        ("inputs:textwrap::TextWrapper.wrap", "needs an instance to be called on"),
+        ("mutations:", "mutations:: names no programs. Write mutations:SOURCE"),
+        ("mutations,each=2", "names no programs"),
+        ("mutations,each=0:heapq", "each=0 is not a whole number from 1 to 1000"),
+        ("mutations,eech=1:heapq", "Did you mean each?"),
+        ("mutations:absent.jsonl", "absent.jsonl: no such file or folder"),
     ],
 )
 def test_what_names_nothing_is_refused_at_once(here: Path, source: str, message: str) -> None:
     """The error says what was looked for, what is close, and what can be written instead."""
     for name in ("sorting.py", "data.csv", "rows.json"):
         (here / name).write_text("")
+    (here / "empty.py").write_text("x = 1\n")
+    (here / "app.py").write_text("def classify(n):\n    return n\n")
+    (here / "here").mkdir()
+    (here / "only").mkdir()
+    (here / "only" / "test_a.py").write_text("def test_a(): pass\n")
     with pytest.raises(InputError) as caught:
         programs(source)
     assert message in str(caught.value)

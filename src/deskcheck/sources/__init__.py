@@ -1,6 +1,6 @@
 """Where programs come from: files, doctests, functions with inputs, published sets, generators.
 
-Every source becomes an iterator of `Program`, each of which says where it came from and whether it
+Every source becomes an iterator of `Program`, each with its origin, and whether it
 may be trained on. Nothing of the user's is run here: that is the sandbox's work, which `inputs` has it do.
 """
 

@@ -28,24 +28,21 @@ _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]{5,}")
 
 @dataclass(slots=True)
 class CheckReport:
-    """What `check` found, by recording id.
-
-    checked: how many recordings. wrong: where the recording is not what its source expects. cut:
-    recordings with events missing. addresses: values that show one. ambiguous: recordings in which
-    two events with the same full state have different successors, with the place (across a gap, what comes
-    next is not known); `explained` holds
-    those of them where the recording shows why (a C function that calls back keeps state of its own,
-    or outside input decided). damaged: those that cannot be read to their end, and why.
-    """
+    """Findings of `check`: recording id -> place or reason."""
 
     checked: int = 0
+    """Recordings."""
     events: int = 0
     wrong: dict[str, str] = field(default_factory=dict)
+    """Not as their source says."""
     not_repeatable: dict[str, str] = field(default_factory=dict)
     cut: dict[str, str] = field(default_factory=dict)
+    """Events are missing."""
     addresses: dict[str, str] = field(default_factory=dict)
     ambiguous: dict[str, str] = field(default_factory=dict)
+    """Two events with the same full state have different successors."""
     explained: dict[str, str] = field(default_factory=dict)
+    """Ambiguous, and the recording shows why: outside input, or state of a C function."""
     damaged: dict[str, str] = field(default_factory=dict)
     not_followed: int = 0
     """Recordings with more events than were looked at for ambiguity."""
@@ -71,9 +68,9 @@ def check(recordings: Iterable[Recording], *, max_events: int = 10_000) -> Check
 def _look_at(recording: Recording, report: CheckReport, max_events: int) -> None:
     report.events += sum(len(trace) for trace in recording.traces)
     _check_rows(recording)
-    why = disagreement(recording)
-    if why is not None:
-        report.wrong[recording.id] = why
+    difference = disagreement(recording)
+    if difference is not None:
+        report.wrong[recording.id] = difference
     if recording.repeatable is False:
         report.not_repeatable[recording.id] = recording.difference or ""
     if recording.run_result.cut is not None:
@@ -85,9 +82,9 @@ def _look_at(recording: Recording, report: CheckReport, max_events: int) -> None
         if len(trace) > max_events:
             report.not_followed += 1
             continue
-        found = ambiguity(trace)
-        if found is not None:
-            where, reason = found
+        ambiguous = ambiguity(trace)
+        if ambiguous is not None:
+            where, reason = ambiguous
             if reason is None:
                 report.ambiguous[recording.id] = where
             else:
@@ -108,11 +105,9 @@ def _check_rows(recording: Recording) -> None:
 def disagreement(recording: Recording) -> str | None:
     """How a recording differs from what the program's source says will happen; None if it does not.
 
-    A program of a published set must return; where the set states a value, the rendering of the
-    result must be that text, or, of a set that scores by ``==``, an equal value; where it states the lines
-    that run, or what is printed, that. A session of doctests must show what each example says. Of a call
-    that a test made nothing is expected (some are made to fail), and nothing of a script, a mutant or a
-    generated program.
+    A program of a published set must return, with the result, lines and output that the set states. A session
+    of doctests must show what each example says. Nothing is expected of a call that a test made, a script, a
+    mutant or a generated program.
     """
     program, run_result = recording.program, recording.run_result
     if program.mode is Mode.SESSION and program.expected is not None:
@@ -193,9 +188,9 @@ def shown_address(recording: Recording) -> str | None:
     for trace in recording.traces:
         for row in trace.rows:
             for column in (row.locals, row.stack, row.globals, row.objects, row.caller, row.value):
-                found = _ADDRESS.search(column) if column else None
-                if found is not None and found.group() not in recording.program.code:
-                    return f"event {row.index}: {found.group()}"
+                match = _ADDRESS.search(column) if column else None
+                if match is not None and match.group() not in recording.program.code:
+                    return f"event {row.index}: {match.group()}"
     return None
 
 
@@ -211,9 +206,9 @@ def ambiguity(trace: Trace) -> tuple[str, str | None] | None:
         here = blake2b(fingerprint(state).encode("utf-8", "surrogatepass"), digest_size=16).digest()
         if before is not None and row.left_out is None:
             key, index, reason = before
-            known = after.setdefault(key, (here, index))
-            if known[0] != here:
-                place = f"events {known[1]} and {index} (line {trace.rows[index].line})"
+            first = after.setdefault(key, (here, index))
+            if first[0] != here:
+                place = f"events {first[1]} and {index} (line {trace.rows[index].line})"
                 reason = reason or _outside(state)
                 if reason is None:
                     return place, None
@@ -239,7 +234,7 @@ def _outside(state: State) -> str | None:
 def summary(report: CheckReport) -> str:
     """The report as a few lines of text."""
     lines = [f"{report.checked} recordings, {report.events} events"]
-    for what, found in (
+    for finding, reasons in (
         ("not as their source says", report.wrong),
         ("not repeatable", report.not_repeatable),
         ("cut", report.cut),
@@ -248,8 +243,8 @@ def summary(report: CheckReport) -> str:
         ("with a state that does not decide what comes next", report.ambiguous),
         ("... where the recording shows why", report.explained),
     ):
-        lines.append(f"{len(found):6d} {what}")
-        lines += [f"         {name}: {why}" for name, why in list(found.items())[:20]]
-        if len(found) > 20:
-            lines.append(f"         ... and {len(found) - 20} more")
+        lines.append(f"{len(reasons):6d} {finding}")
+        lines += [f"         {name}: {why}" for name, why in list(reasons.items())[:20]]
+        if len(reasons) > 20:
+            lines.append(f"         ... and {len(reasons) - 20} more")
     return "\n".join(lines)

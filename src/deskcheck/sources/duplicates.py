@@ -5,7 +5,6 @@ first of each that is the same. What is dropped is listed in ``duplicates.parque
 the same as.
 """
 
-import hashlib
 import os
 import shutil
 from collections import Counter
@@ -24,7 +23,7 @@ from deskcheck.jobs.key_set import KeySet
 from deskcheck.recording.reader import Recordings, read_groups
 from deskcheck.recording.schema import EVENTS_SCHEMA, RECORDINGS_SCHEMA
 from deskcheck.recording.writer import ShardFile
-from deskcheck.sources.near import NearCopies
+from deskcheck.sources.near import NearCopies, digest
 
 LIST_NAME = "duplicates.parquet"
 SAME_RUN, SAME_PROGRAM, NEAR = "the same run", "the same program but for names", "a near copy"
@@ -45,12 +44,7 @@ class Deduplicated:
     dropped: Counter[str] = field(default_factory=Counter)
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "recordings": self.recordings,
-            "kept": self.kept,
-            "programs": self.programs,
-            "dropped": dict(self.dropped),
-        }
+        return {**vars(self), "dropped": dict(self.dropped)}
 
 
 class _Dropped(NamedTuple):
@@ -112,12 +106,12 @@ _LIST = pa.schema(
 
 
 def _level(environment: str) -> Any:
-    """What was traced, lines or instructions; of a damaged row all that stands in its place."""
+    """The level of a recording, lines or instructions; the text as it is if it is damaged."""
     try:
-        found = read_json(environment)
+        facts = read_json(environment)
     except NotJSON:
         return environment
-    return found.get("level") if type(found) is dict else environment
+    return facts.get("level") if type(facts) is dict else environment
 
 
 class _Choice:
@@ -138,12 +132,12 @@ class _Choice:
 
     def keeps(self, row: dict[str, Any]) -> bool:
         self.result.recordings += 1
-        why = self._duplicate(row)
-        if why is not None:
-            self.result.dropped[why.why] += 1
-            self.dropped.append(why)
+        duplicate = self._duplicate(row)
+        if duplicate is not None:
+            self.result.dropped[duplicate.why] += 1
+            self.dropped.append(duplicate)
             return False
-        if not self._ids.add(int.from_bytes(_digest(row["id"])[:8], "little")):
+        if not self._ids.add(int.from_bytes(digest(row["id"])[:8], "little")):
             raise InputError(
                 f"two recordings that differ have the id {row['id']!r}: put folders together that have ids "
                 "of their own."
@@ -152,13 +146,13 @@ class _Choice:
         return True
 
     def _duplicate(self, row: dict[str, Any]) -> _Dropped | None:
-        run = _digest(repr([row[name] for name in _CALL] + [_level(row["environment"])]))
+        run = digest(repr([row[name] for name in _CALL] + [_level(row["environment"])]))
         first = self._runs.get(run)
         if first is not None:
             return _Dropped(row["id"], first, SAME_RUN, 1.0)
         self._runs[run] = row["id"]
         text = _program(row)
-        program = _digest(text)
+        program = digest(text)
         if program not in self._programs:
             self._programs[program] = self._copy_of(row["id"], text)
             self.result.programs += self._programs[program] is None
@@ -170,11 +164,11 @@ class _Choice:
     def _copy_of(self, id_: str, program: str) -> tuple[str, float] | None:
         if self._near is None:
             return None
-        found = self._near.add(program)
-        if found is None:
+        original = self._near.add(program)
+        if original is None:
             self._firsts.append(id_)
             return None
-        return self._firsts[found[0]], found[1]
+        return self._firsts[original[0]], original[1]
 
 
 def _program(row: dict[str, Any]) -> str:
@@ -185,10 +179,6 @@ def _program(row: dict[str, Any]) -> str:
     sources: dict[str, str] = read_json(row["sources"], "column sources")
     file = (row["module"] or "").replace(".", "/") + ".py"
     return sources.get(file, "\n".join(sources.values()))
-
-
-def _digest(text: str) -> bytes:
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 class _Shards:
@@ -217,9 +207,9 @@ class _Shards:
             self._events += row["n_events"]
             self._recordings += 1
             recordings.add(pa.RecordBatch.from_pylist([row], schema=RECORDINGS_SCHEMA))
-        kept = pa.array(ids, pa.string())
+        kept_ids = pa.array(ids, pa.string())
         for table in read_groups(paths["events"], EVENTS_SCHEMA):
-            for batch in table.filter(pc.is_in(table.column("recording"), kept)).to_batches():
+            for batch in table.filter(pc.is_in(table.column("recording"), kept_ids)).to_batches():
                 events.add(batch)
         if self._recordings >= _RECORDINGS or self._events >= _EVENTS:
             self.close()

@@ -31,39 +31,39 @@ _KNOWN = frozenset(keyword.kwlist) | frozenset(keyword.softkwlist) | frozenset(d
 def tokens_of(code: str) -> list[str]:
     """The Python tokens without layout, comments and strings that are statements of their own. Of what is no
     Python, the words."""
-    found: list[str] = []
+    tokens: list[str] = []
     fresh = True  # at the beginning of a statement
-    held: str | None = None
+    string: str | None = None
     try:
         for token in tokenize.generate_tokens(io.StringIO(code).readline):
             if token.type in _LAYOUT or token.type == tokenize.ENDMARKER:
                 if token.type == tokenize.NEWLINE:
-                    held, fresh = None, True  # a string alone: left out
+                    string, fresh = None, True  # a string alone: left out
                 continue
-            if held is not None:
-                found.append(held)
-                held = None
+            if string is not None:
+                tokens.append(string)
+                string = None
             if fresh and token.type == tokenize.STRING:
-                held = token.string
+                string = token.string
             else:
-                found.append(token.string)
+                tokens.append(token.string)
             fresh = False
     except (tokenize.TokenError, SyntaxError):
         return code.split()
-    return found
+    return tokens
 
 
 def renamed(tokens: Iterable[str]) -> tuple[str, ...]:
     """The tokens with names of the program's choosing numbered by first sight; attributes keep theirs."""
     names: dict[str, str] = {}
-    found = []
+    numbered = []
     before = ""
     for token in tokens:
         if token.isidentifier() and token not in _KNOWN and before != ".":
             token = names.setdefault(token, f"${len(names)}")
-        found.append(token)
+        numbered.append(token)
         before = token
-    return tuple(found)
+    return tuple(numbered)
 
 
 def runs_of(tokens: list[str]) -> set[tuple[str, ...]]:
@@ -71,9 +71,9 @@ def runs_of(tokens: list[str]) -> set[tuple[str, ...]]:
     return {tuple(tokens[at : at + GRAM]) for at in range(max(1, len(tokens) - GRAM + 1))}
 
 
-def grams_of(tokens: list[str]) -> set[int]:
-    """Hashes of all runs, good in this process alone."""
-    return {hash(run) for run in runs_of(tokens)}
+def digest(text: str | bytes, size: int = 16) -> bytes:
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    return hashlib.blake2b(data, digest_size=size).digest()
 
 
 class HeldOut:
@@ -97,9 +97,9 @@ class HeldOut:
         self._digest.update(code.encode("utf-8", "surrogatepass") + b"\0")
         tokens = tokens_of(code)
         self._same.setdefault(hash(renamed(tokens)), name)
-        grams = grams_of(tokens)
+        grams = runs_of(tokens)
         for gram in grams:
-            self._grams[gram].append(len(self._programs))
+            self._grams[hash(gram)].append(len(self._programs))
         self._programs.append((name, len(grams)))
 
     @property
@@ -113,8 +113,8 @@ class HeldOut:
         if (name := self._same.get(hash(renamed(tokens)))) is not None:
             return f"the same as a program of {name}"
         shared = Counter[int]()
-        for gram in grams_of(tokens):
-            shared.update(self._grams.get(gram, ()))
+        for gram in runs_of(tokens):
+            shared.update(self._grams.get(hash(gram), ()))
         for program, count in shared.most_common():
             name, grams = self._programs[program]
             if count >= SHARE * grams:
@@ -149,26 +149,21 @@ class NearCopies:
         """The number of the program before it, from 0 on, that it is a copy of, and the share that they have
         in common; 1 if they are the same but for names. None for one that is new: it has a number now."""
         tokens = tokens_of(code)
-        same = _digest("\0".join(renamed(tokens)), 16)
+        same = digest("\0".join(renamed(tokens)), 16)
         if (number := self._same.get(same)) is not None:
             return number, 1.0
         texts = {"\0".join(run).encode("utf-8", "surrogatepass") for run in runs_of(tokens)}
         sketch = self._sketch(num_perm=_PERMUTATIONS, seed=1)
         sketch.update_batch(texts)
-        runs = {int.from_bytes(_digest(text, 8), "little") for text in texts}
-        found = None
+        runs = {int.from_bytes(digest(text, 8), "little") for text in texts}
+        nearest = None
         for number in sorted(self._index.query(sketch)):
             common = len(runs.intersection(self._runs[number]))
             share = common / (len(runs) + len(self._runs[number]) - common)
-            if share >= self.share and (found is None or share > found[1]):
-                found = number, share
-        if found is None:
+            if share >= self.share and (nearest is None or share > nearest[1]):
+                nearest = number, share
+        if nearest is None:
             number = self._same[same] = len(self._runs)
             self._runs.append(array("Q", runs))
             self._index.insert(number, sketch)
-        return found
-
-
-def _digest(text: str | bytes, size: int) -> bytes:
-    held = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    return hashlib.blake2b(held, digest_size=size).digest()
+        return nearest

@@ -36,16 +36,12 @@ SOURCES: Mapping[str, str] = {
     "FOLDER": "the doctests of every .py file in a folder; also doctests:FOLDER",
     "MODULE": "the doctests of an importable module: heapq, json.decoder; also doctests:MODULE",
     "FILE.jsonl": 'functions with inputs, one a row: {"code": ..., "entry": "f", "inputs": ["(3, 4)"]}',
-    **{
-        f"{name}[:PATH]": f"the set {known.title}: a file of it, or fetched once"
-        for name, known in PUBLISHED.items()
-        if known.hub is not None
-    },
-    **{
-        f"{name}:PATH": f"the set {known.title}: your copy of it"
-        for name, known in PUBLISHED.items()
+    **dict(
+        (f"{name}:PATH", f"the set {known.title}: your copy of it")
         if known.hub is None
-    },
+        else (f"{name}[:PATH]", f"the set {known.title}: a file of it, or fetched once")
+        for name, known in PUBLISHED.items()
+    ),
     "pytest:PATH": "calls that the tests of a project make of its own functions",
     "inputs[,OPTION=...]:FILE.py": "functions, with inputs that are looked for: inputs:app.py::parse; all of "
     "a FOLDER, or of an importable MODULE or package: inputs:textwrap",
@@ -67,12 +63,13 @@ Note = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A source that another package brings: ``NAME:REST``. about: what it has, in a line. read: from the rest
-    and a function that is told what was left out to programs; raises InputError for what it cannot read."""
+    """A source of another package: ``NAME:REST``."""
 
     name: str
     about: str
+    """Its programs, in a line."""
     read: Callable[[str, Note], Iterator[Program]]
+    """The rest -> programs. It raises InputError; `Note` takes sentences about what was left out."""
 
 
 OTHERS: Registry[Source] = Registry("sources", Source, [])
@@ -98,44 +95,41 @@ def programs(
     source: str,
     arguments: str | None = None,
     *,
-    note: Callable[[str], None] = _log.warning,
+    note: Note = _log.warning,
     propose: Callable[[str], str] | None = None,
     refuse: Refuse | None = None,
 ) -> Iterator[Program]:
     """The programs of a source, which is one of the forms in `SOURCES`.
 
-    A published set's name means the set, anything else that exists as a file or folder means that,
-    and what is left is a module; ``./mbpp`` is the way to a folder that has such a name. A .py file is
-    a script; ``doctests:`` before it means its doctests. `arguments`
-    belong to ``FILE.py::FUNCTION`` and to nothing else. `note` is told, a sentence at a time, what
-    was left out or passed over. `refuse` is told of each row of a data file that cannot be used;
-    without it the first of them is an error. `propose` is asked for inputs where they are looked for
-    (`find_inputs`).
+    A published set's name means the set; another name means the file or folder, then the module. Rows of a
+    data file are checked when they are reached, everything else before this returns.
 
-    What can be checked beforehand is, before this returns; rows of a data file are checked when they
-    are reached, so whatever comes before a bad one has been given out.
+    arguments: of ``FILE.py::FUNCTION`` only. note: takes a sentence about what was left out. refuse: takes
+    each row that cannot be used; without it the first of them is an error. propose: as in `find_inputs`.
 
     Raises:
         InputError: the source cannot be used; says why, and what to write instead.
         MissingExtra: a set must be fetched and huggingface_hub is not installed.
     """
+
+    def inner_programs(inner: str) -> Iterator[Program]:
+        return programs(inner, arguments, note=note, refuse=refuse)
+
     if re.match(rf"{INPUTS}[:,]", source):
-        return inputs(
-            source,
-            lambda inner: programs(inner, arguments, note=note, refuse=refuse),
-            is_set=PUBLISHED.__contains__,
-            note=note,
-            propose=propose,
-        )
+        is_set = PUBLISHED.__contains__
+        return inputs(source, inner_programs, is_set=is_set, note=note, propose=propose)
     if re.match(rf"{MUTATIONS}[:,]", source):
-        return mutations(
-            source, lambda inner: programs(inner, arguments, note=note, refuse=refuse), note=note
-        )
+        return mutations(source, inner_programs, note=note)
     if "::" in source and not source.startswith(TESTS):
         file, _, entry = source.rpartition("::")
         return iter([function_in_file(file, entry, arguments, note)])
     if arguments is not None:
         raise InputError(f"{source}: takes no arguments ({arguments}); only FILE.py::FUNCTION does.")
+    return _named(source, note, refuse)
+
+
+def _named(source: str, note: Note, refuse: Refuse | None) -> Iterator[Program]:
+    """The programs of a source that takes neither arguments nor another source."""
     if source.startswith(TESTS):
         raise InputError(
             f"{source}: is recorded by itself, while the tests run (`deskcheck record {source}`)."
@@ -173,7 +167,7 @@ def _forms() -> str:
     return "\n".join(f"    {form:18} {help_}" for form, help_ in lines.items())
 
 
-def _doctests(source: str, note: Callable[[str], None]) -> Iterator[Program]:
+def _doctests(source: str, note: Note) -> Iterator[Program]:
     path = Path(source)
     if source and os.path.isdir(path):
         return doctests_in_folder(source, note)
@@ -197,9 +191,7 @@ def _refuse_missing(source: str) -> None:
         raise InputError(f"{source}: no such file or folder.{_close(source, _names_near(path))}")
 
 
-def _in_path(
-    source: str, path: Path, note: Callable[[str], None], refuse: Refuse | None
-) -> Iterator[Program]:
+def _in_path(source: str, path: Path, note: Note, refuse: Refuse | None) -> Iterator[Program]:
     if path.is_dir():
         return doctests_in_folder(source, note)
     if path.suffix == ".py":

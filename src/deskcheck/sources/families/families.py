@@ -8,22 +8,29 @@ be trained on some and asked about another. `variants` writes a text otherwise, 
 Only programs of this file are run here, in this process, to find inputs for a run of a wanted length.
 """
 
+import functools
+import itertools
 import math
 import random
+import re
 import sys
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from deskcheck.recording import InputError, Mode, Program
-from deskcheck.sources.families.texts import TEXTS
 from deskcheck.sources.families.variants import variant
 from deskcheck.sources.sets.files import short_id
 from deskcheck.sources.text.options import whole_number, whole_range, with_options
+from deskcheck.sources.text.shipped import shipped
 
 PREFIX = "family:"
 LICENCE = "Apache-2.0"
+_SEPARATOR = "# ----\n"
+"""Between the texts of a family in its file."""
 _OPTIONS = {
     "inputs": "inputs for each text, 10 by default; 'paper': those of Execution Tuning",
     "events": "about so many line events in each run",
@@ -42,23 +49,32 @@ _COUNTED_MOST = 5_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """A task.
-
-    texts: programs that solve it. arguments: (random numbers, size) -> the text of an argument list. what:
-    what the size counts. size: the largest, where nothing else is asked for. most: beyond it states get
-    long, or recursion too deep. paper: the input is one number, so it can have those of Execution Tuning.
-    erratic: a larger size need not give a longer run.
-    """
+    """A task; shipped/families.toml explains the fields."""
 
     name: str
-    texts: tuple[str, ...]
     what: str
-    arguments: Callable[[random.Random, int], str]
+    arguments: str
     size: int
     most: int
     least: int = 1
     paper: bool = False
     erratic: bool = False
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return _texts(self.name)
+
+    def draw(self, numbers: random.Random, size: int) -> str:
+        """The text of an argument list."""
+        if self.arguments in _DRAWN:
+            return _DRAWN[self.arguments](numbers, size)
+        return _filled(self.arguments, numbers, size)
+
+
+@functools.cache
+def _texts(name: str) -> tuple[str, ...]:
+    joined = shipped(f"families/{name}.py")
+    return tuple(text.strip("\n") + "\n" for text in joined.split(_SEPARATOR))
 
 
 def entry(text: str) -> str:
@@ -67,7 +83,7 @@ def entry(text: str) -> str:
 
 
 def text_of(family: Family, number: int, variant_number: int = 0) -> str:
-    """A text of a family as it stands (variant 0), or written otherwise: each number gives another text."""
+    """A text of a family unchanged (variant 0), or rewritten: each number gives another text."""
     text = family.texts[number]
     if variant_number == 0:
         return text
@@ -77,7 +93,7 @@ def text_of(family: Family, number: int, variant_number: int = 0) -> str:
 def families(source: str) -> Iterator[Program]:
     """The programs of ``family:NAME[,OPTION=VALUE...]``; NAME ``all`` means every family, in order.
 
-    In `extra` stand family, text and variant (their numbers) and size; where a length was asked for, also
+    `extra` has family, text and variant (their numbers) and size; where a length was asked for, also
     events: how many line events the run has.
 
     Raises:
@@ -87,104 +103,17 @@ def families(source: str) -> Iterator[Program]:
     if name != "all" and name not in FAMILIES:
         raise InputError(f"{source}: no family is called {name!r}. There are {', '.join(FAMILIES)}, and all.")
     chosen = list(FAMILIES.values()) if name == "all" else [FAMILIES[name]]
-    seed = options.get("seed", "0")
-    whole_number(seed, "seed", source, least=0)
     if options.get("inputs") == "paper":
-        for option in ("events", "size"):
-            if option in options:
-                raise InputError(f"{source}: inputs=paper leaves no choice of {option}.")
-        chosen = _with_paper_inputs(chosen, name, source)
-    elif "inputs" in options:
-        whole_number(options["inputs"], "inputs", source)
-    for family in chosen:
-        most = len(family.texts) - 1
-        if "texts" in options:
-            whole_range(options["texts"], "texts", f"{source} ({family.name})", most=most)
-        if "size" in options:
-            _sizes(family, options, f"{source} ({family.name})")
-    if "variants" in options:
-        whole_range(options["variants"], "variants", source, most=100_000)
-    if "events" in options:
-        whole_number(options["events"], "events", source, most=_COUNTED_MOST)
-    return _chained(chosen, options, seed, source)
+        chosen = _with_paper_inputs(chosen, name, options, source)
+    return chain.from_iterable([_programs(_request(family, options, source)) for family in chosen])
 
 
-def _chained(chosen: list[Family], options: Mapping[str, str], seed: str, source: str) -> Iterator[Program]:
-    for family in chosen:
-        numbers = range(len(family.texts))
-        if "texts" in options:
-            numbers = whole_range(options["texts"], "texts", source)
-        for number in numbers:
-            for k in whole_range(options.get("variants", "0"), "variants", source):
-                yield from _programs(family, number, k, options, seed, source)
-
-
-def _programs(
-    family: Family, number: int, k: int, options: Mapping[str, str], seed: str, source: str
-) -> Iterator[Program]:
-    text = text_of(family, number, k)
-    seen: set[str] = set()
-    inputs = _inputs(family, text, options, seed, source)
-    for arguments, facts in inputs:
-        identifier = short_id(f"{family.name}-{number}{f'.{k}' if k else ''}{arguments}")
-        if identifier in seen:  # a small size has few inputs
-            continue
-        seen.add(identifier)
-        yield Program(
-            id=identifier,
-            code=text,
-            mode=Mode.CALL,
-            entry=entry(text),
-            arguments=arguments,
-            source=f"deskcheck {PREFIX}{family.name}",
-            licence=LICENCE,
-            train_ok=True,
-            extra={"family": family.name, "text": number, "variant": k, **facts},
-        )
-
-
-def _inputs(
-    family: Family, text: str, options: Mapping[str, str], seed: str, source: str
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Argument lists, the same ones for every text of the family but where a length of run is asked for."""
-    numbers = random.Random(f"{family.name}:{seed}")
-    if options.get("inputs") == "paper":
-        for n in paper_inputs(seed):
-            yield f"({n})", {"size": n}
-        return
-    count = int(options.get("inputs", "10"))
-    sizes = _sizes(family, options, source)
-    for _ in range(count):
-        if "events" in options:
-            most = sizes[-1] if "size" in options else family.most
-            arguments, of, events = _of_length(family, text, int(options["events"]), most, numbers, source)
-            yield arguments, {"size": of, "events": events}
-        else:
-            size = between(numbers, sizes[0], sizes[-1])
-            yield family.arguments(numbers, size), {"size": size}
-
-
-def _sizes(family: Family, options: Mapping[str, str], source: str) -> range:
-    if "size" not in options:
-        return range(family.least, family.size + 1)
-    found = whole_range(options["size"], "size", source, least=family.least, most=family.most)
-    return found if "-" in options["size"] else range(family.least, found[-1] + 1)
-
-
-def paper_inputs(seed: str = "0") -> list[int]:
-    """Four numbers in 1..20 and five in 20..4000, as many as Execution Tuning had for its long executions.
-    Of its own only 3038 is known, which is always among them."""
-    numbers = random.Random(f"paper:{seed}")
-    found: list[int] = []
-    for count, low, high in _PAPER_RANGES:
-        drawn: set[int] = {_PAPER_NAMED} if low <= _PAPER_NAMED <= high else set()
-        while len(drawn) < count:
-            drawn.add(between(numbers, low, high))
-        found += sorted(drawn)
-    return found
-
-
-def _with_paper_inputs(chosen: list[Family], name: str, source: str) -> list[Family]:
+def _with_paper_inputs(
+    chosen: list[Family], name: str, options: Mapping[str, str], source: str
+) -> list[Family]:
+    for option in ("events", "size"):
+        if option in options:
+            raise InputError(f"{source}: inputs=paper leaves no choice of {option}.")
     able = [family for family in chosen if family.paper]
     if not able:
         names = ", ".join(family.name for family in FAMILIES.values() if family.paper)
@@ -192,53 +121,158 @@ def _with_paper_inputs(chosen: list[Family], name: str, source: str) -> list[Fam
     return able
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Request:
+    """The programs of one family that a source names."""
+
+    family: Family
+    source: str
+    texts: range
+    variants: range
+    inputs: int | None
+    """For each text; None: the inputs of the paper."""
+    sizes: range
+    longest: int
+    """The largest size where a length of run is asked for."""
+    events: int | None
+    seed: str
+
+
+def _request(family: Family, options: Mapping[str, str], source: str) -> _Request:
+    seed, inputs = options.get("seed", "0"), options.get("inputs", "10")
+    whole_number(seed, "seed", source, minimum=0)
+    place = f"{source} ({family.name})"
+    texts = range(len(family.texts))
+    if "texts" in options:
+        texts = whole_range(options["texts"], "texts", place, maximum=len(texts) - 1)
+    sizes, longest = range(family.least, family.size + 1), family.most
+    if "size" in options:
+        sizes = whole_range(options["size"], "size", place, minimum=family.least, maximum=family.most)
+        longest = sizes[-1]
+        if "-" not in options["size"]:
+            sizes = range(family.least, longest + 1)
+    return _Request(
+        family=family,
+        source=source,
+        texts=texts,
+        variants=whole_range(options.get("variants", "0"), "variants", source, maximum=100_000),
+        inputs=None if inputs == "paper" else whole_number(inputs, "inputs", source),
+        sizes=sizes,
+        longest=longest,
+        events=whole_number(options["events"], "events", source, maximum=_COUNTED_MOST)
+        if "events" in options
+        else None,
+        seed=seed,
+    )
+
+
+def _programs(request: _Request) -> Iterator[Program]:
+    name = request.family.name
+    for number, variant_number in itertools.product(request.texts, request.variants):
+        text = text_of(request.family, number, variant_number)
+        again = f".{variant_number}" if variant_number else ""
+        ids: set[str] = set()
+        for arguments, facts in _inputs(request, text):
+            identifier = short_id(f"{name}-{number}{again}{arguments}")
+            if identifier in ids:  # a small size has few inputs
+                continue
+            ids.add(identifier)
+            yield Program(
+                id=identifier,
+                code=text,
+                mode=Mode.CALL,
+                entry=entry(text),
+                arguments=arguments,
+                source=f"deskcheck {PREFIX}{name}",
+                licence=LICENCE,
+                train_ok=True,
+                extra={"family": name, "text": number, "variant": variant_number, **facts},
+            )
+
+
+def _inputs(request: _Request, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Argument lists: the same for every text of the family, unless a length of run is asked for."""
+    family, sizes = request.family, request.sizes
+    if request.inputs is None:
+        for n in paper_inputs(request.seed):
+            yield f"({n})", {"size": n}
+        return
+    numbers = random.Random(f"{family.name}:{request.seed}")
+    for _ in range(request.inputs):
+        if request.events is not None:
+            run = _of_length(request, text, request.events, numbers)
+            yield run.arguments, {"size": run.size, "events": run.events}
+        else:
+            size = between(numbers, sizes[0], sizes[-1])
+            yield family.draw(numbers, size), {"size": size}
+
+
+def paper_inputs(seed: str = "0") -> list[int]:
+    """Four numbers in 1..20 and five in 20..4000, as many as Execution Tuning had for its long executions.
+    Of its own only 3038 is known, which is always among them."""
+    numbers = random.Random(f"paper:{seed}")
+    inputs: list[int] = []
+    for count, low, high in _PAPER_RANGES:
+        drawn: set[int] = {_PAPER_NAMED} if low <= _PAPER_NAMED <= high else set()
+        while len(drawn) < count:
+            drawn.add(between(numbers, low, high))
+        inputs += sorted(drawn)
+    return inputs
+
+
 # -- runs of a wanted length -----------------------------------------------------------------------
 
 
-def _of_length(
-    family: Family, text: str, events: int, most: int, numbers: random.Random, source: str
-) -> tuple[str, int, int]:
-    """Arguments for a run of about so many line events, their size, and how many it really has.
+class _Run(NamedTuple):
+    error: float
+    """Distance from the wanted length, as a logarithm."""
+    arguments: str
+    size: int
+    events: int
 
-    Sizes are doubled until the run is long enough, then the gap is halved; where that finds none (the input
-    is drawn, and its run may be long or short), inputs of sizes near there are tried.
+
+def _of_length(request: _Request, text: str, events: int, numbers: random.Random) -> _Run:
+    """A run of about so many line events.
+
+    Sizes are doubled until the run is long enough, then the gap is halved. Where that fails, because runs of
+    one size differ in length, inputs of sizes near there are tried.
     """
-    best: tuple[float, str, int, int] | None = None
-    wanted = events * (0.9 + 0.2 * numbers.random())  # so that several inputs are not one and the same
+    family, low, high = request.family, request.family.least, request.longest
+    wanted = events * (0.9 + 0.2 * numbers.random())  # so that several inputs differ
+    runs: list[_Run] = []
 
     def attempt(size: int) -> int:
-        nonlocal best
-        arguments = family.arguments(numbers, size)
+        arguments = family.draw(numbers, size)
         counted = line_events(text, arguments, most=3 * events + 100)
-        far = abs(math.log(counted / wanted))
-        if best is None or far < best[0]:
-            best = far, arguments, size, counted
+        runs.append(_Run(abs(math.log(counted / wanted)), arguments, size, counted))
         return counted
 
-    low, high = family.least, most
+    def best() -> _Run:
+        return min(runs, key=lambda run: run.error)
+
     if not family.erratic:
         high = low
-        while attempt(high) < wanted and high < most:
-            low, high = high, min(2 * high, most)
-        while high - low > 1 and best is not None and best[0] > math.log(1.02):
+        while attempt(high) < wanted and high < request.longest:
+            low, high = high, min(2 * high, request.longest)
+        while high - low > 1 and best().error > math.log(1.02):
             middle = (low + high) // 2
             if attempt(middle) < wanted:
                 low = middle
             else:
                 high = middle
-        low, high = max(family.least, low // 2), min(most, 2 * high)
+        low, high = max(family.least, low // 2), min(request.longest, 2 * high)
     for _ in range(300):
-        if best is not None and best[0] <= math.log(1.1 if family.erratic else _TOLERANCE):
+        if runs and best().error <= math.log(1.1 if family.erratic else _TOLERANCE):
             break
         attempt(round(low * (high / low) ** numbers.random()))
-    assert best is not None
-    far, arguments, size, counted = best
-    if far > math.log(_TOLERANCE):
+    nearest = best()
+    if nearest.error > math.log(_TOLERANCE):
         raise InputError(
-            f"{source}: found no input of {family.name} with about {events} line events: the nearest run, "
-            f"{arguments:.60}, has {counted}. {family.name} has sizes up to {most} here ({family.what})."
+            f"{request.source}: found no input of {family.name} with about {events} line events: the nearest "
+            f"run, {nearest.arguments:.60}, has {nearest.events}. {family.name} has sizes up to "
+            f"{request.longest} here ({family.what})."
         )
-    return arguments, size, counted
+    return nearest
 
 
 class _Enough(Exception):
@@ -285,23 +319,22 @@ def between(numbers: random.Random, low: int, high: int) -> int:
     return low + int(numbers.random() * (high - low + 1))
 
 
-def _number(numbers: random.Random, size: int) -> str:
-    return f"({size})"
+def _filled(template: str, numbers: random.Random, size: int) -> str:
+    """A template with its numbers drawn, such as ``({0..9}, {1..size}, {size})``."""
+
+    def fill(hole: re.Match[str]) -> str:
+        low, _, high = hole[1].replace("size", str(size)).partition("..")
+        return str(between(numbers, int(low), int(high))) if high else low
+
+    return re.sub(r"\{(.*?)\}", fill, template)
 
 
 def _list(numbers: random.Random, size: int) -> str:
     return f"({[between(numbers, 0, 99) for _ in range(size)]})"
 
 
-def _bits(numbers: random.Random, size: int) -> str:
-    return f"({[between(numbers, 0, 1) for _ in range(10)]}, {size})"
-
-
-def _word(letters: str) -> Callable[[random.Random, int], str]:
-    def word(numbers: random.Random, size: int) -> str:
-        return f"({''.join(letters[between(numbers, 0, len(letters) - 1)] for _ in range(size))!r})"
-
-    return word
+def _word(numbers: random.Random, size: int) -> str:
+    return f"({''.join('ab'[between(numbers, 0, 1)] for _ in range(size))!r})"
 
 
 def _runs(numbers: random.Random, size: int) -> str:
@@ -344,72 +377,14 @@ def _code(numbers: random.Random, size: int) -> str:
     return f"({[*words, 'loop']}, {size})"
 
 
-def _sides(numbers: random.Random, size: int) -> str:
-    return f"({size}, {between(numbers, 1, size)})"
-
-
-def _long_and_short(numbers: random.Random, size: int) -> str:
-    return f"({size}, {between(numbers, 1, 40)})"
-
-
-def _matrix(numbers: random.Random, size: int) -> str:
-    a, b, c, d = (between(numbers, 0, 9) for _ in range(4))
-    return f"([[{a}, {b}], [{c}, {d}]], {size})"
-
-
-def _family(
-    name: str, what: str, arguments: Callable[[random.Random, int], str], size: int, most: int, **more: Any
-) -> Family:
-    return Family(
-        name=name, texts=tuple(TEXTS[name]), what=what, arguments=arguments, size=size, most=most, **more
-    )
-
-
-def _ackermann(numbers: random.Random, size: int) -> str:
-    return f"({between(numbers, 0, 2)}, {between(numbers, 0, size)})"
-
-
-def _random_start(numbers: random.Random, size: int) -> str:
-    return f"({between(numbers, 0, 63)}, {size})"
-
-
-def _grid(numbers: random.Random, size: int) -> str:
-    return f"({size}, {between(numbers, 2, 40)})"
-
-
-def _circle(numbers: random.Random, size: int) -> str:
-    return f"({size}, {between(numbers, 2, 9)})"
-
-
+_DRAWN: Mapping[str, Callable[[random.Random, int], str]] = {
+    "brackets": _brackets,
+    "code": _code,
+    "list": _list,
+    "runs": _runs,
+    "word": _word,
+}
 FAMILIES: Mapping[str, Family] = {
-    family.name: family
-    for family in (
-        _family("ackermann", "the second number", _ackermann, 4, 8),
-        _family("automaton", "generations of ten cells", _bits, 10, 100_000),
-        _family("binary_counter", "steps of the counter", _number, 1000, 1_000_000, paper=True),
-        _family("brackets", "brackets", _brackets, 12, 400),
-        _family("bubble_sort", "items", _list, 8, 100),
-        _family("collatz", "the start", _number, 100_000, 1_000_000_000, paper=True, erratic=True),
-        _family("collatz_longest", "the starts that are tried", _number, 30, 100_000, paper=True),
-        _family("coprime_pairs", "the largest number", _number, 12, 2000, paper=True),
-        _family("digit_sums", "the numbers that are summed", _number, 100, 1_000_000, paper=True),
-        _family("fibonacci", "the index", _number, 40, 20_000, paper=True),
-        _family("fibonacci_calls", "the index", _number, 8, 25),
-        _family("gcd", "the first number", _sides, 10_000, 1_000_000_000, erratic=True),
-        _family("gcd_by_subtraction", "the first number", _long_and_short, 200, 1_000_000),
-        _family("hanoi", "disks", _number, 4, 14),
-        _family("insertion_sort", "items", _list, 8, 100),
-        _family("josephus", "people", _circle, 10, 200),
-        _family("matrix_power", "the exponent", _matrix, 6, 100_000),
-        _family("odometer", "steps of the counter", _number, 1000, 1_000_000, paper=True),
-        _family("primes", "the numbers that are tried", _number, 40, 20_000, paper=True),
-        _family("random_numbers", "numbers drawn", _random_start, 50, 1_000_000),
-        _family("run_length", "letters", _runs, 16, 500),
-        _family("selection_sort", "items", _list, 8, 100),
-        _family("sieve", "the largest number", _number, 20, 300, least=2, paper=True),
-        _family("stack_machine", "rounds", _code, 5, 200_000),
-        _family("string_rewriting", "letters", _word("ab"), 8, 120),
-        _family("table_sum", "rows", _grid, 6, 100_000),
-    )
+    name: Family(name=name, **facts) for name, facts in tomllib.loads(shipped("families.toml")).items()
 }
 """Name -> family."""

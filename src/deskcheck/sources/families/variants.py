@@ -9,12 +9,15 @@ import ast
 import builtins
 import keyword
 import random
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
+from typing import TypeVar
 
 from deskcheck.sources.text.edits import Places, TextEdit, edited
 from deskcheck.sources.text.words import HELPERS, NAMES, NOUNS, VERBS
 
+T = TypeVar("T")
 _FLIPPED = {ast.Lt: ">", ast.Gt: "<", ast.LtE: ">=", ast.GtE: "<=", ast.Eq: "==", ast.NotEq: "!="}
 _NEGATED = {ast.Lt: ">=", ast.Gt: "<=", ast.LtE: ">", ast.GtE: "<", ast.Eq: "!=", ast.NotEq: "=="}
 _SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.Mod: "%"}
@@ -25,14 +28,14 @@ _NAMES = tuple(dict.fromkeys([*NAMES["int"], *NAMES["loop"], *NAMES["item"], *NA
 def variant(code: str, numbers: random.Random) -> str:
     """The text, rewritten here and there and with names of its own."""
     for rewrite in _REWRITES:
-        done = 0
-        while done < 4:
+        attempts = 0
+        while attempts < 4:
             places = Places(code)
-            found = list(rewrite(places))[done:]
-            if not found:
+            choices = [edits for node in ast.walk(places.tree) for edits in rewrite(places, node)][attempts:]
+            if not choices:
                 break
-            edits = found[int(numbers.random() * len(found))]
-            done += 1
+            edits = _pick(numbers, choices)
+            attempts += 1
             if numbers.random() < 0.5:
                 code = edited(code, *edits)
     return _renamed(code, numbers)
@@ -41,15 +44,15 @@ def variant(code: str, numbers: random.Random) -> str:
 def _renamed(code: str, numbers: random.Random) -> str:
     places = Places(code)
     functions = [function.name for function in places.functions()]
-    known: dict[str, None] = dict.fromkeys(functions)
+    names: dict[str, None] = dict.fromkeys(functions)
     for node in ast.walk(places.tree):
         if isinstance(node, ast.arg):
-            known[node.arg] = None
+            names[node.arg] = None
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id != "_":
-            known[node.id] = None
-    taken = {node.id for node in ast.walk(places.tree) if isinstance(node, ast.Name)} - known.keys()
+            names[node.id] = None
+    taken = {node.id for node in ast.walk(places.tree) if isinstance(node, ast.Name)} - names.keys()
     new: dict[str, str] = {}
-    for name in known:
+    for name in names:
         while name not in new:
             chosen = _pick(numbers, _NAMES)
             if name in functions:
@@ -71,15 +74,11 @@ def _renamed(code: str, numbers: random.Random) -> str:
     return edited(code, *edits)
 
 
-def _pick(numbers: random.Random, known: list[str] | tuple[str, ...]) -> str:
-    return known[int(numbers.random() * len(known))]
+def _pick(numbers: random.Random, choices: Sequence[T]) -> T:
+    return choices[int(numbers.random() * len(choices))]
 
 
-_Found = Iterator[tuple[TextEdit, ...]]
-
-
-def _pad(places: Places, node: ast.stmt) -> str:
-    return " " * node.col_offset
+_Edits = Iterator[tuple[TextEdit, ...]]
 
 
 def _block(places: Places, body: list[ast.stmt]) -> str:
@@ -97,176 +96,139 @@ def _negation(places: Places, test: ast.expr) -> str:
     return f"not {places.text(test)}" if isinstance(test, _PLAIN) else f"not ({places.text(test)})"
 
 
-def _stored(nodes: list[ast.stmt]) -> set[str]:
-    return {
-        n.id
-        for node in nodes
-        for n in ast.walk(node)
-        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    }
+def _names_in(node: ast.AST, kind: type[ast.expr_context] = ast.expr_context) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, kind)}
 
 
-def _augmented(places: Places) -> _Found:
+def _function_of(places: Places, node: ast.AST) -> ast.FunctionDef:
+    return next(above for above in places.above(node) if isinstance(above, ast.FunctionDef))
+
+
+def _augmented(places: Places, node: ast.AST) -> _Edits:
     """``x = x + e`` for ``x += e``, and back."""
-    for node in ast.walk(places.tree):
-        if isinstance(node, ast.AugAssign) and type(node.op) in _SIGNS:
+    match node:
+        case ast.AugAssign() if type(node.op) in _SIGNS:
             value, target = places.text(node.value), places.text(node.target)
             if not isinstance(node.value, _PLAIN):
                 value = f"({value})"
             yield (places.replace(node, f"{target} = {target} {_SIGNS[type(node.op)]} {value}"),)
-        elif (
-            isinstance(node, ast.Assign)
-            and isinstance(node.targets[0], ast.Name)
-            and isinstance(node.value, ast.BinOp)
-            and type(node.value.op) in _SIGNS
-            and isinstance(node.value.left, ast.Name)
-            and node.value.left.id == node.targets[0].id
-            and not isinstance(node.value.right, (ast.List, ast.ListComp))
-            and places.code[places.end(node.value) - 1] != ")"
-        ):
-            sign = _SIGNS[type(node.value.op)]
-            yield (places.replace(node, f"{node.targets[0].id} {sign}= {places.text(node.value.right)}"),)
+        case ast.Assign(targets=[ast.Name(id=name), *_], value=ast.BinOp(left=ast.Name(id=left)) as value_):
+            is_list = isinstance(value_.right, (ast.List, ast.ListComp))
+            ends_open = places.code[places.end(value_) - 1] != ")"
+            if left == name and type(value_.op) in _SIGNS and not is_list and ends_open:
+                sign = _SIGNS[type(value_.op)]
+                yield (places.replace(node, f"{name} {sign}= {places.text(value_.right)}"),)
 
 
-def _flipped(places: Places) -> _Found:
+def _flipped(places: Places, node: ast.AST) -> _Edits:
     """``b > a`` for ``a < b``."""
-    for node in ast.walk(places.tree):
-        if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _FLIPPED:
-            left, right = node.left, node.comparators[0]
-            sign = _FLIPPED[type(node.ops[0])]
-            if not isinstance(right, ast.Constant) and isinstance(left, _PLAIN) and isinstance(right, _PLAIN):
-                yield (places.replace(node, f"{places.text(right)} {sign} {places.text(left)}"),)
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _FLIPPED:
+        left, right = node.left, node.comparators[0]
+        sign = _FLIPPED[type(node.ops[0])]
+        if not isinstance(right, ast.Constant) and isinstance(left, _PLAIN) and isinstance(right, _PLAIN):
+            yield (places.replace(node, f"{places.text(right)} {sign} {places.text(left)}"),)
 
 
-def _other_way_round(places: Places) -> _Found:
+def _other_way_round(places: Places, node: ast.AST) -> _Edits:
     """``if not c: B else: A`` for ``if c: A else: B``."""
-    for node in ast.walk(places.tree):
-        if not isinstance(node, ast.If) or not node.orelse:
-            continue
-        head = places.code[places.start(node) :]
-        if head.startswith("elif") or (
-            isinstance(node.orelse[0], ast.If) and _is_elif(places, node.orelse[0])
-        ):
-            continue
-        pad = _pad(places, node)
-        text = (
-            f"if {_negation(places, node.test)}:\n{_block(places, node.orelse)}\n"
-            f"{pad}else:\n{_block(places, node.body)}"
-        )
-        yield (places.replace(node, text),)
+    if not isinstance(node, ast.If) or not node.orelse or _is_elif(places, node):
+        return
+    if isinstance(node.orelse[0], ast.If) and _is_elif(places, node.orelse[0]):
+        return
+    text = (
+        f"if {_negation(places, node.test)}:\n{_block(places, node.orelse)}\n"
+        f"{' ' * node.col_offset}else:\n{_block(places, node.body)}"
+    )
+    yield (places.replace(node, text),)
 
 
 def _is_elif(places: Places, node: ast.If) -> bool:
-    return places.code[places.start(node) :].startswith("elif")
+    return places.code.startswith("elif", places.start(node))
 
 
-def _leaving(places: Places) -> _Found:
+def _leaving(places: Places, node: ast.AST) -> _Edits:
     """``while True: if not c: break`` for ``while c``."""
-    for node in ast.walk(places.tree):
-        if isinstance(node, ast.While) and not node.orelse and not isinstance(node.test, ast.Constant):
-            inner = " " * node.body[0].col_offset
-            text = (
-                f"while True:\n{inner}if {_negation(places, node.test)}:\n{inner}    break\n"
-                f"{_block(places, node.body)}"
-            )
-            yield (places.replace(node, text),)
+    if isinstance(node, ast.While) and not node.orelse and not isinstance(node.test, ast.Constant):
+        inner = " " * node.body[0].col_offset
+        text = (
+            f"while True:\n{inner}if {_negation(places, node.test)}:\n{inner}    break\n"
+            f"{_block(places, node.body)}"
+        )
+        yield (places.replace(node, text),)
 
 
-def _counted(places: Places) -> _Found:
+def _counted(places: Places, node: ast.AST) -> _Edits:
     """A `while` that counts for a `for` over a range, where its end cannot change and nothing jumps to its
     head."""
-    for node in ast.walk(places.tree):
-        if not isinstance(node, ast.For) or node.orelse or not isinstance(node.target, ast.Name):
-            continue
-        call = node.iter
-        if not (isinstance(call, ast.Call) and _is_range(call) and len(call.args) <= 2):
-            continue
-        name, end = node.target.id, call.args[-1]
-        function = next(above for above in places.above(node) if isinstance(above, ast.FunctionDef))
-        changed = _stored(node.body)
-        used = {n.id for n in ast.walk(end) if isinstance(n, ast.Name)}
-        if (
-            name in changed
-            or used & (changed | {name})
-            or any(isinstance(n, ast.Call) for n in ast.walk(end))
-        ):
-            continue
-        if any(isinstance(n, ast.Continue) for part in node.body for n in ast.walk(part)):
-            continue
-        within = {id(n) for n in ast.walk(node)}
-        if any(isinstance(n, ast.Name) and n.id == name and id(n) not in within for n in ast.walk(function)):
-            continue
-        if name == "_":
-            name = "counter"
-            if any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(function)):
-                continue
-        first = places.text(call.args[0]) if len(call.args) == 2 else "0"
-        pad, inner = _pad(places, node), " " * node.body[0].col_offset
-        text = (
-            f"{name} = {first}\n{pad}while {name} < {places.text(end)}:\n{_block(places, node.body)}\n"
-            f"{inner}{name} += 1"
-        )
-        yield (places.replace(node, text),)
+    match node:
+        case ast.For(
+            target=ast.Name(id=name), orelse=[], iter=ast.Call(func=ast.Name(id="range"), args=[*first, end])
+        ) if len(first) <= 1:
+            pass
+        case _:
+            return
+    function = _function_of(places, node)
+    changed = {stored for part in node.body for stored in _names_in(part, ast.Store)}
+    if name in changed or _names_in(end) & (changed | {name}):
+        return
+    jumps = (n for part in node.body for n in ast.walk(part) if isinstance(n, ast.Continue))
+    if any(isinstance(n, ast.Call) for n in ast.walk(end)) or any(jumps):
+        return
+    uses = Counter(n.id for n in ast.walk(function) if isinstance(n, ast.Name))
+    if uses[name] > sum(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node)):
+        return
+    if name == "_":
+        name = "counter"
+        if name in uses:
+            return
+    start = places.text(first[0]) if first else "0"
+    pad, inner = " " * node.col_offset, " " * node.body[0].col_offset
+    text = (
+        f"{name} = {start}\n{pad}while {name} < {places.text(end)}:\n{_block(places, node.body)}\n"
+        f"{inner}{name} += 1"
+    )
+    yield (places.replace(node, text),)
 
 
-def _is_range(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Name) and call.func.id == "range"
-
-
-def _one_at_a_time(places: Places) -> _Found:
+def _one_at_a_time(places: Places, node: ast.AST) -> _Edits:
     """``keep = y; a = x; b = keep`` for ``a, b = x, y``."""
-    for node in ast.walk(places.tree):
-        if not (
-            isinstance(node, ast.Assign)
-            and isinstance(node.targets[0], ast.Tuple)
-            and isinstance(node.value, ast.Tuple)
-            and len(node.targets[0].elts) == len(node.value.elts) == 2
-        ):
-            continue
-        if any(isinstance(n, ast.Call) for n in ast.walk(node)):
-            continue
-        function = next((above for above in places.above(node) if isinstance(above, ast.FunctionDef)), None)
-        if function is None or "keep" in _stored(function.body):
-            continue
-        (a, b), (x, y) = node.targets[0].elts, node.value.elts
-        pad = _pad(places, node)
+    match node:
+        case ast.Assign(targets=[ast.Tuple(elts=[a, b]), *_], value=ast.Tuple(elts=[x, y])):
+            pass
+        case _:
+            return
+    if any(isinstance(n, ast.Call) for n in ast.walk(node)):
+        return
+    if "keep" in _names_in(_function_of(places, node), ast.Store):
+        return
+    pad = " " * node.col_offset
+    text = f"keep = {places.text(y)}\n{pad}{places.text(a)} = {places.text(x)}\n{pad}{places.text(b)} = keep"
+    yield (places.replace(node, text),)
+
+
+def _spelled_out(places: Places, node: ast.AST) -> _Edits:
+    """``if c: x = a else: x = b`` for ``x = a if c else b``."""
+    if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.value, ast.IfExp):
+        pad, target, value = " " * node.col_offset, places.text(node.targets[0]), node.value
         text = (
-            f"keep = {places.text(y)}\n{pad}{places.text(a)} = {places.text(x)}\n{pad}{places.text(b)} = keep"
+            f"if {places.text(value.test)}:\n{pad}    {target} = {places.text(value.body)}\n"
+            f"{pad}else:\n{pad}    {target} = {places.text(value.orelse)}"
         )
         yield (places.replace(node, text),)
 
 
-def _spelled_out(places: Places) -> _Found:
-    """``if c: x = a else: x = b`` for ``x = a if c else b``."""
-    for node in ast.walk(places.tree):
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.value, ast.IfExp):
-            pad, target, value = _pad(places, node), places.text(node.targets[0]), node.value
-            text = (
-                f"if {places.text(value.test)}:\n{pad}    {target} = {places.text(value.body)}\n"
-                f"{pad}else:\n{pad}    {target} = {places.text(value.orelse)}"
-            )
-            yield (places.replace(node, text),)
-
-
-def _reordered(places: Places) -> _Found:
+def _reordered(places: Places, node: ast.AST) -> _Edits:
     """Two assignments of constants or variables, the second first."""
-    for node in ast.walk(places.tree):
-        for _, body in ast.iter_fields(node):
-            if not isinstance(body, list):
-                continue
-            for first, second in pairwise(body):
-                if _simple(first) and _simple(second):
-                    names = [
-                        {n.id for n in ast.walk(part) if isinstance(n, ast.Name)} for part in (first, second)
-                    ]
-                    if not names[0] & names[1]:
-                        yield (
-                            places.replace(first, places.text(second)),
-                            places.replace(second, places.text(first)),
-                        )
+    for _, body in ast.iter_fields(node):
+        for first, second in pairwise(body) if isinstance(body, list) else ():
+            if _is_simple(first) and _is_simple(second) and not _names_in(first) & _names_in(second):
+                yield (
+                    places.replace(first, places.text(second)),
+                    places.replace(second, places.text(first)),
+                )
 
 
-def _simple(node: object) -> bool:
+def _is_simple(node: object) -> bool:
     return (
         isinstance(node, ast.Assign)
         and isinstance(node.targets[0], ast.Name)
@@ -274,7 +236,7 @@ def _simple(node: object) -> bool:
     )
 
 
-_REWRITES: tuple[Callable[[Places], _Found], ...] = (
+_REWRITES: tuple[Callable[[Places, ast.AST], _Edits], ...] = (
     _spelled_out,
     _one_at_a_time,
     _counted,

@@ -4,33 +4,17 @@
     program_text(random.Random("7:12"), 4)          one text and its arguments
 
 Every program ends: loops go over what is bounded, or count towards a bound; recursion counts down. Every
-variable has a type and an interval (numbers: of the value; texts and containers: of the length) that holds
-wherever it can be seen, so values stay small: numbers mostly of one to three digits, lists of up to eight
-items, texts of up to twenty characters. A call may be left by an exception from level 10 on.
+variable has a type and an interval that holds wherever it can be seen, so values stay small. A call may be
+left by an exception from level 10 on.
 
 The same seed gives the same programs on every supported Python: of the random numbers only `random()` is
-used, whose sequence does not change between versions. What the language has at each level says `LEVELS`;
-`coverage` measures what programs have.
+used, whose sequence does not change between versions.
 
 Not in the language: classes, generators, decorators, lambdas, imports, globals, input and output of files,
 floats other than halves, `while` on anything but counters, and the standard library.
-
-Each level has a file with what it brings, in tables. `grammar` puts them together, `writer` draws from
-them, `program` makes one text, `source` many.
 """
 
-from deskcheck.sources.generated.language import HIGHEST, LANGUAGE, LEVELS
 from deskcheck.sources.generated.program import Made, program_text
-from deskcheck.sources.generated.source import LICENCE, PREFIX, SOURCE, generated
+from deskcheck.sources.generated.source import HIGHEST, LICENCE, PREFIX, SOURCE, generated
 
-__all__ = [
-    "HIGHEST",
-    "LANGUAGE",
-    "LEVELS",
-    "LICENCE",
-    "PREFIX",
-    "SOURCE",
-    "Made",
-    "generated",
-    "program_text",
-]
+__all__ = ["HIGHEST", "LICENCE", "PREFIX", "SOURCE", "Made", "generated", "program_text"]

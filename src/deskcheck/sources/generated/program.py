@@ -11,8 +11,7 @@ from deskcheck.sources.generated.statements.calls import call_recursive, call_st
 from deskcheck.sources.generated.statements.parameters import argument, kinds, parameter
 from deskcheck.sources.generated.statements.recursion import define_recursive
 from deskcheck.sources.generated.statements.returning import early_return, write_return
-from deskcheck.sources.generated.writing.bounds import COST
-from deskcheck.sources.generated.writing.values import Helper, Operand
+from deskcheck.sources.generated.writing.values import COST, Helper, Operand
 from deskcheck.sources.generated.writing.writer import ProgramWriter
 from deskcheck.sources.text.words import HELPERS, NOUNS, SHORT, VERBS
 
@@ -96,7 +95,7 @@ def _body(w: ProgramWriter, parameters: list[Operand], most: int) -> None:
     while w.room > 0 and w.cost < COST:
         if w.room <= calls_at:
             calls_at = 0
-            (call_statement if w.level == 8 else call_recursive)(w)
+            w.attempt(call_statement if w.level == 8 else call_recursive)
         w.statement()
     write_return(w)
 
@@ -119,7 +118,7 @@ def _define_helper(w: ProgramWriter) -> None:
             w.room = 3
             w.statement()
     if w.level >= 2 and w.chance(0.35):
-        early_return(w)
+        w.attempt(early_return)
     write_return(w)
     w.level = level
     optional = 1 if parameters[-1].kind == "int" and w.chance(0.3) else 0

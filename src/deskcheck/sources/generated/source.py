@@ -4,13 +4,14 @@ import random
 from collections.abc import Iterator
 
 from deskcheck.recording import Mode, Program
-from deskcheck.sources.generated.language import HIGHEST
 from deskcheck.sources.generated.program import program_text
 from deskcheck.sources.text.options import whole_number, whole_range, with_options
 
 PREFIX = "generated:"
 SOURCE = f"deskcheck {PREFIX}"
 LICENCE = "Apache-2.0"
+HIGHEST = 10
+"""Level of difficulty. A level has all of the levels below it."""
 _OPTIONS = {
     "difficulty": "what the programs may have: 4 means levels 1 to 4 in equal parts, 4-4 that alone",
     "inputs": "argument lists for each program, 3 by default",
@@ -28,10 +29,10 @@ def generated(source: str) -> Iterator[Program]:
     """
     head, options = with_options(source.removeprefix(PREFIX), _OPTIONS, source)
     count = whole_number(head, "COUNT", source)
-    inputs = whole_number(options.get("inputs", "3"), "inputs", source, most=100)
-    seed = whole_number(options.get("seed", "0"), "seed", source, least=0)
+    inputs = whole_number(options.get("inputs", "3"), "inputs", source, maximum=100)
+    seed = whole_number(options.get("seed", "0"), "seed", source, minimum=0)
     asked = options.get("difficulty", str(HIGHEST))
-    levels = whole_range(asked, "difficulty", source, least=1, most=HIGHEST)
+    levels = whole_range(asked, "difficulty", source, minimum=1, maximum=HIGHEST)
     return _programs(count, inputs, seed, levels if "-" in asked else range(1, levels[-1] + 1))
 
 

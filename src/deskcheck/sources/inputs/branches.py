@@ -78,10 +78,10 @@ class Ways:
 
     def taken(self, steps: Iterable[Arc], file: str) -> tuple[frozenset[int], frozenset[Branch]]:
         """The lines and branches of the function that these steps take, in the file that it stands in."""
-        here = {step for step in steps if step.file == file}
-        lines = self.lines & {step.line for step in here}
-        found = {fork.taken(step) for step in here for fork in self.forks}
-        return frozenset(lines), frozenset(branch for branch in found if branch is not None)
+        own_steps = {step for step in steps if step.file == file}
+        lines = self.lines & {step.line for step in own_steps}
+        branches = {fork.taken(step) for step in own_steps for fork in self.forks}
+        return frozenset(lines), frozenset(branch for branch in branches if branch is not None)
 
 
 NONE = Ways(frozenset(), ())
@@ -100,15 +100,15 @@ def ways_of(text: str, node: Definition | None) -> Ways:
 
 
 def _lines(module: CodeType, node: Definition) -> set[int]:
-    found: set[int] = set()
+    lines: set[int] = set()
     first, last = node.body[0].lineno, node.end_lineno or node.lineno
     waiting = [module]
     while waiting:
         code = waiting.pop()
         waiting += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
         if code.co_name != "<module>":
-            found |= {line for _, _, line in code.co_lines() if line and first <= line <= last}
-    return found
+            lines |= {line for _, _, line in code.co_lines() if line and first <= line <= last}
+    return lines
 
 
 def _forks(node: ast.AST) -> Iterator[_Fork]:
@@ -129,7 +129,7 @@ def _forks(node: ast.AST) -> Iterator[_Fork]:
 
 def _begin(node: ast.stmt) -> int:
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return min([node.lineno, *(each.lineno for each in node.decorator_list)])
+        return min([node.lineno, *(mark.lineno for mark in node.decorator_list)])
     return node.lineno
 
 

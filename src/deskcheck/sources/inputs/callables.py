@@ -39,22 +39,22 @@ def callables(tree: ast.Module, *, methods: bool = False) -> list[Callable_]:
     Raises:
         RecursionError: statements are nested too deeply.
     """
-    found = list(_inside(tree.body, "", None, in_class=False))
+    functions = list(_inside(tree.body, "", None, in_class=False))
     if not methods:
-        return found
+        return functions
     return [
-        replace(each, why_not=PROPERTY if _is_property(each.node) else None)
-        if each.why_not == METHOD
-        else each
-        for each in found
+        replace(function, why_not=PROPERTY if _is_property(function.node) else None)
+        if function.why_not == METHOD
+        else function
+        for function in functions
     ]
 
 
 def _is_property(node: Definition) -> bool:
     names = {
-        each.id if isinstance(each, ast.Name) else each.attr
-        for each in node.decorator_list
-        if isinstance(each, (ast.Name, ast.Attribute))
+        mark.id if isinstance(mark, ast.Name) else mark.attr
+        for mark in node.decorator_list
+        if isinstance(mark, (ast.Name, ast.Attribute))
     }
     return not names.isdisjoint(_PROPERTIES)
 
@@ -74,7 +74,7 @@ def _why_not(node: Definition, *, in_class: bool) -> str | None:
     if node.name.startswith("_"):
         return PRIVATE
     if in_class:
-        plain = {each.id for each in node.decorator_list if isinstance(each, ast.Name)}
+        plain = {mark.id for mark in node.decorator_list if isinstance(mark, ast.Name)}
         if not plain & {"staticmethod", "classmethod"}:
             return METHOD
     return None

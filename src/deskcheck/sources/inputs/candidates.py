@@ -7,6 +7,7 @@ none.
 import ast
 import random
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from deskcheck.fences import fenced
@@ -57,58 +58,74 @@ def candidates(
         following = []
         for turn, offer in waiting:
             good = yield offer
-            try:
-                following.append((turn, turn.send(good)))
-            except StopIteration:
-                continue
-        waiting = following
+            following.append((turn, _send(turn, good)))
+        waiting = [(turn, offer) for turn, offer in following if offer is not None]
 
 
-def parameters(node: Definition) -> list[ast.arg]:
-    """What a call gives by position or by name."""
-    return [*_positional(node), *node.args.kwonlyargs]
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a function. kind: ``positional``, ``plain``, ``keyword`` or, of ``*rest``, ``rest``."""
+
+    name: str
+    kind: str
+    annotation: ast.expr | None
+    default: ast.expr | None = None
+
+    @property
+    def is_optional(self) -> bool:
+        return isinstance(self.default, ast.Constant) and self.default.value is None
 
 
-def _positional(node: Definition) -> list[ast.arg]:
-    """Without the class of a class method, which is given by itself."""
-    found = [*node.args.posonlyargs, *node.args.args]
-    of_class = any(isinstance(each, ast.Name) and each.id == "classmethod" for each in node.decorator_list)
-    return found[1:] if of_class else found
+def parameters(node: Definition) -> list[Parameter]:
+    """What a call gives, without the class of a class method, which is given by itself."""
+    of_class = any(isinstance(mark, ast.Name) and mark.id == "classmethod" for mark in node.decorator_list)
+    positional = [(arg, "positional") for arg in node.args.posonlyargs]
+    positional += [(arg, "plain") for arg in node.args.args]
+    positional = positional[of_class:]
+    defaults: list[ast.expr | None] = [None] * (len(positional) - len(node.args.defaults))
+    defaults += node.args.defaults[-len(positional) :] if positional else []
+    by_name = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+    return [
+        *(
+            Parameter(arg.arg, kind, arg.annotation, default)
+            for (arg, kind), default in zip(positional, defaults, strict=True)
+        ),
+        *(Parameter(arg.arg, "keyword", arg.annotation, default) for arg, default in by_name),
+    ]
 
 
 def _by_hints(node: Definition, numbers: random.Random) -> Candidates:
     """Values of the annotated types; without an annotation, of types with which calls have returned."""
-    names = _with_defaults(node)
-    rest = node.args.vararg
-    if rest is not None:
-        names.append((rest, None))
-    choices = [_makers(argument, default) for argument, default in names]
-    worth = [_likely(argument.arg, makers) for (argument, _), makers in zip(names, choices, strict=True)]
-    for (_, default), makers, weights in zip(names, choices, worth, strict=True):
-        if default is not None:
-            weights.append(sum(weights) * (3 if _is_none(default) else 1))
+    accepted = parameters(node)
+    if node.args.vararg is not None:
+        accepted.append(Parameter(node.args.vararg.arg, "rest", node.args.vararg.annotation))
+    choices = [_makers(parameter) for parameter in accepted]
+    worth = [_likely(parameter.name, makers) for parameter, makers in zip(accepted, choices, strict=True)]
+    for parameter, makers, weights in zip(accepted, choices, worth, strict=True):
+        if parameter.default is not None:
+            weights.append(sum(weights) * (3 if parameter.is_optional else 1))
             makers.append(_omitted)
     repeated = 0
-    seen: set[str] = set()
+    texts: set[str] = set()
     while repeated < 200:
         picked = [_weighted(weights, numbers) for weights in worth]
         values = [makers[k](numbers) for makers, k in zip(choices, picked, strict=True)]
         more: list[Any] = []
-        if rest is not None:
+        if node.args.vararg is not None:
             maker = choices[-1][picked[-1]]
             more = [maker(numbers) for _ in range(_pick(numbers, (0, 1, 2, 2, 3)))]
-        text = _argument_text(node, values, more)
-        if text in seen:
+        text = _argument_text(accepted, values, more)
+        if text in texts:
             repeated += 1
             continue
-        seen.add(text)
+        texts.add(text)
         good = yield "hints", text
         for weights, k in zip(worth, picked, strict=True):
             weights[k] = weights[k] + 2 if good else max(weights[k] * 0.7, 0.05)
 
 
 def _on_objects(receiver: Constructor, node: Definition, numbers: random.Random) -> Candidates:
-    """Arguments of a method, after an object: a new one each second time, else one that did before."""
+    """Arguments of a method, after an object: a new one each second time, else one that worked before."""
     makes = None if receiver.node is None else _by_hints(receiver.node, numbers)
     offer = next(makes, None) if makes is not None else None
     good: list[str] = []
@@ -121,18 +138,21 @@ def _on_objects(receiver: Constructor, node: Definition, numbers: random.Random)
         returned = yield "hints", f"({receiver.name}{made}{', ' if inner else ''}{inner})"
         if returned and made not in good:
             good.append(made)
-        try:
-            if new and makes is not None:
-                offer = makes.send(returned)
-        except StopIteration:
-            offer = None
-        try:
-            arguments = takes.send(returned)
-        except StopIteration:
+        if new and makes is not None:
+            offer = _send(makes, returned)
+        arguments = _send(takes, returned)
+        if arguments is None:
             if offer is None:
                 return
             takes = _by_hints(node, numbers)  # the same again, of other objects
             arguments = next(takes, None)
+
+
+def _send(offers: Candidates, good: bool) -> tuple[str, str] | None:
+    try:
+        return offers.send(good)
+    except StopIteration:
+        return None
 
 
 def _weighted(weights: Sequence[float], numbers: random.Random) -> int:
@@ -144,16 +164,6 @@ def _weighted(weights: Sequence[float], numbers: random.Random) -> int:
     return len(weights) - 1
 
 
-def _with_defaults(node: Definition) -> list[tuple[ast.arg, ast.expr | None]]:
-    plain = _positional(node)
-    defaults: list[ast.expr | None] = [None] * (len(plain) - len(node.args.defaults))
-    defaults += node.args.defaults[-len(plain) :] if plain else []
-    return [
-        *zip(plain, defaults, strict=True),
-        *zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True),
-    ]
-
-
 _OMITTED = object()
 
 
@@ -162,55 +172,43 @@ def _omitted(_: random.Random) -> Any:
     return _OMITTED
 
 
-def _is_none(default: ast.expr) -> bool:
-    return isinstance(default, ast.Constant) and default.value is None
-
-
-def _argument_text(node: Definition, values: Sequence[Any], more: Sequence[Any]) -> str:
+def _argument_text(accepted: Sequence[Parameter], values: Sequence[Any], more: Sequence[Any]) -> str:
     """values: for each parameter. more: for ``*rest``, where all before it are given by position."""
-    only = {argument.arg for argument in node.args.kwonlyargs}
-    positional_only = {argument.arg for argument in node.args.posonlyargs}
-    plain = len(_positional(node))
     by_position: list[str] = []
     by_word: list[str] = []
-    by_name = False
-    for (argument, _), value in zip(_with_defaults(node), values, strict=False):
+    is_named = False
+    for parameter, value in zip(accepted, values, strict=True):
+        if parameter.kind == "rest":
+            break
         if value is _OMITTED:
-            by_name = argument.arg not in positional_only
-            if not by_name:
+            if parameter.kind == "positional":
                 break  # what follows cannot be given by position, nor this one by name
-            continue
-        named = by_name or argument.arg in only
-        if named:
-            by_word.append(f"{argument.arg}={value!r}")
+            is_named = True
+        elif is_named or parameter.kind == "keyword":
+            by_word.append(f"{parameter.name}={value!r}")
         else:
             by_position.append(repr(value))
-    if len(by_position) == plain:
+    if len(by_position) == sum(parameter.kind in ("positional", "plain") for parameter in accepted):
         by_position += map(repr, more)
     return f"({', '.join([*by_position, *by_word])})"
 
 
 def _likely(name: str, makers: Sequence[Maker]) -> list[float]:
     """How much each maker is worth at first: what a parameter without a type is called says something."""
-    if len(makers) < len(_UNTYPED):
+    if len(makers) < len(_CALLED):
         return [1.0] * len(makers)
     words = {name.lower(), *name.lower().strip("_").split("_"), name.lower().rstrip("s")}
-    return [4.0 if words & _CALLED.get(maker, frozenset()) else 1.0 for maker in makers]
+    return [4.0 if words & _CALLED[maker] else 1.0 for maker in makers]
 
 
-def _makers(argument: ast.arg, default: ast.expr | None) -> list[Maker]:
-    if argument.annotation is not None:
-        maker = maker_of(argument.annotation)
-        if maker is not None:
-            return [maker]
-    if default is not None:
-        try:
-            value = ast.literal_eval(default)
-        except (ValueError, TypeError, SyntaxError):
-            value = None
-        if value is not None:
-            return [lambda numbers: change(value, numbers)]
-    return list(_UNTYPED)
+def _makers(parameter: Parameter) -> list[Maker]:
+    if parameter.annotation is not None and (maker := maker_of(parameter.annotation)) is not None:
+        return [maker]
+    try:
+        value = ast.literal_eval(parameter.default) if parameter.default is not None else None
+    except (ValueError, TypeError, SyntaxError):
+        value = None
+    return list(_CALLED) if value is None else [lambda numbers: change(value, numbers)]
 
 
 def maker_of(annotation: ast.expr) -> Maker | None:
@@ -248,20 +246,18 @@ def _of_parts(name: str, parts: Sequence[ast.expr]) -> Maker | None:
         return None
     if name in ("tuple", "Tuple") and not several:
         return lambda numbers: tuple(maker(numbers) for maker in makers)
-    kinds: Mapping[str, Callable[[list[Any]], Any]] = {
-        **dict.fromkeys(("list", "List", "Sequence", "Iterable", "Collection", "MutableSequence"), list),
-        **dict.fromkeys(("set", "Set", "AbstractSet", "MutableSet"), _as_set),
-        **dict.fromkeys(("tuple", "Tuple"), tuple),
-    }
-    if name in kinds and len(makers) == 1:
-        return lambda numbers: kinds[name]([makers[0](numbers) for _ in range(_length(numbers))])
+    if name in _CONTAINERS and len(makers) == 1:
+        return lambda numbers: _CONTAINERS[name]([makers[0](numbers) for _ in range(_length(numbers))])
     if name in ("dict", "Dict", "Mapping", "MutableMapping") and len(makers) == 2:
         return lambda numbers: {makers[0](numbers): makers[1](numbers) for _ in range(_length(numbers))}
     return None
 
 
-def _as_set(values: list[Any]) -> set[Any]:
-    return set(values)
+_CONTAINERS: Mapping[str, Callable[[list[Any]], Any]] = {
+    **dict.fromkeys(("list", "List", "Sequence", "Iterable", "Collection", "MutableSequence"), list),
+    **dict.fromkeys(("set", "Set", "AbstractSet", "MutableSet"), set),
+    **dict.fromkeys(("tuple", "Tuple"), tuple),
+}
 
 
 def _one_of(made: Sequence[Maker | None]) -> Maker | None:
@@ -273,8 +269,8 @@ def _length(numbers: random.Random) -> int:
     return _pick(numbers, (0, 1, 1, 2, 2, 3, 3, 4, 5, 6, 8))
 
 
-def _pick(numbers: random.Random, known: Sequence[T]) -> T:
-    return known[int(numbers.random() * len(known))]
+def _pick(numbers: random.Random, choices: Sequence[T]) -> T:
+    return choices[int(numbers.random() * len(choices))]
 
 
 def _an_int(numbers: random.Random) -> int:
@@ -332,23 +328,23 @@ _PLAIN: Mapping[str, Maker] = {
     **dict.fromkeys(("set", "Set"), lambda numbers: set(_numbers_list(numbers))),
     **dict.fromkeys(("tuple", "Tuple"), lambda numbers: tuple(_numbers_list(numbers))),
 }
-_UNTYPED: tuple[Maker, ...] = (
-    _an_int, _a_text, _numbers_list, _texts_list, _counts_dict, _a_float, _a_bool, _rows_list,
-)  # fmt: skip
 _CALLED: Mapping[Maker, frozenset[str]] = {
-    _an_int: frozenset("n m k i j x y a b int num number count size width height index start stop end step "
-                       "depth length limit min max low high lo hi year month day".split()),
-    _a_text: frozenset("s str string text txt word line name key prefix suffix sep delimiter char pattern "
-                       "msg message label title path url html content body".split()),
-    _numbers_list: frozenset("l lst list seq sequence items item iterable iter array arr data values nums "
-                             "numbers xs ys heap vector points".split()),
-    _texts_list: frozenset("words lines names keys strings tokens parts fields iterable seq".split()),
-    _counts_dict: frozenset("d dict dic mapping map counts counter table config options".split()),
-    _rows_list: frozenset("rows matrix grid board table pairs edges lists seqs sequences iterables".split()),
-    _a_bool: frozenset("flag reverse strict verbose".split()),
-    _a_float: frozenset("f r q p ratio rate mean sigma mu alpha weight".split()),
-}  # fmt: skip
-"""What parameters for such values are often called."""
+    maker: frozenset(names.split())
+    for maker, names in {
+        _an_int: "n m k i j x y a b int num number count size width height index start stop end step depth "
+        "length limit min max low high lo hi year month day",
+        _a_text: "s str string text txt word line name key prefix suffix sep delimiter char pattern msg "
+        "message label title path url html content body",
+        _numbers_list: "l lst list seq sequence items item iterable iter array arr data values nums numbers "
+        "xs ys heap vector points",
+        _texts_list: "words lines names keys strings tokens parts fields iterable seq",
+        _counts_dict: "d dict dic mapping map counts counter table config options",
+        _a_float: "f r q p ratio rate mean sigma mu alpha weight",
+        _a_bool: "flag reverse strict verbose",
+        _rows_list: "rows matrix grid board table pairs edges lists seqs sequences iterables",
+    }.items()
+}
+"""Makers for parameters without a type -> names that such parameters often have."""
 
 
 # -- known inputs, changed -------------------------------------------------------------------------
@@ -357,7 +353,7 @@ _CALLED: Mapping[Maker, frozenset[str]] = {
 def _changed(known: Sequence[str], numbers: random.Random) -> Candidates:
     """Known argument lists with one value, or two, changed."""
     calls = [call for text in known if (call := _literal_call(text)) is not None]
-    seen = set(known)
+    texts = set(known)
     repeated = 0
     while calls and repeated < 200:
         positional, named = _pick(numbers, calls)
@@ -371,10 +367,10 @@ def _changed(known: Sequence[str], numbers: random.Random) -> Candidates:
                 named[key] = change(named[key], numbers)
         parts = [repr(value) for value in positional] + [f"{name}={value!r}" for name, value in named.items()]
         text = f"({', '.join(parts)})"
-        if text in seen:
+        if text in texts:
             repeated += 1
             continue
-        seen.add(text)
+        texts.add(text)
         good = yield "known", text
         if good and len(calls) < 100:
             calls.append((positional, named))  # a change of a change goes further
@@ -411,21 +407,21 @@ def change(value: Any, numbers: random.Random) -> Any:
     if isinstance(value, dict):
         items = list(value.items())
         if not items or numbers.random() < 0.15:
-            key, held = items[-1] if items else ("a", 1)
-            return {**value, change(key, numbers): held}
+            key, inner = items[-1] if items else ("a", 1)
+            return {**value, change(key, numbers): inner}
         if numbers.random() < 0.2:
             return dict(items[1:])
         at = int(numbers.random() * len(items))
-        key, held = items[at]
-        items[at] = (change(key, numbers), held) if numbers.random() < 0.4 else (key, change(held, numbers))
+        key, inner = items[at]
+        items[at] = (change(key, numbers), inner) if numbers.random() < 0.4 else (key, change(inner, numbers))
         return dict(items)
     return value
 
 
 def _changed_text(value: Any, numbers: random.Random) -> Any:
     at = int(numbers.random() * (len(value) + 1))
-    other = int(numbers.random() * (len(value) + 1))
-    extra = value[other : other + 1] or (b"a" if isinstance(value, bytes) else _pick(numbers, "a1 Z"))
+    source_at = int(numbers.random() * (len(value) + 1))
+    extra = value[source_at : source_at + 1] or (b"a" if isinstance(value, bytes) else _pick(numbers, "a1 Z"))
     if not value:
         return extra
     return _pick(
@@ -478,16 +474,17 @@ def _by_hypothesis(node: Definition, seed: int) -> Candidates:
     import hypothesis
     from hypothesis import strategies as st
 
-    known = {**vars(collections.abc), **vars(typing)}
+    names = {**vars(collections.abc), **vars(typing)}
     strategies: dict[str, Any] = {}
-    for argument, default in _with_defaults(node):
-        if argument.annotation is None or maker_of(argument.annotation) is None:
-            if default is None:
+    accepted = parameters(node)
+    for parameter in accepted:
+        if parameter.annotation is None or maker_of(parameter.annotation) is None:
+            if parameter.default is None:
                 return  # its type is not known
             continue
         # Only built-in types and `typing`: maker_of knows no other names, so nothing of the program's is run.
-        kind = eval(compile(ast.Expression(argument.annotation), "<annotation>", "eval"), dict(known))
-        strategies[argument.arg] = st.from_type(eval(kind, dict(known)) if isinstance(kind, str) else kind)
+        kind = eval(compile(ast.Expression(parameter.annotation), "<annotation>", "eval"), dict(names))
+        strategies[parameter.name] = st.from_type(eval(kind, dict(names)) if isinstance(kind, str) else kind)
     drawn: list[dict[str, Any]] = []
 
     @hypothesis.seed(seed)
@@ -503,7 +500,7 @@ def _by_hypothesis(node: Definition, seed: int) -> Candidates:
         drawn.append(values)
 
     collect()
-    positional_only = {argument.arg for argument in node.args.posonlyargs}
+    positional_only = {parameter.name for parameter in accepted if parameter.kind == "positional"}
     for values in drawn:
         if all(_is_literal(value) for value in values.values()):
             parts = [
@@ -532,8 +529,8 @@ def proposal_prompt(code: str, entry: str, count: int = 10) -> str:
 def proposed(answer: str, entry: str) -> Iterable[str]:
     """The argument lists in a model's answer: of every line with a call of the function that can be read."""
     for line in answer.splitlines():
-        _, found, rest = line.partition(f"{entry}(")
-        for end in range(len(rest), 0, -1) if found else ():
+        _, call, rest = line.partition(f"{entry}(")
+        for end in range(len(rest), 0, -1) if call else ():
             if rest[end - 1] == ")":
                 try:
                     yield argument_list(f"({rest[:end]}", "an answer")

@@ -6,6 +6,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TypeVar
@@ -25,17 +26,16 @@ NO_TIME = "the time was spent"
 _AT_IMPORT = Limits(cpu_s=10.0, wall_s=30.0)
 _FOR_IMPORT = 2.0
 """A call may use so many times what the import of its module took, beside its own second."""
+_COUNTS = ("tried", "stopped", "lines", "lines_run", "branches", "branches_run")
 T = TypeVar("T")
 S = TypeVar("S")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """What became of a function, or of a file without functions that could be read (`function` is empty).
+    """What became of a function, or (`function` is empty) of a file whose functions cannot be read.
 
-    line: where its definition begins. lines, branches: what it has (`ways`); lines_run, branches_run: what
-    the inputs that were kept take of it. why: why none was kept, or nothing was tried; empty otherwise.
-    seconds: on the clock, for the search.
+    lines_run, branches_run: by the inputs that were kept. why: why none was kept, or nothing was tried.
     """
 
     file: str
@@ -54,37 +54,38 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A function with what was found. program: the call, its arguments are not decided. known: whether it had
-    inputs to begin with. needs: of a method, the call that makes its object -> what ran then, by file name
-    in events: a reader has to see it."""
+    """A function and its inputs."""
 
     account: Account
     program: Program | None = None
+    """The call, without its arguments."""
     search: Search | None = None
     known: bool = False
+    """Whether it had inputs to begin with."""
     needs: Mapping[str, Mapping[str, list[str]]] = field(default_factory=dict)
+    """Of a method: the call that makes its object -> functions that ran then, by file, for a reader."""
 
     def programs(self) -> Iterator[Program]:
         """The calls with the inputs that were found. In `extra`, `input` says how each was made and what it
         was kept for."""
-        program, found = self.program, self.search
-        if program is None or found is None:
+        program, search = self.program, self.search
+        if program is None or search is None:
             return
         extra = dict(program.extra)
         if "own" in extra:
             # Of the package only what ran: a recording holds the text of every module that is followed.
-            ran = {file.removesuffix(".py").replace("/", ".") for file in found.files}
+            ran = {file.removesuffix(".py").replace("/", ".") for file in search.files}
             extra["own"] = sorted(ran - {program.module})
-        for one in found.found:
-            needs = self.needs.get(made_by(one.arguments)) if self.needs else None
+        for kept_input in search.found:
+            needs = self.needs.get(made_by(kept_input.arguments)) if self.needs else None
             yield replace(
                 program,
-                id=short_id(f"{program.id}{one.arguments}"),
-                arguments=one.arguments,
+                id=short_id(f"{program.id}{kept_input.arguments}"),
+                arguments=kept_input.arguments,
                 extra={
                     **extra,
                     **({"needs": {**needs}} if needs else {}),
-                    "input": {"by": one.by, "new": list(one.new)},
+                    "input": {"by": kept_input.by, "new": list(kept_input.new)},
                 },
             )
 
@@ -110,15 +111,15 @@ class EachFunction:
 
     def of_files(self, files: Iterable[File], workers: int) -> Generator[Tried, None, None]:
         """The functions of files, in order."""
-        with _Threads(workers, self.stopping) as pool:
+        with _threads(workers, self.stopping) as pool:
             ahead = 2 * workers
             targets = chain.from_iterable(_in_order(pool, self._look, files, ahead))
             yield from _in_order(pool, self._do, targets, ahead)
 
     def of_targets(self, targets: Iterable[Target], workers: int) -> Generator[Tried, None, None]:
         """Functions that are known already, in order."""
-        with _Threads(workers, self.stopping) as pool:
-            yield from _in_order(pool, self._do, ((each, LIMITS) for each in targets), 2 * workers)
+        with _threads(workers, self.stopping) as pool:
+            yield from _in_order(pool, self._do, ((target, LIMITS) for target in targets), 2 * workers)
 
     def _look(self, file: File) -> list[tuple[Target | Passed, Limits]]:
         used: list[float] = []
@@ -128,10 +129,10 @@ class EachFunction:
             used.append(run_result.cpu_s or 0.0)
             return run_result
 
-        found = targets_in(file, run, methods=self.methods)
+        targets = targets_in(file, run, methods=self.methods)
         self.spent_s(sum(used))
         limits = replace(LIMITS, cpu_s=LIMITS.cpu_s + _FOR_IMPORT * sum(used))
-        return [(each, limits) for each in found if self.wanted(file, each.function)]
+        return [(target, limits) for target in targets if self.wanted(file, target.function)]
 
     def _do(self, one: tuple[Target | Passed, Limits]) -> Tried:
         target, limits = one
@@ -173,13 +174,8 @@ class EachFunction:
             self.spent_s(used[0])
         account = replace(
             account,
-            tried=found.tried,
-            stopped=found.stopped,
+            **{name: getattr(found, name) for name in _COUNTS},
             kept=len(found.found),
-            lines=found.lines,
-            lines_run=found.lines_run,
-            branches=found.branches,
-            branches_run=found.branches_run,
             why="" if found.found else _why_none(found),
             seconds=round(time.monotonic() - began, 3),
         )
@@ -193,35 +189,32 @@ class EachFunction:
         if target.receiver is None:
             return found, {}
         needs: dict[str, dict[str, list[str]]] = {}
-        for made in dict.fromkeys(made_by(one.arguments) for one in found.found):
+        for constructor in dict.fromkeys(made_by(result.arguments) for result in found.found):
             name = target.receiver.name
-            ended, blocks = run(replace(target.program, entry=name, arguments=made.removeprefix(name)))
+            ended, blocks = run(replace(target.program, entry=name, arguments=constructor.removeprefix(name)))
             ran: dict[str, set[str]] = {}
             for row in chain.from_iterable(map(rows, blocks)):
                 ran.setdefault(row.file, set()).add(row.function)
             if ended.outcome is Outcome.RETURNED and ran.keys() <= {target.file}:
-                needs[made] = {file: sorted(functions) for file, functions in ran.items()}
-        kept = tuple(one for one in found.found if made_by(one.arguments) in needs)
+                needs[constructor] = {file: sorted(functions) for file, functions in ran.items()}
+        kept = tuple(result for result in found.found if made_by(result.arguments) in needs)
         dropped = found.dropped + Counter(
             {"on an object whose making cannot be shown": len(found.found) - len(kept)}
         )
         return replace(found, found=kept, dropped=+dropped), needs
 
 
-class _Threads:
+@contextmanager
+def _threads(workers: int, stopping: threading.Event) -> Iterator[ThreadPoolExecutor]:
     """Threads that end at once where what they are for is left by an exception."""
-
-    def __init__(self, workers: int, stopping: threading.Event) -> None:
-        self.pool = ThreadPoolExecutor(workers, "deskcheck-inputs")
-        self.stopping = stopping
-
-    def __enter__(self) -> ThreadPoolExecutor:
-        return self.pool
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None:
-            self.stopping.set()
-        self.pool.shutdown(wait=kind is None, cancel_futures=kind is not None)
+    pool = ThreadPoolExecutor(workers, "deskcheck-inputs")
+    try:
+        yield pool
+    except BaseException:
+        stopping.set()
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    pool.shutdown()
 
 
 def _in_order(
@@ -237,8 +230,8 @@ def _in_order(
         yield waiting.popleft().result()
 
 
-def _why_none(found: Search) -> str:
-    if not found.tried:
+def _why_none(search: Search) -> str:
+    if not search.tried:
         return "nothing to try: no literal is of its parameters' types"
-    dropped = ", ".join(f"{count} {why}" for why, count in found.dropped.most_common())
-    return f"of {found.tried} inputs none could be kept: {dropped}"
+    dropped = ", ".join(f"{count} {reason}" for reason, count in search.dropped.most_common())
+    return f"of {search.tried} inputs none could be kept: {dropped}"

@@ -24,28 +24,28 @@ class Constructor:
     node: Definition | None
 
 
-def is_method(one: Callable_) -> bool:
+def is_method(function: Callable_) -> bool:
     """Whether a function that a call may name is given an object by position."""
-    plain = {each.id for each in one.node.decorator_list if isinstance(each, ast.Name)}
-    return "." in one.name and not plain & {"staticmethod", "classmethod"}
+    plain = {mark.id for mark in function.node.decorator_list if isinstance(mark, ast.Name)}
+    return "." in function.name and not plain & {"staticmethod", "classmethod"}
 
 
 def receiver_of(tree: ast.Module, name: str) -> Constructor | None:
     """Of a class; None where it, or its ``__init__``, is not in the file, or it has a ``__new__``."""
-    found: ast.stmt | None = None
+    statement: ast.stmt | None = None
     body = tree.body
     for part in name.split("."):
-        found = defined(body).get(part)
-        if not isinstance(found, ast.ClassDef):
+        statement = defined(body).get(part)
+        if not isinstance(statement, ast.ClassDef):
             return None
-        body = found.body
-    assert isinstance(found, ast.ClassDef)
-    for each in _with_bases(tree, found, 0):
-        if each is None or "__new__" in (methods := defined(each.body)):
+        body = statement.body
+    assert isinstance(statement, ast.ClassDef)
+    for ancestor in _with_bases(tree, statement, 0):
+        if ancestor is None or "__new__" in (methods := defined(ancestor.body)):
             return None
-        made = methods.get("__init__")
-        if isinstance(made, ast.FunctionDef):
-            return Constructor(name, without_object(made))
+        constructor = methods.get("__init__")
+        if isinstance(constructor, ast.FunctionDef):
+            return Constructor(name, without_object(constructor))
     return Constructor(name, None)
 
 
@@ -59,10 +59,10 @@ def _with_bases(tree: ast.Module, node: ast.ClassDef, depth: int) -> Iterator[as
     top = defined(tree.body)
     for base in node.bases:
         name = base.id if isinstance(base, ast.Name) else None
-        other = top.get(name) if name else None
-        if isinstance(other, ast.ClassDef) and other is not node:
-            yield from _with_bases(tree, other, depth + 1)
-        elif name not in _EMPTY or other is not None:
+        base_class = top.get(name) if name else None
+        if isinstance(base_class, ast.ClassDef) and base_class is not node:
+            yield from _with_bases(tree, base_class, depth + 1)
+        elif name not in _EMPTY or base_class is not None:
             yield None
 
 
@@ -75,10 +75,10 @@ def made_by(arguments: str) -> str:
 
 def without_object(node: Definition) -> Definition:
     """A method as if its first parameter were not there."""
-    found = copy.copy(node)
-    found.args = copy.copy(node.args)
+    method = copy.copy(node)
+    method.args = copy.copy(node.args)
     if node.args.posonlyargs:
-        found.args.posonlyargs = node.args.posonlyargs[1:]
+        method.args.posonlyargs = node.args.posonlyargs[1:]
     else:
-        found.args.args = node.args.args[1:]
-    return found
+        method.args.args = node.args.args[1:]
+    return method

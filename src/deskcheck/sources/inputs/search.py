@@ -13,7 +13,8 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from deskcheck.recording import InputError, Outcome, Program, RunResult
 from deskcheck.sandbox.limits import Limits
@@ -33,31 +34,32 @@ _WRONG_TYPE = ("TypeError", "AttributeError")
 
 @dataclass(frozen=True, slots=True)
 class FoundInput:
-    """An input that was kept. by: how it was made, one of `WAYS` or ``model``. new: what it gave that none
-    before had: ``lines``, ``branches``, ``run_result``, or nothing (``result``: just another value)."""
+    """An input that was kept."""
 
     arguments: str
     by: str
+    """How it was made: one of `WAYS`, or ``model``."""
     new: tuple[str, ...]
+    """What none before it had: ``lines``, ``branches``, ``ending``; otherwise ``result``, another value."""
     outcome: Outcome
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Inputs found for a function, how many were tried, how many of these a limit stopped, and how many of
-    the function's lines and branches (`ways`) those found take. dropped: how many of those tried could not be
-    kept, by why. files: names in events of the files in which the found ones ran.
-    """
+    """Inputs for a function, and how many of its lines and branches they run."""
 
     found: tuple[FoundInput, ...]
     tried: int
     stopped: int
+    """Those of the tried ones that a limit stopped."""
     lines_run: int
     lines: int
-    branches_run: int = 0
-    branches: int = 0
-    dropped: Counter[str] = field(default_factory=Counter)
-    files: tuple[str, ...] = ()
+    branches_run: int
+    branches: int
+    dropped: Counter[str]
+    """Reason -> how many of the tried ones could not be kept."""
+    files: tuple[str, ...]
+    """Names in events of the files in which the inputs ran."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,23 +100,19 @@ def find_inputs(
     node = function_node(program.code, program.entry)
     target = Target(program.source, program, program.code, program.filename, node, tuple(known))
     effort = Effort(each=each, budget=budget, ways=tuple(ways))
-    return search(target, effort, watching(sandbox), numbers or random.Random("0"), propose)
-
-
-def watching(
-    sandbox: Sandbox, limits: Limits | None = None, cancelled: Callable[[], bool] = lambda: False
-) -> Watch:
-    """Runs calls in a sandbox and watches them for about 3,000 events."""
 
     def watch(program: Program) -> tuple[RunResult, frozenset[Arc]]:
-        run_result, blocks = run_watched(sandbox, program, limits, cancelled)
+        run_result, blocks = run_watched(sandbox, program)
         return run_result, frozenset(arcs_of(blocks))
 
-    return watch
+    return search(target, effort, watch, numbers or random.Random("0"), propose)
 
 
 def run_watched(
-    sandbox: Sandbox, program: Program, limits: Limits | None, cancelled: Callable[[], bool]
+    sandbox: Sandbox,
+    program: Program,
+    limits: Limits | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> tuple[RunResult, list[bytes]]:
     """Run a call: how it ends, and its events, about 3,000 at most."""
     blocks: list[bytes] = []
@@ -145,13 +143,13 @@ def search(
         receiver=target.receiver,
     )
     judge = _Judge(target, ways_of(target.text, target.node))
-    seen: set[str] = set()
+    tried: set[str] = set()
     offer = next(offered, None)
-    while offer is not None and len(seen) < effort.budget and judge.stopped < _ENDLESS and go_on():
+    while offer is not None and len(tried) < effort.budget and judge.stopped < _ENDLESS and go_on():
         by, arguments = offer
         good = False
-        if arguments not in seen:
-            seen.add(arguments)
+        if arguments not in tried:
+            tried.add(arguments)
             run_result, steps = watch(replace(target.program, arguments=arguments))
             if run_result.outcome is Outcome.HARNESS_ERROR:
                 raise InputError(f"{entry}{arguments:.80}: could not be run: {run_result.detail}")
@@ -161,7 +159,7 @@ def search(
             offer = offered.send(good)
         except StopIteration:
             break
-    return judge.verdict(len(seen), effort.each)
+    return judge.verdict(len(tried), effort.each)
 
 
 class _Judge:
@@ -170,7 +168,9 @@ class _Judge:
     def __init__(self, target: Target, ways: Ways) -> None:
         node = target.node
         self.file, self.ways = target.file, ways
-        self.typed = node is not None and all(each.annotation is not None for each in parameters(node))
+        self.typed = node is not None and all(
+            parameter.annotation is not None for parameter in parameters(node)
+        )
         self.lines: set[tuple[str, int]] = set()
         self.steps: set[Arc] = set()
         self.endings: set[tuple[str, ...]] = set()
@@ -180,22 +180,19 @@ class _Judge:
         self.stopped = 0
 
     def take(self, arguments: str, by: str, run_result: RunResult, steps: frozenset[Arc]) -> None:
-        why = self._why_not(run_result, steps)
-        if why is not None:
-            self.dropped[why] += 1
+        reason = self._why_not(run_result, steps)
+        if reason is not None:
+            self.dropped[reason] += 1
             return
-        lines = {(step.file, step.line) for step in steps if step.line != LEFT}
-        size = _class_of(run_result)
-        told = (
-            ("lines", not lines <= self.lines),
-            ("branches", not steps <= self.steps),
-            ("ending", size not in self.endings),
-        )
-        new = tuple(name for name, is_new in told if is_new)
+        gains: dict[str, tuple[set[Any], set[Any]]] = {
+            "lines": ({(step.file, step.line) for step in steps if step.line != LEFT}, self.lines),
+            "branches": ({*steps}, self.steps),
+            "ending": ({_class_of(run_result)}, self.endings),
+        }
+        new = tuple(name for name, (gained, before) in gains.items() if not gained <= before)
         if new:
-            self.lines |= lines
-            self.steps |= steps
-            self.endings.add(size)
+            for gained, before in gains.values():
+                before |= gained
             self.kept.append((FoundInput(arguments, by, new, run_result.outcome), steps))
         elif run_result.outcome is Outcome.RETURNED and run_result.result is not None:
             self.others.setdefault(
@@ -216,12 +213,14 @@ class _Judge:
 
     def verdict(self, tried: int, each: int) -> Search:
         # What runs new code comes before what ends in a new way, and that before another result.
-        kept = sorted(self.kept, key=lambda one: "lines" not in one[0].new and "branches" not in one[0].new)
+        kept = sorted(
+            self.kept, key=lambda pair: "lines" not in pair[0].new and "branches" not in pair[0].new
+        )
         kept = [*kept, *self.others.values()][:each]
         steps = {step for _, taken in kept for step in taken}
         lines, branches = self.ways.taken(steps, self.file)
         return Search(
-            tuple(found for found, _ in kept),
+            tuple(kept_input for kept_input, _ in kept),
             tried,
             self.stopped,
             len(lines),

@@ -34,7 +34,7 @@ _OPTIONS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
+class _Request:
     """What the options of a source say."""
 
     effort: Effort
@@ -53,15 +53,16 @@ def inputs(
     note: Callable[[str], None],
     propose: Callable[[str], str] | None = None,
 ) -> Iterator[Program]:
-    """Calls of functions with inputs that were found. programs: reads sources that have inputs to begin with;
-    is_set: whether a word is the name of such a source. propose: as of `find_inputs`.
+    """Calls of functions, with inputs that were searched for.
 
-    In `extra`, `input` says how each was made and what it was kept for. note: told how many were
-    tried and kept, and of functions without known inputs, how many of their lines and branches those run.
+    In `extra`, `input` has how each was made and what it was kept for.
+
+    programs: reads sources that have inputs to begin with. is_set: whether a word names such a source.
+    propose: as in `find_inputs`. note: takes how many were tried and kept, and what those run.
 
     Raises:
         InputError: an option or the source cannot be used.
-        MissingExtra: Hypothesis is asked for and not installed.
+        MissingExtra: Hypothesis is needed and not installed.
     """
     head, colon, inner = source.partition(":")
     _, options = with_options(head, _OPTIONS, source)
@@ -70,20 +71,20 @@ def inputs(
             f"{source}: names no functions. Write inputs:FILE.py, inputs:FILE.py::FUNCTION, inputs:FOLDER or "
             "inputs:PACKAGE"
         )
-    asked = _asked(options, source)
-    place = scope_of(inner, programs, is_set=is_set, tests=asked.tests)
-    if asked.table is not None and not asked.table.absolute().parent.is_dir():
-        raise InputError(f"{source}: table={asked.table}: there is no folder {asked.table.parent}.")
+    request = _request_of(options, source)
+    scope = scope_of(inner, programs, is_set=is_set, tests=request.tests)
+    if request.table is not None and not request.table.absolute().parent.is_dir():
+        raise InputError(f"{source}: table={request.table}: there is no folder {request.table.parent}.")
     if propose is not None:
-        asked = replace(asked, workers=1)  # a model is asked by one thread
-    return _Run(inner, asked, note, propose).programs(place)
+        request = replace(request, workers=1)  # one thread asks the model
+    return _Run(inner, request, note, propose).programs(scope)
 
 
-def _asked(options: dict[str, str], source: str) -> _Asked:
-    each = whole_number(options.get("each", "10"), "each", source, most=1000)
-    budget = whole_number(options.get("budget", "60"), "budget", source, most=100_000)
-    seed = whole_number(options.get("seed", "0"), "seed", source, least=0)
-    workers = whole_number(options.get("workers", str(os.cpu_count() or 1)), "workers", source, most=1000)
+def _request_of(options: dict[str, str], source: str) -> _Request:
+    each = whole_number(options.get("each", "10"), "each", source, maximum=1000)
+    budget = whole_number(options.get("budget", "60"), "budget", source, maximum=100_000)
+    seed = whole_number(options.get("seed", "0"), "seed", source, minimum=0)
+    workers = whole_number(options.get("workers", str(os.cpu_count() or 1)), "workers", source, maximum=1000)
     ways = tuple(options.get("by", "known+hints").split("+"))
     for way in ways:
         if way not in WAYS:
@@ -96,7 +97,7 @@ def _asked(options: dict[str, str], source: str) -> _Asked:
     tests = options.get("tests", "no")
     if tests not in ("yes", "no"):
         raise InputError(f"{source}: tests={tests} is neither yes nor no.")
-    return _Asked(
+    return _Request(
         effort=Effort(each=each, budget=budget, ways=ways),
         seed=seed,
         level=Confinement(level),
@@ -111,36 +112,36 @@ class _Run:
     """One search over all functions of a source."""
 
     inner: str
-    asked: _Asked
+    request: _Request
     note: Callable[[str], None]
     propose: Callable[[str], str] | None
 
-    def programs(self, place: SearchScope) -> Iterator[Program]:
-        asked = self.asked
-        if place.tests:
-            self.note(f"{self.inner}: {place.tests} files of tests are left out; tests=yes takes them")
+    def programs(self, scope: SearchScope) -> Iterator[Program]:
+        request = self.request
+        if scope.tests:
+            self.note(f"{self.inner}: {scope.tests} files of tests are left out; tests=yes takes them")
         accounts: list[Account] = []
-        if asked.table is not None:
-            asked.table.write_text("", encoding="utf-8")
-        with Sandbox(asked.level, workers=asked.workers, limits=LIMITS) as sandbox:
-            each = EachFunction(sandbox, asked.effort, asked.seed, self.propose)
-            if place.known is not None:
-                found = each.of_targets(place.known, asked.workers)
+        if request.table is not None:
+            request.table.write_text("", encoding="utf-8")
+        with Sandbox(request.level, workers=request.workers, limits=LIMITS) as sandbox:
+            search = EachFunction(sandbox, request.effort, request.seed, self.propose)
+            if scope.known is not None:
+                results = search.of_targets(scope.known, request.workers)
             else:
-                found = each.of_files(place.files, asked.workers)
-            with closing(found):
-                for tried in found:
+                results = search.of_files(scope.files, request.workers)
+            with closing(results):
+                for tried in results:
                     accounts.append(tried.account)
                     self._write(tried.account)
-                    if not tried.known and (not place.several or not tried.account.function):
+                    if not tried.known and (not scope.several or not tried.account.function):
                         self.note(_in_words(tried.account))
                     yield from tried.programs()
-        for line in _summary(self.inner, accounts, several=place.several and place.known is None):
+        for line in _summary(self.inner, accounts, several=scope.several and scope.known is None):
             self.note(line)
 
     def _write(self, account: Account) -> None:
-        if self.asked.table is not None:
-            with self.asked.table.open("a", encoding="utf-8") as table:
+        if self.request.table is not None:
+            with self.request.table.open("a", encoding="utf-8") as table:
                 table.write(json.dumps(asdict(account)) + "\n")
 
 

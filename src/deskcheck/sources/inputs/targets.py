@@ -19,7 +19,7 @@ from deskcheck.sources.inputs.receivers import Constructor, is_method, receiver_
 from deskcheck.sources.text.modules import (
     Origin,
     find_source,
-    import_name,
+    import_name_in,
     origin_of_file,
     origin_of_module,
 )
@@ -27,11 +27,13 @@ from deskcheck.sources.text.python import (
     absolute,
     check_entry,
     defined,
+    imported_modules,
     modified,
     parse,
     python_files,
     read_python,
 )
+from deskcheck.sources.text.shipped import shipped
 
 Run = Callable[[Program], RunResult]
 _CALL = "<call>"
@@ -132,7 +134,7 @@ def _one_file(inner: str, file: str, entry: str | None) -> SearchScope:
     tree = parse(text, file)
     if entry is not None:
         check_entry(tree, entry, file)
-    elif not any(each.why_not is None for each in callables(tree)):
+    elif not any(function.why_not is None for function in callables(tree)):
         raise InputError(f"inputs:{inner}: {file} defines no functions at its top that could be called.")
     first = Program(
         id=f"{file}::",
@@ -143,29 +145,36 @@ def _one_file(inner: str, file: str, entry: str | None) -> SearchScope:
         date=modified(path),
         extra={"file": str(absolute(path))},
     )
-    found = File(file, first, path.name, path, entry, text, tree)
-    return SearchScope(iter([found]), several=False)
+    target_file = File(file, first, path.name, path, entry, text, tree)
+    return SearchScope(iter([target_file]), several=False)
 
 
 def _folder(folder: str, *, tests: bool) -> SearchScope:
-    files = list(python_files(Path(folder)))
+    files, left_out = _without_tests(Path(folder), tests=tests)
     if not files:
-        raise InputError(f"inputs:{folder}: holds no .py files.")
+        why = (
+            f"holds files of tests only. inputs,tests=yes:{folder} takes them."
+            if left_out
+            else "holds no .py files."
+        )
+        raise InputError(f"inputs:{folder}: {why}")
+    return SearchScope(_files(Path(folder), files), tests=left_out)
+
+
+def _without_tests(folder: Path, *, tests: bool) -> tuple[list[Path], int]:
+    """The Python files below a folder, and how many files of tests are left out."""
+    files = list(python_files(folder))
     taken = [file for file in files if tests or not _is_test(file.relative_to(folder))]
-    if not taken:
-        raise InputError(f"inputs:{folder}: holds files of tests only. inputs,tests=yes:{folder} takes them.")
-    return SearchScope(_files(Path(folder), taken), tests=len(files) - len(taken))
+    return taken, len(files) - len(taken)
 
 
 def _files(folder: Path, files: list[Path]) -> Iterator[File]:
-    seen: set[str] = set()
+    names: set[str] = set()
     for file in files:
-        module, root = import_name(file)
-        below = os.path.relpath(root, folder.resolve())
-        name = module if below.startswith(".") else f"{Path(below).as_posix()}/{module}"
-        if name in seen:  # pkg.py beside pkg/__init__.py
+        module, root, name = import_name_in(folder, file)
+        if name in names:  # pkg.py beside pkg/__init__.py
             name = str(file.relative_to(folder))
-        seen.add(name)
+        names.add(name)
         yield module_file(file, str(file), module, name, origin_of_file(file, str(file), root))
 
 
@@ -175,13 +184,14 @@ def _module(name: str, entry: str | None, *, tests: bool) -> SearchScope:
     except InputError as error:
         raise InputError(f"inputs:{error}") from None
     if file.name != "__init__.py" or entry is not None:
-        found = replace(module_file(file, str(file), name, name, origin_of_module(name, file)), only=entry)
-        if entry is not None and found.tree is not None:
-            check_entry(found.tree, entry, str(file))
-        return SearchScope(iter([found]), several=entry is None)
+        target_file = replace(
+            module_file(file, str(file), name, name, origin_of_module(name, file)), only=entry
+        )
+        if entry is not None and target_file.tree is not None:
+            check_entry(target_file.tree, entry, str(file))
+        return SearchScope(iter([target_file]), several=entry is None)
     top = file.parent
-    files = [each for each in python_files(top) if tests or not _is_test(each.relative_to(top))]
-    skipped = sum(1 for _ in python_files(top)) - len(files)
+    files, left_out = _without_tests(top, tests=tests)
 
     def all_of() -> Iterator[File]:
         for each in files:
@@ -189,7 +199,7 @@ def _module(name: str, entry: str | None, *, tests: bool) -> SearchScope:
             module = ".".join([name, *(below[:-1] if below[-1] == "__init__" else below)])
             yield module_file(each, str(each), module, module, origin_of_module(module, each))
 
-    return SearchScope(all_of(), tests=skipped)
+    return SearchScope(all_of(), tests=left_out)
 
 
 def _is_test(file: Path) -> bool:
@@ -235,75 +245,39 @@ def _siblings(tree: ast.Module, root: str | None) -> list[str]:
     """Modules that a file imports and that stand beside it."""
     if root is None:
         return []
-    names: dict[str, None] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names.update(dict.fromkeys(alias.name.partition(".")[0] for alias in node.names))
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names[node.module.partition(".")[0]] = None
     return [
         name
-        for name in names
+        for name in imported_modules(tree)
         if name not in sys.stdlib_module_names
         and (Path(root, f"{name}.py").is_file() or Path(root, name, "__init__.py").is_file())
     ]
 
 
-def _with_known(found: Iterator[Program], inner: str) -> Iterator[Target]:
-    some = False
-    for (code, entry), calls in groupby(found, key=lambda program: (program.code, program.entry)):
+def _with_known(known_programs: Iterator[Program], inner: str) -> Iterator[Target]:
+    any_calls = False
+    for (code, entry), calls in groupby(known_programs, key=lambda program: (program.code, program.entry)):
         group = [program for program in calls if program.mode is Mode.CALL]
         if group and code and entry:
-            some = True
+            any_calls = True
             first = replace(group[0], expected=None)
             known = tuple(program.arguments for program in group if program.arguments is not None)
             yield Target(first.source, first, code, first.filename, function_node(code, entry), known)
-    if not some:
+    if not any_calls:
         raise InputError(f"inputs:{inner}: has no calls of functions.")
 
 
 def function_node(code: str, entry: str) -> Definition | None:
     """The definition that an entry names, ``Class.method`` too; None where it is made at run time."""
     body = parse(code, entry).body
-    found: ast.stmt | None = None
+    statement: ast.stmt | None = None
     for name in entry.split("."):
-        found = defined(body).get(name)
-        body = found.body if isinstance(found, ast.ClassDef) else []
-    return found if isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+        statement = defined(body).get(name)
+        body = statement.body if isinstance(statement, ast.ClassDef) else []
+    return statement if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
 
 
 # -- what a module holds when it has been imported ----------------------------------------------------
 
-_ASK = """
-
-
-def _deskcheck_there(names):
-    import builtins as b
-    import types as t
-
-    here, found = b.globals(), {}
-    for name in names:
-        first, *rest = name.split(".")
-        value = here.get(first, b)
-        for part in rest:
-            value = b.getattr(value, part, b)
-        for _ in b.range(20):
-            inner = b.getattr(value, "__wrapped__", None) or b.getattr(value, "__func__", None)
-            if inner is None:
-                break
-            value = inner
-        code = b.getattr(value, "__code__", None)
-        if value is b or not b.callable(value):
-            found[name] = ("absent", 0)
-        elif b.isinstance(code, t.CodeType):
-            kind = "frozen" if code.co_filename.startswith("<frozen") else "function"
-            found[name] = (kind, code.co_firstlineno)
-        elif b.isinstance(value, (t.BuiltinFunctionType, t.MethodDescriptorType)):
-            found[name] = ("compiled", 0)
-        else:
-            found[name] = ("callable", 0)
-    return here.get("__file__"), found
-"""
 _NOTHING = "_deskcheck_imported"
 
 
@@ -326,30 +300,30 @@ def targets_in(file: File, run: Run, *, methods: bool = False) -> list[Target | 
     if file.text is None or file.tree is None:
         return [Passed(file.shown, "", 0, file.why)]
     try:
-        found = callables(file.tree, methods=methods)
+        functions = callables(file.tree, methods=methods)
     except RecursionError:
         return [Passed(file.shown, "", 0, "statements are nested too deeply")]
     if file.only is not None:
-        found = [
-            replace(each, why_not=None if each.why_not == PRIVATE else each.why_not)
-            for each in found
-            if each.name == file.only
+        functions = [
+            replace(function, why_not=None if function.why_not == PRIVATE else function.why_not)
+            for function in functions
+            if function.name == file.only
         ]
-        if not found:
+        if not functions:
             return [_made_at_run_time(file, file.only, run)]
-    names = list(dict.fromkeys(each.name for each in found if each.why_not is None))
-    there: Mapping[str, tuple[str, int]] | str = {}
+    names = list(dict.fromkeys(function.name for function in functions if function.why_not is None))
+    contents: Mapping[str, tuple[str, int]] | str = {}
     if names:
-        there = _there(file, names, run)
-    return [_target(file, each, found, there) for each in found]
+        contents = _there(file, names, run)
+    return [_target(file, function, functions, contents) for function in functions]
 
 
 def _made_at_run_time(file: File, entry: str, run: Run) -> Target | Passed:
     """An entry that no ``def`` of the text has: a star import, an inherited method."""
-    there = _there(file, [entry], run)
-    if isinstance(there, str):
-        return Passed(file.shown, entry, 0, f"its module {there}")
-    kind, _ = there[entry]
+    contents = _there(file, [entry], run)
+    if isinstance(contents, str):
+        return Passed(file.shown, entry, 0, f"its module {contents}")
+    kind, _ = contents[entry]
     if kind in _WHY:
         return Passed(file.shown, entry, 0, _WHY[kind])
     return Target(file.shown, _call(file, entry), file.text or "", file.label, None)
@@ -360,35 +334,35 @@ def _call(file: File, entry: str) -> Program:
 
 
 def _target(
-    file: File, one: Callable_, found: list[Callable_], there: Mapping[str, tuple[str, int]] | str
+    file: File, function: Callable_, functions: list[Callable_], contents: Mapping[str, tuple[str, int]] | str
 ) -> Target | Passed:
     def passed(why: str) -> Passed:
-        return Passed(file.shown, one.name, one.node.lineno, why)
+        return Passed(file.shown, function.name, function.node.lineno, why)
 
-    if one.why_not is not None:
-        return passed(one.why_not)
-    if isinstance(there, str):
-        return passed(f"its module {there}")
-    kind, line = there[one.name]
+    if function.why_not is not None:
+        return passed(function.why_not)
+    if isinstance(contents, str):
+        return passed(f"its module {contents}")
+    kind, line = contents[function.name]
     if kind in _WHY:
         return passed(_WHY[kind])
-    same = [each for each in found if each.name == one.name]
-    meant = next((each for each in same if kind == "function" and each.first_line == line), same[-1])
-    if one is not meant:
+    same = [other for other in functions if other.name == function.name]
+    meant = next((other for other in same if kind == "function" and other.first_line == line), same[-1])
+    if function is not meant:
         return passed("its name is another function's when its module is imported")
-    program = _call(file, one.name)
+    program = _call(file, function.name)
     if file.first.module is not None:
-        program = replace(program, extra={**program.extra, "line": one.node.lineno})
-    if is_method(one):
+        program = replace(program, extra={**program.extra, "line": function.node.lineno})
+    if is_method(function):
         assert file.tree is not None
-        receiver = receiver_of(file.tree, one.name.rpartition(".")[0])
+        receiver = receiver_of(file.tree, function.name.rpartition(".")[0])
         if receiver is None:
             return passed("its object is not made by code of its file")
-        if not (one.node.args.posonlyargs or one.node.args.args):
+        if not (function.node.args.posonlyargs or function.node.args.args):
             return passed("its first parameter is not its object")
-        node = without_object(one.node)
+        node = without_object(function.node)
         return Target(file.shown, program, file.text or "", file.label, node, receiver=receiver)
-    return Target(file.shown, program, file.text or "", file.label, one.node)
+    return Target(file.shown, program, file.text or "", file.label, function.node)
 
 
 def _there(file: File, names: list[str], run: Run) -> Mapping[str, tuple[str, int]] | str:
@@ -396,7 +370,7 @@ def _there(file: File, names: list[str], run: Run) -> Mapping[str, tuple[str, in
     where the module cannot be imported."""
     ask = replace(
         file.first,
-        code=file.first.code + _ASK,
+        code=f"{file.first.code}\n\n\n{shipped('imported.py')}",
         mode=Mode.CALL,
         entry="_deskcheck_there",
         arguments=f"({names!r},)",
@@ -405,15 +379,15 @@ def _there(file: File, names: list[str], run: Run) -> Mapping[str, tuple[str, in
     if run_result.outcome is not Outcome.RETURNED:
         return why_not_imported(run_result)
     try:
-        where, found = ast.literal_eval(run_result.result or "")
-        said = {str(name): (str(kind), int(line)) for name, (kind, line) in found.items()}
+        where, kinds = ast.literal_eval(run_result.result or "")
+        contents = {str(name): (str(kind), int(line)) for name, (kind, line) in kinds.items()}
     except (ValueError, SyntaxError, TypeError, AttributeError, MemoryError, RecursionError):
         return "does not let itself be looked at"
-    if not said.keys() >= {*names}:
+    if not contents.keys() >= {*names}:
         return "does not let itself be looked at"
     if file.first.module is not None and not _same(where, file.path):
         return f"is hidden by another of its name: {where}"
-    return said
+    return contents
 
 
 def _same(where: Any, path: Path) -> bool:
@@ -425,12 +399,12 @@ def _same(where: Any, path: Path) -> bool:
 
 def why_not_imported(run_result: RunResult) -> str:
     """In words, after "its module"."""
-    said = " ".join(run_result.detail.split())[:200]
+    detail = " ".join(run_result.detail.split())[:200]
     match run_result.outcome:
         case Outcome.RAISED:
-            return f"cannot be imported: {said or run_result.exception}"
+            return f"cannot be imported: {detail or run_result.exception}"
         case Outcome.EXITED:
             return f"ends the interpreter when it is imported, with status {run_result.exit_status}"
         case Outcome.TIMED_OUT:
             return "does not end when it is imported"
-    return f"cannot be imported: {run_result.outcome.value}: {said}".rstrip(": ")
+    return f"cannot be imported: {run_result.outcome.value}: {detail}".rstrip(": ")

@@ -13,33 +13,8 @@ from collections.abc import Callable
 
 from deskcheck.recording import InputError
 from deskcheck.sources.sets.coding import CodingTask, names_of_tests, tests_of_class
-from deskcheck.sources.text.python import defined, quiet_parse
+from deskcheck.sources.text.python import defined, imported_modules, quiet_parse
 from deskcheck.sources.text.rows import Row
-
-BIGCODEBENCH = {
-    "task_id": str,
-    "complete_prompt": str,
-    "instruct_prompt": str,
-    "canonical_solution": str,
-    "test": str,
-    "entry_point": str,
-}
-CLASSEVAL = {
-    "task_id": str,
-    "skeleton": str,
-    "test": str,
-    "solution_code": str,
-    "import_statement": list,
-    "class_name": str,
-}
-NATURALCODEBENCH = {
-    "_id": int,
-    "prompt": str,
-    "problem": str,
-    "testcases": str,
-    "setup_code": str,
-    "reference_solution": str,
-}
 
 
 def bigcodebench(name: str) -> Callable[[Row, str], CodingTask]:
@@ -113,7 +88,7 @@ def _uses_fixtures(tests: str) -> bool:
         if isinstance(node, ast.ClassDef):
             for method in node.body:
                 if isinstance(method, ast.FunctionDef) and "pytest" in "".join(
-                    ast.unparse(each) for each in method.decorator_list
+                    ast.unparse(mark) for mark in method.decorator_list
                 ):
                     return True
             if any(len(method.args.args) > 1 for method in tests_of_class(node)):
@@ -129,20 +104,14 @@ def _with_tests(tests: str, place: str) -> str:
 
 
 def needed(*codes: str) -> tuple[str, ...]:
-    """Modules that codes import at their top level or in functions, but for the standard library's."""
-    found: dict[str, None] = {}
-    for code in codes:
-        for node in ast.walk(quiet_parse(code)):
-            if isinstance(node, ast.Import):
-                found |= dict.fromkeys(alias.name.partition(".")[0] for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                found[node.module.partition(".")[0]] = None
-    return tuple(sorted(name for name in found if name not in sys.stdlib_module_names))
+    """Modules that codes import, but for the standard library's."""
+    modules = {name for code in codes for name in imported_modules(quiet_parse(code))}
+    return tuple(sorted(modules - sys.stdlib_module_names))
 
 
 def head_of(head: str, whole: str, *names: str) -> str:
     """Statements of the top level that the head of a code has whole, but for the definitions of names."""
     lines = len(head.splitlines())
     body = [node for node in quiet_parse(whole).body if (node.end_lineno or 0) <= lines]
-    kept = [node for node in body if getattr(node, "name", None) not in names]
-    return "\n".join(ast.get_source_segment(whole, node) or "" for node in kept)
+    rest = [node for node in body if getattr(node, "name", None) not in names]
+    return "\n".join(ast.get_source_segment(whole, node) or "" for node in rest)

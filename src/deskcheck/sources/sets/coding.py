@@ -7,7 +7,7 @@ docs/reference/benchmarks.md describes it for users. Published sets are brought 
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -69,20 +69,8 @@ class CodingTask:
 
 
 _REQUIRED: dict[str, type] = {"id": str, "prompt": str}
-_TEXTS = (
-    "task",
-    "code",
-    "entry_point",
-    "setup",
-    "driver",
-    "test_setup",
-    "unittest",
-    "checker",
-    "reference",
-    "environment",
-    "family",
-)
-_LISTS = ("history", "visible_tests", "tests", "known_bad", "modules")
+_TEXTS = [f.name for f in fields(CodingTask) if f.type in (str, str | None) and f.name not in _REQUIRED]
+_LISTS = [f.name for f in fields(CodingTask) if f.type == tuple[str, ...]]
 FIELDS = (*_REQUIRED, *_TEXTS, *_LISTS, "cases")
 HOLDS = (
     "A row of a benchmark of programs has id and prompt, and tests, cases, unittest or checker; it may have "
@@ -95,12 +83,12 @@ def read_coding_tasks(path: Path, shown: str) -> Iterator[CodingTask]:
 
     Raises InputError, with line and field: a row that is not of this form; an id that is there twice.
     """
-    seen: dict[str, str] = {}
+    places: dict[str, str] = {}
     for place, row in read_rows(path, shown, HOLDS):
         task = _task_of(row, place)
-        if task.id in seen:
-            raise InputError(f"{place}: 'id': {task.id!r} is the id of {seen[task.id]}, too.")
-        seen[task.id] = place
+        if task.id in places:
+            raise InputError(f"{place}: 'id': {task.id!r} is the id of {places[task.id]}, too.")
+        places[task.id] = place
         yield task
 
 
@@ -109,17 +97,17 @@ def _task_of(row: Row, place: str) -> CodingTask:
     unknown = sorted(row.keys() - {*FIELDS})
     if unknown:
         raise InputError(f"{place}: {unknown[0]!r} is no field of such a row. {HOLDS}")
-    given: dict[str, Any] = {name: row[name] for name in _REQUIRED}
+    values: dict[str, Any] = {name: row[name] for name in _REQUIRED}
     for name in _TEXTS:
         if row.get(name) is not None:
             check_type(row[name], str, name, place)
-            given[name] = row[name]
+            values[name] = row[name]
     for name in _LISTS:
         if row.get(name) is not None:
-            given[name] = _texts(row[name], name, place)
+            values[name] = _texts(row[name], name, place)
     if row.get("cases") is not None:
-        given["cases"] = tuple(_cases(row["cases"], place))
-    task = CodingTask(**given)
+        values["cases"] = tuple(_cases(row["cases"], place))
+    task = CodingTask(**values)
     _check(task, place)
     return task
 
@@ -164,9 +152,7 @@ def _check(task: CodingTask, place: str) -> None:
         raise InputError(f"{place}: 'entry_point' is {task.entry_point!r}, which is no Python name.")
     if task.task != "write" and not task.code.strip():
         raise InputError(f"{place}: 'code' is missing: what there is to {task.task}.")
-    for name in ("setup", "driver", "test_setup"):
-        _compiles(getattr(task, name), name, place)
-    for name in ("unittest", "checker"):
+    for name in ("setup", "driver", "test_setup", "unittest", "checker"):
         _compiles(getattr(task, name), name, place)
     if task.unittest and not names_of_tests(task.unittest):
         raise InputError(f"{place}: 'unittest' has no class with a method whose name begins with test.")
@@ -201,13 +187,13 @@ def classes_with_tests(text: str) -> dict[str, list[str]]:
 
     Raises SyntaxError, ValueError: it is no Python.
     """
-    found: dict[str, list[str]] = {}
+    tests_by_class: dict[str, list[str]] = {}
     for node in quiet_parse(text).body:
         if isinstance(node, ast.ClassDef):
             tests = list(dict.fromkeys(method.name for method in tests_of_class(node)))
             if tests:
-                found[node.name] = tests
-    return found
+                tests_by_class[node.name] = tests
+    return tests_by_class
 
 
 def names_of_tests(text: str) -> list[str]:
@@ -217,6 +203,6 @@ def names_of_tests(text: str) -> list[str]:
 
 def tests_of_class(node: ast.ClassDef) -> Iterator[Method]:
     """The tests among the methods of a class, in order."""
-    for each in node.body:
-        if isinstance(each, Method) and each.name.startswith("test"):
-            yield each
+    for method in node.body:
+        if isinstance(method, Method) and method.name.startswith("test"):
+            yield method

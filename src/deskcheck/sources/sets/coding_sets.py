@@ -12,42 +12,36 @@ Docker image.
 import ast
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import indent
 
 from deskcheck.recording import InputError
-from deskcheck.sources.sets.class_sets import (
-    BIGCODEBENCH,
-    CLASSEVAL,
-    NATURALCODEBENCH,
-    bigcodebench,
-    classeval,
-    head_of,
-    naturalcodebench,
-)
+from deskcheck.sources.sets.class_sets import bigcodebench, classeval, head_of, naturalcodebench
 from deskcheck.sources.sets.coding import CodingTask
-from deskcheck.sources.sets.cp_bench import CP_BENCH, cp_bench
-from deskcheck.sources.sets.evalplus import EVALPLUS, humaneval_plus, mbpp_plus
+from deskcheck.sources.sets.cp_bench import cp_bench
+from deskcheck.sources.sets.evalplus import humaneval_plus, mbpp_plus
 from deskcheck.sources.sets.hub import fetch
 from deskcheck.sources.sets.published import PUBLISHED
-from deskcheck.sources.text.python import defined, quiet_parse
+from deskcheck.sources.sets.sets import facts_of_sets, fields_of
+from deskcheck.sources.text.python import defined, quiet_parse, unix_lines
 from deskcheck.sources.text.rows import FORMATS, Row, check_fields, has_format, read_rows
+from deskcheck.sources.text.shipped import shipped
+
+ToTask = Callable[[Row, str], CodingTask | None]
+"""(row, place for messages) -> the task; None for a row that cannot be scored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodingSet:
-    """A published set. about: what is asked. home: where its file is published. fetched: name
-    of the set in `PUBLISHED` whose files on the Hub these are, if they are any's.
-    to_task: None for a row that cannot be scored. tests_of:
-    the set whose tasks of the same task_id have the tests; a row has that task as `tests`."""
+    """A published set; shipped/sets.toml says what the fields are."""
 
     title: str
     about: str
     home: str
     required: Mapping[str, type]
-    to_task: Callable[[Row, str], CodingTask | None]
+    to_task: ToTask
     fetched: str | None = None
     tests_of: str | None = None
 
@@ -61,37 +55,41 @@ def read_coding_set(name: str, file: str | None, *, note: Callable[[str], None])
 
     Raises InputError: no such file, a row that is not one of this set, or none can be fetched.
     """
-    known = CODING_SETS[name]
+    chosen = CODING_SETS[name]
     if file is None:
-        if known.fetched is None:
-            raise InputError(f"{name}: give its file, {name}:PATH. It is published at {known.home}.")
-        hub = PUBLISHED[known.fetched].hub
-        assert hub is not None, known.fetched
-        paths = fetch(hub, known.fetched, note=note)
+        if chosen.fetched is None:
+            raise InputError(f"{name}: give its file, {name}:PATH. It is published at {chosen.home}.")
+        hub = PUBLISHED[chosen.fetched].hub
+        assert hub is not None, chosen.fetched
+        paths = fetch(hub, chosen.fetched, note=note)
     else:
         paths = [Path(os.path.expanduser(file))]
         if not paths[0].is_file() or not has_format(paths[0]):
             raise InputError(
-                f"{name}:{file}: {file} is no {known.title} file here: write {name}:PATH with a path to "
-                f"a file in one of the formats {', '.join(FORMATS)}. It is published at {known.home}."
+                f"{name}:{file}: {file} is no {chosen.title} file here: write {name}:PATH with a path to "
+                f"a file in one of the formats {', '.join(FORMATS)}. It is published at {chosen.home}."
             )
-    others = {} if known.tests_of is None else _testshead_of(name, known.tests_of, paths[0], note)
+    others = {} if chosen.tests_of is None else _tasks_with_tests(name, chosen.tests_of, paths[0], note)
     for path in paths:
-        for place, row in read_rows(path, file or str(path), known.holds):
-            check_fields(row, known.required, place, known.holds)
-            if known.tests_of is not None:
+        for place, row in read_rows(path, file or str(path), chosen.holds):
+            check_fields(row, chosen.required, place, chosen.holds)
+            if chosen.tests_of is not None:
                 if row["task_id"] not in others:
-                    raise InputError(f"{place}: 'task_id': {known.tests_of} has no task {row['task_id']!r}.")
+                    raise InputError(f"{place}: 'task_id': {chosen.tests_of} has no task {row['task_id']!r}.")
                 row = row | {"tests": others[row["task_id"]]}
             try:
-                task = known.to_task(row, place)
+                task = chosen.to_task(row, place)
             except (SyntaxError, ValueError) as error:
-                raise InputError(f"{place}: holds no Python where {known.title} has some: {error}.") from None
+                raise InputError(
+                    f"{place}: holds no Python where {chosen.title} has some: {error}."
+                ) from None
             if task is not None:
                 yield task
 
 
-def _testshead_of(name: str, other: str, path: Path, note: Callable[[str], None]) -> dict[str, CodingTask]:
+def _tasks_with_tests(
+    name: str, other: str, path: Path, note: Callable[[str], None]
+) -> dict[str, CodingTask]:
     """The tasks of the set that has the tests: from its file beside another, or fetched."""
     title = CODING_SETS[other].title
     file = next((found for end in FORMATS if (found := path.with_name(title + end)).is_file()), None)
@@ -106,14 +104,13 @@ def _testshead_of(name: str, other: str, path: Path, note: Callable[[str], None]
 # -- HumanEval and its kin ---------------------------------------------------------------------------
 
 
-def _units(check: ast.FunctionDef) -> Iterator[str]:
-    """The statements of a check as tests; what asserts nothing goes with the next that does."""
+def _tests_of(body: Iterable[ast.stmt]) -> Iterator[str]:
+    """Statements as tests; what asserts nothing goes with the next that does."""
     before: list[str] = []
-    for statement in check.body:
-        text = ast.unparse(statement)
+    for statement in body:
         if isinstance(statement, ast.Assert) and isinstance(statement.test, ast.Constant):
             continue  # assert True: passed by every answer
-        before.append(text)
+        before.append(ast.unparse(statement))
         if any(isinstance(node, ast.Assert) for node in ast.walk(statement)):
             yield "\n".join(before)
             before = []
@@ -126,7 +123,7 @@ def _check_parts(test: str, entry: str) -> tuple[str, tuple[str, ...]]:
     (parameter,) = check.args.args
     rest = [node for node in tree.body if node is not check and not _calls_check(node)]
     setup = "\n".join(ast.unparse(node) for node in rest)
-    tests = list(_units(check))
+    tests = list(_tests_of(check.body))
     if parameter.arg != entry:
         tests = [f"{parameter.arg} = {entry}\n{text}" for text in tests]
     return setup, tuple(tests)
@@ -138,34 +135,36 @@ def _calls_check(node: ast.stmt) -> bool:
 
 
 def _humaneval(row: Row, place: str) -> CodingTask:
-    entry, reference = row["entry_point"], row["prompt"] + row["canonical_solution"]
-    test_setup, tests = _check_parts(row["test"], entry)
+    head = row["prompt"]
+    task = _completion(
+        row["task_id"], head, row["entry_point"], row["test"], head + row["canonical_solution"]
+    )
+    return replace(task, reference=head + row["canonical_solution"])
+
+
+def _completion(id_: str, head: str, entry: str, test: str, whole: str) -> CodingTask:
+    """A function to complete, with a check. whole: its head with any body."""
+    test_setup, tests = _check_parts(test, entry)
     return CodingTask(
-        id=row["task_id"],
+        id=id_,
         prompt="Complete the function as its docstring says.",
         task="complete",
-        code=row["prompt"],
+        code=head,
         entry_point=entry,
-        setup=head_of(row["prompt"], reference, entry),
+        setup=head_of(head, whole, entry),
         test_setup=test_setup,
         tests=tests,
-        reference=reference,
     )
 
 
 def _humanevalfix(row: Row, place: str) -> CodingTask:
-    entry, reference = row["entry_point"], row["declaration"] + row["canonical_solution"]
-    test_setup, tests = _check_parts(row["test"], entry)
-    bad = row["declaration"] + row["buggy_solution"]
-    return CodingTask(
-        id=f"humanevalfix/{row['task_id'].rpartition('/')[2]}",
+    head, id_ = row["declaration"], f"humanevalfix/{row['task_id'].rpartition('/')[2]}"
+    reference, bad = head + row["canonical_solution"], head + row["buggy_solution"]
+    return replace(
+        _completion(id_, head, row["entry_point"], row["test"], reference),
         prompt=f"The function must do this:\n{row['docstring'].strip()}",
         task="repair",
         code=bad,
-        entry_point=entry,
-        setup=head_of(row["declaration"], reference, entry),
-        test_setup=test_setup,
-        tests=tests,
         reference=reference,
         known_bad=(bad,),
     )
@@ -174,8 +173,8 @@ def _humanevalfix(row: Row, place: str) -> CodingTask:
 def _apeval(row: Row, place: str) -> CodingTask:
     whole: CodingTask = row["tests"]
     check_fields(row["current"], {"code": str}, f"{place}: 'current'", "It has the code.")
-    for number, each in enumerate(row["history"]):
-        check_fields(each, {"code": str}, f"{place}: 'history'[{number}]", "It has the code.")
+    for number, version in enumerate(row["history"]):
+        check_fields(version, {"code": str}, f"{place}: 'history'[{number}]", "It has the code.")
     code = row["current"]["code"]
     words = [row["user"].strip() or "Go on with the code as its history lets expect."]
     if code.strip() and (area := _area(code, row.get("area"))):
@@ -186,7 +185,7 @@ def _apeval(row: Row, place: str) -> CodingTask:
         prompt="\n".join(words),
         task="edit" if code.strip() else "write",
         code=code if code.strip() else "",
-        history=tuple(each["code"] for each in row["history"]),
+        history=tuple(version["code"] for version in row["history"]),
     )
 
 
@@ -208,16 +207,12 @@ def _place(code: str, at: int) -> str:
 # -- MBPP --------------------------------------------------------------------------------------------
 
 
-def _unix(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")
-
-
 def _mbpp(row: Row, place: str) -> CodingTask:
     """Asserts call the function from beside it. Where arguments are objects of the answer's own classes,
     the call is made in the answer's process, and its value is compared beside it."""
-    code, setup = _unix(row["code"]), _unix(row.get("test_setup_code") or "")
+    code, setup = unix_lines(row["code"]), unix_lines(row.get("test_setup_code") or "")
     imports = "\n".join(row.get("test_imports") or [])
-    asserts = [_unix(test) for test in row["test_list"]]
+    asserts = [unix_lines(test) for test in row["test_list"]]
     own = set(defined(quiet_parse(code).body)) | set(defined(quiet_parse(setup).body))
     entry = _entry(asserts[0], own)
     if entry is None:
@@ -289,7 +284,7 @@ def _pro(name: str) -> Callable[[Row, str], CodingTask]:
             entry_point=entry,
             setup=head_of(row["raw_problem"], base, first),
             test_setup=_imports(f"{base}\n\n{own}"),
-            tests=tuple(_statements(row["test_code"])),
+            tests=tuple(_tests_of(quiet_parse(row["test_code"]).body)),
             reference=f"{base}\n\n{own}",
             parts={"base_right": head_of(own, own, first), "new_right": base},
         )
@@ -310,15 +305,6 @@ def _last_function(head: str) -> str:
     return str(names[-1])
 
 
-def _statements(test: str) -> Iterator[str]:
-    before: list[str] = []
-    for node in quiet_parse(test).body:
-        before.append(ast.unparse(node))
-        if any(isinstance(each, ast.Assert) for each in ast.walk(node)):
-            yield "\n".join(before)
-            before = []
-
-
 # -- MultiPL-E ---------------------------------------------------------------------------------------
 
 
@@ -336,30 +322,12 @@ def _multipl_e(row: Row, place: str) -> CodingTask:
         for node in tree.body
         if not isinstance(node, ast.Expr) and getattr(node, "name", None) != "test_check"
     ]
-    test_setup, tests = _check_parts(ast.unparse(tree), entry)
     head = row["prompt"]
-    return CodingTask(
-        id=f"multipl_e/{row['name']}",
-        prompt="Complete the function as its docstring says.",
-        task="complete",
-        code=head,
-        entry_point=entry,
-        setup=head_of(head, f"{head}    pass\n", entry),
-        test_setup=test_setup,
-        tests=tests,
-    )
+    return _completion(f"multipl_e/{row['name']}", head, entry, ast.unparse(tree), f"{head}    pass\n")
 
 
 # -- P3 ----------------------------------------------------------------------------------------------
 
-_IS = '''\
-def is_of(value, kind):
-    """Whether a value is of a type such as List[int]; True is no int."""
-    outer, _, inner = kind.partition("[")
-    if outer == "List":
-        return type(value) is list and all(is_of(item, inner[:-1]) for item in value)
-    return type(value).__name__ == outer
-'''
 _LONG = "import sys\nsys.set_int_max_str_digits(0)"
 _SUPPORT = "from typing import *"
 
@@ -379,148 +347,32 @@ def _p3(row: Row, place: str) -> CodingTask | None:
         code=f"{row['sat']}\n\n\n{header}{words}",
         entry_point="sol",
         setup=f"{_LONG}\n{_SUPPORT}",
-        test_setup=f"{_IS}\n{row['sat']}",
+        test_setup=f"{shipped('p3.py')}\n{row['sat']}",
         tests=(f"answer = sol()\nassert is_of(answer, {row['ans_type']!r})\nassert sat(answer) is True",),
         reference=f"{header}\n{row['sol_bodies'][0]}",
         family=f"p3/{row['name'].partition(':')[0]}",
     )
 
 
-_HUMANEVAL = {"task_id": str, "prompt": str, "canonical_solution": str, "test": str, "entry_point": str}
-_PACK = {
-    "task_id": str,
-    "declaration": str,
-    "canonical_solution": str,
-    "buggy_solution": str,
-    "docstring": str,
-    "entry_point": str,
-    "test": str,
+_TASKS: Mapping[str, ToTask] = {
+    "humaneval": _humaneval,
+    "mbpp": _mbpp,
+    "humaneval_pro": _pro("humaneval_pro"),
+    "mbpp_pro": _pro("mbpp_pro"),
+    "humanevalfix": _humanevalfix,
+    "apeval": _apeval,
+    "p3": _p3,
+    "humaneval_plus": humaneval_plus,
+    "mbpp_plus": mbpp_plus,
+    "multipl_e": _multipl_e,
+    "bigcodebench": bigcodebench("bigcodebench"),
+    "bigcodebench_instruct": bigcodebench("bigcodebench_instruct"),
+    "classeval": classeval,
+    "naturalcodebench": naturalcodebench,
+    "cp_bench": cp_bench,
 }
-_PRO = {
-    "id": int,
-    "raw_problem": str,
-    "raw_solution": str,
-    "new_problem": str,
-    "new_solution": str,
-    "test_code": str,
-}
-_PUZZLE = {
-    "name": str,
-    "sat": str,
-    "ans_type": str,
-    "sol_header": str,
-    "sol_docstring": str,
-    "sol_bodies": list,
-}
-
 CODING_SETS: Mapping[str, CodingSet] = {
-    "humaneval": CodingSet(
-        title="HumanEval",
-        about="complete a function",
-        home="https://github.com/openai/human-eval",
-        required=_HUMANEVAL,
-        to_task=_humaneval,
-        fetched="humaneval",
-    ),
-    "mbpp": CodingSet(
-        title="MBPP",
-        about="write a function",
-        home="https://github.com/google-research/google-research/tree/master/mbpp",
-        required={"task_id": int, "code": str, "test_list": list},
-        to_task=_mbpp,
-        fetched="mbpp",
-    ),
-    "humaneval_pro": CodingSet(
-        title="HumanEval Pro",
-        about="a function, and one that uses it",
-        home="https://github.com/CodeEval-Pro/CodeEval-Pro",
-        required=_PRO,
-        to_task=_pro("humaneval_pro"),
-    ),
-    "mbpp_pro": CodingSet(
-        title="MBPP Pro",
-        about="a function, and one that uses it",
-        home="https://github.com/CodeEval-Pro/CodeEval-Pro",
-        required=_PRO,
-        to_task=_pro("mbpp_pro"),
-    ),
-    "humanevalfix": CodingSet(
-        title="HumanEvalFix",
-        about="repair a function",
-        home="https://huggingface.co/datasets/bigcode/humanevalpack",
-        required=_PACK,
-        to_task=_humanevalfix,
-    ),
-    "apeval": CodingSet(
-        title="APEval",
-        about="edit a function as its history and its user say",
-        home="https://github.com/TechxGenus/CursorCore",
-        required={"task_id": str, "history": list, "current": dict, "user": str},
-        to_task=_apeval,
-        tests_of="humaneval",
-    ),
-    "p3": CodingSet(
-        title="P3",
-        about="find a value that a checker accepts",
-        home="https://github.com/microsoft/PythonProgrammingPuzzles",
-        required=_PUZZLE,
-        to_task=_p3,
-    ),
-    "humaneval_plus": CodingSet(
-        title="HumanEval+",
-        about="complete a function; more inputs",
-        home="https://github.com/evalplus/humanevalplus_release",
-        required=EVALPLUS,
-        to_task=humaneval_plus,
-    ),
-    "mbpp_plus": CodingSet(
-        title="MBPP+",
-        about="write a function; more inputs",
-        home="https://github.com/evalplus/mbppplus_release",
-        required=EVALPLUS,
-        to_task=mbpp_plus,
-    ),
-    "multipl_e": CodingSet(
-        title="MultiPL-E (Python)",
-        about="complete a function",
-        home="https://huggingface.co/datasets/nuprl/MultiPL-E",
-        required={"name": str, "language": str, "prompt": str, "tests": str},
-        to_task=_multipl_e,
-    ),
-    "bigcodebench": CodingSet(
-        title="BigCodeBench",
-        about="complete a function that calls libraries",
-        home="https://huggingface.co/datasets/bigcode/bigcodebench",
-        required=BIGCODEBENCH,
-        to_task=bigcodebench("bigcodebench"),
-    ),
-    "bigcodebench_instruct": CodingSet(
-        title="BigCodeBench",
-        about="write a function that calls libraries",
-        home="https://huggingface.co/datasets/bigcode/bigcodebench",
-        required=BIGCODEBENCH,
-        to_task=bigcodebench("bigcodebench_instruct"),
-    ),
-    "classeval": CodingSet(
-        title="ClassEval",
-        about="complete a class",
-        home="https://github.com/FudanSELab/ClassEval",
-        required=CLASSEVAL,
-        to_task=classeval,
-    ),
-    "naturalcodebench": CodingSet(
-        title="NaturalCodeBench (Python)",
-        about="write what a user asked for",
-        home="https://github.com/THUDM/NaturalCodeBench",
-        required=NATURALCODEBENCH,
-        to_task=naturalcodebench,
-    ),
-    "cp_bench": CodingSet(
-        title="CP-Bench",
-        about="solve a constraint problem with CPMpy",
-        home="https://github.com/DCP-Bench/DCP-Bench-Open",
-        required=CP_BENCH,
-        to_task=cp_bench,
-    ),
+    name: CodingSet(required=fields_of(facts.pop("fields")), to_task=_TASKS[name], **facts)
+    for name, facts in facts_of_sets("tasks").items()
 }
 """Name -> the set."""

@@ -1,21 +1,17 @@
 """Doctests as programs: one session per docstring that has examples.
 
-Docstrings are read from the source file's syntax tree, so nothing of the user's is imported or run
-here. What is found is what `doctest` finds by importing, except for docstrings made at run time and
-for functions brought in from elsewhere. Where one name is defined several times, each definition
-with examples is a program of its own.
+Docstrings are read from the syntax tree, so nothing is imported or run here. They are those that `doctest`
+finds by importing, except for docstrings made at run time and functions from elsewhere. Where one name is
+defined several times, each definition with examples is a program.
 
-A session's `code` is the examples' source in order, as it stands, a blank line between two. Its
-`expected` is a JSON list with one object per example: "line" (its first line in `code`, from 1),
-"want", "exc_msg" and "options" (by name), as in `doctest.Example`. `check` compares. Left out are
-examples marked ``+SKIP``, and those that do not parse: they can do nothing but raise a SyntaxError,
-and one of them would make the whole session unreadable.
+A session's `code` is the examples' source in order, a blank line between two. Its `expected` is a JSON list
+with one object per example: "line" (its first line in `code`, from 1), "want", "exc_msg" and "options" (by
+name), as in `doctest.Example`. Left out are examples marked ``+SKIP``, and those that do not parse.
 """
 
 import ast
 import doctest
 import json
-import os
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,7 +21,14 @@ from pathlib import Path
 
 from deskcheck.files import read_json
 from deskcheck.recording import InputError, Mode, Program
-from deskcheck.sources.text.modules import Origin, find_source, import_name, origin_of_file, origin_of_module
+from deskcheck.sources.text.modules import (
+    Origin,
+    find_source,
+    import_name,
+    import_name_in,
+    origin_of_file,
+    origin_of_module,
+)
 from deskcheck.sources.text.python import parse, python_files, read_python, statements
 
 Note = Callable[[str], None]
@@ -36,18 +39,16 @@ _TRACEBACK = re.compile(r"^Traceback \((?:most recent call last|innermost last)\
 
 
 def doctests_in_module(module: str, near: list[str], note: Note) -> list[Program]:
-    """The doctests of an importable module, with ids like ``heapq.merge``, ``heapq`` for the module's own.
-
-    `near` are other words that the user may have meant, should there be no such module.
+    """The doctests of an importable module, with ids like ``heapq.merge``. near: as in `find_source`.
 
     Raises:
         InputError: no such module, or none with Python source.
     """
     file = find_source(module, near)
-    found = _programs(file, str(file), module, module, origin_of_module(module, file), note)
-    if not found:
+    programs = _programs(file, str(file), module, module, origin_of_module(module, file), note)
+    if not programs:
         note(f"{module} ({file}) has no doctests.")
-    return found
+    return programs
 
 
 def doctests_in_file(file: str, note: Note) -> list[Program]:
@@ -57,18 +58,15 @@ def doctests_in_file(file: str, note: Note) -> list[Program]:
         InputError: the file does not parse, or has a name that cannot be imported.
     """
     module, root = import_name(Path(file))
-    found = _in_file(Path(file), file, module, root, module, note)
-    if not found:
+    programs = _in_file(Path(file), file, module, root, module, note)
+    if not programs:
         note(f"{file} has no doctests.")
-    return found
+    return programs
 
 
 def doctests_in_folder(folder: str, note: Note) -> Iterator[Program]:
-    """The doctests of every .py file below a folder, in the order of their paths.
-
-    Hidden folders, ``__pycache__`` and virtual environments are not entered. Ids are module names,
-    with the folder in front where a file is below `folder` but in no package. A file that cannot be
-    used is left out, with a note.
+    """The doctests of `python_files`. Ids are module names, with the folder in front where a file is below
+    `folder` but in no package. A file that cannot be used is left out, with a note.
 
     Raises:
         InputError: there is no .py file.
@@ -87,17 +85,15 @@ def has_doctests(tree: ast.Module) -> bool:
 def _in_folder(folder: Path, files: list[Path], note: Note) -> Iterator[Program]:
     without = []
     for file in files:
-        module, root = import_name(file)
-        below = os.path.relpath(root, folder.resolve())
-        name = module if below.startswith(".") else f"{Path(below).as_posix()}/{module}"
+        module, root, name = import_name_in(folder, file)
         try:
-            found = _in_file(file, str(file), module, root, name, note)
+            programs = _in_file(file, str(file), module, root, name, note)
         except InputError as error:
             note(f"Left out: {error}")
             continue
-        if not found:
+        if not programs:
             without.append(file.relative_to(folder).as_posix())
-        yield from found
+        yield from programs
     if without:
         note(f"{folder}: {len(without)} of {len(files)} .py files have no doctests: {', '.join(without)}.")
 
@@ -120,7 +116,7 @@ class _Docstring:
 def _programs(file: Path, shown: str, module: str, name: str, origin: Origin, note: Note) -> list[Program]:
     """`name` is the module's name in ids."""
     tree = parse(read_python(file, shown), shown)
-    found: list[Program] = []
+    programs: list[Program] = []
     times: dict[str, int] = {}
     for docstring in (*_docstrings(tree, name), *_assigned_docstrings(tree, name, shown, note)):
         examples = list(_usable(docstring, shown, note))
@@ -129,7 +125,7 @@ def _programs(file: Path, shown: str, module: str, name: str, origin: Origin, no
         times[docstring.name] = times.get(docstring.name, 0) + 1
         again = f"#{times[docstring.name]}" if times[docstring.name] > 1 else ""
         code, expected = _session(examples)
-        found.append(
+        programs.append(
             Program(
                 id=docstring.name + again,
                 code=code,
@@ -145,7 +141,7 @@ def _programs(file: Path, shown: str, module: str, name: str, origin: Origin, no
                 extra={**origin.extra, "line": docstring.line},
             )
         )
-    return found
+    return programs
 
 
 def _docstrings(
@@ -223,14 +219,10 @@ def _session(examples: Iterable[doctest.Example]) -> tuple[str, str]:
 
 
 def check(expected: str, outputs: Sequence[str]) -> list[str]:
-    """Names (``line 7``, the example's first line in the session) of the examples that did not give
-    what their docstring says, in order; empty if all did.
+    """The examples that did not show what their docstring says, by their first lines, such as ``line 7``.
 
-    expected: a session's `Program.expected`. outputs: what each example wrote, in order, an
-    exception as its traceback, or as its last line alone. Fewer outputs than examples mean that the
-    session ended early: the rest have failed.
-
-    The judgement is that of `doctest.DocTestRunner` under each example's own options.
+    outputs: of each example, in order; an exception as its traceback or its last line. Missing outputs mean
+    that the session ended early. The judgement is `doctest.DocTestRunner`'s under each example's options.
 
     Raises:
         ValueError: more outputs than examples.

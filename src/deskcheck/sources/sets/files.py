@@ -9,6 +9,7 @@ package, which a program does not carry: it fails when it runs.
 import ast
 import hashlib
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from deskcheck.recording import InputError, Mode, Program
@@ -46,13 +47,16 @@ def function_in_file(file: str, entry: str, arguments: str | None, note: Note) -
         )
     arguments = argument_list(arguments, f"arguments of {file}::{entry}")
     _note_what_is_not_found(path, note)
+    program = _program(file, code, f"{file}::{entry}{arguments}")
+    return replace(program, mode=Mode.CALL, entry=entry, arguments=arguments)
+
+
+def _program(file: str, code: str, identifier: str) -> Program:
+    path = Path(file)
     return Program(
-        id=short_id(f"{file}::{entry}{arguments}"),
+        id=short_id(identifier),
         code=code,
-        mode=Mode.CALL,
         filename=path.name,
-        entry=entry,
-        arguments=arguments,
         path=str(absolute(path).parent),
         source=file,
         date=modified(path),
@@ -75,15 +79,8 @@ def script(file: str, note: Note) -> Program:
     if has_doctests(tree):
         note(f"{file} is run as a script. For its doctests, write doctests:{file}")
     _note_what_is_not_found(path, note)
-    return Program(
-        id=short_id(file),
-        code=code,
-        filename=path.name,
-        path=str(absolute(path).parent),
-        source=file,
-        date=modified(path),
-        extra={"file": str(absolute(path)), "script": True},
-    )
+    program = _program(file, code, file)
+    return replace(program, extra={**program.extra, "script": True})
 
 
 def archived(file: str, modules: dict[str, str]) -> Program:
@@ -95,16 +92,9 @@ def archived(file: str, modules: dict[str, str]) -> Program:
     if MAIN not in modules:
         raise InputError(f"{file}: is an archive without a file {MAIN}, so there is nothing to run.")
     parse(modules[MAIN], f"{file}/{MAIN}")
-    path = str(absolute(Path(file)))
-    return Program(
-        id=short_id(file),
-        code=modules[MAIN],
-        filename=MAIN,
-        path=path,
-        source=file,
-        date=modified(Path(file)),
-        extra={"file": path, "script": True},
-    )
+    program = _program(file, modules[MAIN], file)
+    path = program.extra["file"]
+    return replace(program, filename=MAIN, path=path, extra={"file": path, "script": True})
 
 
 def _note_what_is_not_found(path: Path, note: Note) -> None:
@@ -127,9 +117,9 @@ def _note_what_is_not_found(path: Path, note: Note) -> None:
 
 
 def _signature(tree: ast.Module, entry: str) -> str:
-    found = defined(tree.body).get(entry)
-    if isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        return f": it is defined as {entry}({ast.unparse(found.args)})"
+    function = defined(tree.body).get(entry)
+    if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return f": it is defined as {entry}({ast.unparse(function.args)})"
     return ""
 
 

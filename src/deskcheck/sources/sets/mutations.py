@@ -14,7 +14,7 @@ import hashlib
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import chain, pairwise, zip_longest
 
 from deskcheck.recording import InputError, Mode, Program
 from deskcheck.recording.program import code_lines
@@ -38,6 +38,7 @@ _OPERATORS: dict[type[ast.operator], tuple[str, tuple[str, ...]]] = {
     ast.LShift: ("<<", (">>",)),
     ast.RShift: (">>", ("<<",)),
 }
+_NOTHING: tuple[str, tuple[str, ...]] = ("", ())
 _COMPARISONS: dict[type[ast.cmpop], tuple[str, tuple[str, ...]]] = {
     ast.Lt: ("<", ("<=", ">")),
     ast.LtE: ("<=", ("<", ">=")),
@@ -84,8 +85,8 @@ def mutations(
         raise InputError(
             f"{source}: names no programs. Write mutations:SOURCE, as mutations:examples/queue.py"
         )
-    each = whole_number(options.get("each", "3"), "each", source, most=1000)
-    seed = whole_number(options.get("seed", "0"), "seed", source, least=0)
+    each = whole_number(options.get("each", "3"), "each", source, maximum=1000)
+    seed = whole_number(options.get("seed", "0"), "seed", source, minimum=0)
     return _programs(programs(inner), each, seed, source, note)
 
 
@@ -93,7 +94,7 @@ def _programs(
     originals: Iterator[Program], each: int, seed: int, source: str, note: Callable[[str], None]
 ) -> Iterator[Program]:
     chosen: dict[str, list[Mutant]] = {}
-    passed_over = without = given = 0
+    passed_over = without = count = 0
     for program in originals:
         if program.mode is Mode.SESSION:
             passed_over += 1
@@ -105,7 +106,7 @@ def _programs(
             chosen[digest] = choose(mutants(program.code), each, random.Random(f"{seed}:{digest}"))
         without += not chosen[digest]
         for k, mutant in enumerate(chosen[digest]):
-            given += 1
+            count += 1
             about = {
                 "of": program.id,
                 "kind": mutant.kind,
@@ -124,14 +125,14 @@ def _programs(
         note(f"{source}: {passed_over} sessions of examples were passed over: they have no text to change")
     if without:
         note(f"{source}: {without} programs have nothing in them to get wrong")
-    if not given:
+    if not count:
         raise InputError(f"{source}: gives no mutants.")
 
 
-def choose(found: list[Mutant], each: int, numbers: random.Random) -> list[Mutant]:
+def choose(candidates: list[Mutant], each: int, numbers: random.Random) -> list[Mutant]:
     """At most so many: one of every kind before a second of any, at random within a kind."""
     by_kind: dict[str, list[tuple[float, int, Mutant]]] = {}
-    for k, mutant in enumerate(found):
+    for k, mutant in enumerate(candidates):
         by_kind.setdefault(mutant.kind, []).append((numbers.random(), k, mutant))
     # By random() alone: its sequence is the same on every Python.
     queues = [sorted(queue)[:each] for _, queue in sorted((numbers.random(), q) for q in by_kind.values())]
@@ -147,22 +148,22 @@ def mutants(code: str) -> list[Mutant]:
     if not places.exact:
         return []
     original = ast.dump(places.tree)
-    seen = {code}
-    found = []
+    texts = {code}
+    result = []
     for kind, find in KINDS.items():
-        for line, edits in find(places):
+        for line, edits in chain.from_iterable(find(places, node) for node in ast.walk(places.tree)):
             text = edited(code, *edits)
-            if text in seen:
+            if text in texts:
                 continue
-            seen.add(text)
+            texts.add(text)
             if _differs(text, original):
                 first = min(edits, key=lambda edit: edit.start)
                 before = (
                     code[first.start : first.end] if len(edits) == 1 else code_lines(code)[line - 1].strip()
                 )
                 after = first.text if len(edits) == 1 else code_lines(text)[line - 1].strip()
-                found.append(Mutant(text, kind, line, before, after))
-    return sorted(found, key=lambda mutant: mutant.line)
+                result.append(Mutant(text, kind, line, before, after))
+    return sorted(result, key=lambda mutant: mutant.line)
 
 
 def _differs(text: str, original: str) -> bool:
@@ -183,26 +184,23 @@ _UNDIVIDED = (ast.Name, ast.Constant, ast.Subscript, ast.Call, ast.Attribute)
 _Found = Iterator[tuple[int, tuple[TextEdit, ...]]]
 
 
-def _operators(places: Places) -> _Found:
-    for node in ast.walk(places.tree):
-        if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
-            old, news = _OPERATORS[type(node.op)]
-            for new in news:
-                edit = places.between(node.left, node.right, old, new)
-                if edit is not None and not _is_text(node):
-                    yield node.lineno, (edit,)
-        elif isinstance(node, ast.AugAssign) and type(node.op) in _OPERATORS and not _is_text(node.value):
-            old, news = _OPERATORS[type(node.op)]
-            for new in news:
-                edit = places.between(node.target, node.value, f"{old}=", f"{new}=")
-                if edit is not None:
-                    yield node.lineno, (edit,)
-        elif isinstance(node, ast.BoolOp):
-            old, new = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
-            for left, right in zip(node.values, node.values[1:], strict=False):
-                edit = places.between(left, right, old, new)
-                if edit is not None:
-                    yield left.lineno, (edit,)
+def _operators(places: Places, node: ast.AST) -> _Found:
+    if isinstance(node, ast.BinOp) and not _is_text(node):
+        yield from _replaced(places, node.left, node.right, *_OPERATORS.get(type(node.op), _NOTHING))
+    elif isinstance(node, ast.AugAssign) and not _is_text(node.value):
+        old, news = _OPERATORS.get(type(node.op), _NOTHING)
+        yield from _replaced(places, node.target, node.value, f"{old}=", tuple(f"{new}=" for new in news))
+    elif isinstance(node, ast.BoolOp):
+        old, new = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
+        for left, right in pairwise(node.values):
+            yield from _replaced(places, left, right, old, (new,))
+
+
+def _replaced(places: Places, left: ast.expr, right: ast.expr, old: str, news: tuple[str, ...]) -> _Found:
+    for new in news:
+        edit = places.between(left, right, old, new)
+        if edit is not None:
+            yield left.lineno, (edit,)
 
 
 def _is_text(node: ast.expr) -> bool:
@@ -214,34 +212,28 @@ def _is_text(node: ast.expr) -> bool:
     )
 
 
-def _comparisons(places: Places) -> _Found:
-    for node in ast.walk(places.tree):
-        if isinstance(node, ast.Compare):
-            operands = [node.left, *node.comparators]
-            for op, left, right in zip(node.ops, operands, operands[1:], strict=False):
-                old, news = _COMPARISONS[type(op)]
-                for new in news:
-                    edit = places.between(left, right, old, new)
-                    if edit is not None:
-                        yield left.lineno, (edit,)
+def _comparisons(places: Places, node: ast.AST) -> _Found:
+    if isinstance(node, ast.Compare):
+        operands = [node.left, *node.comparators]
+        for op, (left, right) in zip(node.ops, pairwise(operands), strict=True):
+            yield from _replaced(places, left, right, *_COMPARISONS[type(op)])
 
 
-def _constants(places: Places) -> _Found:
-    for node in ast.walk(places.tree):
-        if not isinstance(node, ast.Constant) or _is_docstring(places, node) or _in_pattern(places, node):
-            continue
-        value = node.value
-        if isinstance(value, bool):
-            yield node.lineno, (places.replace(node, str(not value)),)
-        elif isinstance(value, int) and abs(value) < 10**9:
-            for new in (value + 1, value - 1) if value > 0 else (1,):
-                yield node.lineno, (places.replace(node, str(new)),)
-        elif (
-            isinstance(value, str)
-            and 0 < len(value) <= 40
-            and not isinstance(places.parents[node], ast.JoinedStr)
-        ):
-            yield node.lineno, (places.replace(node, repr(value[:-1])),)
+def _constants(places: Places, node: ast.AST) -> _Found:
+    if not isinstance(node, ast.Constant) or _is_docstring(places, node) or _in_pattern(places, node):
+        return
+    value = node.value
+    if isinstance(value, bool):
+        yield node.lineno, (places.replace(node, str(not value)),)
+    elif isinstance(value, int) and abs(value) < 10**9:
+        for new in (value + 1, value - 1) if value > 0 else (1,):
+            yield node.lineno, (places.replace(node, str(new)),)
+    elif (
+        isinstance(value, str)
+        and 0 < len(value) <= 40
+        and not isinstance(places.parents[node], ast.JoinedStr)
+    ):
+        yield node.lineno, (places.replace(node, repr(value[:-1])),)
 
 
 def _in_pattern(places: Places, node: ast.AST) -> bool:
@@ -252,65 +244,60 @@ def _is_docstring(places: Places, node: ast.AST) -> bool:
     return isinstance(places.parents[node], ast.Expr)
 
 
-def _off_by_one(places: Places) -> _Found:
+def _off_by_one(places: Places, node: ast.AST) -> _Found:
     """The ends of ranges, indices and slices, one further or one less."""
-    for node in ast.walk(places.tree):
-        ends: list[ast.expr] = []
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
-            ends = node.args[:2]
-        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
-            ends = [end for end in (node.slice.lower, node.slice.upper) if end is not None]
-        elif isinstance(node, ast.Subscript) and isinstance(node.slice, (ast.BinOp, ast.Name)):
-            ends = [node.slice]
-        for end in ends:
-            if isinstance(
-                end, (ast.Starred, ast.Constant)
-            ):  # a constant's neighbours are mutants of their own
-                continue
-            text = places.text(end)
-            if (
-                isinstance(end, (ast.Name, ast.Call, ast.Subscript, ast.Attribute, ast.BinOp))
-                and "\n" not in text
-            ):
-                yield end.lineno, (places.replace(end, f"{text} + 1"),)
-                yield end.lineno, (places.replace(end, f"{text} - 1"),)
-
-
-def _swapped(places: Places) -> _Found:
-    """Arguments of a call, or operands of an operator that cares, the wrong way round."""
-    for node in ast.walk(places.tree):
-        if isinstance(node, ast.Call) and len(node.args) >= 2:
-            pair = node.args[0], node.args[1]
-            if any(isinstance(part, ast.Starred) for part in pair):
-                continue
-        elif isinstance(node, ast.BinOp) and isinstance(node.op, _ONE_WAY):
-            pair = node.left, node.right
-            if not all(isinstance(part, _UNDIVIDED) for part in pair):
-                continue
-        else:
+    ends: list[ast.expr] = []
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
+        ends = node.args[:2]
+    elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+        ends = [end for end in (node.slice.lower, node.slice.upper) if end is not None]
+    elif isinstance(node, ast.Subscript) and isinstance(node.slice, (ast.BinOp, ast.Name)):
+        ends = [node.slice]
+    for end in ends:
+        if isinstance(end, (ast.Starred, ast.Constant)):  # a constant's neighbours are mutants of their own
             continue
-        first, second = (places.text(part) for part in pair)
-        yield node.lineno, (places.replace(pair[0], second), places.replace(pair[1], first))
+        text = places.text(end)
+        if (
+            isinstance(end, (ast.Name, ast.Call, ast.Subscript, ast.Attribute, ast.BinOp))
+            and "\n" not in text
+        ):
+            yield end.lineno, (places.replace(end, f"{text} + 1"),)
+            yield end.lineno, (places.replace(end, f"{text} - 1"),)
 
 
-def _dropped(places: Places) -> _Found:
+def _swapped(places: Places, node: ast.AST) -> _Found:
+    """Arguments of a call, or operands of an operator that cares, the wrong way round."""
+    if isinstance(node, ast.Call) and len(node.args) >= 2:
+        pair = node.args[0], node.args[1]
+        if any(isinstance(part, ast.Starred) for part in pair):
+            return
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, _ONE_WAY):
+        pair = node.left, node.right
+        if not all(isinstance(part, _UNDIVIDED) for part in pair):
+            return
+    else:
+        return
+    first, second = (places.text(part) for part in pair)
+    yield node.lineno, (places.replace(pair[0], second), places.replace(pair[1], first))
+
+
+def _dropped(places: Places, node: ast.AST) -> _Found:
     """A statement that was forgotten."""
     simple = (ast.Assign, ast.AugAssign, ast.Expr, ast.Return, ast.Break, ast.Continue, ast.Delete, ast.Raise)
-    for node in ast.walk(places.tree):
-        if not isinstance(node, simple) or isinstance(places.parents[node], (ast.Module, ast.ClassDef)):
-            continue
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            continue
-        start, end = places.start(node), places.end(node)
-        line_start = places.code.rfind("\n", 0, start) + 1
-        line_end = places.code.find("\n", end)
-        line_end = len(places.code) if line_end < 0 else line_end
-        alone = not places.code[line_start:start].strip() and not places.code[end:line_end].strip()
-        siblings = _siblings(places, node)
-        if alone and len(siblings) > 1:
-            yield node.lineno, (TextEdit(line_start, min(line_end + 1, len(places.code)), ""),)
-        else:
-            yield node.lineno, (TextEdit(start, end, "pass"),)
+    if not isinstance(node, simple) or isinstance(places.parents[node], (ast.Module, ast.ClassDef)):
+        return
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return
+    start, end = places.start(node), places.end(node)
+    line_start = places.code.rfind("\n", 0, start) + 1
+    line_end = places.code.find("\n", end)
+    line_end = len(places.code) if line_end < 0 else line_end
+    alone = not places.code[line_start:start].strip() and not places.code[end:line_end].strip()
+    siblings = _siblings(places, node)
+    if alone and len(siblings) > 1:
+        yield node.lineno, (TextEdit(line_start, min(line_end + 1, len(places.code)), ""),)
+    else:
+        yield node.lineno, (TextEdit(start, end, "pass"),)
 
 
 def _siblings(places: Places, node: ast.stmt) -> list[ast.stmt]:
@@ -320,35 +307,33 @@ def _siblings(places: Places, node: ast.stmt) -> list[ast.stmt]:
     return []
 
 
-def _conditions(places: Places) -> _Found:
+def _conditions(places: Places, node: ast.AST) -> _Found:
     """A condition the other way round."""
-    for node in ast.walk(places.tree):
-        if isinstance(node, (ast.If, ast.IfExp, ast.While)):
-            test = node.test
-            if isinstance(test, ast.Constant):
-                continue
-            if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-                yield test.lineno, (places.replace(test, places.text(test.operand)),)
-            elif not isinstance(test, (ast.Compare, ast.NamedExpr)):  # those have mutants that say the same
-                yield test.lineno, (places.replace(test, f"not ({places.text(test)})"),)
+    if isinstance(node, (ast.If, ast.IfExp, ast.While)):
+        test = node.test
+        if isinstance(test, ast.Constant):
+            return
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            yield test.lineno, (places.replace(test, places.text(test.operand)),)
+        elif not isinstance(test, (ast.Compare, ast.NamedExpr)):  # those have mutants that say the same
+            yield test.lineno, (places.replace(test, f"not ({places.text(test)})"),)
 
 
-def _variables(places: Places) -> _Found:
+def _variables(places: Places, function: ast.AST) -> _Found:
     """Another variable of the same function."""
-    for function in places.functions():
-        names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
-        names += [
-            n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-        ]
-        known = list(dict.fromkeys(names))
-        for node in ast.walk(function):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in known:
-                at = known.index(node.id)
-                for other in sorted({known[at - 1], known[(at + 1) % len(known)]} - {node.id}):
-                    yield node.lineno, (places.replace(node, other),)
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return
+    names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
+    names += [n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    known = list(dict.fromkeys(names))
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in known:
+            at = known.index(node.id)
+            for other in sorted({known[at - 1], known[(at + 1) % len(known)]} - {node.id}):
+                yield node.lineno, (places.replace(node, other),)
 
 
-KINDS: dict[str, Callable[[Places], _Found]] = {
+KINDS: dict[str, Callable[[Places, ast.AST], _Found]] = {
     "operator": _operators,
     "comparison": _comparisons,
     "constant": _constants,

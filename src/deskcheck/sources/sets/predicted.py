@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.recording import InputError, Mode
-from deskcheck.sources.sets.reval import REVAL
-from deskcheck.sources.sets.sets import PublishedSet, ToPrograms
+from deskcheck.sources.sets.reval import reval_reader
+from deskcheck.sources.sets.sets import Reader, ToPrograms, facts_of_sets
 from deskcheck.sources.text.arguments import argument_list, parenthesised
 from deskcheck.sources.text.python import quiet_parse
 from deskcheck.sources.text.rows import Row
@@ -29,31 +29,17 @@ HOLE = "????"
 
 # -- LiveCodeBench ---------------------------------------------------------------------------------------
 
-_FROM = {
-    "itertools": "accumulate chain combinations count permutations product groupby islice repeat zip_longest "
-    "cycle",
-    "copy": "deepcopy",
-    "string": "ascii_lowercase",
-    "math": "floor log log2 log10 sqrt comb gcd ceil inf isqrt prod",
-    "collections": "defaultdict deque Counter OrderedDict",
-    "bisect": "bisect_left bisect_right insort",
-    "heapq": "heappush heappop heapify merge",
-    "functools": "reduce cache lru_cache partial",
-    "random": "randrange shuffle",
-    "operator": "itemgetter sub iand",
-    "os.path": "commonprefix",
-    "typing": "List Tuple Dict Set Optional Union Any Callable Iterable Iterator Generator",
-}
-_MODULES = "copy string math collections bisect heapq functools random itertools operator re sys"
+_IMPORTS = facts_of_sets("livecodebench")
 LIVECODEBENCH_NAMES: Mapping[str, str] = {
-    **{name: f"from {module} import {name}" for module, names in _FROM.items() for name in names.split()},
-    **{name: f"import {name}" for name in _MODULES.split()},
-    "re_search": "from re import search as re_search",
-    "np": "import numpy as np",
-    "pd": "import pandas as pd",
+    **{
+        name: f"from {module} import {name}"
+        for module, names in _IMPORTS["from"].items()
+        for name in names.split()
+    },
+    **{name: f"import {name}" for name in _IMPORTS["modules"].split()},
+    **_IMPORTS["other"],
 }
-"""Name -> the statement that gives it: what the set's own check imports before the code of every row. Where
-it imports a name twice, the later one stands: ``bisect`` is the module."""
+"""Name -> the statement that gives it."""
 
 
 def _livecodebench(row: Row, place: str) -> Iterator[dict[str, Any]]:
@@ -77,17 +63,18 @@ def with_imports(code: str, place: str) -> str:
         table = symtable.symtable(code, "<code>", "exec")
     except (SyntaxError, ValueError) as error:
         raise InputError(f"{place}: is not Python: {error}") from error
-    own = {
+    bound = {
         symbol.get_name() for symbol in table.get_symbols() if symbol.is_assigned() or symbol.is_imported()
     }
-    found, todo = set[str](), [table]
+    used, todo = set[str](), [table]
     while todo:
         inner = todo.pop()
-        found |= {one.get_name() for one in inner.get_symbols() if one.is_referenced() and one.is_global()}
+        symbols = [symbol for symbol in inner.get_symbols() if symbol.is_referenced()]
+        used |= {symbol.get_name() for symbol in symbols if symbol.is_global()}
         if inner is table:
-            found |= {one.get_name() for one in inner.get_symbols() if one.is_referenced()}
+            used |= {symbol.get_name() for symbol in symbols}
         todo += inner.get_children()
-    imports = [line for name, line in LIVECODEBENCH_NAMES.items() if name in found - own]
+    imports = [line for name, line in LIVECODEBENCH_NAMES.items() if name in used - bound]
     return "".join(f"{line}\n" for line in imports) + ("\n" if imports else "") + code
 
 
@@ -208,54 +195,5 @@ def _surge(path: Path, shown: str) -> ToPrograms:
     return to_programs
 
 
-PREDICTED: Mapping[str, PublishedSet] = {
-    "livecodebench": PublishedSet(
-        title="LiveCodeBench's code execution",
-        home="https://huggingface.co/datasets/livecodebench/execution-v2",
-        licence=None,
-        date="2024-03-12",  # arXiv:2403.07974; the set's repository is as old
-        required={
-            "id": str,
-            "question_id": str,
-            "function_name": str,
-            "code": str,
-            "input": str,
-            "output": str,
-        },
-        to_programs=_livecodebench,
-        by_equality=True,  # the set's check is assert OUTPUT == ANSWER
-    ),
-    "cruxeval_x": PublishedSet(
-        title="CRUXEval-X",
-        home="https://github.com/CRUXEVAL-X/cruxeval-x",
-        licence=None,
-        date="2024-08-25",  # the set's repository
-        required={"id": int, "code": str, "input_reasoning": str, "output_reasoning": str},
-        to_programs=_cruxeval_x,
-        by_equality=True,  # the set runs assert candidate(...) == ...
-    ),
-    "reval": REVAL,
-    "coconut": PublishedSet(
-        title="CoCoNUT's HumanEval traces",
-        home="https://github.com/ClaasBeger/StructuralCodeUnderstanding",
-        licence=None,
-        date="2024-10-03",  # the set's repository
-        required={
-            "HumanEval_ID": str,
-            "Name": str,
-            "FunctionCall": str,
-            "ExecutedLines": str,
-            "Code_Indices": str,
-        },
-        reader=_coconut,
-    ),
-    "surge": PublishedSet(
-        title="SURGE",
-        home="https://github.com/Imbernoulli/SURGE",
-        licence=None,
-        date="2025-02-16",  # the set's repository
-        required={"custom_features": dict, "question": str, "gt": str},
-        reader=_surge,
-    ),
-}
-"""Name -> the set."""
+TO_PROGRAMS: Mapping[str, ToPrograms] = {"livecodebench": _livecodebench, "cruxeval_x": _cruxeval_x}
+READERS: Mapping[str, Reader] = {"reval": reval_reader, "coconut": _coconut, "surge": _surge}

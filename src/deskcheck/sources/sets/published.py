@@ -18,11 +18,11 @@ from typing import Any
 
 from deskcheck.files import sha256
 from deskcheck.recording import InputError, Mode, Program
-from deskcheck.sources.sets.hub import HubFile, HubFiles, fetch
-from deskcheck.sources.sets.predicted import PREDICTED
-from deskcheck.sources.sets.sets import PublishedSet
+from deskcheck.sources.sets.hub import fetch
+from deskcheck.sources.sets.predicted import READERS, TO_PROGRAMS
+from deskcheck.sources.sets.sets import PublishedSet, ToPrograms, facts_of_sets, published_from
 from deskcheck.sources.text.arguments import parenthesised
-from deskcheck.sources.text.python import defined, quiet_parse
+from deskcheck.sources.text.python import defined, quiet_parse, unix_lines
 from deskcheck.sources.text.rows import (
     FORMATS,
     Refuse,
@@ -50,59 +50,59 @@ def published_set(
     Raises:
         InputError: no such file, or (while iterating) a row that is not one of this set.
     """
-    known = PUBLISHED[name]
+    dataset = PUBLISHED[name]
     if file is None:
-        if known.hub is None:
+        if dataset.hub is None:
             raise InputError(
-                f"{name}: is not fetched: write {name}:PATH with your copy of {known.title}, from "
-                f"{known.home}."
+                f"{name}: is not fetched: write {name}:PATH with your copy of {dataset.title}, from "
+                f"{dataset.home}."
             )
-        kept = zip(fetch(known.hub, name, note=note, endpoint=endpoint), known.hub.files, strict=True)
-        return _chained(known, [(path, str(path), known.hub.page(of)) for path, of in kept], refuse)
+        kept = zip(fetch(dataset.hub, name, note=note, endpoint=endpoint), dataset.hub.files, strict=True)
+        return _chained(dataset, [(path, str(path), dataset.hub.page(of)) for path, of in kept], refuse)
     path = Path(os.path.expanduser(file))
     if not os.path.isfile(path) or not has_format(path):
-        way_out = "" if known.hub is None else f", or {name} alone to fetch the set"
+        way_out = "" if dataset.hub is None else f", or {name} alone to fetch the set"
         raise InputError(
-            f"{name}:{file}: {file} is no {known.title} file here: write {name}:PATH with a path to a file "
+            f"{name}:{file}: {file} is no {dataset.title} file here: write {name}:PATH with a path to a file "
             f"in one of the formats {', '.join(FORMATS)}{way_out}."
         )
-    return _chained(known, [(path, file, _source(known, path, file))], refuse)
+    return _chained(dataset, [(path, file, _source(dataset, path, file))], refuse)
 
 
 def scored_by_equality(program: Program) -> bool:
     """Whether a program has the answer of a published set, and that set scores by Python's ``==``."""
     return program.expected is not None and any(
-        known.by_equality and program.source.startswith(known.address) for known in PUBLISHED.values()
+        dataset.by_equality and program.source.startswith(dataset.address) for dataset in PUBLISHED.values()
     )
 
 
 def _chained(
-    known: PublishedSet, files: list[tuple[Path, str, str]], refuse: Refuse | None
+    dataset: PublishedSet, files: list[tuple[Path, str, str]], refuse: Refuse | None
 ) -> Iterator[Program]:
     for path, shown, source in files:
-        to_programs = known.reader(path, shown) if known.reader is not None else known.to_programs
-        assert to_programs is not None, known.title
-        yield from from_rows(path, shown, known.holds, partial(_made, known, source, to_programs), refuse)
+        to_programs = dataset.reader(path, shown) if dataset.reader is not None else dataset.to_programs
+        assert to_programs is not None, dataset.title
+        yield from from_rows(path, shown, dataset.holds, partial(_made, dataset, source, to_programs), refuse)
 
 
 def _made(
-    known: PublishedSet,
+    dataset: PublishedSet,
     source: str,
     to_programs: Callable[[Row, str], Iterator[dict[str, Any]]],
     row: Row,
     place: str,
 ) -> Iterator[Program]:
-    check_fields(row, known.required, place, known.holds)
+    check_fields(row, dataset.required, place, dataset.holds)
     for fields in to_programs(row, place):
-        yield Program(source=source, licence=known.licence, date=known.date, train_ok=False, **fields)
+        yield Program(source=source, licence=dataset.licence, date=dataset.date, train_ok=False, **fields)
 
 
-def _source(known: PublishedSet, path: Path, shown: str) -> str:
+def _source(dataset: PublishedSet, path: Path, shown: str) -> str:
     """Address of the file on the Hub if its bytes are the ones there, else the set's home and the file."""
-    hub = known.hub
+    hub = dataset.hub
     digest = sha256(path) if hub is not None else None
     own = next((hub.page(file) for file in hub.files if file.sha256 == digest), None) if hub else None
-    return own or f"{known.address} (as {shown})"
+    return own or f"{dataset.address} (as {shown})"
 
 
 def _cruxeval(row: Row, place: str) -> Iterator[dict[str, Any]]:
@@ -140,7 +140,7 @@ def _mbpp(row: Row, place: str) -> Iterator[dict[str, Any]]:
     for k, test in enumerate(row["test_list"]):
         check_type(test, str, f"test_list[{k}]", place)
         # The setup is the tests' own: that of tasks 367 and 927 makes nodes of a class that the code defines.
-        parts = [_with_unix_lines(part) for part in (row["code"], setup, *imports, test) if part]
+        parts = [unix_lines(part) for part in (row["code"], setup, *imports, test) if part]
         yield {
             "id": f"mbpp_{row['task_id']}_{k}",
             "code": "".join(f"{part}\n" for part in parts),
@@ -149,18 +149,13 @@ def _mbpp(row: Row, place: str) -> Iterator[dict[str, Any]]:
         }
 
 
-def _with_unix_lines(text: str) -> str:
-    """Python reads the Windows line ends of the published code too, but they would show in a recording."""
-    return text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")
-
-
 def _called(code: str, test: str) -> str | None:
     """Name of the function under test: the first call in the assert of what the code defines.
 
     Some asserts wrap it, as ``assert set(f(x)) == set(y)``; None if neither part can be read.
     """
     try:
-        own, tree = defined(quiet_parse(code).body), quiet_parse(test)
+        definitions, tree = defined(quiet_parse(code).body), quiet_parse(test)
     except (SyntaxError, ValueError):
         return None
     calls = [
@@ -168,73 +163,17 @@ def _called(code: str, test: str) -> str | None:
     ]
     calls.sort(key=lambda call: (call.lineno, call.col_offset))
     names = [call.func.id for call in calls if isinstance(call.func, ast.Name)]
-    return next((name for name in names if name in own), names[0] if names else None)
+    return next((name for name in names if name in definitions), names[0] if names else None)
 
 
-# Revisions and checksums as other public projects pin them. That of CRUXEval is also the checksum of
-# data/cruxeval.jsonl in the authors' own repository (facebookresearch/cruxeval, commit 190faf16d175).
-PUBLISHED: Mapping[str, PublishedSet] = {
-    "cruxeval": PublishedSet(
-        title="CRUXEval",
-        hub=HubFiles(
-            repo="cruxeval-org/cruxeval",
-            revision="b96af0450242eb4da433032b90998f25588a5d0f",
-            files=(
-                HubFile(
-                    name="test.jsonl",
-                    sha256="8368b81047dc5014e4caf5a2f97604eff7644e0ecd7415e3ceeb184bbc2e0c96",
-                ),
-            ),
-        ),
-        licence="MIT",
-        date="2024-01-05",  # arXiv:2401.03065
-        required={"id": str, "code": str, "input": str, "output": str},
-        to_programs=_cruxeval,
-        by_equality=True,  # the set's own check is an assert with ==
-    ),
-    "humaneval": PublishedSet(
-        title="HumanEval",
-        hub=HubFiles(
-            repo="openai/openai_humaneval",
-            revision="7dce6050a7d6d172f3cc5c32aa97f52fa1a2e544",
-            files=(
-                HubFile(
-                    name="openai_humaneval/test-00000-of-00001.parquet",
-                    sha256="2f2871a15fbc95b6c683043359f4ed8e144c5a1c4f24f25f66bc51f598dfcfb6",
-                ),
-            ),
-        ),
-        licence="MIT",
-        date="2021-07-07",  # arXiv:2107.03374
-        required={"task_id": str, "prompt": str, "canonical_solution": str, "test": str, "entry_point": str},
-        to_programs=_humaneval,
-    ),
-    "mbpp": PublishedSet(
-        title="MBPP",
-        hub=HubFiles(
-            repo="google-research-datasets/mbpp",
-            revision="4bb6404fdc6cacfda99d4ac4205087b89d32030c",
-            # Tasks 1-10, 11-510, 511-600, 601-974: together the published file, in its order.
-            files=(
-                HubFile(name="full/prompt-00000-of-00001.parquet", sha256=None),
-                HubFile(
-                    name="full/test-00000-of-00001.parquet",
-                    sha256="566fd53060ffba5766dace1d1e2f4c38906781526de222b0dfbdbc325b696c77",
-                ),
-                HubFile(
-                    name="full/validation-00000-of-00001.parquet",
-                    sha256="3f0ec060987432d99fe8fb409d31e6c67445b208a01741c5583517c80a10fe80",
-                ),
-                HubFile(
-                    name="full/train-00000-of-00001.parquet",
-                    sha256="09d125ca31edacb7800be8c67c45abff618faf0214ff551291817d06bdb914ae",
-                ),
-            ),
-        ),
-        licence="CC-BY-4.0",
-        date="2021-08-16",  # arXiv:2108.07732
-        required={"task_id": int, "code": str, "test_list": list},
-        to_programs=_mbpp,
-    ),
-    **PREDICTED,
+_TO_PROGRAMS: Mapping[str, ToPrograms] = {
+    "cruxeval": _cruxeval,
+    "humaneval": _humaneval,
+    "mbpp": _mbpp,
+    **TO_PROGRAMS,
 }
+PUBLISHED: Mapping[str, PublishedSet] = {
+    name: published_from(facts, _TO_PROGRAMS.get(name), READERS.get(name))
+    for name, facts in facts_of_sets("programs").items()
+}
+"""Name -> the set."""

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.recording import InputError, Mode
-from deskcheck.sources.sets.sets import PublishedSet, ToPrograms
+from deskcheck.sources.sets.sets import ToPrograms
 from deskcheck.sources.text.arguments import argument_list
 from deskcheck.sources.text.python import parse
 from deskcheck.sources.text.rows import Row, check_fields, check_type, read_rows
@@ -34,11 +34,11 @@ def reval_tasks(path: Path, shown: str) -> list[tuple[str, Row]]:
         InputError: there is none, or a row is not in its form.
     """
     beside = path.with_name(TASKS_FILE)
-    told = str(Path(shown).with_name(TASKS_FILE))
+    shown_tasks = str(Path(shown).with_name(TASKS_FILE))
     if not beside.is_file():
         raise InputError(f"{shown}: {TASKS_FILE} is not beside it: REval's questions stand there.")
-    found = []
-    for number, (place, row) in enumerate(read_rows(beside, told, _TASKS_HOLD)):
+    rows = []
+    for number, (place, row) in enumerate(read_rows(beside, shown_tasks, _TASKS_HOLD)):
         check_fields(row, {"idx": int, "tasks": list}, place, _TASKS_HOLD)
         if row["idx"] != number:
             raise InputError(f"{place}: 'idx' is {row['idx']}, in row {number}, counted from 0.")
@@ -46,14 +46,14 @@ def reval_tasks(path: Path, shown: str) -> list[tuple[str, Row]]:
             here = f"{place}: 'tasks[{k}]'"
             check_type(asked, dict, f"tasks[{k}]", place)
             check_fields(asked, {"input_idx": int, "task": list, "output_pred": str}, here, _TASKS_HOLD)
-            for one in asked["task"]:
-                check_type(one, dict, f"tasks[{k}].task", place)
-                check_fields(one, {"lineno": int, "var": str}, here, _TASKS_HOLD)
-        found.append((place, row))
-    return found
+            for variable in asked["task"]:
+                check_type(variable, dict, f"tasks[{k}].task", place)
+                check_fields(variable, {"lineno": int, "var": str}, here, _TASKS_HOLD)
+        rows.append((place, row))
+    return rows
 
 
-def _reader(path: Path, shown: str) -> ToPrograms:
+def reval_reader(path: Path, shown: str) -> ToPrograms:
     tasks = iter(reval_tasks(path, shown))
 
     def to_programs(row: Row, place: str) -> Iterator[dict[str, Any]]:
@@ -128,14 +128,3 @@ def _test_run(row: Row, number: int, place: str) -> str:
         raise InputError(f"{place}: 'test': {name} has no method whose name begins with test.")
     run = f"_case = {name}()\n_case.setUp()\n_case.{methods[0]}()\n"
     return "\n".join([row["code"], "", row["test"], "", run])
-
-
-REVAL = PublishedSet(
-    title="REval",
-    home="https://github.com/r-eval/REval",
-    licence=None,
-    date="2024-07-03",  # the set's repository
-    required={"task_id": str, "entry_point": str, "code": str, "inputs": list},
-    reader=_reader,
-    by_equality=True,  # the set runs assert f(...) == ANSWER
-)

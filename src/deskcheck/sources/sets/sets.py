@@ -1,37 +1,34 @@
 """What a published set is: where it is published, and how a row of it becomes programs."""
 
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from deskcheck.sources.sets.hub import HubFiles
+from deskcheck.sources.sets.hub import HubFile, HubFiles
 from deskcheck.sources.text.rows import Row
+from deskcheck.sources.text.shipped import shipped
 
 ToPrograms = Callable[[Row, str], Iterator[dict[str, Any]]]
 """(row, place for messages) -> the fields of each program that depend on the row."""
+Reader = Callable[[Path, str], ToPrograms]
+"""(path of a file, path as the user wrote it) -> what reads its rows, where these do not say all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedSet:
-    """A published set.
-
-    hub: where it is fetched from; None for a set that deskcheck does not fetch: the user has a copy. home: of
-    such a set, the address of its own repository. licence: None where it says none. date: when its paper or
-    its repository appeared, which is the earliest day a model can have seen it in full. reader: for a set
-    whose rows do not say all, from the path of a file, and how the user wrote it, to what takes the place of
-    `to_programs` for this file. by_equality: the set scores an answer by Python's ``==``, so that ``1`` is
-    right for ``1.0``.
-    """
+    """A published set; shipped/sets.toml explains the fields. It has `to_programs` or `reader`."""
 
     title: str
     hub: HubFiles | None = None
     home: str = ""
-    licence: str | None
+    licence: str | None = None
     date: str
     required: Mapping[str, type]
     to_programs: ToPrograms | None = None
-    reader: Callable[[Path, str], ToPrograms] | None = None
+    reader: Reader | None = None
     by_equality: bool = False
 
     @property
@@ -42,3 +39,30 @@ class PublishedSet:
     def address(self) -> str:
         """What the `source` of its programs begins with."""
         return self.hub.home if self.hub is not None else self.home
+
+
+def facts_of_sets(kind: str) -> dict[str, Any]:
+    """Name -> facts of the sets whose rows are ``programs`` or ``tasks``; or another table of sets.toml."""
+    facts: dict[str, Any] = _tables()[kind]
+    return facts
+
+
+@cache
+def _tables() -> dict[str, Any]:
+    return tomllib.loads(shipped("sets.toml"))
+
+
+def fields_of(names: Mapping[str, str]) -> dict[str, type]:
+    types: dict[str, type] = {"str": str, "int": int, "list": list, "dict": dict}
+    return {field: types[name] for field, name in names.items()}
+
+
+def published_from(
+    facts: Mapping[str, Any], to_programs: ToPrograms | None, reader: Reader | None
+) -> PublishedSet:
+    fields, hub = facts["fields"], facts.get("hub")
+    if hub is not None:
+        files = tuple(HubFile(name=file["name"], sha256=file.get("sha256")) for file in hub["files"])
+        hub = HubFiles(repo=hub["repo"], revision=hub["revision"], files=files)
+    rest = {name: value for name, value in facts.items() if name not in ("fields", "hub")}
+    return PublishedSet(required=fields_of(fields), hub=hub, to_programs=to_programs, reader=reader, **rest)

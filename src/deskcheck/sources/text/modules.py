@@ -5,6 +5,7 @@
 
 import difflib
 import importlib.metadata
+import os
 import platform
 import re
 import sysconfig
@@ -74,12 +75,12 @@ def _spec_by_other_finders(name: str) -> Any:
 
 def _missing(module: str, name: str, locations: list[str] | None, near: list[str]) -> str:
     if locations is None:
-        known = {*stdlib_module_names, *near}
+        names = {*stdlib_module_names, *near}
     else:  # inside a package that was found
         package = name.rpartition(".")[0]
-        found = (entry for folder in locations if Path(folder).is_dir() for entry in Path(folder).iterdir())
-        known = {f"{package}.{entry.stem}" for entry in found if entry.suffix == ".py" or entry.is_dir()}
-    close = difflib.get_close_matches(name, sorted(known), n=3, cutoff=0.7)
+        entries = (entry for folder in locations if Path(folder).is_dir() for entry in Path(folder).iterdir())
+        names = {f"{package}.{entry.stem}" for entry in entries if entry.suffix == ".py" or entry.is_dir()}
+    close = difflib.get_close_matches(name, sorted(names), n=3, cutoff=0.7)
     hint = f"Did you mean {' or '.join(close)}?" if close else "Is it installed where deskcheck is?"
     return f"{module}: there is no module {name} to import, and no file or folder of that name. {hint}"
 
@@ -93,6 +94,13 @@ def import_name(file: Path) -> tuple[str, Path]:
         parts.insert(0, folder.name)
         folder = folder.parent
     return ".".join(parts), folder
+
+
+def import_name_in(folder: Path, file: Path) -> tuple[str, Path, str]:
+    """As `import_name`, and a name with the folder in front, for a file below a folder but in no package."""
+    module, root = import_name(file)
+    below = os.path.relpath(root, folder.resolve())
+    return module, root, module if below.startswith(".") else f"{Path(below).as_posix()}/{module}"
 
 
 def origin_of_file(file: Path, shown: str, root: Path) -> Origin:

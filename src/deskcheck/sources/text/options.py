@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from deskcheck.recording import InputError
 
 
-def with_options(text: str, known: Mapping[str, str], source: str) -> tuple[str, dict[str, str]]:
-    """What stands before the first comma, and the options after it. known: name of an option -> what it is.
+def with_options(text: str, meanings: Mapping[str, str], source: str) -> tuple[str, dict[str, str]]:
+    """The text before the first comma, and the options after it. meanings: name of an option -> what it is.
 
     Raises:
         InputError: an option is not known, has no value, or is given twice.
@@ -17,43 +17,43 @@ def with_options(text: str, known: Mapping[str, str], source: str) -> tuple[str,
     options: dict[str, str] = {}
     for part in rest:
         name, equals, value = part.partition("=")
-        if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
+        if name not in meanings:
+            close = difflib.get_close_matches(name, meanings, n=1)
             meant = f" Did you mean {close[0]}?" if close else ""
-            lines = "".join(f"\n    {option:12} {what}" for option, what in known.items())
+            lines = "".join(f"\n    {option:12} {what}" for option, what in meanings.items())
             raise InputError(f"{source}: there is no option {name!r}.{meant} There are{lines}")
         if not equals or not value:
-            raise InputError(f"{source}: {name} needs a value: {name}=... ({known[name]})")
+            raise InputError(f"{source}: {name} needs a value: {name}=... ({meanings[name]})")
         if name in options:
             raise InputError(f"{source}: {name} is given twice.")
         options[name] = value
     return head, options
 
 
-def whole_number(value: str, name: str, source: str, *, least: int = 1, most: int | None = None) -> int:
+def whole_number(value: str, name: str, source: str, *, minimum: int = 1, maximum: int | None = None) -> int:
     """The number that an option's value is.
 
     Raises:
         InputError: it is none, or outside of the bounds.
     """
-    bounds = f"a whole number from {least}" + (f" to {most}" if most is not None else " on")
+    bounds = f"a whole number from {minimum}" + (f" to {maximum}" if maximum is not None else " on")
     if not re.fullmatch(r"[0-9]{1,18}", value):
         raise InputError(f"{source}: {name}={value} is not {bounds}.")
     number = int(value)
-    if number < least or (most is not None and number > most):
+    if number < minimum or (maximum is not None and number > maximum):
         raise InputError(f"{source}: {name}={value} is not {bounds}.")
     return number
 
 
-def whole_range(value: str, name: str, source: str, *, least: int = 0, most: int | None = None) -> range:
+def whole_range(value: str, name: str, source: str, *, minimum: int = 0, maximum: int | None = None) -> range:
     """The numbers that ``3`` or ``2-5`` (both ends among them) names.
 
     Raises:
         InputError: it is neither, or outside of the bounds.
     """
     first, dash, last = value.partition("-")
-    low = whole_number(first, name, source, least=least, most=most)
-    high = whole_number(last, name, source, least=least, most=most) if dash else low
+    low = whole_number(first, name, source, minimum=minimum, maximum=maximum)
+    high = whole_number(last, name, source, minimum=minimum, maximum=maximum) if dash else low
     if high < low:
         raise InputError(f"{source}: {name}={value} ends before it begins.")
     return range(low, high + 1)

@@ -86,8 +86,10 @@ def parse(code: str, place: str) -> ast.Module:
         line, column = error.lineno or 1, max(error.offset or 1, 1)
         lines = code_lines(code)
         text = lines[line - 1] if line <= len(lines) else ""
-        said = f"{place}:{line}:{column}: does not parse as {_INTERPRETER}: {error.msg}"
-        raise InputError(said if os.path.islink(place) else f"{said}\n{pointed(text, column)}") from error
+        message = f"{place}:{line}:{column}: does not parse as {_INTERPRETER}: {error.msg}"
+        raise InputError(
+            message if os.path.islink(place) else f"{message}\n{pointed(text, column)}"
+        ) from error
     except (ValueError, RecursionError, MemoryError) as error:  # null bytes; nesting too deep for the parser
         raise InputError(
             f"{place}: does not parse as {_INTERPRETER}: {str(error) or 'nested too deeply'}"
@@ -107,6 +109,22 @@ def quiet_parse(code: str) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(code)
+
+
+def unix_lines(code: str) -> str:
+    """The code without the Windows line ends of published sets, which would show in a recording."""
+    return code.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")
+
+
+def imported_modules(tree: ast.AST) -> list[str]:
+    """Top-level packages that code imports by full names, in functions too, each once."""
+    names: dict[str, None] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= dict.fromkeys(alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names[node.module.partition(".")[0]] = None
+    return list(names)
 
 
 _LONG_NUMBER = re.compile(r"\d{4301,}")
@@ -179,21 +197,21 @@ def check_entry(tree: ast.Module, entry: str, place: str) -> None:
         if "*" not in scope:
             raise InputError(f"{place}: defines no {entry}.{_instead(tree, entry)}")
         return
-    found = scope[first]
+    node = scope[first]
     for name in rest:
-        if not isinstance(found, ast.ClassDef):
-            if isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                raise InputError(f"{place}: {found.name} is a function, not a class.{_instead(tree, entry)}")
+        if not isinstance(node, ast.ClassDef):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                raise InputError(f"{place}: {node.name} is a function, not a class.{_instead(tree, entry)}")
             return  # an assigned or imported name: what it holds is known only when the code runs
-        members = defined(found.body)
+        members = defined(node.body)
         if name not in members:
-            if not found.bases:
-                raise InputError(f"{place}: class {found.name} defines no {name}.{_instead(tree, entry)}")
+            if not node.bases:
+                raise InputError(f"{place}: class {node.name} defines no {name}.{_instead(tree, entry)}")
             return  # it may be inherited
-        found = members[name]
-        if isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef)) and not _needs_no_instance(found):
+        node = members[name]
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not _needs_no_instance(node):
             raise InputError(
-                f"{place}:{found.lineno}: {entry} needs an instance to be called on. "
+                f"{place}:{node.lineno}: {entry} needs an instance to be called on. "
                 "Write a function that makes the instance and calls the method, and name that function."
                 + _instead(tree, entry)
             )
@@ -226,41 +244,35 @@ def _callables(body: Iterable[ast.stmt]) -> Iterator[str]:
 
 
 def nodes_of(source: str, functions: set[str]) -> Iterator[ast.AST]:
-    """Every node of functions, by qualified name, with what is inside of them; of the whole file
-    where one is not found; the name ``globals`` where the source cannot be parsed."""
+    """Every node of functions, by qualified name, with what is inside of them.
+
+    Of the whole file where a function is not there; the name ``globals`` where the source does not parse.
+    """
     parsed = _parsed(source)
     if parsed is None:
-        yield ast.Name("globals")
-        return
-    tree, known = parsed
-    found: list[ast.AST] = []
-    for function in functions:
-        outer = function.partition(".<locals>")[0]
-        if outer not in known:
-            found = [tree]
-            break
-        found += known[outer]
-    yield from chain.from_iterable(map(ast.walk, found))
+        return iter([ast.Name("globals")])
+    tree, nodes_by_name = parsed
+    outer = {function.partition(".<locals>")[0] for function in functions}
+    nodes = [node for name in outer for node in nodes_by_name.get(name, [])]
+    return chain.from_iterable(map(ast.walk, nodes if outer <= nodes_by_name.keys() else [tree]))
 
 
-@functools.lru_cache(32)
+@functools.lru_cache(32)  # a project's calls run the same files again and again
 def _parsed(source: str) -> tuple[ast.Module, dict[str, list[ast.AST]]] | None:
-    """The syntax tree, and its functions by qualified name; None where there is none. A project's calls run
-    the same files again and again."""
+    """The syntax tree, and its functions by qualified name; None where it does not parse."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return None
-    known: dict[str, list[ast.AST]] = {}
-    _collect(tree, "", known)
-    return tree, known
+    nodes_by_name: dict[str, list[ast.AST]] = {}
+    _collect(tree, "", nodes_by_name)
+    return tree, nodes_by_name
 
 
-def _collect(node: ast.AST, prefix: str, known: dict[str, list[ast.AST]]) -> None:
+def _collect(node: ast.AST, prefix: str, nodes_by_name: dict[str, list[ast.AST]]) -> None:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            known.setdefault(prefix + child.name, []).append(child)
-        elif isinstance(child, ast.ClassDef):
-            _collect(child, f"{prefix}{child.name}.", known)
+            nodes_by_name.setdefault(prefix + child.name, []).append(child)
         else:
-            _collect(child, prefix, known)
+            inner = f"{prefix}{child.name}." if isinstance(child, ast.ClassDef) else prefix
+            _collect(child, inner, nodes_by_name)

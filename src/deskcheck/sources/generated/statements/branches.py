@@ -2,94 +2,68 @@
 
 from deskcheck.sources.generated.statements.arithmetic import compare, compare_two, divides, flag
 from deskcheck.sources.generated.statements.returning import early_return
-from deskcheck.sources.generated.writing.bounds import COST
-from deskcheck.sources.generated.writing.values import Operand
-from deskcheck.sources.generated.writing.writer import (
-    Condition,
-    Expression,
-    ProgramWriter,
-    Statement,
-    Table,
-    entered,
-)
+from deskcheck.sources.generated.writing.values import COST, CannotWrite, Operand
+from deskcheck.sources.generated.writing.writer import ProgramWriter, Rules
 
-INTS: Table[Expression] = []
-CONDITIONS: Table[Condition] = []
-STATEMENTS: Table[Statement] = []
+RULES = Rules()
 
 
-@entered(INTS, 2, 4)
-def _either(w: ProgramWriter, depth: int) -> Operand | None:
+@RULES.enter("int", 2, 4)
+def _either(w: ProgramWriter, depth: int) -> Operand:
     a, b = w.number(depth), w.atom()
-    if a.text == b.text:
-        return None
+    w.need(a.text != b.text)
     return Operand(f"{a.at(1)} if {w.condition()} else {b.text}", "int", min(a.lo, b.lo), max(a.hi, b.hi), 0)
 
 
-@entered(CONDITIONS, 2, 3)
-def _both(w: ProgramWriter) -> str | None:
-    a, b = compare(w), w.pick((compare, divides, compare_two, flag))(w)
-    if a is None or b is None or a == b:
-        return None
+@RULES.enter("condition", 2, 3)
+def _both(w: ProgramWriter) -> str:
+    try:
+        a = compare(w)
+    except CannotWrite:
+        a = ""
+    b = w.pick((compare, divides, compare_two, flag))(w)
+    w.need(a and a != b)
     return f"{a} {w.pick(('and', 'or'))} {b}"
 
 
-@entered(CONDITIONS, 2, 1)
-def _not(w: ProgramWriter) -> str | None:
-    a = compare_two(w)
-    return None if a is None else f"not {a}"
+@RULES.enter("condition", 2, 1)
+def _not(w: ProgramWriter) -> str:
+    return f"not {compare_two(w)}"
 
 
-@entered(CONDITIONS, 2, 1.5)
-def _chain(w: ProgramWriter) -> str | None:
+@RULES.enter("condition", 2, 1.5)
+def _chain(w: ProgramWriter) -> str:
     a = w.variable()
-    if a.text.lstrip("-").isdigit():
-        return None
+    w.need(not a.text.lstrip("-").isdigit())
     low = w.between(max(a.lo, -9), max(a.lo, -9) + 5)
     return f"{low} {w.pick(('<', '<='))} {a.text} {w.pick(('<', '<='))} {low + w.between(2, 20)}"
 
 
-@entered(CONDITIONS, 2, 1)
-def _nonzero(w: ProgramWriter) -> str | None:
-    known = [v for v in w.variables if v.kind in ("int", "str", "list", "dict")]
-    return w.recent(known).text if known else None
+@RULES.enter("condition", 2, 1)
+def _nonzero(w: ProgramWriter) -> str:
+    return w.choose([v for v in w.variables if v.kind in ("int", "str", "list", "dict")]).text
 
 
-@entered(STATEMENTS, 2, 12)
-def _if(w: ProgramWriter) -> bool:
-    if w.indent > 4 or w.cost > COST or w.room < 3:
-        return False
-    w.write(f"if {w.condition()}:")
-    w.branch()
+@RULES.enter("statement", 2, 12)
+def _if(w: ProgramWriter) -> None:
+    w.need(w.indent <= 4 and w.cost <= COST and w.room >= 3)
+    w.branch(f"if {w.condition()}:")
     while w.room > 2 and w.chance(0.2):
-        w.write(f"elif {w.condition()}:")
-        w.branch()
+        w.branch(f"elif {w.condition()}:")
     if w.room > 1 and w.chance(0.5):
-        w.write("else:")
-        w.branch()
-    return True
+        w.branch("else:")
 
 
-@entered(STATEMENTS, 2, 1.2)
-def _assign_in_both(w: ProgramWriter) -> bool:
+@RULES.enter("statement", 2, 1.2)
+def _assign_in_both(w: ProgramWriter) -> None:
     """A variable that both branches make."""
-    if w.indent > 3 or w.room < 4:
-        return False
+    w.need(w.indent <= 3 and w.room >= 4)
     condition = w.condition()
     a, b = w.number(), w.number()
     name = w.fresh("int")
-    w.write(f"if {condition}:")
-    w.indent += 1
-    w.write(f"{name} = {a.text}")
-    w.indent -= 1
-    w.write("else:")
-    w.indent += 1
-    w.write(f"{name} = {b.text}")
-    w.indent -= 1
+    w.write_under(f"if {condition}:", f"{name} = {a.text}")
+    w.write_under("else:", f"{name} = {b.text}")
     w.declare(name, Operand(name, "int", min(a.lo, b.lo), max(a.hi, b.hi)))
-    return True
 
 
-@entered(STATEMENTS, 2, 1)
-def _return_early(w: ProgramWriter) -> bool:
-    return early_return(w)
+RULES.enter("statement", 2, 1)(early_return)

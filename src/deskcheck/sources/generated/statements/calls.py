@@ -1,51 +1,43 @@
 """Levels 8 and 9, calls of helpers, with arguments in the intervals of their parameters.
 
-Helpers are written before: in `program`, and those that call themselves in `recursion`.
+`program` writes helpers before; `recursion` those that call themselves.
 """
 
 from deskcheck.sources.generated.statements.parameters import argument
-from deskcheck.sources.generated.writing.bounds import COST
-from deskcheck.sources.generated.writing.values import Operand
-from deskcheck.sources.generated.writing.writer import Expression, ProgramWriter, Statement, Table, entered
+from deskcheck.sources.generated.writing.values import COST, Operand
+from deskcheck.sources.generated.writing.writer import ProgramWriter, Rules
 
-INTS: Table[Expression] = []
-STRINGS: Table[Expression] = []
-STATEMENTS: Table[Statement] = []
+RULES = Rules()
 
 
-def _called(w: ProgramWriter, kind: str, own: int | None = None) -> Operand | None:
-    """A call of a helper that returns that kind; own: of one that this level brought."""
-    if w.calling:
-        return None
-    known = [f for f in w.functions if f.returns.kind == kind and (own is None or f.level == own)]
-    if not known:
-        return None
-    function = w.pick(known)
-    if w.cost + function.cost * w.trips() > COST:
-        return None
-    given = function.parameters
+def _called(w: ProgramWriter, kind: str, level: int | None = None) -> Operand:
+    """A call of a helper that returns that kind; level: of one that this level brought."""
+    w.need(not w.calling)
+    w.need(helpers := [f for f in w.functions if f.returns.kind == kind and level in (None, f.level)])
+    function = w.pick(helpers)
+    w.need(w.cost + function.cost * w.trips() <= COST)
+    parameters = function.parameters
     if function.optional and w.chance(0.4):
-        given = given[:-1]
+        parameters = parameters[:-1]
     w.calling = True
-    found = [_argument_for(w, p) for p in given]
+    texts = [_argument_for(w, parameter) for parameter in parameters]
     w.calling = False
-    texts = [text for text in found if text is not None]
-    if len(texts) < len(found):
-        return None
-    if len(given) > 1 and w.chance(0.2):
-        texts[-1] = f"{given[-1].text}={texts[-1]}"
+    w.need("" not in texts)
+    if len(parameters) > 1 and w.chance(0.2):
+        texts[-1] = f"{parameters[-1].text}={texts[-1]}"
     w.cost += function.cost * w.trips()
     w.used.add(function.level)
-    r = function.returns
-    return Operand(f"{function.name}({', '.join(texts)})", kind, r.lo, r.hi)
+    returns = function.returns
+    return Operand(f"{function.name}({', '.join(texts)})", kind, returns.lo, returns.hi)
 
 
-def _argument_for(w: ProgramWriter, p: Operand) -> str | None:
+def _argument_for(w: ProgramWriter, p: Operand) -> str:
+    """An argument for a parameter; empty if there is nothing to give."""
     if p.kind == "int":
         return w.number_in(p.lo, p.hi).text
     if p.kind == "bool":
-        known = w.of("bool")
-        return w.recent(known).text if known else w.condition()
+        flags = w.of("bool")
+        return w.recent(flags).text if flags else w.condition()
     fitting = [
         v
         for v in w.of(p.kind)
@@ -58,40 +50,30 @@ def _argument_for(w: ProgramWriter, p: Operand) -> str | None:
         return w.recent(fitting).text
     if p.kind == "str" or p.items == "int":
         return argument(w, p).replace("'", '"')
-    return None
+    return ""
 
 
-@entered(INTS, 8, 14)
-def _call(w: ProgramWriter, depth: int) -> Operand | None:
+@RULES.enter("int", 8, 14)
+def _call(w: ProgramWriter, depth: int) -> Operand:
     return _called(w, "int")
 
 
-@entered(STRINGS, 8, 8)
-def _call_string(w: ProgramWriter, depth: int) -> Operand | None:
+@RULES.enter("str", 8, 8)
+def _call_string(w: ProgramWriter, depth: int) -> Operand:
     return _called(w, "str")
 
 
-@entered(STATEMENTS, 8, 10)
-def call_statement(w: ProgramWriter) -> bool:
-    if w.crowded():
-        return False
-    kind = w.pick(("int", "int", "str"))
-    value = _called(w, kind)
-    if value is None:
-        return False
-    name = w.fresh(kind)
-    w.write(f"{name} = {value.text}")
-    w.declare(name, value)
-    return True
+@RULES.enter("statement", 8, 10)
+def call_statement(w: ProgramWriter) -> None:
+    w.need_room()
+    _assign_call(w, None)
 
 
-@entered(STATEMENTS, 9, 20)
-def call_recursive(w: ProgramWriter) -> bool:
+@RULES.enter("statement", 9, 20)
+def call_recursive(w: ProgramWriter) -> None:
+    _assign_call(w, 9)
+
+
+def _assign_call(w: ProgramWriter, level: int | None) -> None:
     kind = w.pick(("int", "int", "str"))
-    value = _called(w, kind, 9)
-    if value is None:
-        return False
-    name = w.fresh(kind)
-    w.write(f"{name} = {value.text}")
-    w.declare(name, value)
-    return True
+    w.assign_new(kind, _called(w, kind, level))

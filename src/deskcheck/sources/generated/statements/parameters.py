@@ -21,37 +21,25 @@ def parameter(w: ProgramWriter, kinds: tuple[str, ...]) -> Operand:
         return Operand(w.fresh("str"), "str", w.below(2), w.between(4, 8))
     if kind == "list":
         low, high = w.pick(((0, 9), (0, 9), (0, 20), (-9, 9), (0, 99)))
-        least = w.below(3)
-        return Operand(
-            w.fresh("list"), "list", least, w.between(4, 6), items="int", item_lo=low, item_hi=high
-        )
+        shortest = w.below(3)
+        return Operand(w.fresh("list"), "list", shortest, w.between(4, 6), 3, "int", low, high)
     if kind == "strs":
-        return Operand(
-            w.fresh("strs"),
-            "list",
-            w.below(2),
-            w.between(2, 4),
-            items="str",
-            item_lo=1,
-            item_hi=5,
-        )
-    return Operand(
-        w.fresh("dict"), "dict", 0, w.between(2, 4), items="int", item_lo=0, item_hi=999, keys="str"
-    )
+        return Operand(w.fresh("strs"), "list", w.below(2), w.between(2, 4), 3, "str", 1, 5)
+    return Operand(w.fresh("dict"), "dict", 0, w.between(2, 4), 3, "int", 0, 999, "str")
 
 
 def kinds(w: ProgramWriter) -> tuple[str, ...]:
     """Kinds of parameters, those that the level is about more often."""
-    known: tuple[str, ...] = ("int", "int", "int")
+    names: tuple[str, ...] = ("int", "int", "int")
     if w.level >= 2:
-        known += ("int", "bool")
+        names += ("int", "bool")
     if w.level >= 5:
-        known += ("str",) * (6 if w.level == 5 else 2)
+        names += ("str",) * (6 if w.level == 5 else 2)
     if w.level >= 6:
-        known += ("list", "list", "strs") * (3 if w.level == 6 else 1)
+        names += ("list", "list", "strs") * (3 if w.level == 6 else 1)
     if w.level >= 7:
-        known += ("dict",) * (6 if w.level == 7 else 1)
-    return known
+        names += ("dict",) * (6 if w.level == 7 else 1)
+    return names
 
 
 def argument(w: ProgramWriter, of: Operand) -> str:

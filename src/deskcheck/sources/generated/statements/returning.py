@@ -7,33 +7,29 @@ from deskcheck.sources.generated.writing.writer import ProgramWriter
 def write_return(w: ProgramWriter) -> None:
     value = _result(w)
     w.write(f"return {value.text}")
-    _note_returned(w, value)
-
-
-def _note_returned(w: ProgramWriter, value: Operand) -> None:
     if w.returned is None:
         w.returned = Operand(
             "", value.kind, value.lo, value.hi, 3, value.items, value.item_lo, value.item_hi, value.keys
         )
         return
-    known = w.returned
-    known.lo, known.hi = min(known.lo, value.lo), max(known.hi, value.hi)
-    known.item_lo, known.item_hi = min(known.item_lo, value.item_lo), max(known.item_hi, value.item_hi)
+    result = w.returned
+    result.lo, result.hi = min(result.lo, value.lo), max(result.hi, value.hi)
+    result.item_lo, result.item_hi = min(result.item_lo, value.item_lo), max(result.item_hi, value.item_hi)
 
 
 def _result(w: ProgramWriter) -> Operand:
-    """What the function returns: of `returns` where that is asked for, else what was made last."""
+    """The value to return: of the type `returns` in a helper, otherwise the last that was changed."""
     if w.helper or w.returned is not None:
         kind = w.returns if w.returned is None else w.returned.kind
         if kind == "int":
             return w.variable() if w.chance(0.5) else w.number()
         if kind == "str":
-            known = w.of("str")
-            return w.recent(known) if known and w.chance(0.5) else w.string()
+            choices = w.of("str")
+            return w.recent(choices) if choices and w.chance(0.5) else w.string()
     if w.level >= 6 and w.chance(0.1):
-        known = w.of("int") + w.of("str") + w.of("list")
-        if len(known) >= 2:
-            a, b = w.recent(known), w.recent(known)
+        choices = w.of("int") + w.of("str") + w.of("list")
+        if len(choices) >= 2:
+            a, b = w.recent(choices), w.recent(choices)
             return Operand(f"{a.text}, {b.text}", "tuple")
     if w.variables and w.chance(0.7):
         changed = _changed(w)
@@ -53,11 +49,7 @@ def _changed(w: ProgramWriter) -> list[Local]:
     ]
 
 
-def early_return(w: ProgramWriter) -> bool:
-    if w.indent > 3 or w.finishing:
-        return False
-    w.write(f"if {w.condition()}:")
-    w.indent += 1
-    write_return(w)
-    w.indent -= 1
-    return True
+def early_return(w: ProgramWriter) -> None:
+    w.need(w.indent <= 3 and not w.finishing)
+    with w.under(f"if {w.condition()}:"):
+        write_return(w)

@@ -1,11 +1,30 @@
-"""What is known of the values in a program that is being written: types and intervals.
+"""What is known of the values in a program that is being written: types and intervals, and their bounds.
 
-Where they can be seen, and what may be assigned to them, the writer says.
+The writer knows where they can be seen, and what may be assigned to them.
 """
 
 from dataclasses import dataclass
 
-from deskcheck.sources.generated.writing.bounds import LIMIT, PRODUCT
+LIMIT = 20_000
+"""Numbers, either way from zero."""
+PRODUCT = 5000
+"""What is multiplied comes to no more."""
+LIST = 8
+"""Items of a list."""
+TEXT = 20
+"""Characters of a text."""
+KEYS = 8
+"""Entries of a dictionary."""
+TRIPS = 36
+"""Rounds of a loop, times those of the loops around it."""
+COST = 160
+"""About how many lines a call runs at most."""
+GROWTH = 4000
+"""What a loop may add to a number in all its rounds."""
+
+
+class CannotWrite(Exception):
+    """What was drawn does not fit at this place of the program."""
 
 
 @dataclass(slots=True)
@@ -70,15 +89,15 @@ def largest(value: Operand) -> int:
     return max(abs(value.lo), abs(value.hi))
 
 
-def sum_of(a: Operand, sign: str, b: Operand) -> Operand | None:
+def sum_of(a: Operand, sign: str, b: Operand) -> Operand:
     low, high = (a.lo + b.lo, a.hi + b.hi) if sign == "+" else (a.lo - b.hi, a.hi - b.lo)
     if low < -LIMIT or high > LIMIT:
-        return None
+        raise CannotWrite
     return Operand(f"{a.at(1)} {sign} {b.at(2)}", "int", low, high, 1)
 
 
-def product_of(a: Operand, b: Operand) -> Operand | None:
+def product_of(a: Operand, b: Operand) -> Operand:
     if largest(a) * largest(b) > PRODUCT or min(largest(a), largest(b)) > 20:
-        return None
+        raise CannotWrite
     corners = [a.lo * b.lo, a.lo * b.hi, a.hi * b.lo, a.hi * b.hi]
     return Operand(f"{a.at(2)} * {b.at(3)}", "int", min(corners), max(corners), 2)

@@ -5,59 +5,70 @@ holds wherever it can be seen. What there is to write is no concern of this file
 `Grammar`, whose tables the files of the levels fill.
 """
 
+import math
 import random
 from bisect import bisect
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import fields
 from itertools import accumulate
 from typing import Any, TypeVar
 
-from deskcheck.sources.generated.writing.values import Helper, Local, Operand
+from deskcheck.sources.generated.writing.values import CannotWrite, Helper, Local, Operand
 from deskcheck.sources.text.words import NAMES, WORDS
 
-Expression = Callable[["ProgramWriter", int], "Operand | None"]
-"""Told how deep it may go. None: it cannot be written here; None and False say so of the others too."""
-Condition = Callable[["ProgramWriter"], "str | None"]
-Statement = Callable[["ProgramWriter"], bool]
-_F = TypeVar("_F")
-Table = list[tuple[int, float, _F]]
-"""Rows: a level, a weight, and what writes something that this level brings."""
+_Rule = TypeVar("_Rule", bound=Callable[..., Any])
 
 
-def entered(table: Table[_F], level: int, weight: float) -> Callable[[_F], _F]:
-    """Puts the function under it into a table."""
+class Rules:
+    """What a level brings, by what it is drawn for: int, str, list, condition, statement, loop.
 
-    def enter(function: _F) -> _F:
-        table.append((level, weight, function))
-        return function
-
-    return enter
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Grammar:
-    """All that can be written. A seed gives the same programs only while rows and their order stay.
-
-    tables: by what they are drawn for: int, str, list, condition, statement, loop. otherwise: writes a
-    statement anywhere, where none that was drawn could be written.
+    A rule takes the writer, and for an expression how deep it may go. It returns an `Operand`, the text of a
+    condition, or nothing after it wrote a statement; it raises `CannotWrite` where it does not fit.
     """
 
-    tables: Mapping[str, Sequence[tuple[int, float, Any]]]
-    otherwise: Callable[["ProgramWriter"], None]
+    def __init__(self) -> None:
+        self.rows: dict[str, list[tuple[int, float, Any]]] = {}
+
+    def enter(self, table: str, level: int, weight: float) -> Callable[[_Rule], _Rule]:
+        def enter(rule: _Rule) -> _Rule:
+            self.rows.setdefault(table, []).append((level, weight, rule))
+            return rule
+
+        return enter
 
 
-@cache
-def _choices(grammar: Grammar, table: str, level: int) -> tuple[list[float], list[tuple[int, Any]]]:
-    """Cumulative weights and what they belong to; what a level brings weighs more at that level."""
-    known = [row for row in grammar.tables[table] if row[0] <= level]
-    favour = 1 if level == 1 else 4 if level < 5 else 2.5
-    weights = [weight * (favour if own == level else 1) for own, weight, _ in known]
-    return list(accumulate(weights)), [(own, function) for own, _, function in known]
+class Grammar:
+    """All rules. A seed gives the same programs only while rules and their order stay.
+
+    otherwise: writes a statement anywhere, where none that was drawn could be written.
+    """
+
+    def __init__(self, parts: Iterable[Rules], otherwise: Callable[["ProgramWriter"], None]) -> None:
+        self.otherwise = otherwise
+        self._rows: dict[str, list[tuple[int, float, Any]]] = {}
+        self._choices: dict[tuple[str, int], tuple[list[float], list[tuple[int, Any]]]] = {}
+        for part in parts:
+            for table, rows in part.rows.items():
+                self._rows.setdefault(table, []).extend(rows)
+
+    def choices(self, table: str, level: int) -> tuple[list[float], list[tuple[int, Any]]]:
+        """Cumulative weights and their rules; what a level brings weighs more at that level."""
+        if (table, level) not in self._choices:
+            rows = [row for row in self._rows[table] if row[0] <= level]
+            favour = 1 if level == 1 else 4 if level < 5 else 2.5
+            weights = [weight * (favour if own == level else 1) for own, weight, _ in rows]
+            self._choices[table, level] = (
+                list(accumulate(weights)),
+                [(own, rule) for own, _, rule in rows],
+            )
+        return self._choices[table, level]
 
 
 class ProgramWriter:
     """Writes the functions of one module, one after another."""
+
+    LETTERS = "aaabbcdeeilnorstxy"
 
     def __init__(self, grammar: Grammar, numbers: random.Random, level: int) -> None:
         self.grammar = grammar
@@ -95,37 +106,69 @@ class ProgramWriter:
     def chance(self, share: float) -> bool:
         return self.random() < share
 
-    def pick(self, known: Any) -> Any:
-        return known[int(self.random() * len(known))]
+    def pick(self, choices: Any) -> Any:
+        return choices[int(self.random() * len(choices))]
 
-    def recent(self, known: list[Local]) -> Local:
+    def recent(self, choices: list[Local]) -> Local:
         """One of them, the later ones more often."""
-        n = len(known)
-        return known[max(int(self.random() * n), int(self.random() * n))]
+        n = len(choices)
+        return choices[max(int(self.random() * n), int(self.random() * n))]
 
-    def draw(self, table: str) -> tuple[int, Any]:
-        weights, known = _choices(self.grammar, table, self.level)
-        return known[bisect(weights, self.random() * weights[-1])]
+    def choose(self, choices: list[Local]) -> Local:
+        """One of them, the later ones more often. Raises CannotWrite if there are none."""
+        self.need(choices)
+        return self.recent(choices)
+
+    def need(self, condition: object) -> None:
+        if not condition:
+            raise CannotWrite
+
+    def drawn(
+        self, table: str, attempts: int, *depth: int, fits: Callable[[Any], bool] = lambda value: True
+    ) -> Any:
+        """What the first rule that can be written and fits makes, of so many that are drawn from a table.
+
+        Raises CannotWrite if there is none.
+        """
+        weights, rules = self.grammar.choices(table, self.level)
+        for _ in range(attempts):
+            level, rule = rules[bisect(weights, self.random() * weights[-1])]
+            try:
+                value = rule(self, *depth)
+            except CannotWrite:
+                continue
+            if fits(value):
+                self.used.add(level)
+                return value
+        raise CannotWrite
+
+    def attempt(self, rule: Callable[["ProgramWriter"], object]) -> bool:
+        """Whether the rule could be written."""
+        try:
+            rule(self)
+        except CannotWrite:
+            return False
+        return True
 
     # -- names and variables -----------------------------------------------------------------------
 
     def fresh(self, kind: str) -> str:
-        known = NAMES[kind]
+        names = NAMES[kind]
         for _ in range(20):
-            name: str = self.pick(known)
+            name: str = self.pick(names)
             if name not in self.names and name not in self.global_names:
                 self.names.add(name)
                 return name
         number = 2
-        name = self.pick(known)
+        name = self.pick(names)
         while f"{name}{number}" in self.names:
             number += 1
         self.names.add(f"{name}{number}")
         return f"{name}{number}"
 
-    def crowded(self) -> bool:
-        """Whether there are so many variables that another makes the state long."""
-        return len(self.variables) >= 5 and self.chance(0.85)
+    def need_room(self) -> None:
+        """Raises CannotWrite where there are so many variables that another makes the state long."""
+        self.need(len(self.variables) < 5 or not self.chance(0.85))
 
     def of(self, kind: str, items: str = "") -> list[Local]:
         return [v for v in self.variables if v.kind == kind and (not items or v.items == items)]
@@ -138,22 +181,30 @@ class ProgramWriter:
         """Containers and texts whose length may change here."""
         return [v for v in self.assignable(kind, items) if not v.locked]
 
+    def indexed(self, kind: str, items: str = "") -> list[Local]:
+        """Lists or texts of which an item can be had."""
+        indexed = {v.indexes for v in self.of("int")}
+        return [v for v in self.of(kind, items) if v.lo >= 1 or v.text in indexed]
+
+    def index_in(self, a: Local) -> str:
+        """An index of a list or text that is inside, whatever its length turns out to be."""
+        indices = [v.text for v in self.of("int") if v.indexes == a.text or (v.lo >= 0 and v.hi < a.lo)]
+        if indices and (a.lo < 1 or self.chance(0.6)):
+            return str(self.pick(indices))
+        return str(self.pick((0, -1, self.below(a.lo))))
+
     def declare(self, name: str, value: Operand) -> Local:
-        variable = Local(
-            text=name,
-            kind=value.kind,
-            lo=value.lo,
-            hi=value.hi,
-            items=value.items,
-            item_lo=value.item_lo,
-            item_hi=value.item_hi,
-            keys=value.keys,
-            indexes=value.indexes,
-            depth=len(self.loops),
-            branch=self.branches,
-        )
+        facts = {field.name: getattr(value, field.name) for field in fields(Operand)}
+        facts |= {"text": name, "prec": 3}
+        variable = Local(**facts, depth=len(self.loops), branch=self.branches)
         self.variables.append(variable)
         return variable
+
+    def assign_new(self, kind: str, value: Operand) -> Local:
+        """A new variable that is assigned the value."""
+        name = self.fresh(kind)
+        self.write(f"{name} = {value.text}")
+        return self.declare(name, value)
 
     def fits(self, variable: Local, value: Operand) -> bool:
         """Whether the value may be assigned; keeps what is known of the variable true."""
@@ -163,26 +214,18 @@ class ProgramWriter:
             or value.item_hi > variable.item_hi
         ):
             return False
-        if variable.looped:
-            if value.lo < variable.base_lo or value.hi > variable.base_hi:
-                return False
-            variable.indexes = ""
-            return True
+        if variable.looped and (value.lo < variable.base_lo or value.hi > variable.base_hi):
+            return False
+        if not variable.looped:
+            self._widen(variable, value.lo, value.hi)
         variable.indexes = ""
-        if self.branches > variable.branch:
-            variable.lo, variable.hi = min(variable.lo, value.lo), max(variable.hi, value.hi)
-        else:
-            variable.lo, variable.hi = value.lo, value.hi
         return True
 
     def may_grow(self, variable: Local, low: int, high: int, most: int) -> bool:
         """Whether the variable may change by low..high here; keeps what is known of it true."""
         variable.indexes = ""
         if variable.looped:
-            trips = 1
-            for count in self.loops[variable.since :]:
-                trips *= count
-            needed = max(-low, high, 0) * trips
+            needed = max(-low, high, 0) * math.prod(self.loops[variable.since :])
             if needed > variable.growth or (low < 0 <= variable.lo):
                 return False
             variable.growth -= needed
@@ -192,28 +235,40 @@ class ProgramWriter:
             least = max(least, 0)
         if variable.hi + high > most or least < -most:
             return False
-        if self.branches > variable.branch:
-            variable.lo, variable.hi = min(variable.lo, least), max(variable.hi, variable.hi + high)
-        else:
-            variable.lo, variable.hi = least, variable.hi + high
+        self._widen(variable, least, variable.hi + high)
         return True
+
+    def _widen(self, variable: Local, low: int, high: int) -> None:
+        """The variable is in low..high from here on; in a branch, it may also be what it was."""
+        if self.branches > variable.branch:
+            low, high = min(variable.lo, low), max(variable.hi, high)
+        variable.lo, variable.hi = low, high
 
     # -- writing -----------------------------------------------------------------------------------
 
     def trips(self) -> int:
-        product = 1
-        for count in self.loops:
-            product *= count
-        return product
+        return math.prod(self.loops)
 
     def write(self, text: str) -> None:
         self.lines.append("    " * self.indent + text)
         self.cost += self.trips()
         self.room -= 1
 
+    @contextmanager
+    def under(self, header: str) -> Iterator[None]:
+        """Writes a header; lines that are written meanwhile belong to it."""
+        self.write(header)
+        self.indent += 1
+        yield
+        self.indent -= 1
+
+    def write_under(self, header: str, line: str) -> None:
+        with self.under(header):
+            self.write(line)
+
     def block(self, most: int, *, branch: bool = False) -> None:
         """An indented block of 1 to `most` statements; what is declared in it cannot be seen after it."""
-        seen = len(self.variables)
+        visible = len(self.variables)
         self.indent += 1
         self.branches += branch
         length = len(self.lines)
@@ -224,18 +279,15 @@ class ProgramWriter:
             self.write("pass")
         self.branches -= branch
         self.indent -= 1
-        del self.variables[seen:]
+        del self.variables[visible:]
 
-    def branch(self, most: int = 2) -> None:
+    def branch(self, header: str, most: int = 2) -> None:
+        self.write(header)
         self.block(most, branch=True)
 
     def statement(self) -> None:
-        for _ in range(6):
-            own, write = self.draw("statement")
-            if write(self):
-                self.used.add(own)
-                return
-        self.grammar.otherwise(self)
+        if not self.attempt(lambda w: w.drawn("statement", 6)):
+            self.grammar.otherwise(self)
 
     # -- expressions -------------------------------------------------------------------------------
 
@@ -243,26 +295,25 @@ class ProgramWriter:
         """An expression of type int."""
         if depth is None:
             depth = 0 if self.chance(0.08) else 1 if self.chance(0.75) else 2
-        if depth > 0:
-            for _ in range(5):
-                own, make = self.draw("int")
-                value: Operand | None = make(self, depth - 1)
-                if value is not None and (
-                    value.lo < value.hi or self.chance(0.1)
-                ):  # else no more than a literal
-                    self.used.add(own)
-                    return value
-        return self.atom()
+        try:
+            # Where only one value is possible, it is no more than a literal.
+            attempts = 5 if depth > 0 else 0
+            value: Operand = self.drawn(
+                "int", attempts, depth - 1, fits=lambda v: v.lo < v.hi or self.chance(0.1)
+            )
+        except CannotWrite:
+            return self.atom()
+        return value
 
     def atom(self) -> Operand:
-        known = self.of("int")
-        if known and self.chance(0.8):
-            return self.recent(known)
+        choices = self.of("int")
+        if choices and self.chance(0.8):
+            return self.recent(choices)
         return self.constant()
 
     def variable(self) -> Operand:
-        known = self.of("int")
-        return self.recent(known) if known else self.constant()
+        choices = self.of("int")
+        return self.recent(choices) if choices else self.constant()
 
     def constant(self) -> Operand:
         draw = self.random()
@@ -294,22 +345,22 @@ class ProgramWriter:
         return str(self.pick(WORDS))
 
     def letter(self) -> str:
-        return str(self.pick("aaabbcdeeilnorstxy"))
+        return str(self.pick(self.LETTERS))
 
     def string(self, depth: int | None = None) -> Operand:
         """An expression of type str."""
         if depth is None:
             depth = 0 if self.chance(0.15) else 1 if self.chance(0.85) else 2
-        if depth > 0:
-            for _ in range(5):
-                own, make = self.draw("str")
-                value: Operand | None = make(self, depth - 1)
-                if value is not None:
-                    self.used.add(own)
-                    return value
-        known = self.of("str")
-        if known and self.chance(0.75):
-            return self.recent(known)
+        try:
+            value: Operand = self.drawn("str", 5 if depth > 0 else 0, depth - 1)
+        except CannotWrite:
+            return self._plain_string()
+        return value
+
+    def _plain_string(self) -> Operand:
+        choices = self.of("str")
+        if choices and self.chance(0.75):
+            return self.recent(choices)
         word = self.word()
         return Operand(f'"{word}"', "str", len(word), len(word))
 
@@ -318,25 +369,16 @@ class ProgramWriter:
         items = [self.literal(0, 9) if self.chance(0.7) else self.small() for _ in range(n)]
         least, most = min((v.lo for v in items), default=0), max((v.hi for v in items), default=0)
         return Operand(
-            f"[{', '.join(v.text for v in items)}]",
-            "list",
-            n,
-            n,
-            items="int",
-            item_lo=min(0, least),
-            item_hi=max(99, most),
+            f"[{', '.join(v.text for v in items)}]", "list", n, n, 3, "int", min(0, least), max(99, most)
         )
 
     def small(self) -> Operand:
         """A number of at most three digits."""
-        known = [v for v in self.of("int") if v.lo >= -999 and v.hi <= 999]
-        return self.recent(known) if known and self.chance(0.7) else self.constant()
+        choices = [v for v in self.of("int") if v.lo >= -999 and v.hi <= 999]
+        return self.recent(choices) if choices and self.chance(0.7) else self.constant()
 
     def condition(self) -> str:
-        for _ in range(5):
-            own, make = self.draw("condition")
-            text: str | None = make(self)
-            if text is not None:
-                self.used.add(own)
-                return text
-        return f"{self.variable().at(1)} {self.pick(('>', '<'))} {self.below(10)}"
+        try:
+            return str(self.drawn("condition", 5))
+        except CannotWrite:
+            return f"{self.variable().at(1)} {self.pick(('>', '<'))} {self.below(10)}"

@@ -34,7 +34,7 @@ class Turn(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """What a model wrote. stop_reason: why it ended, in Inspect's words. Tokens: both 0 where they are not
+    """The answer of a model. stop_reason: why it ended, in Inspect's words. Tokens: both 0 where they are not
     told; they are then estimated."""
 
     text: str
@@ -206,7 +206,7 @@ class Bench:
         return tested
 
     async def returned(self, code: str, inputs: Sequence[str], step: str) -> tuple[CallResult, ...]:
-        """What a program's entry point returns on inputs."""
+        """The results of a program's entry point on inputs."""
         results: tuple[CallResult, ...] = await self._run(
             lambda: self.place.returned(self.puzzle, code, inputs)
         )

@@ -26,7 +26,7 @@ GIVES = ("text", "code", "tests")
 WHEN = ("once", "always", "failing")
 _KEYS = {"name": str, "role": str, "prompt": str, "gives": str, "when": str}
 _OWN = ("question", "code", "tests", "report")
-"""What a prompt may name besides the steps before it."""
+"""Names that a prompt may use besides the steps before it."""
 
 
 @dataclass(frozen=True, slots=True)

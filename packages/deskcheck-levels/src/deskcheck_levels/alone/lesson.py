@@ -2,7 +2,7 @@
 
 The operations of a line are those of `reader.teacher`, in the order of `reader.reading.run_line`; the way to
 the next line is the reader's; what an operation writes is the paper's. So nothing here says what Python
-means. `step` gives the next state too, from which a run goes on.
+means. `step` also gives the next state.
 """
 
 from collections.abc import Callable
@@ -152,7 +152,7 @@ class Writer:
         stack.append(self.working.result(at, value))
 
     def _next_of_range(self, activation: Activation) -> bool:
-        """Whether the loop goes on; what comes next then lies on the stack, and the range is one shorter."""
+        """Whether the loop continues: then its next item is on the stack, and the range is one shorter."""
         if self.left is None:
             raise OutsideLanguage("a loop that has not begun")
         working = self.working

@@ -39,11 +39,11 @@ replaced; share that is drawn by what they have."""
 _PARTS = re.compile(
     r"\*\*|//|<<|>>|[-+*/%&|^~]|\b(?:min|max|abs|divmod|int|not|and|or|else|break|continue)\b"
 )
-"""What a program is drawn by."""
+"""Operators and words by which programs are drawn."""
 
 
 def first_state(program: AloneProgram, arguments: str) -> AloneState:
-    """The state at the call. Raises OutsideLanguage where the arguments are no literals that fit."""
+    """The state at the call. Raises OutsideLanguage if the arguments are not literals that fit."""
     try:
         values, named = read_arguments(arguments)
     except (SyntaxError, ValueError):
@@ -152,7 +152,7 @@ class Lessons:
 
 
 def lesson_of(writer: Writer, program: AloneProgram, state: AloneState) -> Step | None:
-    """A state with its answer, in numbers; None where there is none, or a long one."""
+    """A state with its answer, in numbers; None if there is no answer, or only a long one."""
     try:
         question = state_words(program, state)
         answer, _ = writer.step(program, state)
@@ -193,7 +193,7 @@ def numbers(words: Iterable[str]) -> tuple[int, ...]:
 
 
 def programs_of(source: str, *, any_licence: bool = False) -> list[Program]:
-    """The programs of a source that may be taught. Raises InputError where there is none."""
+    """The programs of a source that may be taught. Raises InputError if none may be taught."""
     allowed = [program for program in programs(source) if program.train_ok or any_licence]
     if not allowed:
         raise InputError(

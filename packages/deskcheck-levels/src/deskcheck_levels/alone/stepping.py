@@ -29,8 +29,8 @@ _STOP = NUMBER["stop"]
 
 @dataclass(frozen=True, slots=True)
 class Worked:
-    """What a model wrote to a state. words: all; ended: with the word that ends an answer; nll: the sum of
-    their negative log probabilities, in nats."""
+    """The answer of a model to a state. words: all of it; ended: with the word that ends an answer; nll: the
+    sum of their negative log probabilities, in nats."""
 
     words: Words
     ended: bool
@@ -152,7 +152,7 @@ class AloneRows(Rows):
 
 
 def words_of(known: KnownProgram, state: str) -> Words:
-    """What the model is given of a state. Raises OutsideLanguage."""
+    """The words of a state, as the model sees it. Raises OutsideLanguage."""
     if isinstance(known.program, str):
         raise OutsideLanguage(known.program)
     return state_words(known.program, read_state(state))
@@ -170,7 +170,7 @@ def _read(code: str) -> AloneProgram | str:
 
 
 def _stacked(kept: Sequence[_Kept], more: int) -> Context:
-    """The contexts of rows as one, with room for so many words more."""
+    """The contexts of rows as one, with room for `more` words."""
     lengths = [kept_layers[0][0].shape[1] for kept_layers in kept]
 
     def stacked(layer: int, which: int) -> Tensor:
@@ -189,7 +189,7 @@ def _stacked(kept: Sequence[_Kept], more: int) -> Context:
 
 
 def _grown(context: Context, new: Context, counts: Sequence[int]) -> Context:
-    """A context with the first words of new ones behind it, so many of each row."""
+    """A context with the first words of new ones behind it. counts: how many of each row."""
     for row, (start, count) in enumerate(zip(context.lengths.tolist(), counts, strict=True)):
         for layer, keys in enumerate(new.keys):
             context.keys[layer][row, :, start : start + count] = keys[row, :, :count]

@@ -31,7 +31,7 @@ _NO_PROGRAM = numbers(NO_PROGRAM)
 _POOL = 8
 """Batches that are drawn together."""
 _KEPT = 2000
-"""Lessons to be given once more, at most."""
+"""The most lessons that wait to be given again."""
 _HELD_OUT, _LOOKED_AT = 50, 768
 """Of so many programs one is not taught; lessons of a look."""
 _FEW = 0.4

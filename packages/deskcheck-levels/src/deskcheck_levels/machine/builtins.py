@@ -55,7 +55,7 @@ _COMPUTED = "bcoxXeEfFgGn%,_"
 _DEEPEST_TEXT = 100
 """Python's own limit depends on how deep the program is in calls."""
 _READY = (list, tuple, str, set, frozenset, dict)
-"""What is in memory as a whole; others are gone through first, as ranges and generators."""
+"""Types that memory holds as a whole; others, such as ranges and generators, are iterated first."""
 
 
 class Builtins(Operations):
@@ -119,7 +119,7 @@ class Builtins(Operations):
         return self.in_memory(lambda: frozenset(self._by_hash(a)))
 
     def _by_hash(self, a: Any) -> Any:
-        """What a set is made of. The order of its items depends on whether that is a set, or a dictionary."""
+        """The items for a set, whose order depends on whether they come from a set or a dictionary."""
         return a if isinstance(a, (set, frozenset, dict)) else self.iterated(a)
 
     def _dict(self, a: Any = (), **more: Any) -> Any:
@@ -187,7 +187,7 @@ class Builtins(Operations):
         self.output.append(sep.join([self.formatted(arg, "str", "") for arg in args]) + end)
 
     def _outside(self, what: str) -> Any:
-        """For the prelude alone: a program has no such name."""
+        """Only for the prelude: programs do not have this name."""
         raise OutsideLanguage(what)
 
     # ---- worked out ----
@@ -282,7 +282,7 @@ class Builtins(Operations):
         return attribute(owner, name)
 
     def method(self, owner: Any, name: str, args: list[Any], keywords: dict[str, Any]) -> Any:
-        """What a method of a builtin type returns."""
+        """The result of a method of a builtin type."""
         kind = type(owner)
         if kind is str and name in OF_TEXT:
             self._arguments_of_text(name, args, keywords)
@@ -395,7 +395,7 @@ class Builtins(Operations):
         return list(self.in_memory(lambda: list(islice(iterator, most))))
 
     def formatted(self, value: Any, conversion: str | None, spec: str) -> str:
-        """A value as text: digits and signs as they are in memory."""
+        """A value as text, with the digits and signs in memory."""
         inside = value.args if isinstance(value, BaseException) else value
         if nested_deeper(inside, _DEEPEST_TEXT):
             raise OutsideLanguage(f"a value nested more than {_DEEPEST_TEXT} deep as text")

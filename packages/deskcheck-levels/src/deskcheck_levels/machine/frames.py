@@ -1,4 +1,4 @@
-"""What a machine's run is made of: frames, functions, generators, its own iterators and errors."""
+"""The parts of a machine's run: frames, functions, generators, its own iterators and errors."""
 
 import dis
 import sys
@@ -144,7 +144,7 @@ class Frame:
         self.ended = False
         self.entered = "RESUME" not in self.body.operations
         self.around: Frame | None = None
-        """Of a comprehension that 3.11 makes a function of: the frame that it stands in."""
+        """The frame around a comprehension, which 3.11 makes a function of."""
         self.after_comprehension = False
         self.last_event = (0, -1)
         """Line and place; -1 where a comprehension with a frame of its own told it."""

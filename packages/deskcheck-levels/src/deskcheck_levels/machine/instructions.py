@@ -38,7 +38,7 @@ def _named(*names: str) -> Callable[[Act], Act]:
 
 
 def _computing(count: int, compute: Callable[..., Any]) -> Act:
-    """The act that puts `compute(machine, instruction, *operands)` in the place of so many operands."""
+    """The act that replaces `count` operands by `compute(machine, instruction, *operands)`."""
 
     def act(m: "Machine", f: Frame, i: dis.Instruction) -> None:
         f.stack.append(compute(m, i, *_popped(f, count)))
@@ -274,7 +274,7 @@ def _build(m: "Machine", f: Frame, i: dis.Instruction) -> None:
 
 
 _TESTED = {"FALSE": "if", "TRUE": "unless", "NONE": "unless", "NOT_NONE": "if"}
-"""What a jump goes by -> the choice: it jumps where the answer is no."""
+"""Test of a jump -> the choice: it jumps if the answer is no."""
 
 
 @_named(*(f"POP_JUMP_{way}IF_{test}" for test in _TESTED for way in ("", "FORWARD_", "BACKWARD_")))

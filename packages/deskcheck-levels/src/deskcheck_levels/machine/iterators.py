@@ -94,7 +94,7 @@ class Enumerated:
 
 @called("map")
 class Mapped:
-    """`map`: goes on behind a call that raised."""
+    """`map`: continues after a call that raised."""
 
     def __init__(self, machine: Any, function: Any, several: list[Iterator[Any]]) -> None:
         self.machine, self.function, self.several = machine, function, several
@@ -108,7 +108,7 @@ class Mapped:
 
 @called("filter")
 class Filtered:
-    """`filter`: goes on behind a call that raised. function: None takes what is true."""
+    """`filter`: continues after a call that raised. function: None takes true items."""
 
     def __init__(self, machine: Any, function: Any, items: Iterator[Any]) -> None:
         self.machine, self.function, self.items = machine, function, items

@@ -60,7 +60,7 @@ class Operations:
         raise NotImplementedError
 
     def of_prelude(self, name: str, *args: Any) -> Any:
-        """What a function of the prelude returns."""
+        """The result of a function of the prelude."""
         return self.call(prelude_names()[name], list(args))
 
     def binary(self, op: str, a: Any, b: Any, *, inplace: bool = False) -> Any:

@@ -210,7 +210,7 @@ def run_recorded(
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """What the machine has in the end, what is true, and whether these are the same."""
+    """The end of the machine's run, the recorded one, and whether they are the same."""
 
     told: str
     true: str

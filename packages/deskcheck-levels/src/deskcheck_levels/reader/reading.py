@@ -232,7 +232,7 @@ class ReadingMachine(Machine):
         return None
 
     def _in_place(self, stack: list[Any], word: str) -> None:
-        """Orders about what lies on the stack alone."""
+        """Does orders that only use the stack."""
         if word == "item":
             key = stack.pop()
             stack.append(self.item(stack.pop(), key))

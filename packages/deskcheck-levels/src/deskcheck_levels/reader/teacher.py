@@ -309,7 +309,7 @@ def way_from(
 
 
 class Teacher:
-    """A reader that is always right, from the prompt alone."""
+    """A reader that is always right, and knows only the prompt."""
 
     def __call__(self, prompt: tuple[int, ...], written: tuple[int, ...]) -> int:
         words = [WORDS[word] for word in prompt]

@@ -59,8 +59,8 @@ def refuse_small(settings: Any, **least: int) -> None:
 
 def parse_size(text: str) -> int:
     """Bytes of ``4G``, ``512M``, ``64K`` (of 1024 each) or a whole number. Raises ValueError."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
-    size = 0 if found is None else int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " "))
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    size = 0 if match is None else int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
     if size < 1:
         raise ValueError("is no size: write a number of bytes, or one with K, M, G or T, as in 12G")
     return size

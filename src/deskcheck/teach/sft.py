@@ -69,7 +69,7 @@ def tune(
         raise MissingExtra(str(error.name), "teach", "Training a model") from error
     files, count = _checked(Path(lessons), model)
     state = PartialState()
-    asked = {
+    settings = {
         "model": model,
         "tuning": asdict(tuning),
         "lessons": {f.name: sha256(f) for split in files.values() for f in split},
@@ -79,7 +79,7 @@ def tune(
         with state.main_process_first():
             if state.is_main_process:
                 lock = lock_run(out)
-                _open(out, asked)
+                _open(out, settings)
         tokenizer = AutoTokenizer.from_pretrained(model)
         if tokenizer.pad_token_id is None:
             tokenizer.pad_token = tokenizer.eos_token
@@ -87,7 +87,7 @@ def tune(
         if state.is_main_process:
             write_json(
                 out / RUN,
-                asked
+                settings
                 | {
                     "count": count,
                     "processes": state.num_processes,
@@ -336,9 +336,9 @@ class _Metrics:
             self.curve.write(row)
 
 
-def _open(out: Path, asked: dict[str, Any]) -> None:
+def _open(out: Path, settings: dict[str, Any]) -> None:
     """A folder for a run, or that of the same run. Raises InputError where it holds another."""
-    begin_run(out, asked)
+    begin_run(out, settings)
     for folder in _checkpoints(out):
         if not _is_whole(folder):  # the run was ended while it was written
             shutil.rmtree(folder)

@@ -221,14 +221,14 @@ def exact_steps(
         yield from read.exact([0] * len(pending), pending)
 
 
-def _run(one: _Going, stop: Stop, why: str | None = None) -> SteppedRun:
+def _run(program: _Going, stop: Stop, reason: str | None = None) -> SteppedRun:
     return SteppedRun(
-        start=one.start,
-        states=tuple(one.states),
-        jumps=tuple(one.jumps),
-        nll=tuple(one.nll),
+        start=program.start,
+        states=tuple(program.states),
+        jumps=tuple(program.jumps),
+        nll=tuple(program.nll),
         stop=stop,
-        why=why,
+        why=reason,
     )
 
 

@@ -127,8 +127,8 @@ def read_state(text: str) -> AloneState:
     return AloneState("call" if state["call"] else "line", int(state["line"]), names, range_left)
 
 
-def left_words(left: Left) -> Words:
-    start, stop, step = left
+def left_words(range_left: Left) -> Words:
+    start, stop, step = range_left
     words = ["Rs", *value_words(start), "Re", *value_words(stop)]
     return words if step == 1 else [*words, "Rp", *value_words(step)]
 

@@ -407,15 +407,15 @@ class Builtins(Operations):
         return str(self.in_memory(lambda: format(text, spec)))
 
 
-def is_plain(value: Any, seen: set[int] | None = None) -> bool:
-    """Whether a value's text says all of it. seen: containers that are being looked at, or were."""
+def is_plain(value: Any, passed: set[int] | None = None) -> bool:
+    """Whether a value's text says all of it. passed: containers that are being looked at, or were."""
     if isinstance(value, (list, tuple, set, frozenset, dict)):
-        seen = set() if seen is None else seen
-        if id(value) in seen:
+        passed = set() if passed is None else passed
+        if id(value) in passed:
             return True
-        seen.add(id(value))
+        passed.add(id(value))
         parts = [*value, *value.values()] if isinstance(value, dict) else value
-        return all(is_plain(part, seen) for part in parts)
+        return all(is_plain(part, passed) for part in parts)
     return value is None or value is ... or isinstance(value, (int, float, str, range))
 
 
@@ -423,19 +423,19 @@ def _several(kinds: Any) -> tuple[Any, ...]:
     return kinds if isinstance(kinds, tuple) else (kinds,)
 
 
-def nested_deeper(value: Any, most: int) -> bool:
+def nested_deeper(value: Any, limit: int) -> bool:
     """Whether containers lie in one another more than `most` deep; one that holds itself is no deeper."""
-    level, seen = [value], set[int]()
-    for _ in range(most + 1):
+    level, passed = [value], set[int]()
+    for _ in range(limit + 1):
         level = [
             container
             for container in level
             if isinstance(container, (list, tuple, set, frozenset, dict)) and container
         ]
-        level = [container for container in level if id(container) not in seen]
+        level = [container for container in level if id(container) not in passed]
         if not level:
             return False
-        seen.update(map(id, level))
+        passed.update(map(id, level))
         level = [
             part
             for container in level

@@ -26,18 +26,18 @@ class Generator:
     def __next__(self) -> Any:
         return self.send(None)
 
-    def send(self, given: Any) -> Any:
+    def send(self, sent: Any) -> Any:
         """Go on, with what the `yield` gives. Raises StopIteration with what the generator returns."""
         if self.running:
             raise ProgramRaised(ValueError("generator already executing"))
         if self.frame.ended:
             raise StopIteration
-        if not self.started and given is not None:
+        if not self.started and sent is not None:
             raise ProgramRaised(TypeError("can't send non-None value to a just-started generator"))
         if self.machine.depth >= DEEPEST:
             raise OutsideLanguage("too deep a recursion")
         if self.started:
-            self.frame.stack.append(given)
+            self.frame.stack.append(sent)
         self.started = self.running = True
         self.machine.depth += 1
         try:

@@ -39,9 +39,9 @@ def number(value: int) -> Number:
     return value < 0, [ord(digit) - 48 for digit in reversed(str(abs(value)))]
 
 
-def read(one: Number) -> int:
+def read(on_paper: Number) -> int:
     """The whole number of a number on paper."""
-    negative, digits = one
+    negative, digits = on_paper
     value = int("".join([chr(48 + digit) for digit in reversed(digits)]) or "0")
     return -value if negative else value
 

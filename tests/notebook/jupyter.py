@@ -30,7 +30,7 @@ def until(true: Callable[[], Any], what: str) -> Any:
 
 def content(cells: Sequence[tuple[str, str]], minor: int = 5) -> dict[str, Any]:
     """A notebook of (id, source), as a file holds it; cells have ids from nbformat 4.5 on."""
-    made = [code(source, **({"id": id_} if minor >= 5 else {})) for id_, source in cells]
+    made = [code(source) | ({"id": id_} if minor >= 5 else {}) for id_, source in cells]
     spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
     return book(*made, minor=minor, metadata={"kernelspec": spec})
 

@@ -188,9 +188,9 @@ def _check_tokens(tokenizer: Pretrained, files: list[Path]) -> None:
     """Raises InputError where the lessons' tokens are not those of the tokenizer."""
     for file in files[:: max(1, len(files) // 4)]:
         rows = next(pq.ParquetFile(file).iter_batches(_LOOKED_AT, columns=_COLUMNS), None)
-        found = [] if rows is None else rows.to_pylist()
-        texts = [row["prefix"] + row["prompt"] + row["completion"] for row in found]
-        for row, tokens in zip(found, tokenizer.encode_all(texts), strict=True):
+        lesson_rows = [] if rows is None else rows.to_pylist()
+        texts = [row["prefix"] + row["prompt"] + row["completion"] for row in lesson_rows]
+        for row, tokens in zip(lesson_rows, tokenizer.encode_all(texts), strict=True):
             if row["input_ids"] != [*tokenizer.begin, *tokens, tokenizer.end]:
                 raise InputError(
                     f"{file}: was built with another tokenizer than that of {tokenizer.name}, which makes "

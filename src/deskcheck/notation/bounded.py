@@ -14,10 +14,10 @@ VALUES = "values"
 """The reason in the last line of a text that ends for this bound: ``cut: values``."""
 
 
-def extent_of(moment: Moment, most: int) -> int:
+def extent_of(moment: Moment, limit: int) -> int:
     """How many values a moment holds (`recording.value.extent`), and objects there are; no more than `most`
     are counted."""
-    return min(most, len(moment.objects) + extent(roots(moment), moment.objects, most))
+    return min(limit, len(moment.objects) + extent(roots(moment), moment.objects, limit))
 
 
 class Bounded:

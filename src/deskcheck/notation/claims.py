@@ -126,7 +126,7 @@ def _changes(step: int, line: int, before: dict[str, str], now: dict[str, str]) 
             yield Claim(step, line, What.UNBINDS, name)
 
 
-def untrue(told: Iterable[Claim], moments: Iterable[Moment]) -> list[Claim]:
+def untrue(said_claims: Iterable[Claim], moments: Iterable[Moment]) -> list[Claim]:
     """Those claims that the trace does not bear out."""
     true = set(claims(moments))
-    return [claim for claim in told if claim not in true]
+    return [claim for claim in said_claims if claim not in true]

@@ -170,17 +170,20 @@ def names_of(state: str, line: str, *, parts: bool = True) -> str:
     read = line[target.end() :] if target and target[0].endswith((" = ", " in ")) else line
     items: dict[str, None] = {}
 
-    def looked_up(found: re.Match[str]) -> str:
-        item = _item(entries.get(found[1], ""), entries.get(found[2], f"={found[2]}"), [*below, last])
+    def looked_up(subscript: re.Match[str]) -> str:
+        name, index = subscript[1], subscript[2]
+        item = _item(entries.get(name, ""), entries.get(index, f"={index}"), [*below, last])
         if item is None or len(item) > _LONGEST:
-            return found[0]
-        items[f"{found[0]}={item}"] = None
-        return found[2]
+            return subscript[0]
+        items[f"{subscript[0]}={item}"] = None
+        return index
 
     if parts:
         read = _SUBSCRIPT.sub(looked_up, read)
-    found = [entries[name] for name in dict.fromkeys(_NAME.findall(read)) if name in entries]
-    listed = ", ".join([entry for entry in found if "=" in entry and len(entry) <= _LONGEST] + [*items])
+    entries_read = [entries[name] for name in dict.fromkeys(_NAME.findall(read)) if name in entries]
+    listed = ", ".join(
+        [entry for entry in entries_read if "=" in entry and len(entry) <= _LONGEST] + [*items]
+    )
     if loop and frame_line.stack:
         stack = frame_line.stack if len(frame_line.stack) <= _LONGEST else ""
         coming = _upcoming(frame_line.stack, [*below, last]) if parts else ""

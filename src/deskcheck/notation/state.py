@@ -194,10 +194,10 @@ class MadeOnce:
 
     def of(self, part: T, make: Callable[[T], Made]) -> Made:
         """What `make` makes of a part. The part is kept, so that its `id` stays its own."""
-        known = self._now.get(id(part)) or self._before.get(id(part)) or (part, make(part))
-        self._now[id(part)] = known
-        made: Made = known[1]
-        return made
+        entry = self._now.get(id(part)) or self._before.get(id(part)) or (part, make(part))
+        self._now[id(part)] = entry
+        result: Made = entry[1]
+        return result
 
 
 def moments(trace: Trace, *, file: str, instructions: bool = False) -> Iterator[Moment]:

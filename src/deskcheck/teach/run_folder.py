@@ -36,7 +36,7 @@ def lock_run(out: Path) -> FolderLock:
     return lock
 
 
-def refuse_others(out: Path, asked: dict[str, Any]) -> None:
+def refuse_others(out: Path, settings: dict[str, Any]) -> None:
     """Raise InputError for a folder that is not a run with these values; RecordingError if that is unknown.
 
     A run without a save may have other values."""
@@ -49,7 +49,7 @@ def refuse_others(out: Path, asked: dict[str, Any]) -> None:
         return
     if not _saved(out):
         return
-    changed = [name for name in asked if before.get(name) != asked[name]]
+    changed = [name for name in settings if before.get(name) != settings[name]]
     if changed:
         raise InputError(
             f"{out}: holds a run with other {' and '.join(changed)} ({RUN} has them). "
@@ -57,19 +57,19 @@ def refuse_others(out: Path, asked: dict[str, Any]) -> None:
         )
 
 
-def begin_run(out: Path, asked: dict[str, Any]) -> None:
+def begin_run(out: Path, settings: dict[str, Any]) -> None:
     """Write down what a run is asked, or see that it is the same as before, with `refuse_others`."""
-    refuse_others(out, asked)
+    refuse_others(out, settings)
     if not _saved(out):
-        write_json(out / RUN, asked)
+        write_json(out / RUN, settings)
 
 
 @contextmanager
-def locked_run(out: Path, asked: dict[str, Any]) -> Iterator[None]:
+def locked_run(out: Path, settings: dict[str, Any]) -> Iterator[None]:
     """A run that was asked this, in a folder that is locked meanwhile. Raises as `lock_run`, `begin_run`."""
     lock = lock_run(out)
     try:
-        begin_run(out, asked)
+        begin_run(out, settings)
         yield
     finally:
         lock.release()
@@ -94,9 +94,9 @@ def _asked(out: Path) -> dict[str, Any] | None:
     return run
 
 
-def damaged(file: Path, why: object, way_out: str) -> RecordingError:
+def damaged(file: Path, reason: object, way_out: str) -> RecordingError:
     """The error for a file of a run that cannot be read."""
-    first = (str(why).strip() or type(why).__name__).splitlines()[0].rstrip(".")
+    first = (str(reason).strip() or type(reason).__name__).splitlines()[0].rstrip(".")
     return RecordingError(f"{file}: damaged: {first}. {way_out}.", str(file))
 
 

@@ -69,7 +69,7 @@ def tune(
         raise MissingExtra(str(error.name), "teach", "Training a model") from error
     files, count = _checked(Path(lessons), model)
     state = PartialState()
-    asked = {
+    settings = {
         "model": model,
         "tuning": asdict(tuning),
         "lessons": {f.name: sha256(f) for split in files.values() for f in split},
@@ -79,7 +79,7 @@ def tune(
         with state.main_process_first():
             if state.is_main_process:
                 lock = lock_run(out)
-                _open(out, asked)
+                _open(out, settings)
         tokenizer = AutoTokenizer.from_pretrained(model)
         if tokenizer.pad_token_id is None:
             tokenizer.pad_token = tokenizer.eos_token
@@ -87,7 +87,7 @@ def tune(
         if state.is_main_process:
             write_json(
                 out / RUN,
-                asked
+                settings
                 | {
                     "count": count,
                     "processes": state.num_processes,
@@ -188,9 +188,9 @@ def _check_tokens(tokenizer: Pretrained, files: list[Path]) -> None:
     """Raises InputError where the lessons' tokens are not those of the tokenizer."""
     for file in files[:: max(1, len(files) // 4)]:
         rows = next(pq.ParquetFile(file).iter_batches(_LOOKED_AT, columns=_COLUMNS), None)
-        found = [] if rows is None else rows.to_pylist()
-        texts = [row["prefix"] + row["prompt"] + row["completion"] for row in found]
-        for row, tokens in zip(found, tokenizer.encode_all(texts), strict=True):
+        lesson_rows = [] if rows is None else rows.to_pylist()
+        texts = [row["prefix"] + row["prompt"] + row["completion"] for row in lesson_rows]
+        for row, tokens in zip(lesson_rows, tokenizer.encode_all(texts), strict=True):
             if row["input_ids"] != [*tokenizer.begin, *tokens, tokenizer.end]:
                 raise InputError(
                     f"{file}: was built with another tokenizer than that of {tokenizer.name}, which makes "
@@ -336,9 +336,9 @@ class _Metrics:
             self.curve.write(row)
 
 
-def _open(out: Path, asked: dict[str, Any]) -> None:
+def _open(out: Path, settings: dict[str, Any]) -> None:
     """A folder for a run, or that of the same run. Raises InputError where it holds another."""
-    begin_run(out, asked)
+    begin_run(out, settings)
     for folder in _checkpoints(out):
         if not _is_whole(folder):  # the run was ended while it was written
             shutil.rmtree(folder)

@@ -52,7 +52,7 @@ _SHARES = (
 SHARES: Mapping[str, Mapping[Level, str]] = {
     what: dict(zip(Level, who, strict=True)) for what, *who in _SHARES
 }
-"""What is done -> level -> who does it."""
+"""Work -> level -> who does it."""
 
 
 def table() -> str:

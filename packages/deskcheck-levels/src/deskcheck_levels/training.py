@@ -1,4 +1,4 @@
-"""What the trainings of the levels share. Needs torch (the extra ``[teach]``)."""
+"""Helpers for the training of all levels. Needs torch (the extra ``[teach]``)."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from deskcheck_levels.settings import LevelTraining
 
 
 def config_of(words: int, *, layers: int, hidden_size: int) -> ModelConfig:
-    """The sizes of a model over so many words."""
+    """The sizes of a model. words: its vocabulary."""
     return ModelConfig(
         vocab_size=words,
         layers=layers,
@@ -34,6 +34,6 @@ def adamw(
 
 
 def asked(level: str, settings: dict[str, Any], source: str, any_licence: bool) -> dict[str, Any]:
-    """What a run is asked, as its folder keeps it."""
+    """The settings of a run, for its folder."""
     licence = {"any_licence": True} if any_licence else {}
     return {level: settings, "source": source, **licence}

@@ -34,7 +34,7 @@ class Turn(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """What a model wrote. stop_reason: why it ended, in Inspect's words. Tokens: both 0 where they are not
+    """The answer of a model. stop_reason: why it ended, in Inspect's words. Tokens: both 0 where they are not
     told; they are then estimated."""
 
     text: str
@@ -77,13 +77,13 @@ class Options:
     runs: Annotated[int, Setting("Runs in the sandbox, at most. 0: none.", min=0)] = 100
 
     @classmethod
-    def of(cls, method: str, given: Mapping[str, Any]) -> Self:
+    def of(cls, method: str, values: Mapping[str, Any]) -> Self:
         """The options from texts or values. Raises InputError: there is no such option, or no such value."""
         hints = get_type_hints(cls, include_extras=True)
-        unknown = sorted(given.keys() - hints.keys())
+        unknown = sorted(values.keys() - hints.keys())
         if unknown:
             raise InputError(f"{method} has no option {unknown[0]!r}. It has {', '.join(hints)}.")
-        options = cls(**{name: _value(method, name, hints[name], value) for name, value in given.items()})
+        options = cls(**{name: _value(method, name, hints[name], value) for name, value in values.items()})
         options.check()
         return options
 
@@ -206,7 +206,7 @@ class Bench:
         return tested
 
     async def returned(self, code: str, inputs: Sequence[str], step: str) -> tuple[CallResult, ...]:
-        """What a program's entry point returns on inputs."""
+        """The results of a program's entry point on inputs."""
         results: tuple[CallResult, ...] = await self._run(
             lambda: self.place.returned(self.puzzle, code, inputs)
         )

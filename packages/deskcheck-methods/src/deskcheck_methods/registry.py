@@ -24,7 +24,7 @@ SCAFFOLDS: Mapping[str, Scaffold] = {
 """Name of a method -> the method."""
 
 
-def scaffold_of(name: str, given: Mapping[str, Any]) -> tuple[Scaffold, Options]:
+def scaffold_of(name: str, values: Mapping[str, Any]) -> tuple[Scaffold, Options]:
     """A method with its options. Raises InputError: it has no such option, or no such value."""
     scaffold = SCAFFOLDS[name]
-    return scaffold, scaffold.options.of(name, given)
+    return scaffold, scaffold.options.of(name, values)

@@ -24,7 +24,7 @@ from deskcheck_methods.visible import asserts_in
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairOptions(Options):
-    """What is shown of a failure, and how it is talked about."""
+    """The parts of a failure that the model sees, and how it is asked."""
 
     rounds: Annotated[int, Setting("Repairs, at most.", min=0)] = 3
     trace: Annotated[
@@ -55,7 +55,7 @@ KINDS_OF_BUGS = (
     "condition, a loop, an order of steps, a computation), or wrong use of the language (a type, a name, an "
     "index, a function of a library)"
 )
-"""What a critique chooses from: kinds in words of our own."""
+"""The kinds that a critique chooses from."""
 
 
 @dataclass(slots=True)
@@ -72,7 +72,7 @@ class _Try:
     "a program, repaired by visible tests, with a true or predicted trace", RepairOptions, forms=PROGRAM_FORMS
 )
 async def repair(bench: Bench, options: RepairOptions) -> None:
-    """Answer, test, and repair what fails, so many rounds."""
+    """Answer, test, and repair failures, for some rounds."""
     notation_of(options.notation)
     conversation = [Turn("user", bench.puzzle.prompt)]
     if options.start == "given" and bench.puzzle.code:
@@ -110,7 +110,7 @@ async def repair(bench: Bench, options: RepairOptions) -> None:
 def _continued(
     bench: Bench, options: RepairOptions, conversation: list[Turn], last: _Try, feedback: str
 ) -> list[Turn]:
-    """What is put next: one prompt with all that matters, or the conversation and what is new."""
+    """The next messages: one prompt with everything, or the conversation and the feedback."""
     if not options.conversation:
         return [Turn("user", f"{bench.puzzle.prompt}\n\n{feedback}")]
     fenced_program = fenced_code(last.code or "")
@@ -142,7 +142,7 @@ async def _feedback(
     tested: Tested | None,
     tests: tuple[str, ...],
 ) -> str:
-    """What the model is told of its last attempt."""
+    """The feedback on the last attempt."""
     code = last.code
     if code is None:
         return f"There was no program in your last answer: {last.why}.\n{_ASK}"

@@ -26,7 +26,7 @@ GIVES = ("text", "code", "tests")
 WHEN = ("once", "always", "failing")
 _KEYS = {"name": str, "role": str, "prompt": str, "gives": str, "when": str}
 _OWN = ("question", "code", "tests", "report")
-"""What a prompt may name besides the steps before it."""
+"""Names that a prompt may use besides the steps before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,33 +85,33 @@ def team_of(name: str, file: str) -> Team:
     if not isinstance(teams.get(name), Mapping):
         raise InputError(f"roles: there is no team {name!r} in {file}. It has {', '.join(teams)}.")
     table: Mapping[str, Any] = teams[name]
-    place = f"roles: {file}: {name}"
+    where = f"roles: {file}: {name}"
     rounds, steps = table.get("rounds", 1), table.get("step")
     if not isinstance(rounds, int) or rounds < 1 or not isinstance(steps, list) or not steps:
-        raise InputError(f"{place}: a team has rounds, at least 1, and steps as tables [[{name}.step]].")
+        raise InputError(f"{where}: a team has rounds, at least 1, and steps as tables [[{name}.step]].")
     steps_made: list[RoleStep] = []
     for number, row in enumerate(steps, 1):
-        steps_made.append(_step(row, f"{place}: step {number}", {step_made.name for step_made in steps_made}))
+        steps_made.append(_step(row, f"{where}: step {number}", {step_made.name for step_made in steps_made}))
     if not any(step.gives == "code" for step in steps_made):
-        raise InputError(f"{place}: no step gives code.")
+        raise InputError(f"{where}: no step gives code.")
     return Team(str(table.get("about", "")), rounds, tuple(steps_made))
 
 
-def _step(row: Any, place: str, before: set[str]) -> RoleStep:
+def _step(row: Any, where: str, before: set[str]) -> RoleStep:
     if not isinstance(row, Mapping) or not {"name", "role", "prompt"} <= row.keys() <= _KEYS.keys():
-        raise InputError(f"{place}: a step has name, role and prompt, and may have gives and when.")
+        raise InputError(f"{where}: a step has name, role and prompt, and may have gives and when.")
     for key, value in row.items():
         if not isinstance(value, str):
-            raise InputError(f"{place}: {key!r} must be a text.")
+            raise InputError(f"{where}: {key!r} must be a text.")
     step = RoleStep(**row)
     if step.gives not in GIVES or step.when not in WHEN:
-        raise InputError(f"{place}: gives is one of {', '.join(GIVES)}, when one of {', '.join(WHEN)}.")
+        raise InputError(f"{where}: gives is one of {', '.join(GIVES)}, when one of {', '.join(WHEN)}.")
     if step.name in _OWN:
-        raise InputError(f"{place}: the name {step.name!r} is taken: {', '.join(_OWN)} are given.")
+        raise InputError(f"{where}: the name {step.name!r} is taken: {', '.join(_OWN)} are given.")
     for part in step.prompt.split("{")[1:]:
         named = part.partition("}")[0]
         if named.isidentifier() and named not in {*_OWN, *before, step.name}:
-            raise InputError(f"{place}: {{{named}}} is no earlier step, nor one of {', '.join(_OWN)}.")
+            raise InputError(f"{where}: {{{named}}} is no earlier step, nor one of {', '.join(_OWN)}.")
     return step
 
 

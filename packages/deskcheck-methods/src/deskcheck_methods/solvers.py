@@ -121,8 +121,8 @@ def _sharing(run: str, model: str, epoch: int) -> Share:
     return share
 
 
-def _solver(name: str, given: dict[str, Any]) -> Solver:
-    scaffold, options = scaffold_of(name, given)
+def _solver(name: str, values: dict[str, Any]) -> Solver:
+    scaffold, options = scaffold_of(name, values)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         metadata = state.metadata

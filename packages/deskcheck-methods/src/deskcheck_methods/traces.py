@@ -1,4 +1,4 @@
-"""The trace of a failing run, as it stands in a prompt: true, or as the model predicts it."""
+"""The trace of a failing run for a prompt: true, or predicted by the model."""
 
 from deskcheck.notation import NOTATIONS
 from deskcheck.notation.forms.explained import EXPLAINED

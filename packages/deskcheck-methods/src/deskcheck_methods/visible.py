@@ -70,7 +70,7 @@ class AskedQuestions:
 
 
 def own_text(prompt: str) -> str:
-    """What a prompt has after what all questions of its kind have."""
+    """The part of a prompt after the part that all questions of its kind share."""
     return prompt.rpartition(YOURS)[2].strip()
 
 

@@ -34,10 +34,10 @@ _EXAMPLES = {
 """(By instructions, backwards) -> (number of a state, jump)."""
 
 
-def answer_text(known: Moment, moment: Moment, notation: str) -> str:
+def answer_text(before: Moment, moment: Moment, notation: str) -> str:
     """A state as an answer has it, in one of `ANSWERS`, where another one is known."""
     if notation in TOLD_AFTER:
-        return told_after(known, moment, full=TOLD_AFTER[notation])
+        return told_after(before, moment, full=TOLD_AFTER[notation])
     return state_text(moment)
 
 
@@ -89,6 +89,6 @@ def _states(instructions: bool) -> Sequence[Moment]:
     return parse_scratchpad(TEXTS["run"]).moments
 
 
-def _example(code: Sequence[str], known: Moment, moment: Moment, jump: int, notation: str) -> str:
-    answer = answer_text(known, moment, notation)
-    return f"{step_prompt(code, state_text(known), jump)}```\n{answer}\n```\n\n"
+def _example(code: Sequence[str], before: Moment, moment: Moment, jump: int, notation: str) -> str:
+    answer = answer_text(before, moment, notation)
+    return f"{step_prompt(code, state_text(before), jump)}```\n{answer}\n```\n\n"

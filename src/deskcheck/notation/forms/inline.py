@@ -41,14 +41,14 @@ def inline_claims(moments: Iterable[Moment]) -> Iterator[Claim]:
 
 def _visits(moments: Iterable[Moment]) -> dict[int, list[list[Claim]]]:
     """Line -> its steps (on a ``def`` line: calls), each as its claims."""
-    found: dict[int, list[list[Claim]]] = {}
+    visits_by_line: dict[int, list[list[Claim]]] = {}
     at: dict[int, list[Claim]] = {}
     call: list[Claim] = []
     for claim in claims(moments):
         match claim.what:
             case What.RUNS | What.CALLS:
                 visit = [claim]
-                found.setdefault(claim.line, []).append(visit)
+                visits_by_line.setdefault(claim.line, []).append(visit)
                 if claim.what is What.RUNS:
                     at[claim.step] = visit
                 else:
@@ -60,7 +60,7 @@ def _visits(moments: Iterable[Moment]) -> dict[int, list[list[Claim]]]:
             case _:
                 if claim.step in at and at[claim.step][0].line == claim.line:
                     at[claim.step].append(claim)
-    return found
+    return visits_by_line
 
 
 def inline_text(moments: Iterable[Moment], source: str) -> str:
@@ -87,8 +87,8 @@ def _comment(visits: list[list[Claim]]) -> str:
 
 def _visit(visit: list[Claim]) -> str:
     parts = [f"({visit[0].step}){'' if visit[0].what is What.RUNS else ' ' + (visit[0].name or '')}"]
-    told = [_entry(claim) for claim in visit[1:]]
-    return " ".join([*parts, ", ".join(told)]) if told else parts[0]
+    entries = [_entry(claim) for claim in visit[1:]]
+    return " ".join([*parts, ", ".join(entries)]) if entries else parts[0]
 
 
 def _entry(claim: Claim) -> str:
@@ -125,31 +125,31 @@ def parse_inline(text: str) -> Parsed:
 
 
 def _read(reader: Reader, at: int, line: int) -> list[Claim]:
-    told: list[Claim] = []
+    read_claims: list[Claim] = []
     reader.at = at
     while True:
         if not reader.take("..."):
-            told += _read_visit(reader, line)
+            read_claims += _read_visit(reader, line)
         reader.skip()
         if reader.at == len(reader.line):
-            return told
+            return read_claims
         reader.need(";")
 
 
 def _read_visit(reader: Reader, line: int) -> list[Claim]:
-    found = reader.match(_STEP)
-    if not found:
+    step_match = reader.match(_STEP)
+    if not step_match:
         raise reader.fail("expected the number of a step")
-    step = int(found[1])
+    step = int(step_match[1])
     name = _function(reader)
-    told = [Claim(step, line, What.RUNS) if name is None else Claim(step, line, What.CALLS, name)]
+    read_claims = [Claim(step, line, What.RUNS) if name is None else Claim(step, line, What.CALLS, name)]
     reader.skip()
     if reader.at == len(reader.line) or reader.line.startswith(";", reader.at):
-        return told
+        return read_claims
     while True:
-        told.append(_read_entry(reader, step, line, name is not None))
+        read_claims.append(_read_entry(reader, step, line, name is not None))
         if not reader.take(","):
-            return told
+            return read_claims
 
 
 _QUALIFIED = re.compile(r"(?:<\w+>|\w|\.(?!\.))+(?=[ ;]|$)")
@@ -158,9 +158,9 @@ _QUALIFIED = re.compile(r"(?:<\w+>|\w|\.(?!\.))+(?=[ ;]|$)")
 def _function(reader: Reader) -> str | None:
     """The name of the called function; None if what follows is an entry."""
     start = reader.at
-    found = reader.match(_QUALIFIED)
-    if found and found[0] not in ("prints", "del", "for", "global"):
-        return found[0]
+    match = reader.match(_QUALIFIED)
+    if match and match[0] not in ("prints", "del", "for", "global"):
+        return match[0]
     reader.at = start
     return None
 
@@ -170,9 +170,9 @@ def _read_entry(reader: Reader, step: int, line: int, passed: bool) -> Claim:
         if reader.word(mark) if mark == "prints" else reader.take(mark):
             text = repr(reader.string()) if what is What.PRINTS else read_text(reader)
             return Claim(step, line, what, None, text)
-    gone = reader.word("del")
+    removed = reader.word("del")
     name = variable(reader)
-    if gone:
+    if removed:
         return Claim(step, line, What.UNBINDS, name)
     reader.need("=")
     return Claim(step, line, What.PASSES if passed else What.SETS, name, read_text(reader))

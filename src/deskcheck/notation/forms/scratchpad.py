@@ -49,14 +49,14 @@ def parse_compact(text: str) -> Parsed:
     return parse_lines(text, full=False, each_alone=False)
 
 
-def told_after(known: Moment, moment: Moment, *, full: bool) -> str:
+def told_after(before: Moment, moment: Moment, *, full: bool) -> str:
     """The text of a moment right after that of another one, whatever happened between them.
 
     It can be read behind `known` in `dynamic`. full: as `scratchpad` has it.
     """
     history = _History(full)
-    state_text(known, history.labels)
-    for _ in history.moment(known):
+    state_text(before, history.labels)
+    for _ in history.moment(before):
         pass
     return "\n".join(history.moment(moment))
 

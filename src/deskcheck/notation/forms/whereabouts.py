@@ -72,23 +72,23 @@ class Whereabouts:
         before: frozenset[Place] | None = None
         raised = False
         for step in steps:
-            found = {place: frozenset[Place]() for place in self._there(step)}
+            possible = {place: frozenset[Place]() for place in self._there(step)}
             if before is not None and not raised:
-                reached = {place: self._next(place, step.kind, found) for place in before}
+                reached = {place: self._next(place, step.kind, possible) for place in before}
                 reachable = frozenset(place for places in reached.values() for place in places)
                 if (
                     reachable
                 ):  # else it goes a way that the compiled code does not have: all are possible again
                     ways[-1] = reached
-                    found = {place: frozenset() for place in reachable}
+                    possible = {place: frozenset() for place in reachable}
                 else:
-                    ways[-1] = dict.fromkeys(before, frozenset(found))
+                    ways[-1] = dict.fromkeys(before, frozenset(possible))
             elif before is not None:
                 codes = {code for code, _ in before}
-                found = {place: frozenset() for place in found if place[0] in codes} or found
-                ways[-1] = {p: frozenset(q for q in found if q[0] == p[0]) for p in before}
-            ways.append(found)
-            before, raised = frozenset(found), step.kind is Kind.RAISE
+                possible = {place: frozenset() for place in possible if place[0] in codes} or possible
+                ways[-1] = {p: frozenset(q for q in possible if q[0] == p[0]) for p in before}
+            ways.append(possible)
+            before, raised = frozenset(possible), step.kind is Kind.RAISE
         return _both_ways(ways)
 
     def _there(self, step: FrameStep) -> Iterator[Place]:

@@ -169,17 +169,17 @@ class _Census:
         ).hex()
         return Item(f"{self.programs[places[0]]:016x}", json.dumps([self._where(p) for p in places]), decides)
 
-    def _where(self, place: int) -> tuple[int, str, int]:
+    def _where(self, number: int) -> tuple[int, str, int]:
         """Folder, shard and row of a recording."""
         low, high = 0, len(self.stretches)
         while high - low > 1:
             middle = (low + high) // 2
-            if self.stretches[middle].first <= place:
+            if self.stretches[middle].first <= number:
                 low = middle
             else:
                 high = middle
         stretch = self.stretches[low]
-        return stretch.folder, stretch.shard, place - stretch.first
+        return stretch.folder, stretch.shard, number - stretch.first
 
 
 def _census(folders: list[Recordings], settings: LessonSettings) -> _Census:

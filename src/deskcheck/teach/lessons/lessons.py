@@ -275,17 +275,17 @@ class _Builder:
                     f"{path}: damaged: {error}. Delete the folder, or choose another.", str(path)
                 ) from error
 
-    def _refuse_others(self, had: dict[str, Any], wanted: dict[str, Any]) -> None:
-        if had["recordings_sha256"] != wanted["recordings_sha256"]:
+    def _refuse_others(self, had: dict[str, Any], head: dict[str, Any]) -> None:
+        if had["recordings_sha256"] != head["recordings_sha256"]:
             what = "of other recordings, or there are more of them now"
-        elif had["settings"] == wanted["settings"] and had["held_out_sha256"] != wanted["held_out_sha256"]:
+        elif had["settings"] == head["settings"] and had["held_out_sha256"] != head["held_out_sha256"]:
             what = f"made without other programs: {', '.join(self.settings.without)} changed"
         else:
-            both = {**had["settings"], **wanted["settings"]}
+            both = {**had["settings"], **head["settings"]}
             differences = [
-                f"{name}={had['settings'].get(name)!r}, not {wanted['settings'].get(name)!r}"
+                f"{name}={had['settings'].get(name)!r}, not {head['settings'].get(name)!r}"
                 for name in both
-                if had["settings"].get(name) != wanted["settings"].get(name)
+                if had["settings"].get(name) != head["settings"].get(name)
             ]
             what = f"made with {'; '.join(differences) or 'another version of deskcheck'}"
         raise InputError(f"{self.folder}: holds lessons {what}. Choose another folder, or delete this one.")

@@ -51,9 +51,9 @@ class Maker:
         for split in list(self._rows):
             shard.write(split, self._rows.pop(split))
 
-    def finished(self, place: int, recording: Recording) -> None:
+    def finished(self, number: int, recording: Recording) -> None:
         """A recording is done: forget the lessons of its program if it was the last of that."""
-        if place in self.choice.refused:
+        if number in self.choice.refused:
             return
         sha = bytes.fromhex(program_sha256(recording.program.code))
         program = self.choice.programs[sha]
@@ -61,11 +61,11 @@ class Maker:
         if not program.left:
             self.seen.pop(sha, None)
 
-    def add(self, place: int, recording: Recording, shard: LessonShard) -> None:
+    def add(self, number: int, recording: Recording, shard: LessonShard) -> None:
         summary = self.summary
         summary.recordings += 1
         summary.events += len(recording.trace)
-        if reason := self.choice.refused.get(place):
+        if reason := self.choice.refused.get(number):
             summary.leave_out("recordings", reason)
             return
         program = recording.program
@@ -75,7 +75,7 @@ class Maker:
             if NOTATIONS[notation].instructions and recording.environment.granularity != "instruction":
                 summary.leave_out(notation, "recorded by line")
             elif notation in STEPWISE:
-                self._add(self._steps(place, recording, notation), notation, recording, shard)
+                self._add(self._steps(number, recording, notation), notation, recording, shard)
             elif lesson := trace_lesson(recording, notation, self.settings.budget, summary.leave_out):
                 self._add([lesson], notation, recording, shard)
 
@@ -90,10 +90,10 @@ class Maker:
             hashlib.blake2b(f"{text}\0".encode("utf-8", "surrogatepass"), digest_size=8),
         )
 
-    def _steps(self, place: int, recording: Recording, notation: str) -> Iterator[Lesson]:
+    def _steps(self, number: int, recording: Recording, notation: str) -> Iterator[Lesson]:
         chance = random.Random(f"{self.settings.seed} {notation} {self._prefix.sha.hex()} {recording.id}")
         count = count_states(recording, notation)
-        at_most = self.choice.steps.get(place)
+        at_most = self.choice.steps.get(number)
         starts = max(0, count - min(self.settings.jumps))
         if not starts:
             self.summary.leave_out(notation, "shorter than the jump", 1)

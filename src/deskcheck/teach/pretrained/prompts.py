@@ -47,11 +47,11 @@ class StepPrompts:
         """What all prompts about a program begin with."""
         return common(self.tokens(program, "f 1\n+1\n"), self.tokens(program, "globals: x=1\n+1\n"))
 
-    def answer(self, asked: Sequence[int], written: Sequence[int]) -> str:
+    def answer(self, before: Sequence[int], written: Sequence[int]) -> str:
         """The text of an answer, without the token that ends it."""
         # Tokenizers that mark a text's beginning write a blank there: only behind the prompt it is none.
         decode = self.tokenizer.decode
-        text = decode([*asked, *written]).removeprefix(decode(asked))
+        text = decode([*before, *written]).removeprefix(decode(before))
         return plain(text) if self.explain else text
 
 

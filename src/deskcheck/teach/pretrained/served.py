@@ -77,7 +77,9 @@ class ServedRows(Rows):
         self.programs = programs
         self.longest = longest
 
-    def answers(self, asked: Sequence[tuple[str, str, str]]) -> list[StepAnswer]:
+    def answers(self, questions: Sequence[tuple[str, str, str]]) -> list[StepAnswer]:
         """As `Rows.answers`."""
         laid_out = explained if self.model.explain else add
-        return self.model.answers([laid_out(program, prompt) for program, prompt, _ in asked], self.longest)
+        return self.model.answers(
+            [laid_out(program, prompt) for program, prompt, _ in questions], self.longest
+        )

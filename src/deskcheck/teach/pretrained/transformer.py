@@ -98,18 +98,18 @@ class Transformer:
         return like.new_zeros(shape)
 
     @torch.inference_mode()
-    def run(self, some: Pass) -> tuple[Numbers, NDArray[np.float32], list[Any], list[Any]]:
+    def run(self, batch: Pass) -> tuple[Numbers, NDArray[np.float32], list[Any], list[Any]]:
         """As `StepDecoder.run`. A token that ends an answer in the model's own way becomes `end`."""
         from transformers import DynamicCache
 
-        tokens, present = _filled(some.feeds, self.device)
-        starts = torch.tensor(some.lengths, device=self.device)
-        size = some.keys[0].shape[2] if some.keys else 0
+        tokens, present = _filled(batch.feeds, self.device)
+        starts = torch.tensor(batch.lengths, device=self.device)
+        size = batch.keys[0].shape[2] if batch.keys else 0
         cache = DynamicCache()
-        for number, (keys, values) in enumerate(zip(some.keys, some.values, strict=True)):
+        for number, (keys, values) in enumerate(zip(batch.keys, batch.values, strict=True)):
             cache.update(keys, values, number)
         before = torch.arange(size, device=self.device)[None, :] < starts[:, None]
-        keep = tokens.shape[1] - some.first
+        keep = tokens.shape[1] - batch.first
         out = self.network(
             input_ids=tokens,
             attention_mask=torch.cat([before, present], 1).long(),

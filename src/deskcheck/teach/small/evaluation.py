@@ -67,7 +67,7 @@ def report(
     scores: list[float] = []
     clusters: list[str] = []
     for item in stepped:
-        found = list(exact_steps(model, item.recording, rows=rows, most=each))
-        scores += [float(exact) for exact in found]
-        clusters += [item.recording.program.code] * len(found)
+        steps_exact = list(exact_steps(model, item.recording, rows=rows, most=each))
+        scores += [float(exact) for exact in steps_exact]
+        clusters += [item.recording.program.code] * len(steps_exact)
     return Evaluation(steps=steps, each=mean_interval(scores, clusters))

@@ -78,8 +78,8 @@ class Rows:
 
     programs: list[Any]
 
-    def answers(self, asked: Sequence[tuple[Any, str, str]]) -> list[StepAnswer]:
-        """The greedy answers. asked: (what is known of the program, prompt, a guess at the answer)."""
+    def answers(self, questions: Sequence[tuple[Any, str, str]]) -> list[StepAnswer]:
+        """The greedy answers. questions: (what is known of the program, prompt, a guess at the answer)."""
         raise NotImplementedError
 
     def __len__(self) -> int:
@@ -93,10 +93,10 @@ class Rows:
         """Takes the rows of another of its kind in, behind its own."""
         self.programs += other.programs
 
-    def ask(self, asked: Mapping[int, tuple[str, str]]) -> dict[int, StepAnswer]:
-        """Greedy answers. asked: row -> (prompt, a guess at the answer)."""
-        answers = self.answers([(self.programs[row], *question) for row, question in asked.items()])
-        return dict(zip(asked, answers, strict=True))
+    def ask(self, questions: Mapping[int, tuple[str, str]]) -> dict[int, StepAnswer]:
+        """Greedy answers. questions: row -> (prompt, a guess at the answer)."""
+        answers = self.answers([(self.programs[row], *question) for row, question in questions.items()])
+        return dict(zip(questions, answers, strict=True))
 
     def exact(self, rows: Sequence[int], texts: Sequence[tuple[str, str]]) -> list[bool]:
         """Of each (prompt, answer) about the program of its row: whether greedy decoding gives exactly this
@@ -177,7 +177,7 @@ class StepDecoder(Protocol):
     def zeros(self, like: Any, *shape: int) -> Any:
         """An array of the kind of another."""
 
-    def run(self, some: Pass) -> tuple[Numbers, NDArray[np.float32], list[Any], list[Any]]:
+    def run(self, batch: Pass) -> tuple[Numbers, NDArray[np.float32], list[Any], list[Any]]:
         """The most likely next tokens from `Pass.first` on and their log probabilities, [rows, places]; then
         keys and values of all tokens."""
 
@@ -210,22 +210,22 @@ class NetworkRows(Rows):
                 by_text[texts[number]] = KnownProgram(texts[number], tokens[number], *layers_of)
         self.programs = [by_text[text] for text in programs]
 
-    def answers(self, asked: Sequence[tuple[KnownProgram, str, str]]) -> list[StepAnswer]:
+    def answers(self, questions: Sequence[tuple[KnownProgram, str, str]]) -> list[StepAnswer]:
         """As `Rows.answers`."""
         decoder = self.decoder
-        tokens = [decoder.tokens(program, prompt) for program, prompt, _ in asked]
+        tokens = [decoder.tokens(program, prompt) for program, prompt, _ in questions]
         # The last token of a prompt is run over in any case: the answer begins behind it.
         starts = [
             min(len(common(program.tokens, all_)), len(all_) - 1)
-            for (program, _, _), all_ in zip(asked, tokens, strict=True)
+            for (program, _, _), all_ in zip(questions, tokens, strict=True)
         ]
         writing = [
             self._begun(all_[start:], start, prompt, guess)
-            for (_, prompt, guess), all_, start in zip(asked, tokens, starts, strict=True)
+            for (_, prompt, guess), all_, start in zip(questions, tokens, starts, strict=True)
         ]
-        if asked:
+        if questions:
             read_tokens = [all_[:start] for all_, start in zip(tokens, starts, strict=True)]
-            self._write(writing, [program for program, _, _ in asked], read_tokens)
+            self._write(writing, [program for program, _, _ in questions], read_tokens)
         return [
             StepAnswer(
                 decoder.answer(all_, prompt, writing_row.written),
@@ -234,7 +234,7 @@ class NetworkRows(Rows):
                 writing_row.nll,
                 writing_row.passes,
             )
-            for writing_row, all_, (_, prompt, _) in zip(writing, tokens, asked, strict=True)
+            for writing_row, all_, (_, prompt, _) in zip(writing, tokens, questions, strict=True)
         ]
 
     def _begun(self, pending: list[int], start: int, prompt: str, guess: str) -> "Writing":
@@ -260,16 +260,16 @@ class NetworkRows(Rows):
         return stacked
 
     def _write(
-        self, writing: Sequence["Writing"], programs: Sequence[KnownProgram], done: list[list[int]]
+        self, writing: Sequence["Writing"], programs: Sequence[KnownProgram], read_tokens: list[list[int]]
     ) -> None:
-        """All answers, to their ends. done: the tokens before each that are read."""
-        room = max(len(row) + len(one.pending) for row, one in zip(done, writing, strict=True)) + _ROOM
-        cache = self.stacked(programs, [len(row) for row in done], room)
+        """All answers, to their ends. read_tokens: those before each that are read."""
+        room = max(len(row) + len(one.pending) for row, one in zip(read_tokens, writing, strict=True)) + _ROOM
+        cache = self.stacked(programs, [len(row) for row in read_tokens], room)
         active = [number for number, one in enumerate(writing) if one.size < one.most]
         while active:
             feeds = {number: [*writing[number].pending, *writing[number].guess()] for number in active}
             for numbers in alike(feeds, self.decoder.at_once):
-                cache = self._passed(numbers, writing, feeds, done, cache)
+                cache = self._passed(numbers, writing, feeds, read_tokens, cache)
             active = [n for n in active if not writing[n].ended and writing[n].size < writing[n].most]
 
     def _passed(
@@ -277,16 +277,16 @@ class NetworkRows(Rows):
         numbers: list[int],
         writing: Sequence["Writing"],
         feeds: Mapping[int, list[int]],
-        done: list[list[int]],
+        read_tokens: list[list[int]],
         cache: tuple[list[Any], list[Any]],
     ) -> tuple[list[Any], list[Any]]:
         """All keys and values after one pass over some rows, which continues their answers."""
-        lengths = [len(done[number]) for number in numbers]
+        lengths = [len(read_tokens[number]) for number in numbers]
         size, first = max(lengths), min(len(writing[number].pending) for number in numbers) - 1
         best, sure, *new = self.decoder.run(
             Pass(
                 [feeds[number] for number in numbers],
-                [done[number] for number in numbers],
+                [read_tokens[number] for number in numbers],
                 [layer[numbers, :, :size] for layer in cache[0]],
                 [layer[numbers, :, :size] for layer in cache[1]],
                 first,
@@ -300,7 +300,7 @@ class NetworkRows(Rows):
             for layers, new_layers in zip(cache, new, strict=True):
                 for layer, new_layer in zip(layers, new_layers, strict=True):
                     layer[number, :, at : at + count] = new_layer[row][:, :count]
-            done[number] = [*done[number], *feed[:count]]
+            read_tokens[number] = [*read_tokens[number], *feed[:count]]
         return cache
 
     def _with_room(self, cache: tuple[list[Any], list[Any]], size: int) -> tuple[list[Any], list[Any]]:
@@ -349,22 +349,22 @@ class NetworkDecoder:
     def zeros(self, like: Any, *shape: int) -> Any:
         return np.zeros(shape, dtype=like.dtype)
 
-    def run(self, some: Pass) -> tuple[Numbers, NDArray[np.float32], list[Any], list[Any]]:
+    def run(self, batch: Pass) -> tuple[Numbers, NDArray[np.float32], list[Any], list[Any]]:
         """As `StepDecoder.run`."""
-        logs, keys, values = self.logs(some)
-        logs = logs[:, some.first :]
+        logs, keys, values = self.logs(batch)
+        logs = logs[:, batch.first :]
         return logs.argmax(-1), logs.max(-1), list(keys), list(values)
 
-    def logs(self, some: Pass) -> tuple[NDArray[np.float32], Sequence[Floats], Sequence[Floats]]:
+    def logs(self, batch: Pass) -> tuple[NDArray[np.float32], Sequence[Floats], Sequence[Floats]]:
         """As `run`, with the log probabilities of all tokens, [rows, length, vocabulary]."""
         network, shift = self.network, self.network.shift_tokens
-        tokens = np.zeros((len(some.feeds), shift + max(map(len, some.feeds))), dtype=np.int64)
-        for row, (feed, before) in enumerate(zip(some.feeds, some.done, strict=True)):
+        tokens = np.zeros((len(batch.feeds), shift + max(map(len, batch.feeds))), dtype=np.int64)
+        for row, (feed, before) in enumerate(zip(batch.feeds, batch.done, strict=True)):
             tokens[row, :shift] = _last(before, shift)
             tokens[row, shift : shift + len(feed)] = feed
         nothing = [np.zeros((len(tokens), network.heads, 0, network.head), network.dtype)] * network.layers
-        keys, values = some.keys or nothing, some.values or nothing
-        return network.run(tokens, keys, values, np.array(some.lengths, dtype=np.int64))
+        keys, values = batch.keys or nothing, batch.values or nothing
+        return network.run(tokens, keys, values, np.array(batch.lengths, dtype=np.int64))
 
 
 class ModelRows(NetworkRows):
@@ -381,9 +381,9 @@ class ModelRows(NetworkRows):
         """Log probabilities after each token that stands behind the programs of rows, [rows, length,
         vocabulary]."""
         programs = [self.programs[row] for row in rows]
-        done = [program.tokens for program in programs]
-        lengths = [len(tokens) for tokens in done]
-        logs, _, _ = self._logs(Pass(feeds, done, *self.stacked(programs, lengths, max(lengths)), 0))
+        read_tokens = [program.tokens for program in programs]
+        lengths = [len(tokens) for tokens in read_tokens]
+        logs, _, _ = self._logs(Pass(feeds, read_tokens, *self.stacked(programs, lengths, max(lengths)), 0))
         return logs
 
     def log_probabilities(
@@ -412,10 +412,10 @@ class ModelRows(NetworkRows):
         return [exact for exact, _ in self.log_probabilities(rows, texts)]
 
 
-def common(one: Sequence[int], other: Sequence[int]) -> list[int]:
+def common(first: Sequence[int], second: Sequence[int]) -> list[int]:
     """What both begin with."""
-    count = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
-    return list(one[: min(len(one), len(other)) if count is None else count])
+    count = next((n for n, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), None)
+    return list(first[: min(len(first), len(second)) if count is None else count])
 
 
 def alike(feeds: Mapping[int, Sequence[int]], at_once: int) -> Iterator[list[int]]:
@@ -463,11 +463,11 @@ class Writing:
     is the one whose successor is wanted. old: the guess that was given; source, at: what is guessed from, and
     how far it has been used."""
 
-    def __init__(self, prompt: list[int], old: list[int], question: str, seen: Seen, most: int) -> None:
+    def __init__(self, prompt: list[int], old: list[int], question: str, earlier: Seen, limit: int) -> None:
         self.pending = prompt
         self.question = question
         self.old = old
-        self.seen = seen
+        self.seen = earlier
         self.source, self.at = old, 0
         self.guessed: list[int] = []
         self.written: list[int] = []
@@ -475,7 +475,7 @@ class Writing:
         self.nll = 0.0
         self.passes = 0
         self.size = len(prompt)
-        self.most = most
+        self.most = limit
 
     def guess(self) -> list[int]:
         self.guessed = self.source[self.at : self.at + _GUESS]

@@ -150,9 +150,9 @@ class Attention(nn.Module):
         x: Tensor,
         turn: tuple[Tensor, Tensor],
         context: tuple[Tensor, Tensor] | None,
-        seen: Tensor,
+        mask: Tensor,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """x: [rows, length, width]; turn: of its positions (`turns`); seen: [rows or 1, 1, length,
+        """x: [rows, length, width]; turn: of its positions (`turns`); mask: [rows or 1, 1, length,
         size + length], added to the logits. The output, and keys and values of x."""
         rows, length, width = x.shape
 
@@ -164,9 +164,9 @@ class Attention(nn.Module):
         keys = torch.cat([context[0], k], 2) if context else k
         values = torch.cat([context[1], v], 2) if context else v
         if _by_hand(x.device):
-            out: Tensor = Attended.apply(q * (1 / math.sqrt(q.shape[-1])), keys, values, seen)
+            out: Tensor = Attended.apply(q * (1 / math.sqrt(q.shape[-1])), keys, values, mask)
         else:
-            out = nn.functional.scaled_dot_product_attention(q, keys, values, attn_mask=seen)
+            out = nn.functional.scaled_dot_product_attention(q, keys, values, attn_mask=mask)
         return self.o_proj(out.transpose(1, 2).reshape(rows, length, width)), k, v
 
 
@@ -255,23 +255,23 @@ class Model(nn.Module):
         rows, length = tokens.shape
         start = context.lengths if context else torch.zeros(rows, dtype=torch.long, device=tokens.device)
         positions = start[:, None] + torch.arange(length, device=tokens.device)[None, :]
-        seen = torch.full((length, length), -math.inf, device=tokens.device).triu(1)[None, None]
+        mask = torch.full((length, length), -math.inf, device=tokens.device).triu(1)[None, None]
         if context:
             size = context.keys[0].shape[2]
             beyond = torch.arange(size, device=tokens.device)[None, :] >= start[:, None]
             context_mask = torch.zeros(beyond.shape, device=tokens.device).masked_fill(beyond, -math.inf)
             context_mask = context_mask[:, None, None, :].expand(rows, 1, length, size)
-            seen = torch.cat([context_mask, seen.expand(rows, 1, length, length)], -1)
+            mask = torch.cat([context_mask, mask.expand(rows, 1, length, length)], -1)
         x = self.embedded(tokens, before)
         computed = _computed(x.device, x.dtype)
-        seen = seen.to(computed)
+        mask = mask.to(computed)
         cos, sin = turns(positions, self.config.hidden_size // self.config.heads)
         turn = cos.to(computed), sin.to(computed)
         keys, values = [], []
         for number, layer in enumerate(self.layers):
             assert isinstance(layer, Layer)
             context_layer = (context.keys[number], context.values[number]) if context else None
-            out, k, v = layer.self_attn(layer.input_layernorm(x), turn, context_layer, seen)
+            out, k, v = layer.self_attn(layer.input_layernorm(x), turn, context_layer, mask)
             keys.append(k)
             values.append(v)
             x = x + out

@@ -59,20 +59,20 @@ class AskedSteps(ModelAPI):
     ) -> ModelOutput:
         return await run_sync(partial(self._answer, input[-1].text, config.max_tokens))
 
-    def _answer(self, text: str, most: int | None) -> ModelOutput:
+    def _answer(self, text: str, max_tokens: int | None) -> ModelOutput:
         text = self._unexplained(text)
         program, empty, prompt = text.partition("\n\n")
         with self._alone:
-            return self.answered(program + empty, prompt, most)
+            return self.answered(program + empty, prompt, max_tokens)
 
-    def answered(self, program: str, prompt: str, most: int | None) -> ModelOutput:
-        """The answer to a prompt about a program. most: its tokens."""
+    def answered(self, program: str, prompt: str, max_tokens: int | None) -> ModelOutput:
+        """The answer to a prompt about a program, within `max_tokens`."""
         encode = self.checkpoint.tokenizer.encode_prompt
         prompt_tokens = len(encode(prompt, program))
         if prompt_tokens + len(self.checkpoint.tokenizer.encode(program)) > _CONTEXT:
             return ModelOutput.from_content(self.model_name, "", stop_reason="model_length")
         rows = self._rows(program)
-        rows.longest = prompt_tokens + (most or 2048)
+        rows.longest = prompt_tokens + (max_tokens or 2048)
         answer = rows.ask({0: (prompt, prompt)})[0]
         return ModelOutput.from_content(
             self.model_name, answer.text, stop_reason="stop" if answer.ended else "max_tokens"

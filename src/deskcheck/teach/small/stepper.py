@@ -156,9 +156,11 @@ class Stepper:
     def _choose(self, going: Sequence[_Going], read: Rows) -> list[_Answer]:
         """The model's answer to the last state of each."""
         best = [program.known.get(program.states[-1]) for program in going]
-        new = [row for row, found in enumerate(best) if found is None]
+        new = [row for row, best_answer in enumerate(best) if best_answer is None]
         for jump in reversed(self.jumps):  # the furthest first; those that are sure ask no other
-            unsure = [row for row in new if (found := best[row]) is None or _doubt(found[2]) > self.sure]
+            unsure = [
+                row for row in new if (best_answer := best[row]) is None or _doubt(best_answer[2]) > self.sure
+            ]
             if not unsure:
                 break
             answers = read.ask(
@@ -168,14 +170,14 @@ class Stepper:
                 }
             )
             for row, answer in answers.items():
-                found = best[row]
-                better = found is None or _doubt(answer.nll) < _doubt(found[2])
-                if found is None or not found[3] or (answer.ended and better):
+                best_answer = best[row]
+                better = best_answer is None or _doubt(answer.nll) < _doubt(best_answer[2])
+                if best_answer is None or not best_answer[3] or (answer.ended and better):
                     best[row] = (jump, answer.text, answer.nll, answer.ended)
         for row in new:
-            if (found := best[row]) is not None:
-                going[row].known[going[row].states[-1]] = found
-        return [found for found in best if found is not None]
+            if (best_answer := best[row]) is not None:
+                going[row].known[going[row].states[-1]] = best_answer
+        return [best_answer for best_answer in best if best_answer is not None]
 
 
 def _doubt(nll: float | None) -> float:
@@ -221,14 +223,14 @@ def exact_steps(
         yield from read.exact([0] * len(pending), pending)
 
 
-def _run(one: _Going, stop: Stop, why: str | None = None) -> SteppedRun:
+def _run(program: _Going, stop: Stop, reason: str | None = None) -> SteppedRun:
     return SteppedRun(
-        start=one.start,
-        states=tuple(one.states),
-        jumps=tuple(one.jumps),
-        nll=tuple(one.nll),
+        start=program.start,
+        states=tuple(program.states),
+        jumps=tuple(program.jumps),
+        nll=tuple(program.nll),
         stop=stop,
-        why=why,
+        why=reason,
     )
 
 

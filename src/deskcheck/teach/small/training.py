@@ -122,14 +122,14 @@ def _taught(
     words = Words.learned(some_texts(files), training.vocab_words)
     tokenizer = Edits(words) if training.edits else words
     config = replace(config or ModelConfig(vocab_size=0), vocab_size=words.size)
-    asked = {
+    settings = {
         "config": asdict(config),
         "training": asdict(training),
         "tokenizer": {"words": list(words.words), "edits": EDITS if training.edits else 0},
         "lessons": {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files},
     }
-    about = {"tokenizer": asked["tokenizer"], "taught": taught_as(files[0].parent), "run": asked}
-    begin_run(out, asked)
+    about = {"tokenizer": settings["tokenizer"], "taught": taught_as(files[0].parent), "run": settings}
+    begin_run(out, settings)
     torch.manual_seed(training.seed)
     model = Model(config)
     optimizer = torch.optim.AdamW(

@@ -2,7 +2,7 @@
 
 The operations of a line are those of `reader.teacher`, in the order of `reader.reading.run_line`; the way to
 the next line is the reader's; what an operation writes is the paper's. So nothing here says what Python
-means. `step` gives the next state too, from which a run goes on.
+means. `step` also gives the next state.
 """
 
 from collections.abc import Callable
@@ -152,7 +152,7 @@ class Writer:
         stack.append(self.working.result(at, value))
 
     def _next_of_range(self, activation: Activation) -> bool:
-        """Whether the loop goes on; what comes next then lies on the stack, and the range is one shorter."""
+        """Whether the loop continues: then its next item is on the stack, and the range is one shorter."""
         if self.left is None:
             raise OutsideLanguage("a loop that has not begun")
         working = self.working
@@ -199,27 +199,27 @@ class Writer:
             raise OutsideLanguage("a builtin of something else than whole numbers")
         stack.append(self._called(function.name, list(arguments), len(stack)))
 
-    def _called(self, name: str, arguments: list[int], place: int) -> Any:
-        """place: of the function on the stack; its arguments stand behind it."""
-        working, at, count = self.working, f"V{place}", len(arguments)
-        first = f"V{place + 1}"
+    def _called(self, name: str, arguments: list[int], base: int) -> Any:
+        """base: place of the function on the stack; its arguments are behind it."""
+        working, at, count = self.working, f"V{base}", len(arguments)
+        first = f"V{base + 1}"
         if name == "range" and 1 <= count <= 3:
             start, stop, step = (0, arguments[0], 1) if count == 1 else (*arguments, 1)[:3]
             if not step:
                 raise OutsideLanguage("a range with steps of nought")
             start_words = ["Rs", "0"] if count == 1 else [first, "Rs", *value_words(int(start))]
-            working.words += [*start_words, f"V{place + min(count, 2)}", "Re", *value_words(int(stop))]
+            working.words += [*start_words, f"V{base + min(count, 2)}", "Re", *value_words(int(stop))]
             if count == 3 and step != 1:
-                working.words += [f"V{place + 3}", "Rp", *value_words(int(step))]
+                working.words += [f"V{base + 3}", "Rp", *value_words(int(step))]
             return range(start, stop, step)
         if (
             name in ("min", "max")
             and count > 1
             and not any(isinstance(argument, bool) for argument in arguments)
         ):
-            return working.least(name, arguments, place + 1, at)
+            return working.least(name, arguments, base + 1, at)
         if name == "divmod" and count == 2:
-            return working.divmod(arguments[0], arguments[1], place + 1, at)
+            return working.divmod(arguments[0], arguments[1], base + 1, at)
         if name in ("abs", "int", "round") and count == 1:
             words = absolute(arguments[0]) if name == "abs" else value_words(int(arguments[0]))
             working.words += [first, at, *words]

@@ -39,11 +39,11 @@ replaced; share that is drawn by what they have."""
 _PARTS = re.compile(
     r"\*\*|//|<<|>>|[-+*/%&|^~]|\b(?:min|max|abs|divmod|int|not|and|or|else|break|continue)\b"
 )
-"""What a program is drawn by."""
+"""Operators and words by which programs are drawn."""
 
 
 def first_state(program: AloneProgram, arguments: str) -> AloneState:
-    """The state at the call. Raises OutsideLanguage where the arguments are no literals that fit."""
+    """The state at the call. Raises OutsideLanguage if the arguments are not literals that fit."""
     try:
         values, named = read_arguments(arguments)
     except (SyntaxError, ValueError):
@@ -55,9 +55,9 @@ def first_state(program: AloneProgram, arguments: str) -> AloneState:
     return AloneState("call", function.lines[0].number, names)
 
 
-def run_states(writer: Writer, program: AloneProgram, state: AloneState, most: int) -> Iterator[AloneState]:
+def run_states(writer: Writer, program: AloneProgram, state: AloneState, limit: int) -> Iterator[AloneState]:
     """The states of a run that a step begins with. Ends where the language does."""
-    for _ in range(most):
+    for _ in range(limit):
         yield state
         try:
             _, state = writer.step(program, state)
@@ -101,14 +101,14 @@ def _other_numbers(state: AloneState, chance: random.Random) -> AloneState:
 
 
 class Lessons:
-    """Draws steps of runs. known: programs to draw from."""
+    """Draws steps of runs of programs."""
 
-    def __init__(self, known: Sequence[Program]) -> None:
-        self.known = known
+    def __init__(self, programs: Sequence[Program]) -> None:
+        self.known = programs
         self.writer = Writer()
         self.having: dict[str, list[Program]] = {}
         """What programs have -> those that have it."""
-        for program in known:
+        for program in programs:
             for part in sorted(set(_PARTS.findall(program.code))):
                 self.having.setdefault(part, []).append(program)
 
@@ -126,15 +126,15 @@ class Lessons:
             if steps is not None:
                 yield steps
 
-    def _of(self, asked: Program, part: str | None, chance: random.Random) -> Steps | None:
+    def _of(self, source: Program, part: str | None, chance: random.Random) -> Steps | None:
         """Some steps of a run; None where nothing of it can be taught. part: what half of them shall have."""
         try:
-            program = mixed_names(read_program(asked.code), chance)
-            state = first_state(program, asked.arguments or "()")
+            program = mixed_names(read_program(source.code), chance)
+            state = first_state(program, source.arguments or "()")
         except OutsideLanguage:
             return None
         states = list(run_states(self.writer, program, state, _MOST))
-        lines = asked.code.split("\n")
+        lines = source.code.split("\n")
         having = [
             state_drawn for state_drawn in states if part is not None and part in lines[state_drawn.line - 1]
         ]
@@ -152,7 +152,7 @@ class Lessons:
 
 
 def lesson_of(writer: Writer, program: AloneProgram, state: AloneState) -> Step | None:
-    """A state with its answer, in numbers; None where there is none, or a long one."""
+    """A state with its answer, in numbers; None if there is no answer, or only a long one."""
     try:
         question = state_words(program, state)
         answer, _ = writer.step(program, state)
@@ -193,7 +193,7 @@ def numbers(words: Iterable[str]) -> tuple[int, ...]:
 
 
 def programs_of(source: str, *, any_licence: bool = False) -> list[Program]:
-    """The programs of a source that may be taught. Raises InputError where there is none."""
+    """The programs of a source that may be taught. Raises InputError if none may be taught."""
     allowed = [program for program in programs(source) if program.train_ok or any_licence]
     if not allowed:
         raise InputError(

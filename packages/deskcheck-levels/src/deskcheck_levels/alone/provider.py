@@ -25,8 +25,8 @@ class AskedAlone(AskedSteps):
             raise MissingExtra(str(error.name), "teach", f"Asking the model in {model_name}") from error
         return AloneModels(folder_of(model_name))
 
-    def answered(self, program: str, prompt: str, most: int | None) -> ModelOutput:
-        rows = self.checkpoint.read([program], most or 2048)
+    def answered(self, program: str, prompt: str, max_tokens: int | None) -> ModelOutput:
+        rows = self.checkpoint.read([program], max_tokens or 2048)
         answer = rows.ask({0: (prompt, prompt)})[0]
         return ModelOutput.from_content(
             self.model_name, answer.text, stop_reason="stop" if answer.ended else "max_tokens"

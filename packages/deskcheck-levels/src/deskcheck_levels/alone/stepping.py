@@ -29,8 +29,8 @@ _STOP = NUMBER["stop"]
 
 @dataclass(frozen=True, slots=True)
 class Worked:
-    """What a model wrote to a state. words: all; ended: with the word that ends an answer; nll: the sum of
-    their negative log probabilities, in nats."""
+    """The answer of a model to a state. words: all of it; ended: with the word that ends an answer; nll: the
+    sum of their negative log probabilities, in nats."""
 
     words: Words
     ended: bool
@@ -64,9 +64,9 @@ class AloneRows(Rows):
         self.programs = [by_code[code] for code in codes]
 
     @torch.inference_mode()
-    def _read(self, known: Sequence[KnownProgram]) -> list[KnownProgram]:
+    def _read(self, programs: Sequence[KnownProgram]) -> list[KnownProgram]:
         texts = [
-            numbers(program.program.words()) for program in known if not isinstance(program.program, str)
+            numbers(program.program.words()) for program in programs if not isinstance(program.program, str)
         ]
         tokens = torch.zeros(len(texts), max(map(len, texts)), dtype=torch.long)
         for number, text in enumerate(texts):
@@ -80,32 +80,32 @@ class AloneRows(Rows):
                     [values[number, :, : len(text)].clone() for values in context.values],
                 ),
             )
-            for number, (program, text) in enumerate(zip(known, texts, strict=True))
+            for number, (program, text) in enumerate(zip(programs, texts, strict=True))
         ]
 
-    def answers(self, asked: Sequence[tuple[KnownProgram, str, str]]) -> list[StepAnswer]:
+    def answers(self, questions: Sequence[tuple[KnownProgram, str, str]]) -> list[StepAnswer]:
         """As `Rows.answers`."""
         answers: dict[int, StepAnswer] = {}
         readable: dict[int, tuple[KnownProgram, str]] = {}
-        for number, (known, prompt, _) in enumerate(asked):
+        for number, (program, prompt, _) in enumerate(questions):
             state = asked_state(prompt) or ""
             try:
-                words_of(known, state)
-                readable[number] = known, state
+                words_of(program, state)
+                readable[number] = program, state
             except OutsideLanguage as error:
                 text = f"outside of what the model is taught: {error}"
                 answers[number] = StepAnswer(text, True, 0, None, 0)
-        for (number, (known, state)), worked in zip(
+        for (number, (program, state)), worked in zip(
             readable.items(), self.work([*readable.values()]), strict=True
         ):
-            assert not isinstance(known.program, str)
+            assert not isinstance(program.program, str)
             try:
-                text = edited(state, edit_text(known.program, worked.words))
+                text = edited(state, edit_text(program.program, worked.words))
             except ValueError as error:
                 text = f"no answer: {error}"
             count = len(worked.words)
             answers[number] = StepAnswer(text, worked.ended, count, worked.nll, count)
-        return [answers[number] for number in range(len(asked))]
+        return [answers[number] for number in range(len(questions))]
 
     @torch.inference_mode()
     def work(self, states: Sequence[tuple[KnownProgram, str]]) -> list[Worked]:
@@ -151,11 +151,11 @@ class AloneRows(Rows):
         ]
 
 
-def words_of(known: KnownProgram, state: str) -> Words:
-    """What the model is given of a state. Raises OutsideLanguage."""
-    if isinstance(known.program, str):
-        raise OutsideLanguage(known.program)
-    return state_words(known.program, read_state(state))
+def words_of(program: KnownProgram, state: str) -> Words:
+    """The words of a state, as the model sees it. Raises OutsideLanguage."""
+    if isinstance(program.program, str):
+        raise OutsideLanguage(program.program)
+    return state_words(program.program, read_state(state))
 
 
 _Kept: TypeAlias = tuple[list[Tensor], list[Tensor]]
@@ -169,18 +169,18 @@ def _read(code: str) -> AloneProgram | str:
         return str(error)
 
 
-def _stacked(kept: Sequence[_Kept], more: int) -> Context:
-    """The contexts of rows as one, with room for so many words more."""
-    lengths = [kept_layers[0][0].shape[1] for kept_layers in kept]
+def _stacked(contexts: Sequence[_Kept], more: int) -> Context:
+    """The contexts of rows as one, with room for `more` words."""
+    lengths = [kept_layers[0][0].shape[1] for kept_layers in contexts]
 
     def stacked(layer: int, which: int) -> Tensor:
-        heads, _, width = kept[0][which][layer].shape
-        padded = torch.zeros(len(kept), heads, max(lengths) + more, width)
-        for row, kept_layers in enumerate(kept):
+        heads, _, width = contexts[0][which][layer].shape
+        padded = torch.zeros(len(contexts), heads, max(lengths) + more, width)
+        for row, kept_layers in enumerate(contexts):
             padded[row, :, : lengths[row]] = kept_layers[which][layer]
         return padded
 
-    layers = range(len(kept[0][0]))
+    layers = range(len(contexts[0][0]))
     return Context(
         tuple([stacked(layer, 0) for layer in layers]),
         tuple([stacked(layer, 1) for layer in layers]),
@@ -189,7 +189,7 @@ def _stacked(kept: Sequence[_Kept], more: int) -> Context:
 
 
 def _grown(context: Context, new: Context, counts: Sequence[int]) -> Context:
-    """A context with the first words of new ones behind it, so many of each row."""
+    """A context with the first words of new ones behind it. counts: how many of each row."""
     for row, (start, count) in enumerate(zip(context.lengths.tolist(), counts, strict=True)):
         for layer, keys in enumerate(new.keys):
             context.keys[layer][row, :, start : start + count] = keys[row, :, :count]

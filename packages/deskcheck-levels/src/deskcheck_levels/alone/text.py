@@ -23,7 +23,7 @@ from deskcheck_levels.reader.teacher import refuse
 from deskcheck_levels.reader.text import ReadFunction, SourceLine, functions
 
 Left: TypeAlias = tuple[int, int, int]
-"""What an iterator over a range has left: start, stop, step."""
+"""The rest of an iterator over a range: start, stop, step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class AloneProgram:
     names: Mapping[str, str]
 
     def words(self) -> Words:
-        """The text, a line after another, and what stands below it."""
+        """The text line by line, and the end below it."""
         words = [word for line in self.function.lines for word in self.line_words(line)]
         return [*words, f"L{self.function.lines[-1].number + 1}", "I0", "end"]
 
@@ -127,14 +127,14 @@ def read_state(text: str) -> AloneState:
     return AloneState("call" if state["call"] else "line", int(state["line"]), names, range_left)
 
 
-def left_words(left: Left) -> Words:
-    start, stop, step = left
+def left_words(range_left: Left) -> Words:
+    start, stop, step = range_left
     words = ["Rs", *value_words(start), "Re", *value_words(stop)]
     return words if step == 1 else [*words, "Rp", *value_words(step)]
 
 
 def state_words(program: AloneProgram, state: AloneState) -> Words:
-    """What is asked: a state, no more."""
+    """The words of a question: only a state."""
     words = ["state", *(["call"] if state.event == "call" else []), f"@{state.line}"]
     for name, value in state.names.items():
         if name not in program.names:

@@ -31,21 +31,21 @@ _NO_PROGRAM = numbers(NO_PROGRAM)
 _POOL = 8
 """Batches that are drawn together."""
 _KEPT = 2000
-"""Lessons to be given once more, at most."""
+"""The most lessons that wait to be given again."""
 _HELD_OUT, _LOOKED_AT = 50, 768
 """Of so many programs one is not taught; lessons of a look."""
 _FEW = 0.4
 """Share of a batch up to which those that are wrong come again."""
 
 
-def batches(given: Iterator[Steps], size: int, seed: object, again: list[Steps]) -> Iterator[list[Steps]]:
+def batches(drawn: Iterator[Steps], size: int, seed: object, again: list[Steps]) -> Iterator[list[Steps]]:
     """Steps of several programs each, about as long as one another. again: what is to come once more, which
     grows as training goes on."""
     chance = random.Random(str(seed))
     while True:
         pool, count = [], 0
         while count < _POOL * size:
-            lesson = again.pop() if again else next(given)
+            lesson = again.pop() if again else next(drawn)
             pool.append(lesson)
             count += len(lesson[1])
         parts = [(words, part) for words, steps in pool for part in _parts(steps)]
@@ -112,14 +112,14 @@ def train(
 
 
 def _trained(
-    known: Sequence[Program],
+    all_programs: Sequence[Program],
     source: str,
     out: Path,
     training: AloneTraining,
     note: Callable[[dict[str, Any]], None],
 ) -> AloneModel:
-    held_out = {program.code for program in known[::_HELD_OUT]}
-    taught = [program for program in known if program.code not in held_out]
+    held_out = {program.code for program in all_programs[::_HELD_OUT]}
+    taught = [program for program in all_programs if program.code not in held_out]
     if not taught:
         raise InputError(f"{source}: has too few programs: some are kept for validation.")
     torch.manual_seed(training.seed)
@@ -137,7 +137,7 @@ def _trained(
         "training": asdict(training),
         "steps_of": source,
     }
-    unseen = _unseen([program for program in known if program.code in held_out], training.seed)
+    unseen = _unseen([program for program in all_programs if program.code in held_out], training.seed)
     lessons = Lessons(taught)
     while trainer.step < training.steps:
         taught_wrong = _stretch(trainer, model, lessons, training)
@@ -168,9 +168,9 @@ def _stretch(trainer: Trainer, model: AloneModel, lessons: Lessons, training: Al
     return float(torch.stack(shares).mean())
 
 
-def _unseen(held: Sequence[Program], seed: int) -> list[Batch]:
+def _unseen(programs: Sequence[Program], seed: int) -> list[Batch]:
     lessons: list[Steps] = []
-    for one in Lessons(held).drawn(f"{seed} unseen", operations=0):
+    for one in Lessons(programs).drawn(f"{seed} unseen", operations=0):
         lessons.append(one)
         if sum(len(steps) for _, steps in lessons) >= _LOOKED_AT:
             break

@@ -72,7 +72,7 @@ def _turned(text: str) -> Words:
 
 
 def value_text(words: Words) -> str:
-    """As Python writes it. Raises ValueError where the words are no value."""
+    """The value in Python's notation. Raises ValueError if the words are not a value."""
     if len(words) == 1 and words[0] in _TEXTS:
         return _TEXTS[words[0]]
     negative = words[:1] == [SIGN]
@@ -83,7 +83,7 @@ def value_text(words: Words) -> str:
 
 
 def paper_words(written: list[int]) -> Words:
-    """The words of a working as they stand in an answer; rows of a product are numbered."""
+    """The words of a working in an answer; rows of a product are numbered."""
     words, rows = [], 0
     for number in written:
         word = cells.WORDS[number]

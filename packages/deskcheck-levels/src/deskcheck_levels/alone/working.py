@@ -35,7 +35,7 @@ class WrittenArithmetic(Arithmetic):
         return word
 
     def written(self, op: str, a: int, b: int) -> tuple[Words, int | bool]:
-        """What is written for a op b, and the result."""
+        """The words for a op b, and the result."""
         result_written = self._told.get((op, a, b))
         if result_written is None:
             if op not in PAPER:

@@ -1,1 +1,1 @@
-"""What the command line of deskcheck calls."""
+"""Entry points for the command line of deskcheck."""

@@ -28,7 +28,7 @@ _KEPT: dict[type, tuple[str, ...]] = {
     BaseException: ("args",),
     StopIteration: ("args", "value"),
 }
-"""Type -> attributes that are no methods."""
+"""Type -> attributes that are not methods."""
 
 
 def kind_of(value: Any) -> type:

@@ -55,7 +55,7 @@ _COMPUTED = "bcoxXeEfFgGn%,_"
 _DEEPEST_TEXT = 100
 """Python's own limit depends on how deep the program is in calls."""
 _READY = (list, tuple, str, set, frozenset, dict)
-"""What is in memory as a whole; others are gone through first, as ranges and generators."""
+"""Types that memory holds as a whole; others, such as ranges and generators, are iterated first."""
 
 
 class Builtins(Operations):
@@ -119,7 +119,7 @@ class Builtins(Operations):
         return self.in_memory(lambda: frozenset(self._by_hash(a)))
 
     def _by_hash(self, a: Any) -> Any:
-        """What a set is made of. The order of its items depends on whether that is a set, or a dictionary."""
+        """The items for a set, whose order depends on whether they come from a set or a dictionary."""
         return a if isinstance(a, (set, frozenset, dict)) else self.iterated(a)
 
     def _dict(self, a: Any = (), **more: Any) -> Any:
@@ -187,7 +187,7 @@ class Builtins(Operations):
         self.output.append(sep.join([self.formatted(arg, "str", "") for arg in args]) + end)
 
     def _outside(self, what: str) -> Any:
-        """For the prelude alone: a program has no such name."""
+        """Only for the prelude: programs do not have this name."""
         raise OutsideLanguage(what)
 
     # ---- worked out ----
@@ -282,7 +282,7 @@ class Builtins(Operations):
         return attribute(owner, name)
 
     def method(self, owner: Any, name: str, args: list[Any], keywords: dict[str, Any]) -> Any:
-        """What a method of a builtin type returns."""
+        """The result of a method of a builtin type."""
         kind = type(owner)
         if kind is str and name in OF_TEXT:
             self._arguments_of_text(name, args, keywords)
@@ -395,7 +395,7 @@ class Builtins(Operations):
         return list(self.in_memory(lambda: list(islice(iterator, most))))
 
     def formatted(self, value: Any, conversion: str | None, spec: str) -> str:
-        """A value as text: digits and signs as they are in memory."""
+        """A value as text, with the digits and signs in memory."""
         inside = value.args if isinstance(value, BaseException) else value
         if nested_deeper(inside, _DEEPEST_TEXT):
             raise OutsideLanguage(f"a value nested more than {_DEEPEST_TEXT} deep as text")
@@ -407,15 +407,15 @@ class Builtins(Operations):
         return str(self.in_memory(lambda: format(text, spec)))
 
 
-def is_plain(value: Any, seen: set[int] | None = None) -> bool:
-    """Whether a value's text says all of it. seen: containers that are being looked at, or were."""
+def is_plain(value: Any, passed: set[int] | None = None) -> bool:
+    """Whether a value's text says all of it. passed: containers that are being looked at, or were."""
     if isinstance(value, (list, tuple, set, frozenset, dict)):
-        seen = set() if seen is None else seen
-        if id(value) in seen:
+        passed = set() if passed is None else passed
+        if id(value) in passed:
             return True
-        seen.add(id(value))
+        passed.add(id(value))
         parts = [*value, *value.values()] if isinstance(value, dict) else value
-        return all(is_plain(part, seen) for part in parts)
+        return all(is_plain(part, passed) for part in parts)
     return value is None or value is ... or isinstance(value, (int, float, str, range))
 
 
@@ -423,19 +423,19 @@ def _several(kinds: Any) -> tuple[Any, ...]:
     return kinds if isinstance(kinds, tuple) else (kinds,)
 
 
-def nested_deeper(value: Any, most: int) -> bool:
+def nested_deeper(value: Any, limit: int) -> bool:
     """Whether containers lie in one another more than `most` deep; one that holds itself is no deeper."""
-    level, seen = [value], set[int]()
-    for _ in range(most + 1):
+    level, passed = [value], set[int]()
+    for _ in range(limit + 1):
         level = [
             container
             for container in level
             if isinstance(container, (list, tuple, set, frozenset, dict)) and container
         ]
-        level = [container for container in level if id(container) not in seen]
+        level = [container for container in level if id(container) not in passed]
         if not level:
             return False
-        seen.update(map(id, level))
+        passed.update(map(id, level))
         level = [
             part
             for container in level

@@ -1,4 +1,4 @@
-"""What a machine's run is made of: frames, functions, generators, its own iterators and errors."""
+"""The parts of a machine's run: frames, functions, generators, its own iterators and errors."""
 
 import dis
 import sys
@@ -144,7 +144,7 @@ class Frame:
         self.ended = False
         self.entered = "RESUME" not in self.body.operations
         self.around: Frame | None = None
-        """Of a comprehension that 3.11 makes a function of: the frame that it stands in."""
+        """The frame around a comprehension, which 3.11 makes a function of."""
         self.after_comprehension = False
         self.last_event = (0, -1)
         """Line and place; -1 where a comprehension with a frame of its own told it."""
@@ -198,10 +198,11 @@ def body(code: CodeType) -> Body:
     """The instructions of a code object."""
     instructions: list[dis.Instruction] = []
     numbers: dict[int, int] = {}
-    for one in dis.get_instructions(code):
-        numbers[one.offset] = len(instructions)  # of an extended argument: the instruction that it belongs to
-        if one.opname not in ("CACHE", "EXTENDED_ARG"):
-            instructions.append(one)
+    for instruction in dis.get_instructions(code):
+        # Of an extended argument: the instruction that it belongs to.
+        numbers[instruction.offset] = len(instructions)
+        if instruction.opname not in ("CACHE", "EXTENDED_ARG"):
+            instructions.append(instruction)
     lines: dict[int, int | None] = {}
     for start, end, line in code.co_lines():
         for offset in range(start, end, 2):
@@ -209,20 +210,22 @@ def body(code: CodeType) -> Body:
     jumps = {*dis.hasjrel, *dis.hasjabs}
     handlers: list[tuple[int, int, bool] | None] = [None] * len(instructions)
     for entry in dis._parse_exception_table(code):  # type: ignore[attr-defined]
-        for number, one in enumerate(instructions):
-            if entry.start <= one.offset < entry.end:
+        for number, instruction in enumerate(instructions):
+            if entry.start <= instruction.offset < entry.end:
                 handlers[number] = (numbers[entry.target], entry.depth, entry.lasti)
-    of = tuple([lines.get(one.offset) for one in instructions])
-    targets = tuple([numbers[one.argval] if one.opcode in jumps else -1 for one in instructions])
-    reached = {target for target in targets if target >= 0} | {one[0] for one in handlers if one}
+    of = tuple([lines.get(instruction.offset) for instruction in instructions])
+    targets = tuple(
+        [numbers[instruction.argval] if instruction.opcode in jumps else -1 for instruction in instructions]
+    )
+    reached = {target for target in targets if target >= 0} | {handler[0] for handler in handlers if handler}
     starts = tuple(
         [
             line is not None and (number in reached or number == 0 or of[number - 1] != line)
             for number, line in enumerate(of)
         ]
     )
-    names = tuple([one.opname for one in instructions])
-    watched = tuple([one is not None and names[one[0]] not in _OF_GENERATORS for one in handlers])
+    names = tuple([instruction.opname for instruction in instructions])
+    watched = tuple([handler is not None and names[handler[0]] not in _OF_GENERATORS for handler in handlers])
     inside = tuple([_in_comprehension(code, names, handlers, number) for number in range(len(instructions))])
     return Body(tuple(instructions), names, of, targets, tuple(handlers), starts, inside, watched)
 

@@ -1,6 +1,7 @@
 """What each instruction of CPython 3.11 to 3.15 does to a frame, by its name in `dis`."""
 
 import dis
+import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -38,7 +39,7 @@ def _named(*names: str) -> Callable[[Act], Act]:
 
 
 def _computing(count: int, compute: Callable[..., Any]) -> Act:
-    """The act that puts `compute(machine, instruction, *operands)` in the place of so many operands."""
+    """The act that replaces `count` operands by `compute(machine, instruction, *operands)`."""
 
     def act(m: "Machine", f: Frame, i: dis.Instruction) -> None:
         f.stack.append(compute(m, i, *_popped(f, count)))
@@ -59,17 +60,6 @@ def _goto(m: "Machine", f: Frame) -> None:
 @_named("RESUME", "PRECALL", "NOP", "MAKE_CELL_DONE", "NOT_TAKEN", "COPY_FREE_VARS")
 def _nothing(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     pass  # free variables are in the frame since it was made
-
-
-@_named("LOAD_CONST", "LOAD_SMALL_INT")
-def _constant(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    f.stack.append(i.argval)
-
-
-@_named("LOAD_COMMON_CONSTANT")
-def _common_constant(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    value = vars(dis)["_common_constants"][i.arg or 0]
-    f.stack.append(BUILTINS.get(value.__name__, value) if callable(value) else value)
 
 
 @_named("LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK", "LOAD_CLOSURE_VALUE")
@@ -204,11 +194,6 @@ def _pop_iterator(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     _popped(f, 1 + UNDER_INDEX)
 
 
-@_named("PUSH_NULL")
-def _null(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    f.stack.append(NULL)
-
-
 @_named("COPY")
 def _copy(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     f.stack.append(f.stack[-(i.arg or 0)])
@@ -236,8 +221,17 @@ def _contains(m: "Machine", i: dis.Instruction, a: Any, b: Any) -> bool:
     return m.arithmetic.choice("not", inside) if i.arg else inside
 
 
+def _common_constant(m: "Machine", i: dis.Instruction) -> Any:
+    value = vars(dis)["_common_constants"][i.arg or 0]
+    return BUILTINS.get(value.__name__, value) if callable(value) else value
+
+
 _CONVERSIONS = (None, "str", "repr", "ascii")
 _COMPUTED: dict[str, tuple[int, Callable[..., Any]]] = {
+    **dict.fromkeys(("LOAD_CONST", "LOAD_SMALL_INT"), (0, lambda m, i: i.argval)),
+    "LOAD_COMMON_CONSTANT": (0, _common_constant),
+    "LOAD_ASSERTION_ERROR": (0, lambda m, i: AssertionError),
+    "PUSH_NULL": (0, lambda m, i: NULL),
     "BINARY_OP": (2, _binary),
     "COMPARE_OP": (2, lambda m, i, a, b: m.compare(i.argval, a, b)),
     "IS_OP": (2, lambda m, i, a, b: (a is b) != bool(i.arg)),
@@ -253,7 +247,6 @@ _COMPUTED: dict[str, tuple[int, Callable[..., Any]]] = {
     "CONVERT_VALUE": (1, lambda m, i, a: m.formatted(a, _CONVERSIONS[i.arg or 0], "")),
     "FORMAT_SIMPLE": (1, lambda m, i, a: m.formatted(a, None, "")),
     "FORMAT_WITH_SPEC": (2, lambda m, i, a, spec: m.formatted(a, None, spec)),
-    "LOAD_ASSERTION_ERROR": (0, lambda m, i: AssertionError),
 }
 """Instruction -> how many operands it takes from the stack, and what it puts there."""
 INSTRUCTIONS |= {name: _computing(*computed) for name, computed in _COMPUTED.items()}
@@ -274,7 +267,7 @@ def _build(m: "Machine", f: Frame, i: dis.Instruction) -> None:
 
 
 _TESTED = {"FALSE": "if", "TRUE": "unless", "NONE": "unless", "NOT_NONE": "if"}
-"""What a jump goes by -> the choice: it jumps where the answer is no."""
+"""Test of a jump -> the choice: it jumps if the answer is no."""
 
 
 @_named(*(f"POP_JUMP_{way}IF_{test}" for test in _TESTED for way in ("", "FORWARD_", "BACKWARD_")))
@@ -401,23 +394,19 @@ def _popped(f: Frame, count: int) -> list[Any]:
     return values
 
 
-@_named("LIST_APPEND")
-def _append(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    value = f.stack.pop()
-    f.stack[-(i.arg or 0)].append(value)
+_ADDED: dict[str, tuple[int, Callable[..., Any]]] = {
+    "LIST_APPEND": (1, list.append),
+    "SET_ADD": (1, set.add),
+    "MAP_ADD": (2, dict.__setitem__),
+}
+"""Instruction -> how many values it takes, and what adds them to a collection further down on the stack."""
 
 
-@_named("SET_ADD")
+@_named(*_ADDED)
 def _add(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    value = f.stack.pop()
-    m.in_memory(lambda: f.stack[-(i.arg or 0)].add(value))
-
-
-@_named("MAP_ADD")
-def _map_add(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    value = f.stack.pop()
-    key = f.stack.pop()
-    m.in_memory(lambda: f.stack[-(i.arg or 0)].__setitem__(key, value))
+    count, add = _ADDED[i.opname]
+    values = _popped(f, count)
+    m.in_memory(lambda: add(f.stack[-(i.arg or 0)], *values))
 
 
 @_named("LIST_EXTEND")
@@ -447,26 +436,18 @@ def _dict_update(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     before.update(items)
 
 
-@_named("STORE_SUBSCR")
+_STORED: dict[str, tuple[int, Callable[..., None]]] = {
+    "STORE_SUBSCR": (3, lambda m, value, owner, key: m.store_item(owner, key, value)),
+    "STORE_SLICE": (4, lambda m, value, owner, start, end: m.store_item(owner, slice(start, end), value)),
+    "DELETE_SUBSCR": (2, lambda m, owner, key: m.in_memory(lambda: operator.delitem(owner, key))),
+}
+"""Instruction -> how many operands it takes, and what it does with them."""
+
+
+@_named(*_STORED)
 def _store_item(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    value, owner, key = _popped(f, 3)
-    m.store_item(owner, key, value)
-
-
-@_named("STORE_SLICE")
-def _store_slice(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    value, owner, start, end = _popped(f, 4)
-    m.store_item(owner, slice(start, end), value)
-
-
-@_named("DELETE_SUBSCR")
-def _delete_item(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    owner, key = _popped(f, 2)
-
-    def delete() -> None:
-        del owner[key]
-
-    m.in_memory(delete)
+    count, store = _STORED[i.opname]
+    store(m, *_popped(f, count))
 
 
 @_named("FORMAT_VALUE")

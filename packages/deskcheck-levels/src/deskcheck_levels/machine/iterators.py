@@ -26,18 +26,18 @@ class Generator:
     def __next__(self) -> Any:
         return self.send(None)
 
-    def send(self, given: Any) -> Any:
+    def send(self, sent: Any) -> Any:
         """Go on, with what the `yield` gives. Raises StopIteration with what the generator returns."""
         if self.running:
             raise ProgramRaised(ValueError("generator already executing"))
         if self.frame.ended:
             raise StopIteration
-        if not self.started and given is not None:
+        if not self.started and sent is not None:
             raise ProgramRaised(TypeError("can't send non-None value to a just-started generator"))
         if self.machine.depth >= DEEPEST:
             raise OutsideLanguage("too deep a recursion")
         if self.started:
-            self.frame.stack.append(given)
+            self.frame.stack.append(sent)
         self.started = self.running = True
         self.machine.depth += 1
         try:
@@ -94,7 +94,7 @@ class Enumerated:
 
 @called("map")
 class Mapped:
-    """`map`: goes on behind a call that raised."""
+    """`map`: continues after a call that raised."""
 
     def __init__(self, machine: Any, function: Any, several: list[Iterator[Any]]) -> None:
         self.machine, self.function, self.several = machine, function, several
@@ -108,7 +108,7 @@ class Mapped:
 
 @called("filter")
 class Filtered:
-    """`filter`: goes on behind a call that raised. function: None takes what is true."""
+    """`filter`: continues after a call that raised. function: None takes true items."""
 
     def __init__(self, machine: Any, function: Any, items: Iterator[Any]) -> None:
         self.machine, self.function, self.items = machine, function, items

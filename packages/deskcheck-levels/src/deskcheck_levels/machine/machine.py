@@ -52,7 +52,7 @@ MOST_ROUNDS = 1_000_000
 class Machine(Builtins):
     """Runs programs by what `arithmetic` says.
 
-    line: is told every line event. steps: that many line events at most.
+    line: receives every line event. steps: the most line events.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class Machine(Builtins):
     # ---- calls ----
 
     def call(self, function: Any, args: list[Any], keywords: dict[str, Any] | None = None) -> Any:
-        """What a callable of the program, of the prelude or a builtin returns."""
+        """The result of a callable of the program, of the prelude or a builtin."""
         if isinstance(function, Function):
             frame = self._frame(function, args, keywords or {})
             if function.code.co_flags & GENERATOR:

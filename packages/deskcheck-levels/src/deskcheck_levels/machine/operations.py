@@ -60,7 +60,7 @@ class Operations:
         raise NotImplementedError
 
     def of_prelude(self, name: str, *args: Any) -> Any:
-        """What a function of the prelude returns."""
+        """The result of a function of the prelude."""
         return self.call(prelude_names()[name], list(args))
 
     def binary(self, op: str, a: Any, b: Any, *, inplace: bool = False) -> Any:
@@ -169,13 +169,13 @@ class Operations:
             return bool(PYTHON[op](a, b))
         return bool(self._refused(*comparison))
 
-    def _less_items(self, asked: tuple[str, Any, Any], a: Any, b: Any, op: str) -> bool:
-        """asked: the comparison as the program has it; an error of its items names that operator."""
+    def _less_items(self, comparison: tuple[str, Any, Any], a: Any, b: Any, op: str) -> bool:
+        """comparison: as the program has it; an error of its items names that operator."""
         try:
             return bool(self.of_prelude("less_items", a, b, op == "<="))
         except ProgramRaised as raised:
             if isinstance(raised.error, TypeError):
-                self._refused(*asked)
+                self._refused(*comparison)
             raise
 
     def _same(self, a: Any, b: Any) -> bool:

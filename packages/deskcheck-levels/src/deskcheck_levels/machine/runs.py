@@ -210,7 +210,7 @@ def run_recorded(
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """What the machine has in the end, what is true, and whether these are the same."""
+    """The end of the machine's run, the recorded one, and whether they are the same."""
 
     told: str
     true: str
@@ -227,14 +227,14 @@ def _raised(recording: Recording, error: BaseException) -> _End:
     return _End(message_told, true.detail or str(true.exception), right)
 
 
-def _returned(recording: Recording, told: Any) -> _End:
-    text, true = text_of(told), recording.result
-    text_or_kind = text or f"a {type(told).__name__}"
+def _returned(recording: Recording, result: Any) -> _End:
+    text, true = text_of(result), recording.result
+    text_or_kind = text or f"a {type(result).__name__}"
     if recording.outcome is not Outcome.RETURNED or true is None:
         return _End(text_or_kind, str(recording.run_result.exception), False)
-    if text is not None and (_same_text(text, true) or not _holds_itself(told)):
+    if text is not None and (_same_text(text, true) or not _holds_itself(result)):
         return _End(text_or_kind, true, _same_text(text, true))
     value = recording.result_value
     if value is None or not value.whole:
         return _End(text_or_kind, true, text is None)
-    return _End(text_or_kind, true, _same_value(told, value))
+    return _End(text_or_kind, true, _same_value(result, value))

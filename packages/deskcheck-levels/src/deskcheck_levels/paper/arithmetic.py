@@ -39,39 +39,29 @@ class Arithmetic:
     def binary(self, op: str, a: int, b: int) -> int | bool:
         """a op b, of ``+ - * // %`` and the comparisons. Raises `paper.DivisionByNought` and
         `paper.UnreadableWorking`."""
-        self.asked.operations += 1
-        key = (op, a, b)
-        result = self._known.get(key)
-        if result is not None:
-            return result
-        return self._worked(key, paper.METHODS[op](NUMBER[op], paper.number(a), paper.number(b)))
+        return self._result(
+            (op, a, b), lambda: paper.METHODS[op](NUMBER[op], paper.number(a), paper.number(b))
+        )
 
     def negated(self, a: int) -> int:
         """-a."""
-        self.asked.operations += 1
-        result = self._known.get(("neg", a))
-        if result is None:
-            result = self._worked(("neg", a), paper.negated(NUMBER["neg"], paper.number(a)))
-        return result
+        return self._result(("neg", a), lambda: paper.negated(NUMBER["neg"], paper.number(a)))
 
     def truth(self, a: int | bool | None) -> bool:
         """Whether a is true."""
         if a is None or isinstance(a, bool):
             return self.choice("truth", a)
-        self.asked.operations += 1
-        result = self._known.get(("truth", a))
-        if result is None:
-            result = self._worked(("truth", a), paper.truth(NUMBER["truth"], paper.number(a)))
-        return bool(result)
+        return bool(self._result(("truth", a), lambda: paper.truth(NUMBER["truth"], paper.number(a))))
 
     def choice(self, op: str, a: bool | None) -> bool:
         """Of ``truth`` and ``not``: the truth value; of ``if`` and ``unless``: whether to go on."""
+        return bool(self._result((op, "choice", a), lambda: paper.choice(NUMBER[op], a)))
+
+    def _result(self, key: tuple[object, ...], begin: Callable[[], paper.Asking]) -> int | bool:
+        """The remembered result of an operation, or one that is worked out."""
         self.asked.operations += 1
-        key = (op, "choice", a)
         result = self._known.get(key)
-        if result is None:
-            result = self._worked(key, paper.choice(NUMBER[op], a))
-        return bool(result)
+        return self._worked(key, begin()) if result is None else result
 
     def _worked(self, key: tuple[object, ...], asking: paper.Asking) -> int | bool:
         answer, counts = self.answer, self.asked

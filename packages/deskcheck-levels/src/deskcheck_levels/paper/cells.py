@@ -37,7 +37,7 @@ SIZE = 6
 
 
 def shown(word: int) -> int:
-    """What a window shows of the word that was written last."""
+    """The part of the last word that a window shows."""
     return CARRY + (word - CELL) // 10 if word >= CELL else word
 
 

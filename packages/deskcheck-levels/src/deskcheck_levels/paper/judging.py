@@ -76,10 +76,12 @@ class JudgedArithmetic(Arithmetic):
         self._judge(key, result)
         return result
 
-    def _judge(self, key: tuple[object, ...], found: int | bool | None) -> None:
-        """found: None where the model says that it is a division by nought."""
+    def _judge(self, key: tuple[object, ...], result: int | bool | None) -> None:
+        """result: None where the model says that it is a division by nought."""
         right = (
-            found is None if _by_nought(key) else type(found) is type(true_of(key)) and found == true_of(key)
+            result is None
+            if _by_nought(key)
+            else type(result) is type(true_of(key)) and result == true_of(key)
         )
         if self._slips:
             self.judged.wrong_workings += 1

@@ -78,7 +78,7 @@ def _other(sign: int) -> int:
 
 
 def _carried(last: int, mark: int) -> int | None:
-    """What the digit before carries; nothing right after the mark."""
+    """The carry of the digit before; 0 right after the mark."""
     if last == mark:
         return 0
     return last - CARRY if CARRY <= last < CARRY + 10 else None

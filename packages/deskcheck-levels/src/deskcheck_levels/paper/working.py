@@ -35,13 +35,13 @@ class DivisionByNought(Exception):
 
 
 def number(value: int) -> Number:
-    """A whole number as it stands on paper."""
+    """A whole number on paper."""
     return value < 0, [ord(digit) - 48 for digit in reversed(str(abs(value)))]
 
 
-def read(one: Number) -> int:
-    """The whole number that stands there."""
-    negative, digits = one
+def read(on_paper: Number) -> int:
+    """The whole number of a number on paper."""
+    negative, digits = on_paper
     value = int("".join([chr(48 + digit) for digit in reversed(digits)]) or "0")
     return -value if negative else value
 

@@ -55,7 +55,7 @@ def _as_kept(weights: dict[str, Tensor]) -> dict[str, NDArray[Any]]:
 
 
 def train(
-    shown: "Counter[Window]",
+    window_counts: "Counter[Window]",
     out: Path,
     training: ProcessorTraining,
     *,
@@ -64,15 +64,16 @@ def train(
 ) -> network.FeedForwardNetwork:
     """A network, trained into `out` (`network.FILE`); a run that was killed goes on from its last look.
 
-    shown: how often programs and random operations show each window. about: what is said of them in the file.
+    window_counts: of each window, how often programs and random operations show it.
+    about: what is said of them in the file.
     Raises InputError where `out` holds something else.
     """
     with locked_run(out, {"processor": asdict(training), "about": about}):
-        return _trained(shown, out, training, about, note)
+        return _trained(window_counts, out, training, about, note)
 
 
 def _trained(
-    shown: "Counter[Window]",
+    window_counts: "Counter[Window]",
     out: Path,
     training: ProcessorTraining,
     about: dict[str, Any],
@@ -81,7 +82,7 @@ def _trained(
     right = all_windows()
     windows: Sequence[Window] = list(right)
     x, y = torch.tensor(windows), torch.tensor(list(right.values()))
-    often = torch.tensor([float(shown[window]) for window in windows])
+    often = torch.tensor([float(window_counts[window]) for window in windows])
     torch.manual_seed(training.seed)
     net = _Net(training.width, training.hidden)
     optimizer = adamw(net, training, weight_decay=0.0)

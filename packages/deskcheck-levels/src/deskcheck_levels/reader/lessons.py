@@ -49,7 +49,7 @@ def line_lesson(words: Sequence[str], again: bool, chance: random.Random) -> Les
 
 
 def way_lessons() -> list[Lesson]:
-    """All that can be asked about where to go on."""
+    """A lesson for each question about the next line."""
     lessons = []
     for question in all_ways():
         words, answer = where_words(*question), way(*question)
@@ -142,7 +142,7 @@ _RULES = _rules()
 _ENDING = frozenset(
     name for name, (words, _) in _RULES.items() if not any(one in _RULES for some in words for one in some)
 )
-"""Symbols of which nothing is drawn further."""
+"""Symbols whose alternatives are words."""
 
 
 def _drawn(symbol: str, room: int, chance: random.Random) -> list[str]:

@@ -74,13 +74,13 @@ class TransformerNetwork:
     def _of(self, layer: int, name: str) -> Floats:
         return self._weights[f"layers.{layer}.{name}.weight"]
 
-    def _embedded(self, text: list[int], done: int) -> Floats:
+    def _embedded(self, text: list[int], start: int) -> Floats:
         table = self._weights["embed_tokens.weight"]
-        x = table[text[done:]]
+        x = table[text[start:]]
         before = np.zeros((self._shift + len(text), self._width), np.float32)
         before[self._shift :] = table[text]
         shifted = [
-            before[self._shift + done - back : self._shift + len(text) - back]
+            before[self._shift + start - back : self._shift + len(text) - back]
             for back in range(1, self._shift + 1)
         ]
         more: Floats = np.concatenate(shifted, 1).astype(np.float32)
@@ -94,7 +94,7 @@ class TransformerNetwork:
         cos, sin = np.cos(angles), np.sin(angles)
         return np.concatenate([cos, cos], 1), np.concatenate([-sin, sin], 1)
 
-    def _attended(self, layer: int, x: Floats, turn: tuple[Floats, Floats], done: int) -> Floats:
+    def _attended(self, layer: int, x: Floats, turn: tuple[Floats, Floats], start: int) -> Floats:
         head = self._width // self._heads
 
         def split(name: str) -> Floats:
@@ -106,7 +106,7 @@ class TransformerNetwork:
         values = self._values[layer] = np.concatenate([self._values[layer], v], 1)
         scores = q @ keys.transpose(0, 2, 1) / math.sqrt(head)
         if len(x) > 1:
-            later = np.arange(keys.shape[1])[None, :] > np.arange(done, done + len(x))[:, None]
+            later = np.arange(keys.shape[1])[None, :] > np.arange(start, start + len(x))[:, None]
             scores = np.where(later, -np.inf, scores)
         weights = np.exp(scores - scores.max(-1, keepdims=True))
         out = (weights / weights.sum(-1, keepdims=True)) @ values

@@ -55,7 +55,7 @@ class _Level(ModelAPI):
         return ModelOutput.from_content(self.model_name, await run_sync(self.answer, input[-1].text))
 
     def answer(self, prompt: str) -> str:
-        """What is answered to a prompt. Raises InputError for one of another question."""
+        """The answer to a prompt. Raises InputError for another question."""
         calls = _ASKED.findall(prompt)
         if not calls or "What does this call return?" not in prompt:
             raise InputError(

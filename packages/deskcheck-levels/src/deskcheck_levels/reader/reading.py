@@ -170,31 +170,31 @@ class ReadingMachine(Machine):
 
     def _go_on(self, activation: Activation) -> bool:
         """Go where the reader says, line by line; whether the function has ended."""
-        lines, place = activation.function.lines, activation.place
-        looking, depth = activation.outcome, lines[place].depth
+        lines, index = activation.function.lines, activation.place
+        looking, depth = activation.outcome, lines[index].depth
         for _ in range(2 * DEPTHS * (len(lines) + 1)):
-            if not 0 <= place <= len(lines):
+            if not 0 <= index <= len(lines):
                 raise UnreadableWorking("a way that leaves the function")
-            seen = (lines[place].depth, lines[place].kind) if place < len(lines) else BELOW
-            prompt = where_prompt(looking, depth, seen)
+            line_seen = (lines[index].depth, lines[index].kind) if index < len(lines) else BELOW
+            prompt = where_prompt(looking, depth, line_seen)
             self.prompts += 1
             word = self.reader(prompt, ())
             move = WORDS[word]
             if move == "end":
                 return True
             if move == "here":
-                if not 0 < place < len(lines):
+                if not 0 < index < len(lines):
                     raise UnreadableWorking("no line to go on at")
-                activation.again = place <= activation.place
-                activation.place = place
+                activation.again = index <= activation.place
+                activation.place = index
                 return False
-            other = self.reader(prompt, (word,))
-            found = WORDS[self.reader(prompt, (word, other))]
-            looking = WORDS[other]
-            if move not in MOVES or looking not in WAYS or found not in _DEPTHS:
-                raise UnreadableWorking(f"{move} {looking} {found}: no way to go on")
-            depth = _DEPTHS[found]
-            place += 1 if move == "down" else -1
+            looking_word = self.reader(prompt, (word,))
+            depth_word = WORDS[self.reader(prompt, (word, looking_word))]
+            looking = WORDS[looking_word]
+            if move not in MOVES or looking not in WAYS or depth_word not in _DEPTHS:
+                raise UnreadableWorking(f"{move} {looking} {depth_word}: no way to go on")
+            depth = _DEPTHS[depth_word]
+            index += 1 if move == "down" else -1
         raise UnreadableWorking("a way without end")
 
     def _do(
@@ -232,7 +232,7 @@ class ReadingMachine(Machine):
         return None
 
     def _in_place(self, stack: list[Any], word: str) -> None:
-        """Orders about what lies on the stack alone."""
+        """Does orders that only use the stack."""
         if word == "item":
             key = stack.pop()
             stack.append(self.item(stack.pop(), key))

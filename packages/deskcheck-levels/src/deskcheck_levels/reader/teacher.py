@@ -96,7 +96,7 @@ def refuse(words: tuple[str, ...]) -> None:
                 ways.append((*known, *[True] * (place - len(known)), False))
 
 
-def _replies(giving: Orders, known: tuple[bool, ...]) -> int:
+def _replies(giving: Orders, answers: tuple[bool, ...]) -> int:
     """How many tests are made on a way: those that are known come out so, all others true."""
     count = 0
     word = next(giving, None)
@@ -104,7 +104,7 @@ def _replies(giving: Orders, known: tuple[bool, ...]) -> int:
         try:
             if word in REPLIED:
                 count += 1
-                word = giving.send(known[count - 1] if count <= len(known) else True)
+                word = giving.send(answers[count - 1] if count <= len(answers) else True)
             else:
                 word = next(giving)
         except StopIteration:
@@ -309,7 +309,7 @@ def way_from(
 
 
 class Teacher:
-    """A reader that is always right, from the prompt alone."""
+    """A reader that is always right, and knows only the prompt."""
 
     def __call__(self, prompt: tuple[int, ...], written: tuple[int, ...]) -> int:
         words = [WORDS[word] for word in prompt]

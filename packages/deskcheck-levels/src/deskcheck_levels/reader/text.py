@@ -46,7 +46,7 @@ NUMBER = {word: number for number, word in enumerate(WORDS)}
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """What a name or a literal of a line is. name: None for a literal."""
+    """A name or a literal of a line. name: None for a literal."""
 
     name: str | None
     value: Any
@@ -171,7 +171,7 @@ def _literal(word: str) -> Any:
 
 
 def line_prompt(line: SourceLine, again: bool) -> tuple[int, ...]:
-    """What is asked about a line that is to run. again: it is a `for` that is under way."""
+    """The question about the line that runs next. again: it is a `for` that has begun."""
     words = ("line", *line.words, "again" if again else "enter", "ask")
     return tuple([NUMBER[word] for word in words])
 
@@ -179,7 +179,7 @@ def line_prompt(line: SourceLine, again: bool) -> tuple[int, ...]:
 Outline: TypeAlias = Sequence[tuple[int, str]]
 """Depth and kind of each line of a function, its head first."""
 BELOW = (0, "end")
-"""What is seen below the last line."""
+"""Depth and kind below the last line."""
 
 
 def where_words(looking: str, depth: int, seen: tuple[int, str]) -> tuple[str, ...]:

@@ -34,13 +34,13 @@ _POOL = 16
 
 
 def batches(
-    known: Sequence[Lesson], batch_size: int, seed: int, wrong: Mapping[int, Sequence[int]]
+    program_lessons: Sequence[Lesson], batch_size: int, seed: int, wrong: Mapping[int, Sequence[int]]
 ) -> Iterator[tuple[Tensor, Tensor]]:
     """Words [lessons, length], and what is to be written after each, -100 where nothing is taught. Lessons of
     one length or so stand together.
 
-    known: the lines of programs. wrong: of each look, by its step, which ways were wrong; it grows as
-    training goes on. Those of the last look come again.
+    program_lessons: the lines of programs. wrong: of each look, by its step, which ways were wrong. It grows
+    in training; those of the last look come again.
     """
     chance = random.Random(seed)
     fresh, ways = drawn(seed), way_lessons()
@@ -52,7 +52,7 @@ def batches(
             if number % 8 < 3:
                 pool.append(next(fresh))
             elif number % 8 < 6:
-                pool.append(chance.choice(known))
+                pool.append(chance.choice(program_lessons))
             else:
                 pool.append(chance.choice(again if again and number % 8 == 7 else ways))
         pool.sort(key=lambda lesson: len(lesson[0]))
@@ -100,7 +100,7 @@ def train(
 
 def _trained(
     source: str,
-    known: Sequence[Lesson],
+    program_lessons: Sequence[Lesson],
     out: Path,
     training: ReaderTraining,
     note: Callable[[dict[str, Any]], None],
@@ -123,7 +123,7 @@ def _trained(
     }
     unseen = batch_of(list(islice(drawn(training.seed + 10**6), 512)))
     ways = batch_of(way_lessons())
-    drawn_batches = batches(known, training.batch_size, training.seed, wrong_ways)
+    drawn_batches = batches(program_lessons, training.batch_size, training.seed, wrong_ways)
     for words, labels in islice(drawn_batches, trainer.step, None):
         if trainer.step >= training.steps:
             break

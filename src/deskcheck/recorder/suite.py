@@ -41,7 +41,8 @@ from deskcheck.recorder.settings import SuiteSettings
 from deskcheck.recorder.suite_cache import SETTINGS, Kept
 from deskcheck.recording import Environment, InputError, Kind, Mode, Outcome, Program, RunResult
 from deskcheck.recording.block import rows
-from deskcheck.recording.comparison.runs import Global, difference
+from deskcheck.recording.comparison.runs import difference
+from deskcheck.recording.comparison.states import Global
 from deskcheck.recording.secrets import EnvironmentMask, secrets_of, variables_around
 from deskcheck.recording.writer import Writer
 from deskcheck.sandbox.confinement import Confinement

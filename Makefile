@@ -6,10 +6,11 @@
 #                   an error
 #                   FILES='tests/ask tests/test_cli.py': these alone; CHANGED=1: those that your change touches
 # make test-all     every test, those of packages/ too, with torch, Ray and JupyterLab
+# make slowest     test-all, which writes the seconds of the slowest tests into tests/slowest.toml
 # make exhaustive   what is left to samples elsewhere, in full, and Hypothesis with more and other examples: hours
 # make real-model   how the answers of MODEL are read: a GGUF file, a folder of Hugging Face or the address of a server; PROMPT=FILE:
 #                   your own prompts, too
-# make lint         what a machine can read: ruff, mypy
+# make lint         what a machine can read: ruff, mypy, the size of folders (tools/house), plain words (tools/plain)
 # make versions     `make test` on every supported CPython that is found; DEBIAN=1: those that are not found, from Debian's
 #                   packages in a root of their own (tools/python-root)
 # make coverage     how much of src/ the tests reach, subprocesses too: of `make test`, or of all with ALL=1
@@ -41,7 +42,7 @@ ALL_TESTS = -m "not exhaustive"
 TESTS_OF_ALL = tests $(PACKAGES:%=packages/%/tests)
 INSTALLED_FROM = pyproject.toml $(PACKAGES:%=packages/%/pyproject.toml) tools/bootstrap setup.py $(wildcard src/deskcheck/*/*.[ch] src/deskcheck/*/*/*.[ch])
 
-.PHONY: demo nano real-model test test-all exhaustive lint versions coverage web docs picture wheels benchmarks clean
+.PHONY: demo nano real-model test test-all slowest exhaustive lint versions coverage web docs picture wheels benchmarks clean
 
 # Its programs are the library's and our own, so that it runs where the kernel gives nothing to confine others with.
 demo: .venv-demo/.installed
@@ -87,6 +88,9 @@ test-all: .venv-all/.installed
 	@files="$(or $(FILES),$(TESTS_OF_ALL))"; $(call touched,.venv-all,--packages); \
 	.venv-all/bin/python tools/tests $(SPREAD) $(ALL_TESTS) $(PYTEST_ARGS) $$files
 
+slowest: .venv-all/.installed
+	.venv-all/bin/python tools/tests $(SPREAD) $(ALL_TESTS) --slowest tests/slowest.toml $(PYTEST_ARGS) $(TESTS_OF_ALL)
+
 exhaustive: .venv-all/.installed
 	.venv-all/bin/python tools/tests $(SPREAD) -m exhaustive $(PYTEST_ARGS) $(or $(FILES),$(TESTS_OF_ALL)) || \
 	    test $$? -eq 5 -a -n "$(FILES)"
@@ -99,6 +103,7 @@ lint: .venv/.installed
 	.venv/bin/mypy
 	.venv/bin/mypy --python-version 3.13
 	.venv/bin/python tools/house --check pyproject.toml
+	.venv/bin/python tools/plain --check pyproject.toml
 
 # Without the extra [ask]: the core must work alone. With the packages: some read the bytecode of each version.
 versions:

@@ -122,3 +122,27 @@ def test_lines_grow_with_a_reason_only(
     )
     assert (ran.returncode, said in ran.stderr) == (bool(said), True)
     assert ran.stderr.count("\n") == bool(said)
+
+
+def test_settings_are_followed(package: Path) -> None:
+    """Files that name the class, and those that take one of its fields only to hand it on."""
+    (package / "ground" / "settings.py").write_text("class RunSettings:\n    seed: int = 1\n")
+    (package / "middle" / "passes.py").write_text("def pass_on(seed: int):\n    return run(seed=seed)\n")
+    (package / "middle" / "uses.py").write_text("def use(seed: int):\n    return run(seed + 1)\n")
+    (package / "cli" / "names.py").write_text("def read(settings: RunSettings):\n    return settings\n")
+    ran = subprocess.run([*COMMAND, "--json", str(package)], capture_output=True, text=True, check=True)
+    assert json.loads(ran.stdout)["settings"] == {"RunSettings": ["cli/names.py", "middle/passes.py"]}
+
+
+def test_slow_tests_have_a_limit(package: Path) -> None:
+    """The seconds of the slowest tests together are compared with those that are allowed."""
+    (package.parent / "tests").mkdir()
+    (package.parent / "tests" / "slowest.toml").write_text('"tests/test_a.py::test_b" = 3.5\n"c" = 2\n')
+    for allowed, said in ((6, ""), (5, "the 2 slowest tests take 6 s, allowed are 5: make some faster\n")):
+        figures = package.parent / "allowed.toml"
+        lines = "".join(f"{name} = {n}\n" for name, n in {"ground": 10, "middle": 10, "cli": 9}.items())
+        figures.write_text(f"[tool.house]\nslowest_s = {allowed}\n[tool.house.lines]\n{lines}")
+        ran = subprocess.run(
+            [*COMMAND, "--check", str(figures), str(package)], capture_output=True, text=True
+        )
+        assert ran.stderr == said

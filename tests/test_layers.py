@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "deskcheck"
 ORDER = [
+    "_version",
     "errors",
     "files",
     "fences",
@@ -19,6 +20,7 @@ ORDER = [
     "settings",
     "extensions",
     "terminal",
+    "words",
     "recording",
     "tracer",
     "sandbox",

@@ -13,9 +13,8 @@ PYTEST_DONT_REWRITE: pytest, whose plugin is a part of this package, would warn 
 
 from typing import TYPE_CHECKING, Any
 
+from deskcheck._version import __version__ as __version__
 from deskcheck.lazy import lazily
-
-__version__ = "0.1.0"
 
 __all__ = [
     "DeskcheckError",
@@ -61,10 +60,6 @@ if TYPE_CHECKING:
     from deskcheck.sandbox.sandbox import Sandbox
     from deskcheck.tracer.call import trace
     from deskcheck.tracer.limits import TraceLimits
-    from deskcheck.view.inline import inline_page as inline_page
-    from deskcheck.view.showing import show as show
-    from deskcheck.view.trace_page import trace_page as trace_page
-    from deskcheck.view.trace_page import write_trace_page as write_trace_page
 
 __getattr__, _ = lazily(
     __name__,
@@ -87,11 +82,6 @@ __getattr__, _ = lazily(
         "sandbox.sandbox": ("Sandbox",),
         "tracer.call": ("trace",),
         "tracer.limits": ("TraceLimits",),
-        # What methods of `Recording` need of folders that stand above its own, for them alone: the methods
-        # are what users call.
-        "view.inline": ("inline_page",),
-        "view.showing": ("show",),
-        "view.trace_page": ("trace_page", "write_trace_page"),
     },
 )
 

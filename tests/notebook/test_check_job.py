@@ -246,7 +246,7 @@ def test_wrong_calls(tmp_path: Path) -> None:
         found = CliRunner().invoke(app, ["notebooks", "check", str(tmp_path), *arguments])
         assert said in str(found.exception)
     with pytest.raises(InputError, match=r"has no \.ipynb files"):
-        in_shards(ROOT / "src" / "deskcheck" / "scale", tmp_path / "out")
+        in_shards(ROOT / "src" / "deskcheck" / "jobs", tmp_path / "out")
     mine = replace(NORMALISERS[0], name="mine")
     with pytest.raises(
         ValueError, match=r"\['mine'\]: a job takes those of NORMALISERS and sanitisers alone"

@@ -107,7 +107,7 @@ def _plainly(before: Sequence[str], source: str, later: Later) -> tuple[str, str
 @pytest.mark.exhaustive
 def test_real_notebooks(tmp_path: Path) -> None:
     """Of 123 published notebooks some quick ones: every cell that can be marked scores 1 against itself and
-    its rewrites, and most near misses score 0. Those that score 1 do the same, as lab/log.md tells."""
+    its rewrites, and most near misses score 0. Those that score 1 do the same, as lab/2026-11.md tells."""
     pytest.importorskip("IPython", reason=IPYTHON)
     names = ["nbval/tests", "norvig-pytudes/ipynb/Cheryl-and-Eve.ipynb"]
     if not SHARED.is_dir():

@@ -28,7 +28,7 @@ def large(count: int) -> int:
 
 def test_repr_says_what_came_of_it() -> None:
     """The result or the exception, the number of events, and why events are missing."""
-    name = "test_callables.py::mean"
+    name = "test_shown.py::mean"
     assert repr(deskcheck.trace(mean, [4.0])) == f"<Recording {name}: returned 4.0, 7 events>"
     raised = "raised ZeroDivisionError: (float )?division by zero"
     assert re.match(f"<Recording {name}: {raised}, 6 events>", repr(deskcheck.trace(mean, [])))
@@ -43,7 +43,7 @@ def test_saves_add_up(tmp_path: Path) -> None:
     first, second = deskcheck.trace(mean, [4.0]), deskcheck.trace(mean, [])
     folder = tmp_path / "runs"
     ids = [first.save(folder), second.save(folder), first.save(folder, id="chosen")]
-    assert ids == ["test_callables.py::mean", "test_callables.py::mean-2", "chosen"]
+    assert ids == ["test_shown.py::mean", "test_shown.py::mean-2", "chosen"]
     read = Recordings(folder)
     assert [list(read[name].trace.rows) for name in ids] == [
         list(r.trace.rows) for r in (first, second, first)
@@ -80,7 +80,7 @@ def test_view_is_that_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixtu
     recording.view()
     shown = capsys.readouterr().out
     ran = subprocess.run(
-        [sys.executable, "-m", "deskcheck", "view", str(tmp_path / "runs"), "test_callables.py::mean"],
+        [sys.executable, "-m", "deskcheck", "view", str(tmp_path / "runs"), "test_shown.py::mean"],
         capture_output=True,
         text=True,
         check=True,

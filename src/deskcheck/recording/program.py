@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
-from deskcheck import __version__
+from deskcheck._version import __version__
 
 FILES_BESIDE = 1000
 """Entries of a folder that a program may find beside it; where there are more, it finds none of them."""

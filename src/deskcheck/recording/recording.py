@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any, overload
 
@@ -157,7 +158,7 @@ class Recording:
         """How many events were recorded, in all threads."""
         return sum(map(len, self.traces))
 
-    # -- for people: what shows recordings stands above this folder, and the front of the package has it --
+    # -- for people --
 
     def view(self, *, browser: bool | None = None, max_events: int = 200) -> None:
         """Show the trace page in a browser, or the trace table where none can be opened.
@@ -169,9 +170,7 @@ class Recording:
 
         Raises InputError where the page cannot be written.
         """
-        import deskcheck
-
-        deskcheck.show(self, browser=browser, max_events=max_events)
+        _view("showing").show(self, browser=browser, max_events=max_events)
 
     @overload
     def to_html(self, path: None = None) -> str: ...
@@ -182,11 +181,9 @@ class Recording:
 
         Raises InputError where the file cannot be written.
         """
-        import deskcheck
-
         if path is None:
-            return "".join(deskcheck.trace_page(self))
-        deskcheck.write_trace_page(self, Path(path))
+            return "".join(_view("trace_page").trace_page(self))
+        _view("trace_page").write_trace_page(self, Path(path))
         return Path(path)
 
     def save(self, folder: str | os.PathLike[str], *, id: str | None = None) -> str:
@@ -206,9 +203,8 @@ class Recording:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the trace page, of a long trace its beginning."""
-        import deskcheck
-
-        return deskcheck.inline_page(self)
+        page: str = _view("inline").inline_page(self)
+        return page
 
     def __repr__(self) -> str:
         result, detail = self.run_result.result, self.run_result.detail
@@ -223,6 +219,11 @@ class Recording:
         if self.environment.limits:
             parts.append(", ".join(f"{name}={value!r}" for name, value in self.environment.limits.items()))
         return f"<Recording {self.program.id}: {', '.join(part.strip() for part in parts)}>"
+
+
+def _view(module: str) -> Any:
+    """A module of `deskcheck.view`. That folder imports this one, so it is found by name, on first use."""
+    return import_module(f"deskcheck.view.{module}")
 
 
 def refused_text(refused: Mapping[str, int]) -> str:

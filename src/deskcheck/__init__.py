@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from deskcheck.recording.recording import Recording
     from deskcheck.recording.trace import Event
     from deskcheck.recording.value import Value
+    from deskcheck.recording.writer import save_recording as save_recording
     from deskcheck.sandbox.limits import Limits
     from deskcheck.sandbox.sandbox import Sandbox
     from deskcheck.tracer.call import trace
@@ -76,6 +77,7 @@ __getattr__, _ = lazily(
         "recording.recording": ("Recording",),
         "recording.trace": ("Event",),
         "recording.value": ("Value",),
+        "recording.writer": ("save_recording",),
         "sandbox.limits": ("Limits",),
         "sandbox.sandbox": ("Sandbox",),
         "tracer.call": ("trace",),

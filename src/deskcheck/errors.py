@@ -14,6 +14,7 @@ time) is data, an `Outcome`; an error here means that the caller or our machiner
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Self
 
 
 class DeskcheckError(Exception):
@@ -46,6 +47,11 @@ class RecordingError(DeskcheckError):
     def __init__(self, message: str, path: str | None = None) -> None:
         super().__init__(message)
         self.path = path
+
+    @classmethod
+    def at(cls, path: object, message: str) -> Self:
+        """The error of a file or folder, which the message begins with."""
+        return cls(f"{path}: {message}", str(path))
 
 
 class DamagedRows(RecordingError, KeyError):

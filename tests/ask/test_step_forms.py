@@ -273,9 +273,9 @@ def test_from_the_command_line(calls: Path, tmp_path: Path) -> None:
 
 @pytest.fixture
 def calls(record: Record, tmp_path: Path) -> Path:
-    from deskcheck.recording.writer import save
+    from deskcheck.recording.writer import save_recording
 
-    save(record(ROWS, "f", "(3)"), tmp_path / "runs")
+    save_recording(record(ROWS, "f", "(3)"), tmp_path / "runs")
     return tmp_path / "runs"
 
 

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 import time
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -111,50 +112,37 @@ int32s = st.integers(-(2**31), 2**31 - 1)
 names = st.dictionaries(texts, texts, max_size=2)
 
 
-programs = st.builds(
+BY_TYPE: dict[Any, st.SearchStrategy[Any]] = {
+    str: texts,
+    str | None: maybe_texts,
+    bool: st.booleans(),
+    int | None: st.none() | int32s,
+    float | None: st.none() | st.floats(allow_nan=False),
+    dict[str, str]: names,
+}
+
+
+def any_of(kind: Any, **strategies: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Instances of a data class, with fields of any values."""
+    by_name = {field.name: BY_TYPE[field.type] for field in fields(kind) if field.type in BY_TYPE}
+    return st.builds(kind, **(by_name | strategies))
+
+
+programs = any_of(
     Program,
     id=st.text(min_size=1),
-    code=texts,
     mode=st.sampled_from(Mode),
-    filename=texts,
     entry=texts,
     arguments=texts,
-    module=maybe_texts,
-    path=maybe_texts,
-    expected=maybe_texts,
-    source=texts,
-    licence=maybe_texts,
-    train_ok=st.booleans(),
-    date=maybe_texts,
     extra=st.dictionaries(texts, json_values, max_size=3),
 )
-endings = st.builds(
+endings = any_of(
     RunResult,
     outcome=st.sampled_from(Outcome),
-    detail=texts,
-    exception=maybe_texts,
-    result=maybe_texts,
-    result_builtin=st.booleans(),
-    stdout=texts,
-    stderr=texts,
-    exit_status=st.none() | int32s,
-    cpu_s=st.none() | st.floats(allow_nan=False),
-    wall_s=st.none() | st.floats(allow_nan=False),
-    cut=maybe_texts,
-    sources=names,
-    packages=names,
     refused=st.none() | st.dictionaries(texts, st.integers(0, 2**53), max_size=2),
+    files=st.just({}),
 )
-environments = st.builds(
-    Environment,
-    python=texts,
-    implementation=texts,
-    platform=texts,
-    hash_seed=st.none() | st.integers(0, 2**32 - 1),
-    deskcheck=texts,
-    tracer=texts,
-    packages=names,
-)
+environments = any_of(Environment)
 runs = st.tuples(programs, told.rows(most=4), endings, environments, st.none() | st.booleans(), maybe_texts)
 
 

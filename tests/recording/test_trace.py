@@ -25,7 +25,6 @@ from deskcheck.recording import Event, Kind, Mode, Program, Recording, Row, Stat
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.trace import CHECKPOINT_EVENTS, fingerprint
 from deskcheck.recording.writer import Writer
-from deskcheck.sources import programs
 from tests.sample import examples
 
 
@@ -87,29 +86,6 @@ def test_a_list_of_events_has_the_state_of_each(recording: Recording) -> None:
     assert [said(event) for event in list(recording.trace)] == at_once(recording.trace)
 
 
-def test_sorted_and_max(recording: Recording) -> None:
-    """Events can be sorted, and the greatest be chosen, by what they say, and still say it then."""
-
-    def length(event: Event) -> int:
-        return len(event.locals["found"].items) if "found" in event.locals else 0
-
-    backwards = sorted(recording.trace, key=length, reverse=True)
-    assert [length(event) for event in backwards] == sorted(map(length, recording.trace), reverse=True)
-    assert length(max(recording.trace, key=length)) == 6
-    assert [said(e) for e in sorted(backwards, key=lambda e: e.index)] == at_once(recording.trace)
-
-
-def test_an_event_beside_the_next(recording: Recording) -> None:
-    """Pairs of neighbours, by slices or by itertools, are two events."""
-    told = at_once(recording.trace)
-    pairs = list(itertools.pairwise(told))
-    trace = recording.trace
-    assert [(said(a), said(b)) for a, b in zip(trace, trace[1:], strict=False)] == pairs  # noqa: RUF007 - slices too
-    assert [(said(a), said(b)) for a, b in itertools.pairwise(trace)] == pairs
-    late = [(said(a), said(b)) for a, b in list(itertools.pairwise(trace))]
-    assert late == pairs
-
-
 def test_indices_and_slices_are_those_of_a_list(recording: Recording) -> None:
     """An index or a slice gives what it gives of a list of all events."""
     trace, told = recording.trace, at_once(recording.trace)
@@ -141,14 +117,6 @@ def test_two_iterators_at_once(recording: Recording) -> None:
         assert said(recording.trace[-1 - index]) == told[-1 - index]
         assert said(event) == told[index]
     assert all(said(event) == told[event.index] for event in kept)
-
-
-def test_events_of_two_recordings(recording: Recording) -> None:
-    """Events of several recordings keep theirs."""
-    other = deskcheck.trace(grow, 3)
-    pairs = list(zip(recording.trace, other.trace, strict=False))
-    assert [said(a) for a, _ in pairs] == at_once(recording.trace)[: len(pairs)]
-    assert [said(b) for _, b in pairs] == at_once(other.trace)
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -463,21 +431,6 @@ def test_states_are_those_of_a_plain_account(seed: int, events: int, most: int) 
 def size_of(known: dict[str, Any]) -> int:
     names = sum(len(names) for _, names, *_ in known["frames"])
     return names + len(known["globals"]) + len(known["objects"]) + len(known["active"])
-
-
-def test_events_of_generated_programs(tmp_path: Path) -> None:
-    """What events of recorded programs say late, in any order, is what they say at once."""
-    record_programs(programs("generated:12,seed=3"), tmp_path, RecordSettings(repeat=False))
-    rng = random.Random(3)
-    seen = 0
-    for recording in Recordings(tmp_path):
-        told = at_once(recording.trace)
-        kept = list(recording.trace)
-        for index in rng.sample(range(len(told)), min(len(told), 40)):
-            assert said(kept[index]) == told[index], (recording.id, index)
-            assert said(recording.trace[index]) == told[index], (recording.id, index)
-            seen += 1
-    assert seen > 100
 
 
 # ---------------------------------------------------------------------------------------------------

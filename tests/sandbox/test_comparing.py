@@ -20,7 +20,8 @@ FORGED = """
 import functools, json, sys, tempfile
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.recording import RunResult
-from deskcheck.recording.comparison.runs import difference, save, saved
+from deskcheck.recording.block import save, saved
+from deskcheck.recording.comparison.runs import difference
 
 def filled(name):
     with open("/proc/self/status") as file:

@@ -17,6 +17,7 @@ from deskcheck.recording.value import Value, decode, render
 from deskcheck.tracer import ReferenceTracer, TraceLimits, tracer_class
 from deskcheck.tracer.result import snapshot
 from tests.tracer import agree
+from tests.tracer.process import needs_native
 from tests.tracer.test_native import assert_agreed
 
 numpy = pytest.importorskip(
@@ -412,9 +413,7 @@ def test_changes_of_a_table_in_place_are_seen(tracer: Any, traced: Callable[...,
     assert (seen[3]["n"], seen[4]["n"]) == ([7, 8, 9], [-1, 8, 9])
 
 
-@pytest.mark.skipif(
-    not agree.native_is_built(), reason="the native tracer is not built here: nothing to compare"
-)
+@needs_native
 def test_the_tracers_agree_about_arrays_and_tables() -> None:
     """Row for row."""
     frames()

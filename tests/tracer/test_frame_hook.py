@@ -1,14 +1,12 @@
 """A tracer that is started at a frame that has just begun: how calls are recorded while a test suite runs."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.tracer import agree
+from tests.tracer.process import needs_native, printed
 
 MODULE = """
 import functools
@@ -165,16 +163,7 @@ print(json.dumps({"calls": recorded, "left out": observer.left_out}))
 
 def recorded(folder: Path, tracer: str) -> dict[str, Any]:
     """All calls that were recorded, in a process of its own."""
-    child = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", CHILD, str(folder), tracer],
-        env={"PYTHONPATH": str(Path(__file__).parents[2] / "src"), "PYTHONHASHSEED": "0"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert child.returncode == 0, child.stderr
-    found: dict[str, Any] = json.loads(child.stdout)
+    found: dict[str, Any] = json.loads(printed(CHILD, folder, tracer))
     return found
 
 
@@ -201,10 +190,7 @@ def test_the_frame_is_recorded_from_its_beginning_to_its_end(folder: Path) -> No
     assert calls["words(['a', '', 'bc'])"][0]["stdout"] == "0 A!\n1 BC!\n"
 
 
-@pytest.mark.skipif(
-    not agree.native_is_built(),
-    reason="the native tracer is not built here (python setup.py build_ext --inplace): nothing to compare",
-)
+@needs_native
 def test_both_tracers_record_the_same_calls_alike(folder: Path) -> None:
     """Event for event, with the numbers of objects; outcome, result, output; what was left out."""
     one, two = recorded(folder, "reference"), recorded(folder, "native")

@@ -15,14 +15,11 @@ from deskcheck.recording.value import render
 from deskcheck.tracer import Granularity, ReferenceTracer, TraceLimits, tracer_class
 from tests.sample import spread
 from tests.tracer import agree
+from tests.tracer.process import needs_native
 from tests.tracer.test_native import assert_agreed
 
 TRACERS = list({ReferenceTracer.name: ReferenceTracer, tracer_class().name: tracer_class()}.values())
 each_tracer = pytest.mark.parametrize("tracer", TRACERS, ids=lambda tracer: tracer.name)
-native_is_built = pytest.mark.skipif(
-    not agree.native_is_built(), reason="the native tracer is not built here: nothing to compare"
-)
-
 PROGRAM = """
     def fib(n):
         return n if n < 2 else fib(n - 1) + fib(n - 2)
@@ -146,7 +143,7 @@ def test_the_count_stands_where_the_calls_were(tracer: Any, traced: Callable[...
     assert [(e.kind, e.line, e.left_out) for e in trace if e.left_out] == [(Kind.RETURN, 2, {"deep": 4})]
 
 
-@native_is_built
+@needs_native
 @pytest.mark.parametrize(
     ("asked", "count"),
     [

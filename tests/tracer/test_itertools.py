@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from deskcheck.tracer.contents.iterators import told
+from deskcheck.tracer.contents.iterators import reduced
 
 WORDS = ["b", "aa", "", "c", "aa"]
 MAKE: dict[str, Callable[[], Iterator[Any]]] = {
@@ -64,7 +64,7 @@ def test_it_is_what_reduce_tells(name: str) -> None:
                 parts, state = (*iterator.__reduce__()[1:], None)[:2]
             except SystemError:  # `count` at the largest Py_ssize_t
                 parts, state = (sys.maxsize, 1), None
-        found = told(iterator)
+        found = reduced(iterator)
         assert found is not None
         begun = not (name in EXHAUSTED_IS_MADE_UP and state is None)
         assert not begun or (_same(found[0], parts) and _same(found[1], state)), (found, parts, state)
@@ -77,7 +77,7 @@ def test_it_draws_nothing(name: str) -> None:
     """An iterator that is read before each step gives what one gives that is never read."""
     plain, read = MAKE[name](), MAKE[name]()
     for _ in range(9):
-        told(read)
+        reduced(read)
         one, other = next(plain, None), next(read, None)
         assert (one is None) == (other is None)
         assert isinstance(one, tuple) or one == other
@@ -86,6 +86,6 @@ def test_it_draws_nothing(name: str) -> None:
 def test_an_accumulation_tells_its_total() -> None:
     """Before the first step, what it begins with."""
     total = itertools.accumulate([1, 2], initial=10)
-    assert told(total) == ((told(total)[0][0], None), 10)  # type: ignore[index]
+    assert reduced(total) == ((reduced(total)[0][0], None), 10)
     assert (next(total), next(total)) == (10, 11)
-    assert told(total)[1] == 11  # type: ignore[index]
+    assert reduced(total)[1] == 11

@@ -49,6 +49,6 @@ def test_a_method_has_a_row(kind: type) -> None:
 
 def test_a_method_that_is_not_known_may_do_anything() -> None:
     assert (
-        mutation_effects.METHODS[list].get("no_such_method", mutation_effects.UNKNOWN)
-        == mutation_effects.UNKNOWN
+        mutation_effects.METHODS[list].get("no_such_method", mutation_effects.MethodEffect.UNKNOWN)
+        == mutation_effects.MethodEffect.UNKNOWN
     )

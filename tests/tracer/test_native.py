@@ -15,6 +15,7 @@ from deskcheck.tracer import TraceLimits
 from tests.sample import examples, spread
 from tests.tracer import agree, generated
 from tests.tracer._templates import PRELOADED
+from tests.tracer.process import needs_native
 
 TRACERS = ("reference", "native")
 SETTING = agree.Setting(limits=TraceLimits(events=5_000), seconds=30)
@@ -25,10 +26,7 @@ CUT_ELSEWHERE = {
 }
 FOUND = sorted((Path(__file__).parent / "disagreements").glob("*.py"))
 
-pytestmark = pytest.mark.skipif(
-    not agree.native_is_built(),
-    reason="the native tracer is not built here (python setup.py build_ext --inplace): nothing to compare",
-)
+pytestmark = needs_native
 
 
 def assert_agreed(programs: Iterable[Program], setting: agree.Setting = SETTING) -> int:

@@ -3,20 +3,12 @@
 The programs run in a process of their own; most with `PYTHONMALLOC=debug`, which overwrites what is freed.
 """
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 from tests.sample import spread
-from tests.tracer import agree
+from tests.tracer.process import needs_native, printed
 
-pytestmark = pytest.mark.skipif(
-    not agree.native_is_built(),
-    reason="the native tracer is not built here (python setup.py build_ext --inplace)",
-)
+pytestmark = needs_native
 
 VALUES = """
 import collections, decimal, signal, sys, threading
@@ -123,17 +115,7 @@ os._exit(0)
 
 def run(code: str, *arguments: str, malloc: str = "debug") -> str:
     """Run code in a process; what it printed. Fails if it does not end well."""
-    source = str(Path(__file__).parents[2] / "src")
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments],
-        env={**os.environ, "PYTHONPATH": source, "PYTHONMALLOC": malloc},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, f"status {done.returncode}\n{done.stderr[-3000:]}"
-    return done.stdout
+    return printed(code, *arguments, PYTHONMALLOC=malloc)
 
 
 @pytest.mark.parametrize("granularity", spread(["line", "instruction"], 2))

@@ -1,18 +1,14 @@
 """What the native tracer once did to programs, each cut down from a test that another project wrote (`tests.observer.suites`)."""
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.sample import spread
-from tests.tracer import agree
+from tests.tracer.process import needs_native, printed, printed_alone
 
-pytestmark = pytest.mark.skipif(
-    not agree.native_is_built(),
-    reason="the native tracer is not built here (python setup.py build_ext --inplace)",
-)
+pytestmark = needs_native
 
 CHILD = """
 import sys
@@ -35,16 +31,7 @@ if tracer.failure is not None:
 
 def run(program: str, events: int = 10_000, granularity: str = "line", **variables: str) -> str:
     """What a program prints under the tracer, in a process of its own; the tracer must not fail."""
-    source = str(Path(__file__).parents[2] / "src")
-    child = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", CHILD, program, str(events), granularity],
-        env={"PYTHONPATH": source, "PYTHONHASHSEED": "0", **variables},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert child.returncode == 0, child.stderr
-    return child.stdout
+    return printed(CHILD, program, events, granularity, **variables)
 
 
 @pytest.mark.parametrize("events", spread(range(1, 30), 9))
@@ -180,15 +167,7 @@ for thread, go in names["threads"]:
 
 def test_a_thread_that_is_left_running() -> None:
     """To take the hook from one thread while another has it turned all events on, for frames without a hook too."""
-    source = str(Path(__file__).parents[2] / "src")
-    child = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", LEFT_RUNNING],
-        env={"PYTHONPATH": source},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert (child.returncode, child.stdout) == (0, "[0, 1, 2]\n[0, 1, 2]\n"), child.stderr
+    assert printed(LEFT_RUNNING) == "[0, 1, 2]\n[0, 1, 2]\n"
 
 
 STATIC_TYPE = """
@@ -217,15 +196,7 @@ for first in (True, False):
 def test_a_static_type_made_ready_while_deaths_are_watched() -> None:
     """It inherits the `tp_dealloc` of list as it is at that time, and keeps it when the tracer is gone."""
     pytest.importorskip("xxsubtype")
-    source = str(Path(__file__).parents[2] / "src")
-    child = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", STATIC_TYPE],
-        env={"PYTHONPATH": source},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert (child.returncode, child.stdout) == (0, "[8, 8]\n[8, 8]\n"), child.stderr
+    assert printed(STATIC_TYPE) == "[8, 8]\n[8, 8]\n"
 
 
 COLLECTED = """import gc, weakref
@@ -249,10 +220,7 @@ print(len(kept))
 def test_the_collector_comes_no_sooner() -> None:
     """It comes after so many containers are made: what the tracer makes and keeps does not count. How many of them the interpreter
     takes from those that it has kept for reuse is another matter; at less than half of them the collector once came."""
-    alone = subprocess.run(
-        [sys.executable, "-c", COLLECTED], capture_output=True, text=True, check=True, timeout=300
-    )
-    assert int(run(COLLECTED)) > 0.75 * int(alone.stdout)
+    assert int(run(COLLECTED)) > 0.75 * int(printed_alone(COLLECTED))
 
 
 ORDERED = """from collections import OrderedDict
@@ -276,10 +244,7 @@ print(hashed)
 
 def test_an_ordered_dict_is_seen_without_its_keys_hashes() -> None:
     """Its iterators call the program's `__hash__`, and fail on what was removed with a method of dict."""
-    alone = subprocess.run(
-        [sys.executable, "-c", ORDERED], capture_output=True, text=True, check=True, timeout=300
-    )
-    assert run(ORDERED) == alone.stdout
+    assert run(ORDERED) == printed_alone(ORDERED)
 
 
 @pytest.mark.skipif(
@@ -302,10 +267,7 @@ def test_a_trace_function_of_the_program_that_fails(granularity: str) -> None:
     """Its error reaches the program, and the next trace function is called where it would be: not None in frames that
     had opcode events; from 3.12 on the error was lost."""
     program = (Path(__file__).parents[1] / "programs" / "settrace_jumps.py").read_text()
-    alone = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=300
-    )
-    assert run(program, granularity=granularity) == alone.stdout
+    assert run(program, granularity=granularity) == printed_alone(program)
 
 
 TRACED_LATER = """import sys
@@ -331,10 +293,7 @@ print(f(), [pair for pair in seen if pair[0] == "inner"])
 @pytest.mark.parametrize("events", spread([8, 1, 2, 4, 12, 10_000], 5))
 def test_a_trace_function_of_the_program_after_a_limit(events: int, granularity: str) -> None:
     """Frames that the tracer has left are as it found them."""
-    alone = subprocess.run(
-        [sys.executable, "-c", TRACED_LATER], capture_output=True, text=True, check=True, timeout=300
-    )
-    assert run(TRACED_LATER, events, granularity) == alone.stdout
+    assert run(TRACED_LATER, events, granularity) == printed_alone(TRACED_LATER)
 
 
 def test_a_generator_is_not_read_after_it_was_freed() -> None:

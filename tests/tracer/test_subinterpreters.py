@@ -1,13 +1,10 @@
 """A program that makes another interpreter runs as without a tracer, which says that it ends there."""
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-from tests.tracer import agree
+from tests.tracer.process import needs_native, printed
 
 CHILD = """
 import json, sys
@@ -66,24 +63,10 @@ def f():
 print("outside", f()[1])
 """
 
-needs_native = pytest.mark.skipif(
-    not agree.native_is_built(),
-    reason="the native tracer is not built here (python setup.py build_ext --inplace)",
-)
-
 
 def run(program: str, tracer: str) -> list[str]:
     """The lines that a process of its own prints."""
-    child = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", CHILD, program, tracer],
-        env={"PYTHONPATH": str(Path(__file__).parents[2] / "src"), "PYTHONHASHSEED": "0"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert child.returncode == 0, child.stderr
-    return child.stdout.splitlines()
+    return printed(CHILD, program, tracer).splitlines()
 
 
 @pytest.mark.parametrize("tracer", ["reference", pytest.param("native", marks=needs_native)])

@@ -21,7 +21,8 @@ from deskcheck.recorder.masking import mask_around, masked, masked_text
 from deskcheck.recorder.repeats import Cause, causes, in_words
 from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recorder.threads import in_threads
-from deskcheck.recording.comparison.runs import difference, ending_difference, save, saved
+from deskcheck.recording.block import save, saved
+from deskcheck.recording.comparison.runs import difference, ending_difference
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Program
 from deskcheck.recording.recording import UNTRACED, RunResult, refused_text

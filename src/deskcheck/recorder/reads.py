@@ -13,9 +13,9 @@ from itertools import chain
 from typing import Any
 
 from deskcheck.recording.block import rows
-from deskcheck.recording.comparison.runs import Global, reached
+from deskcheck.recording.comparison.states import Global
 from deskcheck.recording.trace import Row
-from deskcheck.recording.value import loads
+from deskcheck.recording.value import loads, reached
 from deskcheck.sources.text.python import nodes_of
 
 VARIES = "varies"

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import IO
 
-from deskcheck.recording.comparison.runs import difference, save, saved
+from deskcheck.recording.block import save, saved
+from deskcheck.recording.comparison.runs import difference
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import RunResult
 from deskcheck.sandbox.confinement import Confinement

@@ -19,7 +19,8 @@ from deskcheck.recorder.settings import SuiteSettings
 from deskcheck.recorder.suite_select import source_of
 from deskcheck.recording import Outcome, Program, RunResult
 from deskcheck.recording.block import rows
-from deskcheck.recording.comparison.runs import Global, difference
+from deskcheck.recording.comparison.runs import difference
+from deskcheck.recording.comparison.states import Global
 from deskcheck.recording.secrets import EnvironmentMask
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.observed.suite import Observed, ObservedTests, Pace, RecordedCall

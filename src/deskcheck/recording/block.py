@@ -18,6 +18,7 @@ surrogates passed) after their length in bytes.
 import json
 import sys
 from collections.abc import Iterator
+from typing import IO
 
 from deskcheck.recording.trace import Kind, Row
 
@@ -36,6 +37,17 @@ def mirrored(memory: bytes, handed_over: int) -> bytes | None:
     if number != handed_over or not len(MAGIC) < size <= len(memory) - 16:
         return None
     return memory[16 : 16 + size]
+
+
+def save(block: bytes, stream: IO[bytes]) -> None:
+    """Keep a block of events in a file; `saved` gives them again, from the start."""
+    stream.write(len(block).to_bytes(4, "big") + block)
+
+
+def saved(stream: IO[bytes]) -> Iterator[bytes]:
+    stream.seek(0)
+    while size := stream.read(4):
+        yield stream.read(int.from_bytes(size, "big"))
 
 
 def rows(block: bytes) -> Iterator[Row]:

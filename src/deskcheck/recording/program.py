@@ -79,8 +79,8 @@ class Program:
     def from_dict(cls, row: dict[str, Any]) -> "Program":
         """Inverse of `to_dict`; unknown keys are ignored, so that newer files stay readable."""
         known = cls.__dataclass_fields__  # what `fields` makes a list of, each time
-        given = {key: value for key, value in row.items() if key in known}
-        return cls(**{**given, "mode": Mode(given["mode"])})
+        values = {key: value for key, value in row.items() if key in known}
+        return cls(**{**values, "mode": Mode(values["mode"])})
 
 
 _IN_FILES = {"granularity": "level"}
@@ -135,7 +135,7 @@ class Environment:
     @classmethod
     def from_dict(cls, row: dict[str, Any]) -> "Environment":
         """What `to_dict` gave; keys of later versions are passed over."""
-        known = {_IN_FILES.get(each.name, each.name): each.name for each in fields(cls)}
+        known = {_IN_FILES.get(field_of.name, field_of.name): field_of.name for field_of in fields(cls)}
         return cls(**{known[name]: value for name, value in row.items() if name in known})
 
     @classmethod

@@ -63,28 +63,21 @@ _OTHERS = "To read the other shards use allow_truncated=True."
 
 
 def unreadable(path: Path, error: Exception) -> RecordingError:
-    return RecordingError(
-        f"{path}: damaged: {error}. {_RESTORE}",
-        str(path),
-    )
+    return RecordingError.at(path, f"damaged: {error}. {_RESTORE}")
 
 
 def _bad_recording(path: Path, id_: str, why: str) -> RecordingError:
-    return RecordingError(
-        f"{path}: the recording {id_!r} is damaged: {why:.300}. The others are whole.", str(path)
-    )
+    return RecordingError.at(path, f"the recording {id_!r} is damaged: {why:.300}. The others are whole.")
 
 
 class Recordings:
     """The recordings of a folder: iterate over them, or ask for one by its id.
 
-    Everything is read when it is needed: opening reads the ends of the files, a recording its row, a
-    trace the row groups that its events are in, a few of which are kept. Threads may share it.
-    Recordings that a running or killed writer has finished but not yet put into a shard are not
-    seen; `waiting` names them.
+    Rows and events are read when they are needed. Threads may share it. `waiting` names the recordings that
+    a writer has finished but not yet put into a shard: they are not seen.
 
-    With `allow_truncated`, shards that are cut off or have lost a file are left out, and `damaged`
-    says which. With `shards`, those of these names alone are opened.
+    allow_truncated: leave out shards that are cut off or have lost a file, and list them in `damaged`.
+    shards: names of the only shards to open.
 
     Raises:
         RecordingError: the folder holds no recordings, or a shard is damaged, foreign, or of a newer format.
@@ -105,12 +98,12 @@ class Recordings:
         self._shards: list[ShardReader] = []
         self._places: dict[str, tuple[ShardReader, int]] | None = None
         if not self.folder.is_dir():
-            what = "does not exist"
+            problem = "does not exist"
             if self.folder.exists() and self.folder.suffix == ".parquet":
-                what = "is a file; give the folder that it is in"
+                problem = "is a file; give the folder that it is in"
             elif self.folder.exists():
-                what = "is a file; `deskcheck record SOURCE --out FOLDER` makes a folder of recordings"
-            raise RecordingError(f"{self.folder}: {what}.", str(self.folder))
+                problem = "is a file; `deskcheck record SOURCE --out FOLDER` makes a folder of recordings"
+            raise RecordingError.at(self.folder, f"{problem}.")
         has_spool = (self.folder / SPOOL_NAME).exists()  # asked first: a writer may close meanwhile
         names = steady_names(self.folder)
         while True:
@@ -133,9 +126,9 @@ class Recordings:
         # The events file is named first: the shard is being made, or was when its maker was killed. A job
         # makes several at once and knows from its manifest which there should be; of a writer's it is the
         # last.
-        found = names["recordings"] | {name for name in names["events"] if len(name) < HASH_CHARS}
-        in_order = sorted(found, key=lambda name: (len(name), name))
-        if has_spool and found - names["recordings"] == {*in_order[-1:]}:
+        wanted = names["recordings"] | {name for name in names["events"] if len(name) < HASH_CHARS}
+        in_order = sorted(wanted, key=lambda name: (len(name), name))
+        if has_spool and wanted - names["recordings"] == {*in_order[-1:]}:
             del in_order[-1:]
         if shards is not None:
             in_order = [name for name in in_order if name in shards]
@@ -149,9 +142,7 @@ class Recordings:
         inside = {name for shard in self._shards for name in shard.of}
         self._shards = [shard for shard in self._shards if shard.name not in inside]
         if not in_order:
-            raise RecordingError(
-                f"{self.folder}: holds no recordings.{self._waiting_text() or _MAKE}", str(self.folder)
-            )
+            raise RecordingError.at(self.folder, f"holds no recordings.{self._waiting_text() or _MAKE}")
 
     def __len__(self) -> int:
         return sum(len(shard) for shard in self._shards)
@@ -175,7 +166,7 @@ class Recordings:
     @property
     def paths(self) -> list[dict[str, Path]]:
         """The files of each shard, by table: for who reads them whole."""
-        return [{"recordings": one.recordings.path, "events": one.events.path} for one in self._shards]
+        return [{"recordings": shard.recordings.path, "events": shard.events.path} for shard in self._shards]
 
     def columns(self, *names: str) -> Iterator[tuple[Any, ...]]:
         """Of every recording, in order: its shard's name, its row there, and these columns, which are read
@@ -186,9 +177,9 @@ class Recordings:
 
     def at(self, shard: str, row: int) -> Recording:
         """The recording in a row of a shard. Raises InputError where there is none."""
-        for one in self._shards:
-            if one.name == shard and row < len(one):
-                return one.recording(row)
+        for reader in self._shards:
+            if reader.name == shard and row < len(reader):
+                return reader.recording(row)
         raise InputError(
             f"{self.folder}: has no row {row} in a shard {shard}: the folder was changed. Start again."
         )
@@ -209,14 +200,14 @@ class Recordings:
 
         Raises InputError where there is none, or several.
         """
-        found = [text] if text in self else [id_ for id_ in self._index() if text and text in id_]
-        if len(found) > 1:
-            listed = "".join(f"\n    {id_}" for id_ in sorted(found)[:20])
-            more = f"\n    ... and {len(found) - 20} more" if len(found) > 20 else ""
+        matches = [text] if text in self else [id_ for id_ in self._index() if text and text in id_]
+        if len(matches) > 1:
+            listed = "".join(f"\n    {id_}" for id_ in sorted(matches)[:20])
+            more = f"\n    ... and {len(matches) - 20} more" if len(matches) > 20 else ""
             raise InputError(
-                f"{self.folder}: {len(found)} recordings have {text!r} in their id:{listed}{more}"
+                f"{self.folder}: {len(matches)} recordings have {text!r} in their id:{listed}{more}"
             )
-        return self[found[0] if found else text]
+        return self[matches[0] if matches else text]
 
     def __contains__(self, id_: object) -> bool:
         return id_ in self._index()
@@ -229,8 +220,12 @@ class Recordings:
     @property
     def waiting(self) -> tuple[str, ...]:
         """Ids of recordings that are finished but in no shard: opening and closing a `Writer` makes one."""
-        found = [read_finished(path) for path in sorted((self.folder / SPOOL_NAME).glob("*.json"))]
-        return tuple(one.id for one in found if one is not None and one.id not in self._index())
+        finished = [read_finished(path) for path in sorted((self.folder / SPOOL_NAME).glob("*.json"))]
+        return tuple(
+            recording.id
+            for recording in finished
+            if recording is not None and recording.id not in self._index()
+        )
 
     def _waiting_text(self) -> str:
         waiting = len(self.waiting)
@@ -247,11 +242,11 @@ class Recordings:
             for shard in self._shards:
                 for row, id_ in enumerate(shard.ids()):
                     if id_ in places:
-                        raise RecordingError(
-                            f"{shard.recordings.path}: {id_!r} is in "
+                        raise RecordingError.at(
+                            shard.recordings.path,
+                            f"{id_!r} is in "
                             f"{places[id_][0].recordings.path.name} too. Shards of different runs were put "
                             "together: keep them in folders of their own.",
-                            str(shard.recordings.path),
                         )
                     places[id_] = shard, row
             self._places = places
@@ -317,15 +312,15 @@ class ParquetFile:
         self._metadata: Any = None
         with self._opened() as file:
             self._metadata = file.metadata
-            found = file.schema_arrow
+            stored = file.schema_arrow
         self._check_format()
-        self._names = [name for name in schema.names if name in found.names or name not in LATER]
+        self._names = [name for name in schema.names if name in stored.names or name not in LATER]
         for field in map(schema.field, self._names):
-            if field.name not in found.names or found.field(field.name).type != field.type:
-                raise RecordingError(
-                    f"{path}: lacks a column {field.name!r} of type {field.type}: it was changed, or is "
+            if field.name not in stored.names or stored.field(field.name).type != field.type:
+                raise RecordingError.at(
+                    path,
+                    f"lacks a column {field.name!r} of type {field.type}: it was changed, or is "
                     "something else. Move it and its partner of the same number away.",
-                    str(path),
                 )
         sizes = [self._metadata.row_group(group).num_rows for group in range(self._metadata.num_row_groups)]
         self.starts = [0, *itertools.accumulate(sizes)]
@@ -333,16 +328,16 @@ class ParquetFile:
     def _check_format(self) -> None:
         text = (self._metadata.metadata or {}).get(b"deskcheck.format", b"").decode("utf-8", "replace")
         if not text.isdecimal():
-            raise RecordingError(
-                f"{self.path}: a Parquet file, but not one of recordings: its metadata has no "
+            raise RecordingError.at(
+                self.path,
+                "a Parquet file, but not one of recordings: its metadata has no "
                 "deskcheck.format. Move it out of the folder.",
-                str(self.path),
             )
         if int(text) > FORMAT:
-            raise RecordingError(
-                f"{self.path}: format {text}; this version of deskcheck reads up to {FORMAT}. "
+            raise RecordingError.at(
+                self.path,
+                f"format {text}; this version of deskcheck reads up to {FORMAT}. "
                 "Upgrade: pip install -U deskcheck.",
-                str(self.path),
             )
 
     @contextmanager
@@ -356,10 +351,10 @@ class ParquetFile:
             ):
                 yield file
         except FileNotFoundError as error:
-            raise _TruncatedShard(
-                f"{self.path}: missing; its partner of the same number is there. Put it back, or move the "
+            raise _TruncatedShard.at(
+                self.path,
+                "missing; its partner of the same number is there. Put it back, or move the "
                 f"partner away: the programs in it are then recorded again. {_OTHERS}",
-                str(self.path),
             ) from error
         except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
             self._blame(error)
@@ -373,15 +368,14 @@ class ParquetFile:
             end = file.read(4)
         magic = b"PAR1"
         if not magic.startswith(start):
-            raise RecordingError(
-                f"{self.path}: not a Parquet file: it does not begin with PAR1. Move it out of the folder.",
-                str(self.path),
+            raise RecordingError.at(
+                self.path, "not a Parquet file: it does not begin with PAR1. Move it out of the folder."
             ) from error
         if self._metadata is None and (end != magic or size < 12):
-            raise _TruncatedShard(
-                f"{self.path}: cut off after {size} bytes: the end, which says where everything is, is "
+            raise _TruncatedShard.at(
+                self.path,
+                f"cut off after {size} bytes: the end, which says where everything is, is "
                 f"missing. {_RESTORE} {_OTHERS}",
-                str(self.path),
             ) from error
         raise unreadable(self.path, error) from error
 
@@ -399,10 +393,10 @@ class ParquetFile:
         try:
             table = self._cache.get((self.path, number), read)
         except _TruncatedShard:
-            found = self.elsewhere()
-            if found is None:
+            moved = self.elsewhere()
+            if moved is None:
                 raise
-            file, first = found
+            file, first = moved
             start, stop, table = file.group(row + first)
             return start - first, stop - first, table
         return self.starts[number], self.starts[number + 1], table
@@ -435,10 +429,10 @@ class ShardReader:
         self.events = ParquetFile(folder / file_name("events", name), EVENTS_SCHEMA, cache)
         expected = sum(self.recordings.column("n_events"))
         if expected != len(self.events):
-            raise RecordingError(
-                f"{self.events.path}: holds {len(self.events)} events, but {self.recordings.path.name} "
+            raise RecordingError.at(
+                self.events.path,
+                f"holds {len(self.events)} events, but {self.recordings.path.name} "
                 f"speaks of {expected}: the two are not of one shard. {_RESTORE}",
-                str(self.events.path),
             )
 
         self.of = self.recordings.of
@@ -455,9 +449,9 @@ class ShardReader:
         try:
             return self.recordings.columns(names)
         except _TruncatedShard:
-            if (found := self._elsewhere()) is None:
+            if (moved := self._elsewhere()) is None:
                 raise
-            shard, first, _ = found
+            shard, first, _ = moved
             return itertools.islice(shard.columns(names), first, first + len(self))
 
     def _elsewhere(self) -> "tuple[ShardReader, int, int] | None":
@@ -477,16 +471,16 @@ class ShardReader:
         return None
 
     def _events_elsewhere(self) -> "tuple[ParquetFile, int] | None":
-        found = self._elsewhere()
-        return None if found is None else (found[0].events, found[2])
+        moved = self._elsewhere()
+        return None if moved is None else (moved[0].events, moved[2])
 
     def recording(self, number: int) -> Recording:
         try:
             first, _, table = self.recordings.group(number)
         except _TruncatedShard:
-            if (found := self._elsewhere()) is None:
+            if (moved := self._elsewhere()) is None:
                 raise
-            return found[0].recording(number + found[1])
+            return moved[0].recording(number + moved[1])
         try:
             row = table.slice(number - first, 1).to_pylist()[0]
             for name in RECORDINGS_JSON:
@@ -519,11 +513,11 @@ class ShardReader:
 
 def _from_json(name: str, text: str) -> dict[str, Any]:
     """A JSON column of a recording. Raises ValueError where it is none, or no object."""
-    found = read_json(text, name)
+    decoded = read_json(text, name)
     texts = name in ("sources", "packages")
-    if type(found) is not dict or (texts and not all(type(each) is str for each in found.values())):
+    if type(decoded) is not dict or (texts and not all(type(item) is str for item in decoded.values())):
         raise ValueError(f"{name} is not an object" + (" of texts" if texts else ""))
-    return found
+    return decoded
 
 
 def _fields_of(type_: Any, row: dict[str, Any]) -> dict[str, Any]:
@@ -580,15 +574,15 @@ class _Rows(Pages[Row]):
 
     def of_thread(self, thread: int) -> "array[int]":
         """Where the events of a thread are, eight bytes each."""
-        found = array("q")
+        places = array("q")
         row, stop = self._start, self._start + self._count
         while row < stop:
             group_start, group_stop, table = self._file.group(row)
             end = min(group_stop, stop)
             numbers = table.column("thread").slice(row - group_start, end - row).to_pylist()
-            found.extend(i for i, number in enumerate(numbers, row - self._start) if number == thread)
+            places.extend(i for i, number in enumerate(numbers, row - self._start) if number == thread)
             row = end
-        return found
+        return places
 
 
 def _check_place(row: Row, place: int) -> None:
@@ -643,6 +637,6 @@ def read_groups(path: Path, schema: Any = None) -> Iterator[Any]:
                         table = table.append_column(schema.field(name), pa.nulls(len(table), pa.string()))
                 yield table if schema is None else table.cast(schema)
     except (OSError, pa.ArrowException) as error:
-        raise RecordingError(
-            f"{path}: cannot be read: {error}. Restore it from a copy, or make it again.", str(path)
+        raise RecordingError.at(
+            path, f"cannot be read: {error}. Restore it from a copy, or make it again."
         ) from error

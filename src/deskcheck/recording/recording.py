@@ -70,9 +70,9 @@ class RunResult:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields that are stored."""
-        told = asdict(self)
-        del told["files"], told["reads"]
-        return told
+        row = asdict(self)
+        del row["files"], row["reads"]
+        return row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,9 +126,9 @@ class Recording:
         try:
             value = decode(loads(last.value), {})
         except KeyError:  # it refers to objects: only the state, which takes the whole trace, knows those
-            found = self.trace[-1].value
-            assert found is not None
-            value = found
+            last_value = self.trace[-1].value
+            assert last_value is not None
+            value = last_value
         # A decorator that is not recorded can return something else than the function under it.
         return None if value.builtin and render(value) != self.run_result.result else value
 
@@ -142,10 +142,10 @@ class Recording:
         value = self.result_value
         if value is None:
             return text
-        told = render(value)
-        pairs = list(zip(_NUMBER.findall(text), _NUMBER.findall(told), strict=False))
+        rendered = render(value)
+        pairs = list(zip(_NUMBER.findall(text), _NUMBER.findall(rendered), strict=False))
         one_to_one = len({a for a, _ in pairs}) == len(set(pairs)) == len({b for _, b in pairs})
-        return told if one_to_one and _NUMBER.sub("#", told) == _NUMBER.sub("#", text) else text
+        return rendered if one_to_one and _NUMBER.sub("#", rendered) == _NUMBER.sub("#", text) else text
 
     def source(self, file: str) -> str | None:
         """Text of a file that events name; None if it was not kept."""
@@ -197,9 +197,9 @@ class Recording:
             InputError: the path is a file, or something in the recording cannot be saved.
             RecordingError: the folder cannot be written to.
         """
-        from deskcheck.recording.writer import save
+        import deskcheck
 
-        return save(self, folder, id=id)
+        return deskcheck.save_recording(self, folder, id=id)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the trace page, of a long trace its beginning."""
@@ -208,17 +208,17 @@ class Recording:
 
     def __repr__(self) -> str:
         result, detail = self.run_result.result, self.run_result.detail
-        said = [f"{self.outcome} {_one_line(detail if result is None else result)}"]
+        parts = [f"{self.outcome} {_one_line(detail if result is None else result)}"]
         if result is not None and detail:
-            said.append(_one_line(detail))
+            parts.append(_one_line(detail))
         threads = f" in {len(self.traces)} threads" if len(self.traces) > 1 else ""
-        said.append(f"{self.events:,} event{'' if self.events == 1 else 's'}{threads}")
+        parts.append(f"{self.events:,} event{'' if self.events == 1 else 's'}{threads}")
         cut = self.run_result.cut
         if cut is not None:
-            said.append(f"the rest is missing: {CUT_WORDS.get(cut, cut)}")
+            parts.append(f"the rest is missing: {CUT_WORDS.get(cut, cut)}")
         if self.environment.limits:
-            said.append(", ".join(f"{name}={value!r}" for name, value in self.environment.limits.items()))
-        return f"<Recording {self.program.id}: {', '.join(each.strip() for each in said)}>"
+            parts.append(", ".join(f"{name}={value!r}" for name, value in self.environment.limits.items()))
+        return f"<Recording {self.program.id}: {', '.join(part.strip() for part in parts)}>"
 
 
 def _view(module: str) -> Any:

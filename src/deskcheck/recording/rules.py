@@ -1,20 +1,13 @@
-"""What the rows of a recording must be for a reader to understand them: checked where they come from
-somebody else.
+"""Checks rows of a program or a file, which may be hostile: types, JSON forms, depth, references, indices.
 
-A program shares its process with what records it, so its rows are what a hostile peer says, and so are
-those of a file that somebody sends. What is checked: each column has its type; each JSON column is whole,
-is no deeper than a reader can follow, and has the form of format.md; what refers to an object refers
-to one that the trace has told of; indices go up by one.
-
-Not: whether the rows are true, and what an object that is no more was needed for by others.
-
-It is done in C (`_rows`), and here for where that is not built; the two agree.
+Not checked: whether the rows are true, and whether others still need an object that is gone. `_rows` does
+the same in C, where it is built.
 """
 
 import json
 import re
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from deskcheck.recording.block import MAGIC
 from deskcheck.recording.block import rows as block_rows
@@ -75,9 +68,9 @@ def _no_constant(text: str) -> Any:
 _DECODER = json.JSONDecoder(parse_constant=_no_constant)
 
 
-def _need(right: bool, what: str) -> None:
+def _need(right: bool, message: str) -> None:
     if not right:
-        raise _Bad(what)
+        raise _Bad(message)
 
 
 def _is_int(value: Any, low: int, high: int) -> bool:
@@ -89,8 +82,8 @@ def _depth(text: str) -> int:
     deepest = depth = at = 0
     if text.count("[") + text.count("{") <= DEPTH:
         return 0
-    for found in re.finditer(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?+|[\[{]|[\]}]', text, re.DOTALL):
-        at = found.start()
+    for match in re.finditer(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?+|[\[{]|[\]}]', text, re.DOTALL):
+        at = match.start()
         if text[at] in "[{":
             depth += 1
             deepest = max(deepest, depth)
@@ -127,14 +120,14 @@ class _Texts:
         if type(value) is float:
             return
         _need(type(value) is dict, "a list is no encoded value")
-        read = _FORMS.get(frozenset(value) - _ADDED)
-        _need(read is not None, "no encoded value")
+        known_by = next((key for key in _FORMS if key in value), None)
+        _need(known_by is not None, "no encoded value")
+        required, optional, is_right = _FORMS[known_by or ""]
+        keys = value.keys() - {known_by}
+        _need(required <= keys <= required | optional, "no encoded value")
         for key, part in value.items():
             self.part(key, part)
-        allowed, check = read  # type: ignore[misc]
-        _need(allowed.issuperset(value), "no encoded value")
-        if check is not None:
-            check(value)
+        _need(is_right(value), f"no {known_by}")
 
     def part(self, key: str, part: Any) -> None:
         """What stands under a key of an encoded value."""
@@ -150,7 +143,7 @@ class _Texts:
         elif key == "unbound":
             _need(part is True, "no encoded value")
         elif key in ("names", "complex"):
-            _need(type(part) is list and all(type(one) is str for one in part), "no list of texts")
+            _need(type(part) is list and all(type(item) is str for item in part), "no list of texts")
         else:
             _need(type(part) is str, f"{key} is no text")
 
@@ -184,7 +177,7 @@ class _Texts:
         _need(content["kind"] in _CONTENTS, "an object of an unknown kind")
         _need(_is_int(content.get("length", 0), 0, 1 << 63), "a length that is none")
         shape = content.get("shape", [])
-        _need(type(shape) is list and all(_is_int(one, 0, 1 << 63) for one in shape), "no shape")
+        _need(type(shape) is list and all(_is_int(size, 0, 1 << 63) for size in shape), "no shape")
         way = "values"
         if content["kind"] in ("dict", "table") or content.get("base") == "dict":
             way = "pairs"
@@ -204,7 +197,7 @@ class _Texts:
         if "splice" in change:
             splice = change["splice"]
             _need(type(splice) is list and len(splice) == 3, "no splice")
-            _need(all(_is_int(one, 0, 1 << 63) for one in splice[:2]), "no splice")
+            _need(all(_is_int(part, 0, 1 << 63) for part in splice[:2]), "no splice")
             self.items(splice[2], way)
         self.names(change.get("fields", {}))
 
@@ -214,7 +207,7 @@ class _Texts:
         _need(_is_int(caller.get("offset"), -_INT32, _INT32), "a caller without a place")
         at = caller.get("at", [])
         _need(type(at) is list, "no place in a line")
-        _need(all(one is None or _is_int(one, -_INT32, _INT32) for one in at), "no place in a line")
+        _need(all(part is None or _is_int(part, -_INT32, _INT32) for part in at), "no place in a line")
         _need(type(caller.get("via")) in (str, type(None)), "via is no text")
         if "locals" in caller:
             self.names(caller["locals"])
@@ -225,82 +218,47 @@ class _Texts:
 _CONTENT_KEYS = frozenset("kind type items fields base text length cut shape dtype".split())
 _CHANGE_KEYS = frozenset("splice fields length cut text".split())
 _CALLER_KEYS = frozenset("frame offset at via locals stack".split())
-_ADDED = frozenset({"length", "names", "dtype"})
-"""Keys that no form is known by."""
 
 
-def _int_form(value: dict[str, Any]) -> None:
-    if "cut" in value:
-        _need("length" in value, "an int without its length")
-    else:
-        text = value["int"]
-        _need(_INT_TEXT.fullmatch(text) is not None and len(text) <= _DIGITS, "no int")
+def _is_float(text: str) -> bool:
+    return _FLOAT_TEXT.fullmatch(text) is not None
 
 
-def _float_form(value: dict[str, Any]) -> None:
-    _need(_FLOAT_TEXT.fullmatch(value["float"]) is not None, "no float")
+def _is_int_form(value: dict[str, Any]) -> bool:
+    text = value["int"]
+    return "length" in value if "cut" in value else len(text) <= _DIGITS and bool(_INT_TEXT.fullmatch(text))
 
 
-def _bytes_form(value: dict[str, Any]) -> None:
-    _need(all(char <= "\xff" for char in value["bytes"]), "no bytes")
+class _Form(NamedTuple):
+    """One form of an encoded value. required, optional: keys beside the one that it is known by."""
+
+    required: frozenset[str] = frozenset()
+    optional: frozenset[str] = frozenset()
+    is_right: Callable[[dict[str, Any]], bool] = lambda value: True
 
 
-def _complex_form(value: dict[str, Any]) -> None:
-    parts = value["complex"]
-    _need(len(parts) == 2 and all(_FLOAT_TEXT.fullmatch(part) for part in parts), "no complex number")
-
-
-def _three_form(value: dict[str, Any]) -> None:
-    (parts,) = value.values()
-    _need(len(parts) == 3, "not three parts")
-
-
-def _form(key: str, more: str, check: Any = None) -> Iterable[tuple[frozenset[str], Any]]:
-    """Each set of keys that this form is known by, with all that it may have, and a further check."""
-    allowed = frozenset([key, *more.split()])
-    told = sorted(allowed - {key} - _ADDED)
-    for mask in range(1 << len(told)):
-        chosen = {name for bit, name in enumerate(told) if mask & 1 << bit}
-        yield frozenset({key, *chosen}), (allowed, check)
-
-
-def _str_form(value: dict[str, Any]) -> None:
-    _need("length" in value and "cut" in value, "a text that is cut, without its length")
-
-
-def _array_form(value: dict[str, Any]) -> None:
-    _need("dtype" in value, "an array without its type")
-
-
-def _typed_form(value: dict[str, Any]) -> None:
-    _need("type" in value, "a value without its type")
-
-
-def _method_form(value: dict[str, Any]) -> None:
-    _need("self" in value, "a method of nothing")
-
-
-_FORMS: dict[frozenset[str], tuple[frozenset[str], Any]] = {
-    keys: form
-    for key, more, check in (
-        ("ref", "", None),
-        ("tuple", "type names length cut", None),
-        ("frozenset", "type length cut", None),
-        ("array", "dtype length cut", _array_form),
-        ("str", "length cut", _str_form),
-        ("int", "length cut", _int_form),
-        ("float", "", _float_form),
-        ("bytes", "length cut", _bytes_form),
-        ("complex", "", _complex_form),
-        ("range", "", _three_form),
-        ("slice", "", _three_form),
-        ("text", "type cut length", _typed_form),
-        ("method", "self", _method_form),
-        ("unbound", "", None),
-        ("cut", "type", _typed_form),
-    )
-    for keys, form in _form(key, more, check)
+_BOUNDED = frozenset({"length", "cut"})
+_TYPE = frozenset({"type"})
+_FORMS = {
+    "ref": _Form(),
+    "tuple": _Form(optional=_BOUNDED | {"type", "names"}),
+    "frozenset": _Form(optional=_BOUNDED | _TYPE),
+    "array": _Form(frozenset({"dtype"}), _BOUNDED),
+    "str": _Form(_BOUNDED),
+    "int": _Form(optional=_BOUNDED, is_right=_is_int_form),
+    "float": _Form(is_right=lambda value: _is_float(value["float"])),
+    "bytes": _Form(optional=_BOUNDED, is_right=lambda value: max(value["bytes"], default="") <= "\xff"),
+    "complex": _Form(
+        is_right=lambda value: len(value["complex"]) == 2 and all(map(_is_float, value["complex"]))
+    ),
+    "range": _Form(is_right=lambda value: len(value["range"]) == 3),
+    "slice": _Form(is_right=lambda value: len(value["slice"]) == 3),
+    "text": _Form(_TYPE, _BOUNDED),
+    "method": _Form(frozenset({"self"})),
+    "unbound": _Form(),
+    "cut": _Form(_TYPE),
 }
+"""By the key that a form is known by: the first of these that a value has."""
 
 
 class _Thread:
@@ -360,21 +318,21 @@ class _Checker:
         if self._names > NAMES_CHARS:
             raise OverflowError(f"names of more than {NAMES_CHARS} characters in all rows")
 
-    def _column(self, name: str, told: Any, texts: _Texts, thread: _Thread) -> None:
+    def _column(self, name: str, value: Any, texts: _Texts, thread: _Thread) -> None:
         if name in ("locals", "globals"):
-            texts.names(told)
+            texts.names(value)
         elif name == "stack":
-            texts.values(told)
+            texts.values(value)
         elif name == "value":
-            texts.value(told)
+            texts.value(value)
         elif name == "caller":
-            texts.caller(told)
+            texts.caller(value)
         elif name == "left_out":
-            _need(type(told) is dict, "no numbers")
-            _need(all(_is_int(one, 0, 1 << 63) for one in told.values()), "no numbers")
+            _need(type(value) is dict, "no numbers")
+            _need(all(_is_int(count, 0, 1 << 63) for count in value.values()), "no numbers")
         else:
-            _need(type(told) is dict, "no objects")
-            for key, change in told.items():
+            _need(type(value) is dict, "no objects")
+            for key, change in value.items():
                 _need(_IDENTITY.fullmatch(key) is not None, "no identity number")
                 self._object(int(key), change, texts, thread)
 
@@ -401,11 +359,8 @@ class _Checker:
 
 
 class Checker:
-    """Checks rows as they come, in their order.
-
-    references: whether rows begin with the first of their trace; else each is looked at by itself, and
-    what it refers to is not.
-    """
+    """Checks rows as they come. references: the rows are all of a trace, in order, so that indices and
+    references can be checked."""
 
     def __init__(self, references: bool = True) -> None:
         rows: Any = (_Checker if _compiled is None else _compiled.Checker)(references)

@@ -168,12 +168,12 @@ class EnvironmentMask:
         if not any(needle in text for needle in self._needles):
             return text
         # Trying the patterns at every character of what tests write takes a second a megabyte.
-        kept, end = [], 0
+        parts, end = [], 0
         for at in sorted({at for begin in self._begin for at in _places(begin, text)}):
-            if at >= end and (found := self._patterns.match(text, at)) is not None:
-                kept += [text[end:at], MASKED]
-                end = found.end()
-        return "".join([*kept, text[end:]])
+            if at >= end and (match := self._patterns.match(text, at)) is not None:
+                parts += [text[end:at], MASKED]
+                end = match.end()
+        return "".join([*parts, text[end:]])
 
     def blocks(self, blocks: list[bytes]) -> Iterator[bytes]:
         """Events without them (`recording.block`): a block that has none of them stays as it is."""

@@ -5,10 +5,10 @@ import os
 import stat
 import threading
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import Any, NoReturn, Self
 
 import pyarrow as pa
 
@@ -22,9 +22,6 @@ from deskcheck.recording.recording import RunResult
 from deskcheck.recording.rules import Checker, row_of
 from deskcheck.recording.schema import EVENTS_SCHEMA, FORMAT, RECORDINGS_JSON, RECORDINGS_SCHEMA, SPOOL_SCHEMA
 from deskcheck.recording.trace import Kind, Row
-
-if TYPE_CHECKING:
-    from deskcheck.recording.writer import Writer
 
 _columns: Any
 try:
@@ -64,15 +61,25 @@ class Finished:
 class Spool:
     """A recording that is being made. Events go to disk in batches, so that memory stays flat.
 
-    As a context manager it abandons the recording if the block is left without `finish`.
+    As a context manager it abandons the recording if the block is left without `finish`. finished, abandoned:
+    called when it is one or the other.
     """
 
-    def __init__(self, writer: "Writer", id_: str, row: dict[str, Any], stem: Path) -> None:
+    def __init__(
+        self,
+        id_: str,
+        row: dict[str, Any],
+        stem: Path,
+        *,
+        finished: Callable[[Finished], None],
+        abandoned: Callable[[str], None],
+    ) -> None:
         self.id = id_
         self.n_events = 0
-        self._writer = writer
+        self._finished, self._abandoned = finished, abandoned
         self._row = row
         self._path = stem.with_suffix(".arrow")
+        self._folder = str(stem.parents[1])
         self._checker = Checker()
         self._threads = {0}
         self._rows: list[Row] = []
@@ -157,7 +164,7 @@ class Spool:
                 part.write_text(json.dumps(row), encoding="ascii")
                 os.replace(part, path)
             self._state = "finished"
-        self._writer._add(Finished(self.id, path, self.n_events))
+        self._finished(Finished(self.id, path, self.n_events))
 
     def abandon(self) -> None:
         """Throw the recording away. Does nothing to one that is finished."""
@@ -172,8 +179,7 @@ class Spool:
                     for suffix in (".arrow", ".json.part"):
                         self._path.with_suffix(suffix).unlink(missing_ok=True)
             finally:
-                with self._writer._guard:
-                    self._writer._open.pop(self.id, None)
+                self._abandoned(self.id)
 
     def __enter__(self) -> Self:
         return self
@@ -212,18 +218,17 @@ class Spool:
 
     def _refuse(self) -> NoReturn:
         advice = {"failed": "Its disk failed it: abandon it and record the program again."}
-        raise RecordingError(
-            f"{self._writer.folder}: the recording of {self.id!r} is {self._state}. "
-            f"{advice.get(self._state, 'Begin another one.')}",
-            str(self._writer.folder),
+        raise RecordingError.at(
+            self._folder,
+            f"the recording of {self.id!r} is {self._state}. {advice.get(self._state, 'Begin another one.')}",
         )
 
     def _refuse_event(self, text: str | bytes, reason: str) -> NoReturn:
-        raise RecordingError(
-            f"{self._writer.folder}: recording {self.id!r}, event {self.n_events} is refused: {reason}: "
+        raise RecordingError.at(
+            self._folder,
+            f"recording {self.id!r}, event {self.n_events} is refused: {reason}: "
             f"{text[:80]!r}{'...' if len(text) > 80 else ''}. What came before it is whole: "
             "finish the recording with that, or abandon it.",
-            str(self._writer.folder),
         )
 
 
@@ -291,14 +296,14 @@ def _as_utf8(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _as_json(value: Any, what: str) -> str:
+def _as_json(value: Any, subject: str) -> str:
     try:
         return _as_utf8(json.dumps(value, ensure_ascii=False, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"{what}={value!r:.80} cannot be saved as JSON: {error}") from None
+        raise InputError(f"{subject}={value!r:.80} cannot be saved as JSON: {error}") from None
 
 
-def _checked(row: dict[str, Any], what: str) -> dict[str, Any]:
+def _checked(row: dict[str, Any], subject: str) -> dict[str, Any]:
     """The row, if Arrow takes every value of it: a shard must not fail for one bad recording."""
     for name, value in row.items():
         field = RECORDINGS_SCHEMA.field(name)
@@ -308,7 +313,7 @@ def _checked(row: dict[str, Any], what: str) -> dict[str, Any]:
                 raise TypeError("it must not be None")
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
             raise InputError(
-                f"{what}: {name}={value!r:.80} cannot be saved as {field.type}: {error}"
+                f"{subject}: {name}={value!r:.80} cannot be saved as {field.type}: {error}"
             ) from error
     return row
 
@@ -316,25 +321,25 @@ def _checked(row: dict[str, Any], what: str) -> dict[str, Any]:
 def program_row(program: Program) -> dict[str, Any]:
     if not program.id:
         raise InputError("a program needs an id that is not empty: recordings are found by it")
-    what = f"program {program.id!r}"
+    subject = f"program {program.id!r}"
     row = program.to_dict()
-    return _checked(row | {"extra": _as_json(row["extra"], f"{what}: extra")}, what)
+    return _checked(row | {"extra": _as_json(row["extra"], f"{subject}: extra")}, subject)
 
 
 def ending_row(
     id_: str, run_result: RunResult, environment: Environment, repeatable: bool | None, difference: str | None
 ) -> dict[str, Any]:
-    what = f"recording of {id_!r}"
+    subject = f"recording of {id_!r}"
     row = run_result.to_dict() | {"outcome": Outcome(run_result.outcome).value}
     row["environment"] = environment.to_dict()
     row |= {"python": environment.python, "hash_seed": environment.hash_seed}
     row |= {"repeatable": repeatable, "difference": difference}
     for name, value in row.items():
         if name in RECORDINGS_JSON and value is not None:
-            row[name] = _as_json(value, f"{what}: {name}")
+            row[name] = _as_json(value, f"{subject}: {name}")
         elif isinstance(value, str):
             row[name] = _as_utf8(value)
-    return _checked(row, what)
+    return _checked(row, subject)
 
 
 def read_finished(path: Path) -> Finished | None:
@@ -358,8 +363,8 @@ def read_finished(path: Path) -> Finished | None:
 
 def _is_file(path: Path, size: int) -> bool:
     """Whether it is a plain file of at most so many bytes: reading a pipe or a device has no end."""
-    found = path.lstat()
-    return stat.S_ISREG(found.st_mode) and found.st_size <= size
+    status = path.lstat()
+    return stat.S_ISREG(status.st_mode) and status.st_size <= size
 
 
 def spooled_events(finished: Finished) -> Iterator[Any]:
@@ -385,8 +390,8 @@ def spooled_events(finished: Finished) -> Iterator[Any]:
 
 
 def spool_damaged(finished: Finished, reason: str) -> NoReturn:
-    raise RecordingError(
-        f"{finished.events}: the events of {finished.id!r} are damaged: {reason}. Delete "
+    raise RecordingError.at(
+        finished.events,
+        f"the events of {finished.id!r} are damaged: {reason}. Delete "
         f"{finished.row.name} beside it and start again: the program is then recorded again.",
-        str(finished.events),
     )

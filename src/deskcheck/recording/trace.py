@@ -200,10 +200,8 @@ class State(NamedTuple):
 def fingerprint(state: State) -> str:
     """The full state after an event as a text that is the same for the same state.
 
-    All active frames with their line, offset, locals and value stacks, the globals, every object
-    that they reach, and what the event returned or raised. Identity numbers are replaced by order of
-    first sight in the text, frame numbers by position, so that equal states of different moments
-    are equal.
+    Identity numbers are replaced by the order of first sight, and frame numbers by position, so that equal
+    states of different moments have equal texts.
     """
     return _Canonical(state).text()
 
@@ -246,11 +244,11 @@ class _Canonical:
         self.names[number] = len(self.names)
         self.depth += 1
         content = self.state.objects.get(number, {})
-        told = {key: self.value(part) for key, part in content.items() if key != "fields"}
+        parts = {key: self.value(part) for key, part in content.items() if key != "fields"}
         fields = content.get("fields", {})  # names of the program's own, which may be `ref`
-        told["fields"] = [(name, self.value(part)) for name, part in fields.items() if name != "(frame)"]
+        parts["fields"] = [(name, self.value(part)) for name, part in fields.items() if name != "(frame)"]
         self.depth -= 1
-        return (f"#{self.names[number]}=", told)
+        return (f"#{self.names[number]}=", parts)
 
 
 def _bound(names: Mapping[str, Encoded], changes: Mapping[str, Encoded]) -> Mapping[str, Encoded]:
@@ -366,8 +364,8 @@ class _Copies(Mapping[K, V]):
 
     __slots__ = ("_kept",)
 
-    def __init__(self, kept: Mapping[K, V]) -> None:
-        self._kept = kept
+    def __init__(self, values: Mapping[K, V]) -> None:
+        self._kept = values
 
     def __getitem__(self, key: K) -> V:
         value: V = copy.deepcopy(self._kept[key])
@@ -497,17 +495,17 @@ class Event:
     def changed(self) -> frozenset[str]:
         """Names bound, rebound or unbound since the frame's previous event. What an unfinished line changed
         before it called another frame is at the event of that call: `caller_changed`."""
-        own = {*loads(self.row.locals)} if self.row.locals else set()
+        names = {*loads(self.row.locals)} if self.row.locals else set()
         if self.row.globals and self.row.function == "<module>":
-            own |= loads(self.row.globals).keys()
-        return frozenset(own)
+            names |= loads(self.row.globals).keys()
+        return frozenset(names)
 
     @property
     def caller_changed(self) -> frozenset[str]:
         """At a ``call`` or ``resume``: names that the unfinished line of the calling frame has bound, rebound
         or unbound, such as the variable of a comprehension. Empty for the other kinds."""
-        told = loads(self.row.caller) if self.row.caller else {}
-        return frozenset(told.get("locals", ()))
+        caller = loads(self.row.caller) if self.row.caller else {}
+        return frozenset(caller.get("locals", ()))
 
     @property
     def caller_locals(self) -> dict[str, Value]:
@@ -529,11 +527,8 @@ class Event:
 class Trace:
     """The events of one thread, by index, by slice, or one after another.
 
-    Iterating computes the states one from the other, and keeps none. An event got by index computes its
-    state when that is first asked for, from the nearest one that the trace has kept; ask in order
-    where you can.
-
-    `rows` is any sequence of rows: a list, or one that reads them from a file as they are asked for.
+    Iterating computes each state from the one before. An event by index computes its state on first use, from
+    the nearest checkpoint. rows: a list, or a sequence that reads them from a file.
     """
 
     def __init__(self, rows: Sequence[Row], *, thread: int = 0, cut: str | None = None) -> None:

@@ -24,7 +24,7 @@ _CONTAINERS = frozenset({"list", "dict", "set", "bytearray"})
 class Value:
     """A snapshot of one Python value.
 
-    kind: ``atom`` (the value itself stands in `atom`), ``text`` (immutable, `text` is its repr),
+    kind: ``atom`` (`atom` is the value itself), ``text`` (immutable, `text` is its repr),
     ``tuple``, ``frozenset``, ``range``, ``slice``, ``list``, ``dict``, ``set``, ``bytearray``,
     ``array`` (numpy's, a pandas Series or Index, a column of a table), ``table``, ``object``, ``exception``,
     ``iterator``, ``generator``, ``function``, ``method``, ``class``,
@@ -107,10 +107,12 @@ class Value:
             return False
         tuples = [value for value in self.walk() if value.kind == "tuple"]
         return any(
-            one._same == below._same
-            for one in tuples
-            for below in one.walk()
-            if below is not one and below.kind == "tuple" and any(each.kind == "ref" for each in below.walk())
+            outer._same == inner._same
+            for outer in tuples
+            for inner in outer.walk()
+            if inner is not outer
+            and inner.kind == "tuple"
+            and any(value_inside.kind == "ref" for value_inside in inner.walk())
         )
 
     @property
@@ -151,24 +153,41 @@ EXTENT_CHARS = 64
 def extent(roots: Iterable[Encoded], objects: Mapping[int, Content], most: int) -> int:
     """How many encoded values there are in these, with all that is inside them and in the objects that they
     lead to, each object once; `EXTENT_CHARS` of text count as a value. No more than `most` are counted."""
-    found = 0
-    seen: set[int] = set()
+    count = 0
+    visited: set[int] = set()
     todo = [*islice(roots, most)]
-    while todo and found < most:
+    while todo and count < most:
         part = todo.pop()
-        found += 1
+        count += 1
         if isinstance(part, str):
-            found += len(part) // EXTENT_CHARS
+            count += len(part) // EXTENT_CHARS
         elif isinstance(part, dict):
-            found += sum(map(len, part)) // EXTENT_CHARS
+            count += sum(map(len, part)) // EXTENT_CHARS
             number = part.get("ref")
-            if isinstance(number, int) and number not in seen:
-                seen.add(number)
+            if isinstance(number, int) and number not in visited:
+                visited.add(number)
                 todo.append(objects.get(number))
             todo += part.values()
         elif isinstance(part, list):
             todo += part
-    return min(found + len(todo), most)
+    return min(count + len(todo), most)
+
+
+def reached(value: Any, objects: Mapping[int, Any]) -> set[int]:
+    """Identity numbers of the objects that an encoded value, or a content, leads to."""
+    numbers: set[int] = set()
+    todo = [value]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, list):
+            todo += part
+        elif isinstance(part, dict):
+            number = part.get("ref")
+            if isinstance(number, int) and number in objects and number not in numbers:
+                numbers.add(number)
+                todo.append(objects[number])
+            todo += part.values()
+    return numbers
 
 
 DEPTH = 100
@@ -200,7 +219,7 @@ class _Decoder:
                     self.cycles += 1
                     return Value("opaque", encoded.get("type", kind), cut="deep")
                 self.depth += 1
-                value = read(self, encoded)
+                value = read(self, kind, encoded)
                 self.depth -= 1
                 return value
         raise ValueError(f"not an encoded value: {encoded!r:.80}")
@@ -247,77 +266,47 @@ class _Decoder:
             self.done[number] = value
         return value
 
-    def _int(self, encoded: Encoded) -> Value:
-        if "cut" in encoded:
-            return Value("atom", "int", text=encoded["int"], length=encoded["length"], cut=encoded["cut"])
-        return Value("atom", "int", atom=int(encoded["int"]))
+    def _number_or_text(self, kind: str, encoded: Encoded) -> Value:
+        length, cut = encoded.get("length"), encoded.get("cut")
+        if kind == "int" and cut is not None:
+            return Value("atom", "int", text=encoded["int"], length=length, cut=cut)
+        return Value("atom", kind, atom=_ATOMS[kind](encoded[kind]), length=length, cut=cut)
 
-    def _float(self, encoded: Encoded) -> Value:
-        return Value("atom", "float", atom=float(encoded["float"]))
-
-    def _str(self, encoded: Encoded) -> Value:
-        return Value("atom", "str", atom=encoded["str"], length=encoded["length"], cut=encoded["cut"])
-
-    def _bytes(self, encoded: Encoded) -> Value:
-        atom = encoded["bytes"].encode("latin-1")
-        return Value("atom", "bytes", atom=atom, length=encoded.get("length"), cut=encoded.get("cut"))
-
-    def _complex(self, encoded: Encoded) -> Value:
-        real, imag = (float(part) for part in encoded["complex"])
-        return Value("atom", "complex", atom=complex(real, imag))
-
-    def _tuple(self, encoded: Encoded) -> Value:
+    def _sequence(self, kind: str, encoded: Encoded) -> Value:
+        items = tuple(map(self.value, encoded[kind]))
+        length, is_column = encoded.get("length"), kind == "array"
         return Value(
-            "tuple",
-            encoded.get("type", "tuple"),
-            items=tuple(self.value(item) for item in encoded["tuple"]),
+            kind,
+            "column" if is_column else encoded.get("type", kind),
+            items=items,
             names=tuple(encoded.get("names", ())),
-            length=encoded.get("length"),
+            length=length,
             cut=encoded.get("cut"),
+            shape=(len(items) if length is None else length,) if is_column else None,
+            dtype=encoded.get("dtype"),
         )
 
-    def _frozenset(self, encoded: Encoded) -> Value:
-        items = tuple(self.value(item) for item in encoded["frozenset"])
-        return Value(
-            "frozenset",
-            encoded.get("type", "frozenset"),
-            items=items,
-            length=encoded.get("length"),
-            cut=encoded.get("cut"),
-        )
-
-    def _array(self, encoded: Encoded) -> Value:
-        items = tuple(self.value(item) for item in encoded["array"])
-        length = encoded.get("length", len(items))
-        return Value(
-            "array",
-            "column",
-            items=items,
-            length=encoded.get("length"),
-            cut=encoded.get("cut"),
-            shape=(length,),
-            dtype=encoded["dtype"],
-        )
-
-    def _parts(self, encoded: Encoded) -> Value:
-        kind = "range" if "range" in encoded else "slice"
-        return Value(kind, kind, items=tuple(self.value(item) for item in encoded[kind]))
-
-    def _text(self, encoded: Encoded) -> Value:
+    def _text(self, kind: str, encoded: Encoded) -> Value:
         text, type_ = encoded["text"], encoded["type"]
         if type_ == "str" and "cut" not in encoded and text[:1] in ("'", '"') and text[-1:] == text[:1]:
             return Value("atom", "str", atom=_unescaped(text[1:-1]))
         return Value("text", type_, text=text, cut=encoded.get("cut"))
 
-    def _method(self, encoded: Encoded) -> Value:
+    def _method(self, kind: str, encoded: Encoded) -> Value:
         owner = self.value(encoded["self"])
         return Value("method", "method", text=encoded["method"], fields=(("self", owner),))
 
-    def _cut(self, encoded: Encoded) -> Value:
-        return Value("opaque", encoded["type"], cut=encoded["cut"])
+    def _cut(self, kind: str, encoded: Encoded) -> Value:
+        return UNBOUND if kind == "unbound" else Value("opaque", encoded["type"], cut=encoded["cut"])
 
-    def _unbound(self, encoded: Encoded) -> Value:
-        return UNBOUND
+
+_ATOMS: dict[str, Callable[[Any], Any]] = {
+    "str": str,
+    "int": int,
+    "float": float,
+    "bytes": lambda text: text.encode("latin-1"),
+    "complex": lambda parts: complex(*map(float, parts)),
+}
 
 
 def _unescaped(text: str) -> str:
@@ -325,22 +314,15 @@ def _unescaped(text: str) -> str:
     return text.encode("ascii", "backslashreplace").decode("unicode_escape", "replace")
 
 
-_READERS = {
-    "tuple": _Decoder._tuple,
-    "array": _Decoder._array,
-    "str": _Decoder._str,
-    "int": _Decoder._int,
-    "float": _Decoder._float,
-    "bytes": _Decoder._bytes,
-    "complex": _Decoder._complex,
-    "frozenset": _Decoder._frozenset,
-    "range": _Decoder._parts,
-    "slice": _Decoder._parts,
+_READERS: dict[str, Callable[[_Decoder, str, Encoded], Value]] = {
+    **dict.fromkeys(("tuple", "array"), _Decoder._sequence),
+    **dict.fromkeys(_ATOMS, _Decoder._number_or_text),
+    **dict.fromkeys(("frozenset", "range", "slice"), _Decoder._sequence),
     "text": _Decoder._text,
     "method": _Decoder._method,
-    "unbound": _Decoder._unbound,
-    "cut": _Decoder._cut,
+    **dict.fromkeys(("unbound", "cut"), _Decoder._cut),
 }
+"""By the key that an encoded value is known by."""
 
 
 def render(value: Value, *, max_chars: int | None = None, ids: bool = False) -> str:

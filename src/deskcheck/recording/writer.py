@@ -54,10 +54,9 @@ TABLES = ("recordings", "events")
 class Writer:
     """Writes recordings into a folder, which is made if need be. One writer per folder at a time.
 
-    A writer first takes over what an earlier one left: finished recordings are kept, unfinished ones
-    deleted. `done` then holds the id of every recording that need not be made again. Use it as a
-    context manager: leaving the block, by an exception or Ctrl-C too, turns everything finished into
-    shards and abandons the rest.
+    A writer keeps the finished recordings of an earlier one and deletes unfinished ones. `done` has the ids
+    of those that exist. Leaving the block, also by an exception, writes what is finished and
+    abandons the rest.
 
         with Writer("runs/crux") as writer:
             for program in programs:
@@ -65,9 +64,8 @@ class Writer:
                     spool = writer.begin(program)
                     ...
 
-    Several recordings may be open at once, each used by one thread at a time. A shard is written by
-    the call of `Spool.finish` that makes `shard_recordings` or `shard_events` full. prepare: is called when
-    the folder is this writer's, before it looks at what is there.
+    Several recordings may be open at once, each used by one thread at a time. The call of `Spool.finish` that
+    fills `shard_recordings` or `shard_events` writes a shard. prepare: called once the folder is locked.
 
     Raises:
         RecordingError: the folder cannot be written to, another writer has it, or a shard in it is damaged.
@@ -134,7 +132,8 @@ class Writer:
                 )
             stem = self._spool_folder / f"{self._spooled:08d}"
             self._spooled += 1
-            spool = self._open[program.id] = Spool(self, program.id, row, stem)
+            spool = Spool(program.id, row, stem, finished=self._add, abandoned=self._drop)
+            self._open[program.id] = spool
         return spool
 
     def flush(self) -> None:
@@ -184,11 +183,11 @@ class Writer:
 
     def _refuse_if_closed(self) -> None:
         if self._closed:
-            raise RecordingError(f"{self.folder}: the writer is closed. Open a new Writer.", str(self.folder))
+            raise RecordingError.at(self.folder, "the writer is closed. Open a new Writer.")
 
     def _refuse_a_job(self) -> None:
-        found = shard_names(self.folder)
-        if any(len(name) == HASH_CHARS for name in found["recordings"] | found["events"]):
+        names = shard_names(self.folder)
+        if any(len(name) == HASH_CHARS for name in names["recordings"] | names["events"]):
             raise InputError(
                 f"{self.folder}: holds the shards of a job: record on with its own command (--shards), or "
                 "choose another folder."
@@ -200,8 +199,8 @@ class Writer:
         A writer can die at any point, so every step here may be found half done and is done again.
         """
         cache = Cache()
-        found = shard_names(self.folder)
-        numbers = {table: {int(name) for name in names} for table, names in found.items()}
+        shards = shard_names(self.folder)
+        numbers = {table: {int(name) for name in names} for table, names in shards.items()}
         self._number = max(numbers["recordings"] | numbers["events"], default=-1) + 1
         for number in sorted(numbers["recordings"]):
             self._done.update(dict.fromkeys(ShardReader(self.folder, number, cache).ids()))
@@ -212,9 +211,9 @@ class Writer:
                 waiting[finished.id] = finished
         for number in sorted(numbers["events"] - numbers["recordings"]):
             self._delete_half_shard(self.folder / file_name("events", number), waiting.keys(), cache)
-        kept = {path for finished in waiting.values() for path in (finished.row, finished.events)}
+        waiting_paths = {path for finished in waiting.values() for path in (finished.row, finished.events)}
         for path in self._spool_folder.iterdir():
-            if path not in kept and not (path.is_dir() and not path.is_symlink()):
+            if path not in waiting_paths and not (path.is_dir() and not path.is_symlink()):
                 path.unlink()
             digits = re.match(r"[0-9]+", path.stem)
             self._spooled = max(self._spooled, int(digits[0]) + 1 if digits else 0)
@@ -227,10 +226,10 @@ class Writer:
         Only if everything in it is still in the spool: else somebody took the partner away.
         """
         if not set(ParquetFile(path, EVENTS_SCHEMA, cache).column("recording")) <= waiting:
-            raise RecordingError(
-                f"{path}: its partner {path.name.replace('events', 'recordings')} is missing. "
+            raise RecordingError.at(
+                path,
+                f"its partner {path.name.replace('events', 'recordings')} is missing. "
                 "Put that back, or move this file away.",
-                str(path),
             )
         path.unlink()
 
@@ -240,6 +239,10 @@ class Writer:
             self._done[finished.id] = None
             self._finished.append(finished)
         self._write_shards()
+
+    def _drop(self, id_: str) -> None:
+        with self._guard:
+            self._open.pop(id_, None)
 
     def _take(self, everything: bool) -> list[Finished]:
         """Take the recordings of the next shard off the list; none if it would not be full."""
@@ -312,7 +315,7 @@ class Writer:
             finished.events.unlink(missing_ok=True)
 
 
-def save(recording: Recording, folder: str | os.PathLike[str], *, id: str | None = None) -> str:
+def save_recording(recording: Recording, folder: str | os.PathLike[str], *, id: str | None = None) -> str:
     """Add a recording that is whole in memory to a folder; returns its id there (`Recording.save`)."""
     path = Path(folder)
     if (path.exists() and not path.is_dir()) or (path.suffix in _FILES and not path.is_dir()):
@@ -344,11 +347,11 @@ _FILES = frozenset({".html", ".json", ".jsonl", ".parquet"})
 
 def free_id(name: str, taken: AbstractSet[str]) -> str:
     """The name, or with a number where it is taken."""
-    found, number = name, 1
-    while found in taken:
+    candidate, number = name, 1
+    while candidate in taken:
         number += 1
-        found = f"{name}-{number}"
-    return found
+        candidate = f"{name}-{number}"
+    return candidate
 
 
 def delete(folder: Path, ids: AbstractSet[str]) -> None:
@@ -360,14 +363,14 @@ def delete(folder: Path, ids: AbstractSet[str]) -> None:
             finished.row.unlink()
             finished.events.unlink(missing_ok=True)
     cache = Cache()
-    found = shard_names(folder)
-    for number in map(int, found["recordings"] | found["events"]):
+    shards = shard_names(folder)
+    for number in map(int, shards["recordings"] | shards["events"]):
         recordings, events = (folder / file_name(table, number) for table in ("recordings", "events"))
         if recordings.exists():
-            held = ParquetFile(recordings, RECORDINGS_SCHEMA, cache).column("id")
+            ids_inside = ParquetFile(recordings, RECORDINGS_SCHEMA, cache).column("id")
         else:  # half written, or half deleted
-            held = ParquetFile(events, EVENTS_SCHEMA, cache).column("recording")
-        if ids >= set(held):
+            ids_inside = ParquetFile(events, EVENTS_SCHEMA, cache).column("recording")
+        if ids >= set(ids_inside):
             recordings.unlink(missing_ok=True)
             events.unlink(missing_ok=True)
 
@@ -424,12 +427,12 @@ class ShardFile:
 
 
 def join_shards(
-    sources: list[dict[str, Path]], into: dict[str, Path], told: dict[str, str] | None = None
+    sources: list[dict[str, Path]], into: dict[str, Path], metadata: dict[str, str] | None = None
 ) -> None:
     """Write several shards as one, row group by row group. Both: the path of each table. told: for the
     metadata of the recordings file."""
     first_row = 0
-    schema = RECORDINGS_SCHEMA.with_metadata({**RECORDINGS_SCHEMA.metadata, **(told or {})})
+    schema = RECORDINGS_SCHEMA.with_metadata({**RECORDINGS_SCHEMA.metadata, **(metadata or {})})
     with (
         ShardFile(into["events"], "events", EVENTS_SCHEMA) as events,
         ShardFile(into["recordings"], "recordings", schema) as recordings,

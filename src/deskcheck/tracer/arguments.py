@@ -37,17 +37,17 @@ def is_literal(text: str) -> bool:
 def telling(value: Value, code: Container[str] = ()) -> bool:
     """Whole, with nothing in it that shows nothing of itself, and no code that a reader may not see.
     code: qualified names of functions and classes whose text is shown."""
-    return all(_tells(one, code) for one in value.walk())
+    return all(_tells(part, code) for part in value.walk())
 
 
-def _tells(one: Value, code: Container[str]) -> bool:
-    if one.kind == "opaque":
-        return one.type == "object" and one.cut is None  # which has nothing but its identity
-    if one.kind in ("function", "class"):
-        named = (one.text or "").removeprefix(f"{one.kind} ") in code
+def _tells(value: Value, code: Container[str]) -> bool:
+    if value.kind == "opaque":
+        return value.type == "object" and value.cut is None  # which has nothing but its identity
+    if value.kind in ("function", "class"):
+        named = (value.text or "").removeprefix(f"{value.kind} ") in code
     else:
-        named = one.kind != "generator" and not (one.kind == "text" and _is_code(one.text or "", code))
-    return named and one.cut is None and (not one.bare or one.type in code)
+        named = value.kind != "generator" and not (value.kind == "text" and _is_code(value.text or "", code))
+    return named and value.cut is None and (not value.bare or value.type in code)
 
 
 def _is_code(text: str, code: Container[str]) -> bool:

@@ -1,26 +1,65 @@
 """How a tracer comes and goes: it takes the place of the program's trace function and puts everything back.
 
 What both tracers share: while one is on, `sys.settrace` and `sys.gettrace` keep meaning the program's own
-trace function, which is called beside ours. What an event is, and what is recorded of it, is theirs.
+trace function, which is called beside ours. Also the names that neither records, and callables in C by name.
 """
 
 import builtins
 import sys
 import threading
+import types
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from types import FrameType
 from typing import Any
 
 from deskcheck.tracer.contents import memory
+from deskcheck.tracer.contents.introspection import HEAP, IMMUTABLE, flags_of
 from deskcheck.tracer.limits import Granularity, TraceLimits
-from deskcheck.tracer.snapshot import know_enum
+from deskcheck.tracer.snapshot import ITERATOR_TYPES, know_enum
 
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))
 
+KEEPS_ROOTS = 0x80 | 0x200
+"""CO_COROUTINE and CO_ASYNC_GENERATOR: suspended, they are held by an event loop that is not recorded."""
+HIDDEN_GLOBALS = frozenset(
+    "__name__ __doc__ __package__ __loader__ __spec__ __file__ __cached__ __builtins__ __warningregistry__"
+    " __annotations__ __conditional_annotations__".split()
+)
+
+_C_CALLABLES = (
+    types.BuiltinFunctionType,
+    types.MethodDescriptorType,
+    types.MethodWrapperType,
+    types.WrapperDescriptorType,
+    types.ClassMethodDescriptorType,
+)
+_BUILTIN_TYPES = [kind for kind in vars(builtins).values() if type(kind) is type]
+_BUILTIN_TYPES += [types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType]
+C_NAMES = {
+    id(value): name
+    for names in (vars(builtins), *map(vars, _BUILTIN_TYPES))
+    for name, value in names.items()
+    if type(value) in _C_CALLABLES or (type(value) is type and names is vars(builtins))
+}
+"""Names of builtin callables, by address."""
+
+OPERAND_TYPES = ITERATOR_TYPES | {id(kind) for kind in (type, *_C_CALLABLES)}
+"""Addresses of the types of operands that are looked at: what calls back, and what it is called for."""
+
+
+def c_name(callable_: Any) -> str | None:
+    """Name of a callable implemented in C; None for Python functions and the program's classes."""
+    kind = type(callable_)
+    is_c_type = kind is type and (not flags_of(callable_) & HEAP or flags_of(callable_) & IMMUTABLE)
+    if is_c_type or any(kind is known for known in _C_CALLABLES):
+        return str(callable_.__name__)
+    return None
+
+
 Local = Callable[[FrameType, str, Any], Any]
-Told = Callable[[str, Any], None]
+FrameCallback = Callable[[str, Any], None]
 """What is called at some events, with their name and argument as `sys.settrace` has them."""
 
 
@@ -64,12 +103,17 @@ class Guest(ABC):
         self._user = threading.local()
         """`function`: the trace function that the program has set in this thread while ours was on."""
         self._user_thread_function: Any = None
+        self._set_up()
 
-    def start(self, frame: FrameType | None = None, told: Told = lambda event, arg: None) -> None:
+    @abstractmethod
+    def _set_up(self) -> None:
+        """Make what a tracer has of its own."""
+
+    def start(self, frame: FrameType | None = None, notify: FrameCallback = lambda event, arg: None) -> None:
         """Begin to trace.
 
         Frames that are already running are not recorded, but for `frame`: one of this thread that has begun
-        and run nothing yet is recorded from its `call` on, and `told` is called at each ``exception`` and
+        and run nothing yet is recorded from its `call` on, and `notify` is called at each ``exception`` and
         ``return`` of it, once that is recorded; a generator's returns at each yield. It may stop the tracer.
         """
         know_enum()
@@ -88,7 +132,7 @@ class Guest(ABC):
         asks.gi_frame.f_trace_opcodes = True
         self._attach()
         if frame is not None:
-            self._follow(frame, told)
+            self._follow(frame, notify)
 
     def stop(self) -> None:
         """Stop tracing, hand over what is left and put everything back. Safe to call twice."""
@@ -129,7 +173,7 @@ class Guest(ABC):
         """Trace the calling thread."""
 
     @abstractmethod
-    def _follow(self, frame: FrameType, told: Told) -> None: ...
+    def _follow(self, frame: FrameType, notify: FrameCallback) -> None: ...
 
     @abstractmethod
     def _is_on_here(self) -> bool:

@@ -50,20 +50,14 @@ def trace(
 ) -> Recording:
     """Call ``function(*args, **kwargs)`` in this process and record what it does.
 
-    Every function in the file that defines `function` is recorded, at every line or, if `granularity` says
-    so, at every instruction too; `trace_limits` can choose among them, bound how deep calls are followed and
-    how often a loop is. An exception that leaves the call
-    is part of the recording (`Outcome.RAISED`) and is not raised again; `KeyboardInterrupt` is. There
-    is no protection: for code that is not your own, use `deskcheck.sandbox`.
+    Every function in the file that defines `function` is recorded, at every line or, with `granularity`, at
+    every instruction; `trace_limits` leaves events out. An exception that leaves the call is part of the
+    recording (`Outcome.RAISED`) and is not raised again, except `KeyboardInterrupt`. There is no protection:
+    for code that is not your own, use `deskcheck.sandbox`.
 
-    A coroutine that the call gives is run to its end by `asyncio.run`. A generator that the function made is
-    drawn to its end: the result is the list of what it yielded. One with more than 1,000 values is closed
-    after so many, and `RunResult.detail` says so.
-
-    The program's text is that of the file, or of the cell. Where its functions do not stand where those that
-    ran stood, as in a file that was changed since it was imported, it is left out, with a warning in the log.
-
-    Of a `functools.partial` the function is called, with the arguments that it holds before those given.
+    A coroutine is run to its end by `asyncio.run`. A generator that the function made is drawn, up to 1,000
+    values: the result is the list of what it yielded. The text of a file that was changed since it was
+    imported is left out, with a warning in the log.
 
     Raises InputError for a class, for another callable that is no Python function, and for a coroutine where
     an event loop runs already.
@@ -242,7 +236,7 @@ def _called(
 
 def traces_of(blocks: list[bytes], cut: str | None) -> tuple[Trace, ...]:
     """The traces of all threads from what a tracer handed over; one without events if that is nothing."""
-    rows = [row for each in blocks for row in block.rows(each)]
+    rows = [row for part in blocks for row in block.rows(part)]
     threads = max((row.thread for row in rows), default=0) + 1
     return tuple(
         Trace([row for row in rows if row.thread == number], thread=number, cut=cut)
@@ -250,21 +244,21 @@ def traces_of(blocks: list[bytes], cut: str | None) -> tuple[Trace, ...]:
     )
 
 
-def _no_function(given: Any) -> InputError:
-    if type(given) in (CoroutineType, GeneratorType, AsyncGeneratorType):
-        if type(given) is CoroutineType:
-            given.close()  # else Python warns that it was never awaited
+def _no_function(value: Any) -> InputError:
+    if type(value) in (CoroutineType, GeneratorType, AsyncGeneratorType):
+        if type(value) is CoroutineType:
+            value.close()  # else Python warns that it was never awaited
         return InputError(
-            f"{given!r} has been made already, by a call of {given.__name__}. Give the function and its "
-            f"arguments, for deskcheck to call it: deskcheck.trace({given.__name__}, ...)"
+            f"{value!r} has been made already, by a call of {value.__name__}. Give the function and its "
+            f"arguments, for deskcheck to call it: deskcheck.trace({value.__name__}, ...)"
         )
-    if isinstance(given, type):
+    if isinstance(value, type):
         return InputError(
-            f"{given!r} is a class. Give a function of its file that makes the object, as: "
-            f"deskcheck.trace(lambda: {given.__name__}(...))"
+            f"{value!r} is a class. Give a function of its file that makes the object, as: "
+            f"deskcheck.trace(lambda: {value.__name__}(...))"
         )
     return InputError(
-        f"{given!r} is not a Python function; give a function or method whose code can be followed"
+        f"{value!r} is not a Python function; give a function or method whose code can be followed"
     )
 
 
@@ -282,10 +276,10 @@ def _form(function: Any, target: Any, text: str, values: list[Value]) -> str:
 def _named(target: FunctionType) -> Any:
     """What has the name of a function where it was defined: itself, its wrapper, another one, or nothing."""
     first, *rest = target.__qualname__.split(".")
-    found: Any = target.__globals__.get(first)
+    owner: Any = target.__globals__.get(first)
     for name in rest:
-        found = inspect.getattr_static(found, name, None)
-    return found.__func__ if isinstance(found, staticmethod | classmethod) else found
+        owner = inspect.getattr_static(owner, name, None)
+    return owner.__func__ if isinstance(owner, staticmethod | classmethod) else owner
 
 
 def names_of_ipython(namespace: Any) -> frozenset[str]:

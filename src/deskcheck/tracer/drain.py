@@ -80,12 +80,12 @@ def loop_runs() -> bool:
 def _codes(function: Any) -> list[CodeType]:
     """Its code, and that under decorators that say what they wrap: either may have made what a call gives.
     Reads nothing that a program can override."""
-    found: list[CodeType] = []
+    codes: list[CodeType] = []
     while True:
         function = _plain(function)
-        if type(function) is not FunctionType or function.__code__ in found:
-            return found
-        found.append(function.__code__)
+        if type(function) is not FunctionType or function.__code__ in codes:
+            return codes
+        codes.append(function.__code__)
         function = function.__dict__.get("__wrapped__")
 
 

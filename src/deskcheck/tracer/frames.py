@@ -111,19 +111,9 @@ _JUMPS = frozenset(opcode.hasjrel)
 _HAVE_ARGUMENT = frozenset(
     getattr(opcode, "hasarg", [op for op in opcode.opmap.values() if op >= opcode.HAVE_ARGUMENT])
 )
-_IMPLICIT_NAMES = frozenset(
-    {
-        "__module__",
-        "__qualname__",
-        "__firstlineno__",
-        "__static_attributes__",
-        "__classcell__",
-        "__classdictcell__",
-        "__classdict__",
-        "__class__",
-        "__annotate_func__",
-        "__conditional_annotations__",
-    }
+IMPLICIT_NAMES = frozenset(
+    "__module__ __qualname__ __firstlineno__ __static_attributes__ __classcell__ __classdictcell__"
+    " __classdict__ __class__ __annotate_func__ __conditional_annotations__".split()
 )
 """What the compiler itself puts into the namespace of a class body."""
 
@@ -200,8 +190,10 @@ def _holds_object(address: int) -> bool:
 
 def _metaclasses(kind: type) -> set[int]:
     """Addresses of the subclasses of a metaclass, and of theirs."""
-    below: list[type] = type.__subclasses__(kind)
-    return {id(one) for one in below}.union(*[_metaclasses(one) for one in below])
+    subclasses: list[type] = type.__subclasses__(kind)
+    return {id(subclass) for subclass in subclasses}.union(
+        *[_metaclasses(subclass) for subclass in subclasses]
+    )
 
 
 class _Instruction(NamedTuple):
@@ -232,41 +224,11 @@ def raises_handled(name: str, arg: int) -> bool:
 
 
 class CodeFacts:
-    """What is known of a code object without running it. Made once per code object.
+    """What is known of a code object without running it, by the offset of instructions.
 
-    before: tags of the stack slots when the instruction at an offset starts, by offset.
-    opname: name of the instruction at an offset.
-    whole: instructions with the EXTENDED_ARG before them folded in, by the offset at which that begins.
-    handled: entries of the exception table by the offset of each code unit that they cover.
+    before: tags of the stack slots when an instruction starts. whole: instructions with their EXTENDED_ARG
+    folded in. handled: entries of the exception table that cover a code unit.
     """
-
-    __slots__ = (
-        "_comprehension_of",
-        "_texts",
-        "arg",
-        "before",
-        "code",
-        "comprehensions",
-        "first_line",
-        "first_resume",
-        "guarded",
-        "handled",
-        "handlers",
-        "instructions",
-        "is_comprehension",
-        "is_given_iterator",
-        "missed_lines",
-        "names",
-        "needs_opcodes",
-        "opname",
-        "owner",
-        "parameters",
-        "positions",
-        "raises_again",
-        "told_again",
-        "unwritten",
-        "whole",
-    )
 
     def __init__(self, code: CodeType) -> None:
         self.code = code
@@ -305,28 +267,28 @@ class CodeFacts:
         self._comprehension_of: dict[int, tuple[int, int, int, int] | None] = {}
         previous = None
         for instruction in self.instructions if self.comprehensions else ():
-            found = self._find_comprehension(instruction.offset, handler_ends)
-            if found is None and "JUMP" in instruction.name and instruction.name != "JUMP_FORWARD":
-                found = previous  # 3.13 leaves what cannot raise out of the exception table
-            self._comprehension_of[instruction.offset] = previous = found
+            comprehension = self._find_comprehension(instruction.offset, handler_ends)
+            if comprehension is None and "JUMP" in instruction.name and instruction.name != "JUMP_FORWARD":
+                comprehension = previous  # 3.13 leaves what cannot raise out of the exception table
+            self._comprehension_of[instruction.offset] = previous = comprehension
         self.guarded = self._guarded(entries)
-        self.told_again = self._told_again()
+        self.reported_again = self._reported_again()
         self.missed_lines = self._missed_lines()
         self.unwritten = self._unwritten()
         self.needs_opcodes = bool(self.comprehensions or self.missed_lines)
 
-    def _told_again(self) -> frozenset[int]:
+    def _reported_again(self) -> frozenset[int]:
         """Where 3.12 tells of the line that is running: it looks for the line of what ran last in the inline
         cache of a call, and there is none. ``x = a or f()`` is told twice; some lines are so from the second
         run on."""
         if sys.version_info[:2] != (3, 12):
             return frozenset()
-        found = set()
+        offsets = set()
         for before, after in pairwise(self.instructions):
-            lines = {self.positions[each.offset // 2][0] for each in (before, after)}
+            lines = {self.positions[instruction.offset // 2][0] for instruction in (before, after)}
             if before.name in _INLINES and len(lines) == 1 and None not in lines:
-                found.add(after.offset)
-        return frozenset(found)
+                offsets.add(after.offset)
+        return frozenset(offsets)
 
     def _missed_lines(self) -> frozenset[int]:
         """Where a line begins and the interpreter tells of none, from 3.14 on: behind a `for` that has come
@@ -335,7 +297,7 @@ class CodeFacts:
         of a `for`, and compares the line behind it with the line before it.)"""
         if sys.version_info < (3, 14):
             return frozenset()
-        found = set()
+        offsets = set()
         jumps = {i.target for i in self.instructions if i.name != "FOR_ITER"}
         behind, current = None, None
         for instruction in self.instructions:
@@ -345,9 +307,9 @@ class CodeFacts:
                 continue
             begins = behind is not None and line is not None and line != behind
             if begins and line == current and instruction.offset not in jumps:
-                found.add(instruction.offset)
+                offsets.add(instruction.offset)
             behind, current = None, line
-        return frozenset(found)
+        return frozenset(offsets)
 
     def _unwritten(self) -> frozenset[int]:
         """Where the interpreter tells of a line and the program has none: at the end of a class body with
@@ -367,7 +329,7 @@ class CodeFacts:
         """Handler -> its last instruction, of those that raise an exception again where it came from: they
         put the frame's instruction back to that. These are the ends of `with` and of ``except ... as``, and
         what stands behind each handler in case that it raises."""
-        found = {}
+        last_offsets = {}
         ordered = sorted(self.whole)
         for place, offset in enumerate(ordered):
             if offset not in targets:
@@ -376,8 +338,8 @@ class CodeFacts:
             ends = frozenset({"RERAISE"}) if with_ends else _LEAVES  # that of `async with` awaits, and jumps
             last = next((at for at in ordered[place:] if self.whole[at].name in ends), offset)
             if self.whole[last].name == "RERAISE" and self.whole[last].arg:
-                found[offset] = last
-        return found
+                last_offsets[offset] = last
+        return last_offsets
 
     def left_by_exception(self, offset: int) -> int:
         """How many stack slots are sure to remain while an exception that was raised by the instruction at
@@ -396,26 +358,26 @@ class CodeFacts:
     def _guarded(self, entries: list[_Handler]) -> list[tuple[int, int]]:
         """First and end offsets of what a handler covers, of the code's own or of `yield from` and `await`:
         these have one in the exception table from 3.12 on."""
-        found = [(e.start, e.end) for e in entries if self.opname.get(e.target) != "CALL_INTRINSIC_1"]
+        ranges = [(e.start, e.end) for e in entries if self.opname.get(e.target) != "CALL_INTRINSIC_1"]
         if sys.version_info < (3, 12):
-            found += [(i.offset, i.offset + 2 * i.arg) for i in self.instructions if i.name == "SEND"]
-        return found
+            ranges += [(i.offset, i.offset + 2 * i.arg) for i in self.instructions if i.name == "SEND"]
+        return ranges
 
     def name_at(self, offset: int) -> str:
         """Name of the instruction that begins at an offset, past its EXTENDED_ARG; empty inside of one."""
-        found = self.whole.get(offset)
-        return found.name if found is not None else ""
+        instruction = self.whole.get(offset)
+        return instruction.name if instruction is not None else ""
 
     def instruction(self, offset: int) -> str | None:
         """Text of the instruction that begins at an offset. None inside of one (an EXTENDED_ARG belongs to
         what it extends), for RESUME, and for what comes before the first RESUME, where a frame begins."""
         text = self._texts.get(offset)
         if text is None:
-            found = self.whole.get(offset)
-            if found is None or found.name == "RESUME" or offset <= self.first_resume:
+            instruction = self.whole.get(offset)
+            if instruction is None or instruction.name == "RESUME" or offset <= self.first_resume:
                 return None
-            arg = found.arg if opcode.opmap[found.name] in _HAVE_ARGUMENT else None
-            text = instruction_text(self.code, self.names, found.name, arg, found.target)
+            arg = instruction.arg if opcode.opmap[instruction.name] in _HAVE_ARGUMENT else None
+            text = instruction_text(self.code, self.names, instruction.name, arg, instruction.target)
             self._texts[offset] = text
         return text
 
@@ -442,18 +404,18 @@ class CodeFacts:
         if self.is_comprehension:
             return [(0, len(self.code.co_code), self.code.co_firstlineno, -1)]
         targets = sorted({entry.target for entry in entries})
-        found = []
+        comprehensions = []
         for target in targets:
             if self.opname.get(target) != "SWAP":
                 continue
             first, *rest = sorted(entry for entry in entries if entry.target == target)
             start, end = first.start, first.end
             for entry in rest:  # the rest of the loop; but not the handlers of loops inside it
-                if not any(end <= other < entry.end for other in targets):
+                if not any(end <= inner_target < entry.end for inner_target in targets):
                     end = entry.end
             line = self.positions[start // 2][0] or self.code.co_firstlineno
-            found.append((start, end, line, target))
-        return sorted(found, key=lambda c: c[1] - c[0])
+            comprehensions.append((start, end, line, target))
+        return sorted(comprehensions, key=lambda c: c[1] - c[0])
 
     def comprehension_at(self, offset: int) -> tuple[int, int, int, int] | None:
         """The inlined comprehension (the innermost) that an offset lies in, its handler included; or None."""
@@ -612,19 +574,12 @@ _END_A_PART = frozenset({"RESUME", "STORE_NAME", "STORE_DEREF"})
 _BEGIN_NO_LINE = frozenset({"END_FOR", "POP_ITER", "END_SEND", "END_ASYNC_FOR", "RESUME"})
 
 _LEAVES = frozenset(
-    {
-        "RETURN_VALUE",
-        "RETURN_CONST",
-        "RAISE_VARARGS",
-        "RERAISE",
-        "JUMP_FORWARD",
-        "JUMP_BACKWARD",
-        "JUMP_BACKWARD_NO_INTERRUPT",
-    }
+    "RETURN_VALUE RETURN_CONST RAISE_VARARGS RERAISE"
+    " JUMP_FORWARD JUMP_BACKWARD JUMP_BACKWARD_NO_INTERRUPT".split()
 )
 
 
-def _stack_effect(name: str, arg: int | None, *, jump: bool) -> int:
+def stack_effect(name: str, arg: int | None, *, jump: bool) -> int:
     if name == "PRECALL":  # 3.11 counts the arguments as gone here; they go at the CALL that follows
         return 0
     if name == "CALL" and arg is not None:
@@ -633,8 +588,34 @@ def _stack_effect(name: str, arg: int | None, *, jump: bool) -> int:
     return opcode.stack_effect(op, arg if op >= opcode.HAVE_ARGUMENT else None, jump=jump)
 
 
+def slots_left(name: str, arg: int, depth: int) -> int:
+    """How many of the stack slots before an instruction it leaves alone until it has ended."""
+    if name == "PRECALL":  # 3.11 may run the whole call here
+        name = "CALL"
+    effect = stack_effect(name, arg, jump=False)
+    if name in _TAKES_ONE:
+        left = depth - 1
+    elif name == "LOAD_SUPER_ATTR":
+        left = depth - 3
+    elif name in _KEEPS:
+        left = depth
+    elif name in _ADDS_TO or name.startswith(_PUSHES_NOTHING) or "JUMP" in name:
+        left = depth + effect
+    else:
+        left = depth + effect - 1
+    return max(0, min(left, depth))
+
+
+def place_text(position: tuple[int | None, ...]) -> str | None:
+    """A place of `co_positions` as a JSON member; None where line or column are not known."""
+    line, end_line, column, end_column = position
+    if line is None or column is None:
+        return None
+    return f'"at":[{line},{column},{end_line},{end_column}]'
+
+
 def _after(tags: tuple[str, ...], name: str, arg: int | None, *, jump: bool) -> tuple[str, ...]:
-    effect = _stack_effect(name, arg, jump=jump)
+    effect = stack_effect(name, arg, jump=jump)
     if name == "LOAD_FAST_AND_CLEAR":
         return (*tags, SAVED)
     if name == "LOAD_SUPER_ATTR" and arg is not None and arg & 1:
@@ -770,7 +751,7 @@ class FrameView:
             namespace = self.namespace()
             if issubclass(type(namespace), dict):
                 for name, value in list(dict.items(namespace)):
-                    if type(name) is str and name not in _IMPLICIT_NAMES and not name.startswith("."):
+                    if type(name) is str and name not in IMPLICIT_NAMES and not name.startswith("."):
                         bound[name] = value
         ordered = {name: bound.pop(name) for name in self.facts.parameters if name in bound}
         for name in sorted(bound):
@@ -781,9 +762,9 @@ class FrameView:
         names = self.facts.names
         bound: dict[str, Any] = {}
         if LAYOUT is None:
-            held = self.frame.f_locals if self.code.co_flags & CO_OPTIMIZED else {}
-            hidden = {name for name in names if name.startswith(".")} | _IMPLICIT_NAMES
-            return {name: held[name] for name in names if name in held and name not in hidden}
+            values = self.frame.f_locals if self.code.co_flags & CO_OPTIMIZED else {}
+            hidden = {name for name in names if name.startswith(".")} | IMPLICIT_NAMES
+            return {name: values[name] for name in names if name in values and name not in hidden}
         free_from = len(names) - len(self.code.co_freevars)
         cells = self.code.co_cellvars + self.code.co_freevars
         for position, name in enumerate(names):
@@ -798,7 +779,7 @@ class FrameView:
                     value = value.cell_contents
                 except ValueError:
                     continue
-            if not name.startswith(".") and name not in _IMPLICIT_NAMES:
+            if not name.startswith(".") and name not in IMPLICIT_NAMES:
                 bound[name] = value
         return bound
 
@@ -815,7 +796,7 @@ class FrameView:
         assert LAYOUT is not None
         return int(self._words[LAYOUT.stacktop]) & _TOP
 
-    def _told_depth(self, top: int) -> int | None:
+    def _known_depth(self, top: int) -> int | None:
         """How many slots of the value stack are filled, where the frame says so."""
         assert LAYOUT is not None
         if top == (0 if LAYOUT.tagged else _TOP):
@@ -826,7 +807,7 @@ class FrameView:
 
     def _depth(self, top: int) -> int:
         """How many slots of the value stack are filled before the frame goes on."""
-        depth = self._told_depth(top)
+        depth = self._known_depth(top)
         return len(self.facts.before.get(self.offset, ())) if depth is None else depth
 
     def loops_in(self, places: dict[int, Any]) -> dict[int, Any]:
@@ -849,11 +830,11 @@ class FrameView:
         if LAYOUT is None:
             return []
         top = self._stacktop()
-        told = self._told_depth(top)
-        if suspended and told is None:
+        known_depth = self._known_depth(top)
+        if suspended and known_depth is None:
             return []
         depth = self._depth(top)
-        if told is None and self.facts.opname.get(self.offset) == "JUMP_BACKWARD_NO_INTERRUPT":
+        if known_depth is None and self.facts.opname.get(self.offset) == "JUMP_BACKWARD_NO_INTERRUPT":
             depth -= 1  # 3.11, after a throw that ended what the frame awaited: that is gone
         if yields and KEEPS_YIELDED:
             depth -= 1
@@ -887,23 +868,20 @@ class FrameView:
                 values.append(EMPTY)
         for position, tag in enumerate(self.facts.before.get(self.offset, ())[: max(len(values) - 1, 0)]):
             if tag == METHOD and values[position] is not EMPTY:
-                found, owner = values[position : position + 2]
+                function, owner = values[position : position + 2]
                 if owner is not EMPTY:  # 3.13 may leave it bound, and none beside it
-                    found = _bound(found, owner)
-                values[position : position + 2] = (found, EMPTY) if NULL_ABOVE else (EMPTY, found)
+                    function = _bound(function, owner)
+                values[position : position + 2] = (function, EMPTY) if NULL_ABOVE else (EMPTY, function)
         if self.facts.awaits_iterable(self.offset):
             values.append(self._slot(0))
         return values
 
     def pending(self, *, unwinding: bool = False) -> list[Any]:
-        """What an unfinished instruction leaves on the value stack: for a frame that is calling.
+        """What an unfinished instruction leaves on the value stack: for a frame that is calling. Without its
+        operands: whether they are still there depends on whether the interpreter has specialised it.
 
-        unwinding: an exception is emptying the stack, and what is freed by that is calling; what
-        has been freed still shows in its slot. Then: what is sure to remain.
-
-        The operands of the instruction itself are left out, since whether they still lie there
-        depends on whether the interpreter had specialised it; but the iterators that a C function
-        was given stay, because their position decides what it calls next.
+        unwinding: an exception is emptying the stack, and what that frees is calling. Then only what is sure
+        to remain, because freed objects still show in their slots.
         """
         offset = self.offset
         tags = self.facts.before.get(offset)
@@ -912,20 +890,7 @@ class FrameView:
         name, arg = self.facts.opname[offset], self.facts.arg[offset]
         if unwinding or raises_handled(name, arg):
             return self._values(self.facts.left_by_exception(offset), tags, running=True)
-        if name == "PRECALL":  # 3.11 may run the whole call here
-            name = "CALL"
-        effect = _stack_effect(name, arg, jump=False)
-        if name in _TAKES_ONE:
-            kept = len(tags) - 1
-        elif name == "LOAD_SUPER_ATTR":
-            kept = len(tags) - 3
-        elif name in _KEEPS:
-            kept = len(tags)
-        elif name in _ADDS_TO or name.startswith(_PUSHES_NOTHING) or "JUMP" in name:
-            kept = len(tags) + effect
-        else:
-            kept = len(tags) + effect - 1
-        return self._values(max(0, min(kept, len(tags))), tags, running=True)
+        return self._values(slots_left(name, arg, len(tags)), tags, running=True)
 
     def operands(self, kinds: frozenset[int]) -> list[Any]:
         """Callable and arguments of the CALL in progress, where a C function runs; else nothing. None stands
@@ -939,14 +904,14 @@ class FrameView:
         types = [type_at(address) for _, address in filled]
         if 0 in types:
             return []
-        found = []
+        operands = []
         for (position, address), kind in zip(filled, types, strict=True):
             references = pointer_at(address) & _REFERENCES
             value = self._slot(position) if kind in kinds else None
             if references == 1 and kind in _RUNNING and getattr(value, _RUNNING[kind]):
                 value = None
-            found.append(value)
-        return found
+            operands.append(value)
+        return operands
 
     def callable_address(self) -> int:
         """Address of what the CALL in progress calls, 0 if none: it may be gone already."""
@@ -960,8 +925,8 @@ class FrameView:
         tags = self.facts.before.get(offset) if LAYOUT is not None else None
         if name not in ("CALL", "PRECALL", "CALL_KW") or tags is None or arg is None:
             return 0, 0
-        told = self._told_depth(self._stacktop())
-        if told is not None and told < len(tags):
+        known_depth = self._known_depth(self._stacktop())
+        if known_depth is not None and known_depth < len(tags):
             return 0, 0  # the arguments have moved into the callee's frame
         size = arg + 2 + (name == "CALL_KW")
         return len(self.facts.names) + len(tags) - size, size

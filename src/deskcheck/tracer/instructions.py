@@ -1,4 +1,4 @@
-"""The text of an instruction: its name, and what its argument means, as `dis` of the same version says it.
+"""Instructions: those with a meaning for tracers, and the text of one, as `dis` of the same version says it.
 
 Not `dis` itself: it shows constants by `repr`, at any length and with addresses, a program may have broken
 what it stands on, and 3.13 numbers jump targets. The text depends on nothing but the code object.
@@ -12,6 +12,13 @@ from typing import Any
 
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))
+
+RETURNS = frozenset({"RETURN_VALUE", "RETURN_CONST"})
+YIELDS = frozenset({"YIELD_VALUE", "RESUME"})
+LOOP_ENDS = frozenset({"FOR_ITER", "SEND", "END_SEND", "END_ASYNC_FOR", "GET_ANEXT", "CLEANUP_THROW"})
+"""Instructions at which a StopIteration ends a loop or an await instead of being an exception."""
+GOES_ON = frozenset({"RESUME", "JUMP_BACKWARD_NO_INTERRUPT"})
+ASKS_NEXT = frozenset({"FOR_ITER", "GET_ANEXT"})
 
 TEXT_CHARS = 60
 ITEMS = 10
@@ -66,44 +73,44 @@ def instruction_text(
     if arg is None:
         return name
     if target is not None:
-        said = f"to {target}"
+        meaning = f"to {target}"
     elif name in _CONSTANTS:
-        said = constant_text(code.co_consts[arg])
+        meaning = constant_text(code.co_consts[arg])
     elif name in _NAMES:
-        said = _name(code.co_names, name, arg)
+        meaning = _name(code.co_names, name, arg)
     elif name in _TWO_VARIABLES:
-        said = f"{variables[arg >> 4]}, {variables[arg & 15]}"
+        meaning = f"{variables[arg >> 4]}, {variables[arg & 15]}"
     elif name in _VARIABLES:
-        said = variables[arg]
+        meaning = variables[arg]
     elif name == "BINARY_OP":
-        said = _BINARY[arg]
+        meaning = _BINARY[arg]
     elif name == "COMPARE_OP":
-        said = _COMPARISONS[arg >> _COMPARISON_SHIFT]
+        meaning = _COMPARISONS[arg >> _COMPARISON_SHIFT]
         if _COMPARISON_SHIFT == 5 and arg & 16:
-            said = f"bool({said})"
+            meaning = f"bool({meaning})"
     elif name in _INTRINSICS:
-        said = _INTRINSICS[name][arg]
+        meaning = _INTRINSICS[name][arg]
     elif name in _SAID:
-        said = _SAID[name][arg]
+        meaning = _SAID[name][arg]
     elif name in _MAKES_FUNCTION:
-        said = ", ".join([part for bit, part in enumerate(_FUNCTION_PARTS) if arg & 1 << bit])
+        meaning = ", ".join([part for bit, part in enumerate(_FUNCTION_PARTS) if arg & 1 << bit])
     elif name in ("FORMAT_VALUE", "CONVERT_VALUE"):
         parts = (_CONVERSIONS[arg & 3], "with format" if arg & 4 else "")
-        said = ", ".join([part for part in parts if part])
+        meaning = ", ".join([part for part in parts if part])
     else:
-        said = ""
-    return f"{name} {said or arg}"
+        meaning = ""
+    return f"{name} {meaning or arg}"
 
 
 def _name(names: tuple[str, ...], name: str, arg: int) -> str:
     if name == "IMPORT_NAME" and sys.version_info >= (3, 15):  # PEP 810
         return names[arg >> 2] + ("", " + lazy", " + eager", " + lazy")[arg & 3]
     beside, bits = _NULLS.get(name, ("", 0))
-    said = names[arg >> bits]
+    text = names[arg >> bits]
     if not bits or not arg & 1:
-        return said
+        return text
     # In the order in which they come to lie on the stack.
-    return f"{beside} + {said}" if sys.version_info < (3, 13) else f"{said} + {beside}"
+    return f"{beside} + {text}" if sys.version_info < (3, 13) else f"{text} + {beside}"
 
 
 def constant_text(value: Any) -> str:

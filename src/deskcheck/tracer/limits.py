@@ -75,8 +75,8 @@ class TraceLimits:
     @property
     def leaving_out(self) -> dict[str, Any]:
         """Those that leave events out, as far as they are set."""
-        found = {"only": list(self.only), "call_depth": self.call_depth, "repetitions": self.repetitions}
-        return {name: value for name, value in found.items() if value}
+        limits = {"only": list(self.only), "call_depth": self.call_depth, "repetitions": self.repetitions}
+        return {name: value for name, value in limits.items() if value}
 
     def chooses(self, file: str, qualname: str) -> bool:
         """Whether code is recorded. file: the name that events give it; qualname: as in `co_qualname`,

@@ -9,30 +9,64 @@ import builtins
 import math
 import sys
 from collections.abc import Iterator
+from enum import IntEnum
 from typing import NamedTuple
 
-from deskcheck.tracer.frames import NULL_ABOVE, CodeFacts, _Instruction, _stack_effect
+from deskcheck.tracer.frames import NULL_ABOVE, CodeFacts, _Instruction, stack_effect
 
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))
 
-NOTHING, OPERANDS, ANYTHING, DRAINS, BUILDS, ITERATES = range(6)
-"""Changes nothing; nothing if the operands keep still; anything; as OPERANDS, but draws from iterators; that,
-if the line ran without interruption: it adds to what the same expression made, which nobody has seen then;
-as OPERANDS, but draws from the iterator of a loop, which the frame shows."""
+
+class Change(IntEnum):
+    """What an instruction can change, where that is no act."""
+
+    NOTHING = 0
+    OPERANDS = 1
+    """Nothing, if the operands keep still."""
+    ANYTHING = 2
+    DRAINS = 3
+    """As OPERANDS, but draws from iterators."""
+    BUILDS = 4
+    """Nothing, if the line ran without interruption: adds to what the same expression made."""
+    ITERATES = 5
+    """As OPERANDS, but draws from the iterator of a loop, which the frame shows."""
+
+
 IN_PLACE_LOCAL = 16
-"""16 + s: an in-place operator whose result goes into fast local s; OPERANDS if that keeps still."""
+"""16 + s: an in-place operator whose result goes into fast local s; `OPERANDS` if that keeps still."""
 ACTS = 1000
 """1000 + n: the n-th act."""
 
-SET_ATTRIBUTE, SET_ITEM, IN_PLACE, IN_PLACE_ITEM, METHOD, CALL = range(6)
-"""Kinds of acts: an attribute is set or deleted, or an item; an in-place operator, whose result goes where
-the operand was; the same with an item of the object; a method is called; a function is called."""
 
-NONE_OF_IT, CHANGED, UNKNOWN, DRAWS, CHANGED_AND_DRAWS, APPENDS = range(6)
-"""What a method does: leaves all alone; changes its object; who knows; draws from iterators; both; adds items
-at the end."""
-NO_KEY, KEY_IN_SLOT, CONSTANT_KEY = range(3)
+class ActKind(IntEnum):
+    """What is done to an object. An in-place operator puts its result where the operand was."""
+
+    SET_ATTRIBUTE = 0
+    SET_ITEM = 1
+    IN_PLACE = 2
+    IN_PLACE_ITEM = 3
+    METHOD = 4
+    CALL = 5
+
+
+class MethodEffect(IntEnum):
+    """What a method does to its object and to iterators."""
+
+    NONE = 0
+    CHANGED = 1
+    UNKNOWN = 2
+    DRAWS = 3
+    CHANGED_AND_DRAWS = 4
+    APPENDS = 5
+
+
+class Key(IntEnum):
+    """Where the key of the one item is that is set, if it is known."""
+
+    NONE = 0
+    IN_SLOT = 1
+    CONSTANT = 2
 
 
 class Act(NamedTuple):
@@ -52,11 +86,11 @@ class Act(NamedTuple):
     attribute: str | None
     method: str | None
     arguments: int
-    on_list: int = UNKNOWN
-    on_dict: int = UNKNOWN
-    on_set: int = UNKNOWN
-    on_still: int = UNKNOWN
-    key_kind: int = NO_KEY
+    on_list: int = MethodEffect.UNKNOWN
+    on_dict: int = MethodEffect.UNKNOWN
+    on_set: int = MethodEffect.UNKNOWN
+    on_still: int = MethodEffect.UNKNOWN
+    key_kind: int = Key.NONE
     key: int = 0
 
 
@@ -106,16 +140,11 @@ CHANGING = frozenset(
 """Instructions that may change anything, or that are too rare to be looked into."""
 
 
-def _rows(**names: str) -> dict[str, int]:
-    effects = {
-        "none": NONE_OF_IT,
-        "changed": CHANGED,
-        "unknown": UNKNOWN,
-        "draws": DRAWS,
-        "changed_and_draws": CHANGED_AND_DRAWS,
-        "appends": APPENDS,
+def _rows(**names: str) -> dict[str, MethodEffect]:
+    """Methods by name. names: those of each effect."""
+    return {
+        name: MethodEffect[effect.upper()] for effect, methods in names.items() for name in methods.split()
     }
-    return {name: effects[effect] for effect, given in names.items() for name in given.split()}
 
 
 _OF_TEXTS = """
@@ -124,7 +153,7 @@ _OF_TEXTS = """
     rjust rpartition rsplit rstrip split splitlines startswith strip swapcase title upper zfill
 """
 _OF_NUMBERS = "as_integer_ratio conjugate imag real"
-METHODS: dict[type, dict[str, int]] = {
+METHODS: dict[type, dict[str, MethodEffect]] = {
     list: _rows(
         none="index count copy",
         changed="pop insert remove clear reverse",
@@ -165,11 +194,11 @@ METHODS: dict[type, dict[str, int]] = {
 """What each method of a builtin type does to anything that a trace shows. Every one of them may call back, by
 an operator of the program's classes: the core takes its effect into account again at each return into it. One
 that is called by a name with two underscores counts as unknown."""
-_STILL: dict[str, int] = {}
+_STILL: dict[str, MethodEffect] = {}
 """Of the types whose values never change."""
 for _kind in (str, bytes, tuple, frozenset, int, float, complex):
     for _name, _effect in METHODS[_kind].items():
-        _STILL[_name] = _effect if _STILL.get(_name, _effect) == _effect else UNKNOWN
+        _STILL[_name] = _effect if _STILL.get(_name, _effect) == _effect else MethodEffect.UNKNOWN
 
 _KEEP_STILL = """
     len abs chr ord bin hex oct round divmod pow hash id isinstance issubclass callable repr format getattr
@@ -184,16 +213,16 @@ _DRAW = """
 def _callables() -> dict[int, int]:
     """Builtin callables that change nothing by themselves, by address: 1, or 2 if they draw from iterators;
     4 more if that holds without keywords only, 8 more if with one argument only."""
-    found = {id(getattr(builtins, name)): 1 for name in _KEEP_STILL.split()}
-    found |= {id(getattr(builtins, name)): 2 for name in _DRAW.split()}
-    found |= {id(function): 1 for function in vars(math).values() if callable(function)}
-    found |= {id(getattr(math, name)): 2 for name in ("fsum", "prod", "gcd", "lcm", "hypot", "dist")}
-    found[id(type)] = 1
+    kinds = {id(getattr(builtins, name)): 1 for name in _KEEP_STILL.split()}
+    kinds |= {id(getattr(builtins, name)): 2 for name in _DRAW.split()}
+    kinds |= {id(function): 1 for function in vars(math).values() if callable(function)}
+    kinds |= {id(getattr(math, name)): 2 for name in ("fsum", "prod", "gcd", "lcm", "hypot", "dist")}
+    kinds[id(type)] = 1
     for name in ("sorted", "min", "max"):
-        found[id(getattr(builtins, name))] |= 4
+        kinds[id(getattr(builtins, name))] |= 4
     for name in ("iter", "type"):
-        found[id(getattr(builtins, name))] |= 8
-    return found
+        kinds[id(getattr(builtins, name))] |= 8
+    return kinds
 
 
 CALLABLES = _callables()
@@ -202,7 +231,7 @@ _ATTRIBUTE_SHIFTED = sys.version_info >= (3, 12)
 """LOAD_ATTR: the lowest bit of its argument says that a method is called."""
 
 
-_ITERATOR_TAKES = _stack_effect("GET_ITER", 0, jump=False)
+_ITERATOR_TAKES = stack_effect("GET_ITER", 0, jump=False)
 """Further slots that the iterator of a loop takes: from 3.15 on, the index into a sequence has its own."""
 
 
@@ -255,32 +284,32 @@ class _Walk:
 
     def pop(self, count: int) -> list[_Read]:
         """The topmost, lowest first."""
-        there = min(count, len(self.stack))
-        found = self.stack[len(self.stack) - there :]
-        del self.stack[len(self.stack) - there :]
-        return [_UNKNOWN] * (count - there) + found
+        available = min(count, len(self.stack))
+        top = self.stack[len(self.stack) - available :]
+        del self.stack[len(self.stack) - available :]
+        return [_UNKNOWN] * (count - available) + top
 
     def effect(self, instruction: _Instruction, following: _Instruction | None) -> int | Act:
         """What an instruction can change; what it does to the stack is done."""
         run = getattr(self, f"_{instruction.name.lower()}", None)
         if run is not None:
-            found = run(instruction.arg, instruction.offset // 2, following)
-            return ANYTHING if found is None else found
+            change = run(instruction.arg, instruction.offset // 2, following)
+            return Change.ANYTHING if change is None else change
         self._other(instruction)
         name = instruction.name
         if name in PURE:
-            return NOTHING
+            return Change.NOTHING
         if name in BY_OPERANDS:
-            return OPERANDS
+            return Change.OPERANDS
         if name == "FOR_ITER":
-            return ITERATES
+            return Change.ITERATES
         if name in DRAWING:
-            return DRAINS
-        return BUILDS if name in BUILDING else ANYTHING
+            return Change.DRAINS
+        return Change.BUILDS if name in BUILDING else Change.ANYTHING
 
     def _other(self, instruction: _Instruction) -> None:
         name, arg = instruction.name, instruction.arg
-        change = _stack_effect(name, arg, jump=False)
+        change = stack_effect(name, arg, jump=False)
         if name in ("STORE_FAST", "DELETE_FAST", "LOAD_FAST_AND_CLEAR"):
             self.stored.add(("slot", arg))
         elif name == "STORE_FAST_STORE_FAST":
@@ -316,21 +345,21 @@ class _Walk:
             read.attribute,
             method,
             arguments,
-            METHODS[list].get(method or "", UNKNOWN),
-            METHODS[dict].get(method or "", UNKNOWN),
-            METHODS[set].get(method or "", UNKNOWN),
-            _STILL.get(method or "", UNKNOWN),
+            METHODS[list].get(method or "", MethodEffect.UNKNOWN),
+            METHODS[dict].get(method or "", MethodEffect.UNKNOWN),
+            METHODS[set].get(method or "", MethodEffect.UNKNOWN),
+            _STILL.get(method or "", MethodEffect.UNKNOWN),
         )
 
     def _load_fast(self, arg: int, unit: int, _: object) -> int:
         self.stack.append(_Read("slot", arg, None, unit))
-        return NOTHING
+        return Change.NOTHING
 
     _load_fast_check = _load_fast_borrow = _load_deref = _load_fast
 
     def _load_fast_load_fast(self, arg: int, unit: int, _: object) -> int:
         self.stack += [_Read("slot", arg >> 4, None, unit), _Read("slot", arg & 15, None, unit)]
-        return NOTHING
+        return Change.NOTHING
 
     _load_fast_borrow_load_fast_borrow = _load_fast_load_fast
 
@@ -340,37 +369,37 @@ class _Walk:
             self.stack += [loaded, _NULL] if NULL_ABOVE else [_NULL, loaded]
         else:
             self.stack.append(loaded)
-        return NOTHING
+        return Change.NOTHING
 
     def _load_const(self, arg: int, unit: int, _: object) -> int:
         value = self.code.co_consts[arg]
         small = type(value) is int and -(1 << 30) < value < 1 << 30
         self.stack.append(_Read("const", value) if small else _UNKNOWN)
-        return NOTHING
+        return Change.NOTHING
 
     def _load_small_int(self, arg: int, unit: int, _: object) -> int:
         self.stack.append(_Read("const", arg))
-        return NOTHING
+        return Change.NOTHING
 
     def _push_null(self, arg: int, unit: int, _: object) -> int:
         self.stack.append(_NULL)
-        return NOTHING
+        return Change.NOTHING
 
     def _copy(self, arg: int, unit: int, _: object) -> int:
         self.stack.append(self.stack[-arg] if arg <= len(self.stack) else _UNKNOWN)
-        return NOTHING
+        return Change.NOTHING
 
     def _swap(self, arg: int, unit: int, _: object) -> int:
         if arg <= len(self.stack):
             self.stack[-1], self.stack[-arg] = self.stack[-arg], self.stack[-1]
         else:
             self.stack.clear()
-        return NOTHING
+        return Change.NOTHING
 
     def _load_method(self, arg: int, unit: int, _: object) -> int:
         (of,) = self.pop(1)
         self.stack += [_Read("method", of, self.code.co_names[arg], unit), _UNKNOWN]
-        return OPERANDS
+        return Change.OPERANDS
 
     def _load_attr(self, arg: int, unit: int, following: object) -> int:
         if _ATTRIBUTE_SHIFTED and arg & 1:
@@ -379,12 +408,12 @@ class _Walk:
         (of,) = self.pop(1)
         known = of.is_path and of.attribute is None
         self.stack.append(of._replace(attribute=name) if known else _UNKNOWN)
-        return OPERANDS
+        return Change.OPERANDS
 
     def _binary_subscr(self, arg: int, unit: int, _: object) -> int:
         container, _key = self.pop(2)
         self.stack.append(_Read("item", container, None, unit))
-        return OPERANDS
+        return Change.OPERANDS
 
     def _binary_op(self, arg: int, unit: int, following: _Instruction | None) -> int | Act | None:
         if arg == _SUBSCRIPT:
@@ -392,56 +421,56 @@ class _Walk:
         left, _right = self.pop(2)
         self.stack.append(_UNKNOWN)
         if arg < _FIRST_IN_PLACE:
-            return OPERANDS
+            return Change.OPERANDS
         if following is not None and following.name == "STORE_FAST":
             return IN_PLACE_LOCAL + following.arg
         if following is not None and following.name in ("STORE_FAST_LOAD_FAST", "STORE_FAST_STORE_FAST"):
             return IN_PLACE_LOCAL + (following.arg >> 4)
         if left.where == "item" and isinstance(left.base, _Read):
-            return self._act(IN_PLACE_ITEM, left.base)
-        return self._act(IN_PLACE, left)
+            return self._act(ActKind.IN_PLACE_ITEM, left.base)
+        return self._act(ActKind.IN_PLACE, left)
 
     def _store_attr(self, arg: int, unit: int, _: object) -> Act | None:
         _value, of = self.pop(2)
         self.attributes.append(self.code.co_names[arg])
         if self.code.co_names[arg] == "__class__":
             return None  # it is another object then
-        return self._act(SET_ATTRIBUTE, of, self.code.co_names[arg])
+        return self._act(ActKind.SET_ATTRIBUTE, of, self.code.co_names[arg])
 
     def _delete_attr(self, arg: int, unit: int, _: object) -> Act | None:
         (of,) = self.pop(1)
         self.attributes += [self.code.co_names[arg]] * 2
-        return self._act(SET_ATTRIBUTE, of, self.code.co_names[arg])
+        return self._act(ActKind.SET_ATTRIBUTE, of, self.code.co_names[arg])
 
     def _store_subscr(self, arg: int, unit: int, _: object) -> Act | None:
         _value, of, key = self.pop(3)
-        act = self._act(SET_ITEM, of, "__setitem__")
+        act = self._act(ActKind.SET_ITEM, of, "__setitem__")
         if act is None or not isinstance(key.base, int) or key.attribute is not None:
             return act
         if key.where == "const":
-            return act._replace(key_kind=CONSTANT_KEY, key=key.base)
+            return act._replace(key_kind=Key.CONSTANT, key=key.base)
         if key.where == "slot" and key.base not in self.cells:
-            return act._replace(key_kind=KEY_IN_SLOT, key=key.base)
+            return act._replace(key_kind=Key.IN_SLOT, key=key.base)
         return act
 
     def _delete_subscr(self, arg: int, unit: int, _: object) -> Act | None:
         of, _key = self.pop(2)
-        return self._act(SET_ITEM, of, "__delitem__")
+        return self._act(ActKind.SET_ITEM, of, "__delitem__")
 
     def _make_function(self, arg: int, unit: int, _: object) -> int:
         self.pop(1 + (arg.bit_count() if sys.version_info < (3, 13) else 0))
         self.stack.append(_MADE)
-        return NOTHING
+        return Change.NOTHING
 
     def _set_function_attribute(self, arg: int, unit: int, _: object) -> int:
         _value, function = self.pop(2)
         self.stack.append(function)
-        return BUILDS
+        return Change.BUILDS
 
     def _get_iter(self, arg: int, unit: int, _: object) -> int:
         self.pop(1)
         self.stack += [_UNKNOWN] * (1 + _ITERATOR_TAKES)
-        return OPERANDS
+        return Change.OPERANDS
 
     def _call(self, arg: int, unit: int, _: object) -> int | Act | None:
         """What is called lies below the arguments, beside NULL or `self`."""
@@ -451,13 +480,13 @@ class _Walk:
         self.keywords = False
         called = second if first == _NULL else first
         if _MADE in (first, second):
-            return NOTHING  # it is a generator's, or it was seen to run
+            return Change.NOTHING  # it is a generator's, or it was seen to run
         if called.where == "method" and isinstance(called.base, _Read):
-            return self._act(METHOD, called.base, called.attribute, count)
+            return self._act(ActKind.METHOD, called.base, called.attribute, count)
         if called.where == "global" and called.attribute is None:
-            return self._act(CALL, called, None, count)
+            return self._act(ActKind.CALL, called, None, count)
         if called.where == "global":  # a function of a module
-            return self._act(METHOD, called._replace(attribute=None), called.attribute, count)
+            return self._act(ActKind.METHOD, called._replace(attribute=None), called.attribute, count)
         return None
 
     def _call_kw(self, arg: int, unit: int, following: object) -> int | Act | None:
@@ -468,7 +497,7 @@ class _Walk:
     def holds(self, act: Act) -> bool:
         """Whether the path leads where it led when the line has run: nothing on the way was assigned."""
         base: tuple[str, int | str] = ("slot", act.slot) if act.slot >= 0 else ("global", act.name or "")
-        in_place = act.kind == IN_PLACE  # what is assigned is its result
+        in_place = act.kind == ActKind.IN_PLACE  # what is assigned is its result
         if base in self.stored and not (in_place and act.slot < 0 and act.attribute is None):
             return False
         return act.attribute is None or self.attributes.count(act.attribute) <= in_place
@@ -476,17 +505,17 @@ class _Walk:
 
 def _lines(about: CodeFacts, lines: list[int]) -> Iterator[tuple[int, list[int]]]:
     """Each line with the indices of its instructions, in their order."""
-    found: dict[int, list[int]] = {}
+    numbers_by_line: dict[int, list[int]] = {}
     for number, instruction in enumerate(about.instructions):
-        found.setdefault(lines[instruction.offset // 2], []).append(number)
-    yield from found.items()
+        numbers_by_line.setdefault(lines[instruction.offset // 2], []).append(number)
+    yield from numbers_by_line.items()
 
 
 class Effects(NamedTuple):
     """What a code object can change, by code unit."""
 
     effect: list[int]
-    """By the instruction that begins there: NOTHING and so on, or an act."""
+    """By the instruction that begins there: a `Change`, or an act."""
     then: list[int]
     """The next unit of the same line that can change anything, or -1."""
     stored: list[int]
@@ -497,12 +526,13 @@ class Effects(NamedTuple):
 def effects(about: CodeFacts, lines: list[int]) -> Effects:
     """What each instruction of a code object can change. lines: the line of each unit, 0 if it has none."""
     size = len(lines)
-    effect, then, acts = [NOTHING] * size, [-1] * size, list[Act]()
+    effect: list[int] = [Change.NOTHING] * size
+    then, acts = [-1] * size, list[Act]()
     stored: dict[int, int] = {}
     targets = {i.target for i in about.instructions} | {entry.target for entry in about.handlers}
     begins = [i.offset // 2 for i in about.instructions] + [size]
     for line, numbers in _lines(about, lines):
-        walk, found = _Walk(about), list[int | Act]()
+        walk, changes = _Walk(about), list[int | Act]()
         before = -2
         for number in numbers:
             instruction = about.instructions[number]
@@ -512,10 +542,10 @@ def effects(about: CodeFacts, lines: list[int]) -> Effects:
             after = about.instructions[number + 1] if number + 1 < len(about.instructions) else None
             does = walk.effect(instruction, after)
             if line and about.comprehensions and about.comprehension_at(instruction.offset) is not None:
-                does = ANYTHING
-            found.append(does)
-        if line == 0 and any(found):  # nobody knows when it runs
-            return Effects([ANYTHING] * size, [*range(1, size), -1], [-1] * size, [])
+                does = Change.ANYTHING
+            changes.append(does)
+        if line == 0 and any(changes):  # nobody knows when it runs
+            return Effects([Change.ANYTHING] * size, [*range(1, size), -1], [-1] * size, [])
         stored[line] = sum(
             1 << slot for kind, slot in walk.stored if kind == "slot" and isinstance(slot, int)
         )
@@ -523,20 +553,20 @@ def effects(about: CodeFacts, lines: list[int]) -> Effects:
             i.target is not None and i.target <= i.offset and lines[i.target // 2] == line
             for i in map(about.instructions.__getitem__, numbers)
         )
-        if again and any(found):  # what begins behind a part of the line may go back to it
-            plain = all(does in (NOTHING, OPERANDS, ITERATES) for does in found)
-            everywhere = ITERATES if ITERATES in found else OPERANDS
-            found = [everywhere if plain else ANYTHING] * len(found)
+        if again and any(changes):  # what begins behind a part of the line may go back to it
+            plain = all(does in (Change.NOTHING, Change.OPERANDS, Change.ITERATES) for does in changes)
+            everywhere = Change.ITERATES if Change.ITERATES in changes else Change.OPERANDS
+            changes = [everywhere if plain else Change.ANYTHING] * len(changes)
         following = -1
-        for number, does in zip(reversed(numbers), reversed(found), strict=True):
+        for number, does in zip(reversed(numbers), reversed(changes), strict=True):
             if isinstance(does, Act):
                 if walk.holds(does):
-                    if does.key_kind == KEY_IN_SLOT and ("slot", does.key) in walk.stored:
-                        does = does._replace(key_kind=NO_KEY)
+                    if does.key_kind == Key.IN_SLOT and ("slot", does.key) in walk.stored:
+                        does = does._replace(key_kind=Key.NONE)
                     acts.append(does)
                     does = ACTS + len(acts) - 1
                 else:
-                    does = ANYTHING
+                    does = Change.ANYTHING
             unit = begins[number]
             then[unit : begins[number + 1]] = [following] * (begins[number + 1] - unit)
             effect[unit] = does

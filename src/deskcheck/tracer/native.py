@@ -9,44 +9,53 @@ import opcode
 import sys
 import types
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from enum import IntEnum
 from types import CodeType, FrameType
-from typing import Any, TypeAlias
+from typing import Any
 
-from deskcheck.tracer import snapshot as _snapshot
 from deskcheck.tracer._native import Core, setup
-from deskcheck.tracer.base import Guest, Local, Told
-from deskcheck.tracer.contents import arrays as _arrays
-from deskcheck.tracer.contents.c_state import FILES, POINTERS, is_zone_info, made_by_code
+from deskcheck.tracer.base import (
+    C_NAMES,
+    HIDDEN_GLOBALS,
+    KEEPS_ROOTS,
+    OPERAND_TYPES,
+    FrameCallback,
+    Guest,
+    Local,
+    c_name,
+)
+from deskcheck.tracer.contents import arrays, iterators
+from deskcheck.tracer.contents.c_state import FILES, POINTERS, is_zone_info
+from deskcheck.tracer.contents.introspection import bases_of, ids, inherits, made_by_code, module_of, names_of
 from deskcheck.tracer.frames import (
-    _ADDS_TO,
-    _IMPLICIT_NAMES,
-    _KEEPS,
-    _PUSHES_NOTHING,
-    _TAKES_ONE,
     CO_OPTIMIZED,
+    IMPLICIT_NAMES,
     METHOD,
     VALUE,
     CodeFacts,
-    _stack_effect,
     facts,
+    place_text,
     raises_handled,
+    slots_left,
 )
+from deskcheck.tracer.instructions import ASKS_NEXT, GOES_ON, LOOP_ENDS, RETURNS, YIELDS
 from deskcheck.tracer.limits import Granularity, TraceLimits
 from deskcheck.tracer.mutation_effects import CALLABLES, effects
-from deskcheck.tracer.reference import (
-    _ASKS_NEXT,
-    _C_NAMES,
-    _GOES_ON,
-    _HIDDEN_GLOBALS,
-    _KEEPS_ROOTS,
-    _LOOKED_FOR,
-    _LOOP_ENDS,
-    _RETURNS,
-    _YIELDS,
-    _c_name,
+from deskcheck.tracer.snapshot import (
+    ATOMS,
+    BASES,
+    CONTENTS,
+    DICT_DESCRIPTORS,
+    PLAIN_CONTAINERS,
+    TEXT_TYPES,
+    Snapshotter,
+    is_enum,
+    is_path,
+    is_record_tuple,
+    qualified_name,
+    reader_of,
 )
-from deskcheck.tracer.snapshot import Snapshotter, qualified_name
 
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))
@@ -58,50 +67,64 @@ class _Initialised:
     def __init__(self) -> None: ...
 
 
-setup(_HIDDEN_GLOBALS, _IMPLICIT_NAMES, _LOOKED_FOR, CALLABLES, _Initialised)
+setup(HIDDEN_GLOBALS, IMPLICIT_NAMES, OPERAND_TYPES, CALLABLES, _Initialised)
 
 _BLOCK_BYTES = 1 << 16
 _TOOL = 4
 """Our number in `sys.monitoring` (`OWN_TOOL` in deaths.h): not one of those that have a meaning there."""
 
-_OPS: tuple[tuple[frozenset[str], int], ...] = (
-    (_RETURNS, 1),
-    (_LOOP_ENDS, 4),
-    (_GOES_ON, 8),
-    (frozenset({"COPY_FREE_VARS", "MAKE_CELL"}), 32),
-    (frozenset({"JUMP_BACKWARD_NO_INTERRUPT"}), 64),
-    (frozenset({"CLEANUP_THROW"}), 256),
-    (frozenset({"FOR_ITER", "JUMP_BACKWARD"}), 512),
-    (_YIELDS, 1024),
-    (frozenset({"CALL", "CALL_KW"}), 2048),
-    (frozenset({"END_ASYNC_FOR"}), 8192),
-)
-"""Bits that the core knows instructions by (`OP_...` in c/state.h); 128: `raises_handled`; 4096: in
-`raises_again`; 16384: in `told_again`; 32768: in `missed_lines`; 2: in `unwritten`."""
+
+class _Op(IntEnum):
+    """Bits that the core knows instructions by (`OP_...` in c/state.h)."""
+
+    RETURNS = 1
+    NO_LINE = 2
+    LOOP_ENDS = 4
+    GOES_ON = 8
+    ASKS_NEXT = 16
+    STARTING = 32
+    NO_INTERRUPT = 64
+    RERAISE = 128
+    CLEANUP_THROW = 256
+    JUMPS_BACK = 512
+    YIELD_POINT = 1024
+    CALLS = 2048
+    RAISES_AGAIN = 4096
+    ASYNC_ENDS = 8192
+    TOLD_AGAIN = 16384
+    LINE_MISSED = 32768
+
+
+class _Mode(IntEnum):
+    """How the core writes values of a type (`M_...` in c/heap.h)."""
+
+    INLINE = 0
+    CONTENT = 1
+    INSTANCE = 2
+    OPAQUE = 3
+    EXCEPTION = 4
+    POINTERS = 5
+
+
+_OPS = {
+    _Op.RETURNS: RETURNS,
+    _Op.LOOP_ENDS: LOOP_ENDS,
+    _Op.GOES_ON: GOES_ON,
+    _Op.STARTING: {"COPY_FREE_VARS", "MAKE_CELL"},
+    _Op.NO_INTERRUPT: {"JUMP_BACKWARD_NO_INTERRUPT"},
+    _Op.CLEANUP_THROW: {"CLEANUP_THROW"},
+    _Op.JUMPS_BACK: {"FOR_ITER", "JUMP_BACKWARD"},
+    _Op.YIELD_POINT: YIELDS,
+    _Op.CALLS: {"CALL", "CALL_KW"},
+    _Op.ASYNC_ENDS: {"END_ASYNC_FOR"},
+}
+"""The bits that follow from an instruction's name."""
+_BITS = {name: sum(bit for bit, names in _OPS.items() if name in names) for name in opcode.opname}
 _TAGS = {VALUE: 1, METHOD: 2}
 """Of stack slots; the core shows none of the others."""
-_BITS = {name: sum(bit for names, bit in _OPS if name in names) for name in opcode.opname}
 
 
-def _kept(name: str, arg: int, depth: int) -> int:
-    """How many stack slots an unfinished instruction leaves alone (`FrameView.pending`)."""
-    if name == "PRECALL":
-        name = "CALL"
-    effect = _stack_effect(name, arg, jump=False)
-    if name in _TAKES_ONE:
-        kept = depth - 1
-    elif name == "LOAD_SUPER_ATTR":
-        kept = depth - 3
-    elif name in _KEEPS:
-        kept = depth
-    elif name in _ADDS_TO or name.startswith(_PUSHES_NOTHING) or "JUMP" in name:
-        kept = depth + effect
-    else:
-        kept = depth + effect - 1
-    return max(0, min(kept, depth))
-
-
-def _left_by_line(about: CodeFacts, lines: list[int], kept: list[int]) -> list[int]:
+def _left_by_line(about: CodeFacts, lines: list[int], slots_kept: list[int]) -> list[int]:
     """How many slots of the value stack keep what they hold from a code unit to the end of its line: all that
     the line still runs leaves them alone. What belongs to no line may run in any."""
     left = [0] * len(lines)
@@ -112,7 +135,7 @@ def _left_by_line(about: CodeFacts, lines: list[int], kept: list[int]) -> list[i
         tags = about.before.get(instruction.offset)
         if tags is None:
             continue
-        slots = len(tags) - instruction.arg if instruction.name == "SWAP" else kept[unit]
+        slots = len(tags) - instruction.arg if instruction.name == "SWAP" else slots_kept[unit]
         line = lines[unit]
         lowest[line] = min(lowest.get(line, every), slots)
         back = instruction.target is not None and instruction.target <= instruction.offset
@@ -123,20 +146,14 @@ def _left_by_line(about: CodeFacts, lines: list[int], kept: list[int]) -> list[i
     return [min(left[owner], lowest.get(0, every)) for owner in owners]
 
 
-def _place_text(position: tuple[int | None, ...]) -> str | None:
-    line, end_line, column, end_column = position
-    if line is None or column is None:
-        return None
-    return f',"at":[{line},{column},{end_line},{end_column}]'
-
-
 def _place_texts(positions: Iterable[tuple[int | None, ...]]) -> list[str | None]:
     """Of each code unit, and of none at the end. The units of an instruction have one place."""
     texts: list[str | None] = []
     last, text = None, None
     for position in positions:
         if position != last:
-            last, text = position, _place_text(position)
+            place = place_text(position)
+            last, text = position, place and f",{place}"
         texts.append(text)
     return [*texts, None]
 
@@ -153,10 +170,30 @@ def code_facts(code: CodeType) -> dict[str, Any]:
     return known
 
 
+def _instruction_bits(about: CodeFacts, units: int) -> list[int]:
+    """What the core knows the instructions by (`_Op`), by code unit."""
+    bits = [0] * units
+    for offset, name in about.opname.items():
+        bits[offset // 2] = _BITS[name]
+        if raises_handled(name, about.arg[offset]):
+            bits[offset // 2] |= _Op.RERAISE
+    asks_next = {offset for offset, instruction in about.whole.items() if instruction.name in ASKS_NEXT}
+    for bit, offsets in (
+        (_Op.ASKS_NEXT, asks_next),
+        (_Op.RAISES_AGAIN, about.raises_again),
+        (_Op.TOLD_AGAIN, about.reported_again),
+        (_Op.LINE_MISSED, about.missed_lines),
+        (_Op.NO_LINE, about.unwritten),
+    ):
+        for offset in offsets:
+            bits[offset // 2] |= bit
+    return bits
+
+
 def _new_code_facts(code: CodeType) -> dict[str, Any]:
     about: CodeFacts = facts(code)
     units = len(code.co_code) // 2 + 1
-    op, depth, tags, kept, caught, operands, comprehension, lines = ([0] * units for _ in range(8))
+    depth, tags, slots_kept, caught, operands, comprehension, lines = ([0] * units for _ in range(7))
     pool, places = bytearray(), {}
     for unit in range(units):
         offset = 2 * unit
@@ -165,21 +202,17 @@ def _new_code_facts(code: CodeType) -> dict[str, Any]:
         depth[unit] = -1 if before is None else len(before)
         inside = about.comprehension_at(offset)
         comprehension[unit] = inside[2] if inside is not None else 0
-        op[unit] = 16 if about.name_at(offset) in _ASKS_NEXT else 0
         lines[unit] = about.positions[unit][0] or 0 if unit < len(about.positions) else 0
         if name is None:
             continue
-        op[unit] |= _BITS[name] | 4096 * (offset in about.raises_again) | 16384 * (offset in about.told_again)
-        op[unit] |= 128 * raises_handled(name, about.arg[offset]) | 32768 * (offset in about.missed_lines)
-        op[unit] |= 2 * (offset in about.unwritten)
+        arg = about.arg[offset]
         if before is None:
             continue
         if before not in places:
             places[before] = len(pool)
             pool += bytes(_TAGS.get(tag, 0) for tag in before)
         tags[unit] = places[before]
-        arg = about.arg[offset]
-        kept[unit] = _kept(name, arg, len(before))
+        slots_kept[unit] = slots_left(name, arg, len(before))
         caught[unit] = about.left_by_exception(offset)
         if name in ("CALL", "PRECALL", "CALL_KW"):
             operands[unit] = arg + 2 + (name == "CALL_KW")
@@ -196,23 +229,23 @@ def _new_code_facts(code: CodeType) -> dict[str, Any]:
         "needs_opcodes": about.needs_opcodes,
         "is_lambda": code.co_name == "<lambda>",
         "is_del": code.co_name == "__del__",
-        "keeps_roots": bool(code.co_flags & _KEEPS_ROOTS),
+        "keeps_roots": bool(code.co_flags & KEEPS_ROOTS),
         "first_line": about.first_line,
         "first_resume": about.first_resume,
         "nparams": count,
         "free_from": len(names) - len(code.co_freevars),
         "names": names,
-        "hidden": [int(name.startswith(".") or name in _IMPLICIT_NAMES) for name in names],
+        "hidden": [int(name.startswith(".") or name in IMPLICIT_NAMES) for name in names],
         "order": [*range(count), *sorted(range(count, len(names)), key=names.__getitem__)],
         "owner": about.owner,
-        "op": op,
+        "op": _instruction_bits(about, units),
         "depth": depth,
         "tags": tags,
         "pool": bytes(pool),
-        "kept": kept,
+        "kept": slots_kept,
         "caught": caught,
         "operands": operands,
-        "left": _left_by_line(about, lines, kept),
+        "left": _left_by_line(about, lines, slots_kept),
         "lines": lines,
         "effect": changes.effect,
         "then": changes.then,
@@ -225,9 +258,6 @@ def _new_code_facts(code: CodeType) -> dict[str, Any]:
         "guarded": [offset for covered in about.guarded for offset in covered],
         "at": _place_texts(about.positions),
     }
-
-
-_Facts: TypeAlias = tuple[int, str | None, tuple[Any, ...], bool, frozenset[str], bool]
 
 
 class _Fallback(Snapshotter):
@@ -265,20 +295,19 @@ class _Fallback(Snapshotter):
 
     def big(self, obj: Any) -> str:
         """Text of an atom that the core does not write itself."""
-        return _snapshot._ATOMS[id(type(obj))](self, obj)
+        return ATOMS[id(type(obj))](self, obj)
 
     def content(self, obj: Any) -> tuple[str, list[str] | None, dict[str, str], str]:
-        found = self._content(obj)
-        return found.head, found.items, found.fields, found.tail
+        content = self._content(obj)
+        return content.head, content.items, content.fields, content.tail
 
     def place(self, obj: Any) -> tuple[int, float] | None:
         """Where an iterator stands, if that tells it from another."""
-        read = _snapshot._PLACES.get(id(type(obj)))
-        return read(obj) if read is not None else None
+        return iterators.place_of(obj)
 
     def via(self, callable_: Any, address: int) -> str | None:
         """Name of what is written in C and is being called: the callable, or what lay at an address."""
-        return _c_name(callable_) if address == 0 and callable_ is not None else _C_NAMES.get(address)
+        return c_name(callable_) if address == 0 and callable_ is not None else C_NAMES.get(address)
 
     def type_facts(
         self, kind: type
@@ -286,19 +315,50 @@ class _Fallback(Snapshotter):
         """How the values of a type are encoded (`TypeInfo` in heap.h): mode, head, slots, whether there is
         a dict, attributes that are hidden, whether a place tells two apart; and whether an operator
         may run code that no event is seen of."""
-        facts = self._type_facts(kind)
-        if facts[0] == 5:
-            return *facts, kind is weakref.ref  # which no event tells of
-        return *facts, facts[0] in (2, 4) and self._runs_unseen(kind)
+        bases = bases_of(kind)
+        mode = self._mode(kind, bases)
+        head: str | None = "iterator" if id(kind) in iterators.FIELDS else None
+        slots: tuple[Any, ...] = ()
+        has_dict, hidden, unseen = False, frozenset[str](), False
+        if mode in (_Mode.EXCEPTION, _Mode.INSTANCE):
+            slots, has_dict = self._layout(bases)
+            unseen = self._runs_unseen(kind)
+        if mode is _Mode.EXCEPTION:
+            head = self._head("exception", kind)
+        elif mode is _Mode.INSTANCE:
+            head, hidden = self.object_head(kind), self.hidden_fields(bases)
+        elif mode is _Mode.POINTERS:
+            unseen = kind is weakref.ref  # which no event tells of
+        return mode, head, slots, has_dict, hidden, id(kind) in iterators.PLACES, unseen
+
+    def _mode(self, kind: type, bases: tuple[type, ...]) -> _Mode:
+        if kind is types.FunctionType:
+            return _Mode.INLINE  # a library's: the core knows the program's own
+        if id(kind) in iterators.FIELDS or id(kind) in CONTENTS:
+            return _Mode.CONTENT
+        if _is_inline(kind, bases):
+            return _Mode.INLINE
+        if inherits(bases, BaseException):
+            return _Mode.CONTENT if inherits(bases, OSError) else _Mode.EXCEPTION
+        if arrays.is_array_like(bases):
+            return _Mode.CONTENT
+        if not self.shows(kind) or id(kind) in FILES:
+            return _Mode.OPAQUE
+        if id(kind) in POINTERS:
+            return _Mode.POINTERS
+        read_by_python = reader_of(kind) or any(map(is_path, bases)) or id(kind) in PLAIN_CONTAINERS
+        if read_by_python or any(inherits(bases, base) for base, _ in BASES):
+            return _Mode.CONTENT
+        return _Mode.INSTANCE
 
     def _runs_unseen(self, kind: type) -> bool:
-        for base in _snapshot.bases_of(kind):
-            module = _snapshot.module_of(base)
+        for base in bases_of(kind):
+            module = module_of(base)
             if module in _QUIET_MODULES:
                 continue
             if not self.is_own(base):
                 return True
-            if any(self._is_unseen(base, name, value) for name, value in _snapshot.names_of(base).items()):
+            if any(self._is_unseen(base, name, value) for name, value in names_of(base).items()):
                 return True
         return False
 
@@ -315,78 +375,43 @@ class _Fallback(Snapshotter):
             return not plain or (getter is not None and not self.is_recorded(getter.__code__))
         if id(kind) in _PLAIN_DESCRIPTORS:
             return False
-        for base in _snapshot.bases_of(kind):
-            if "__get__" in _snapshot.names_of(base):
-                get = _snapshot.names_of(base)["__get__"]
+        for base in bases_of(kind):
+            if "__get__" in names_of(base):
+                get = names_of(base)["__get__"]
                 return not (type(get) is types.FunctionType and self.is_recorded(get.__code__))
         return False
-
-    def _type_facts(self, kind: type) -> _Facts:
-        placed = id(kind) in _snapshot._PLACES
-        if kind is types.FunctionType:
-            return 0, None, (), False, _NONE, placed  # a library's: the core knows the program's own
-        if id(kind) in _snapshot._ITERATORS:
-            return 1, "iterator", (), False, _NONE, placed
-        if id(kind) in _snapshot._CONTENTS:
-            return 1, None, (), False, _NONE, placed
-        bases = _snapshot.bases_of(kind)
-        inherits = _snapshot._inherits
-        if (
-            id(kind) in _INLINE
-            or inherits(bases, type)
-            or (_snapshot._ENUM is not None and type(kind) is _snapshot._ENUM)
-            or _snapshot.is_record_tuple(kind, bases)
-            or _arrays.is_scalar(kind)
-            or is_zone_info(kind)
-            or _snapshot.is_path(kind)
-        ):
-            return 0, None, (), False, _NONE, placed
-        if inherits(bases, OSError):
-            return 1, None, (), False, _NONE, placed
-        if inherits(bases, BaseException):
-            slots, has_dict = self._layout(bases)
-            return 4, self._head("exception", kind), slots, has_dict, _NONE, placed
-        if _arrays.is_array(bases) or _arrays.plain_array(bases) or _arrays.pandas_name(bases):
-            return 1, None, (), False, _NONE, placed
-        if _arrays.is_void(bases):
-            return 1, None, (), False, _NONE, placed
-        if not self.shows(kind):
-            return 3, None, (), False, _NONE, placed
-        if id(kind) in FILES:
-            return 3, None, (), False, _NONE, placed
-        if id(kind) in POINTERS:
-            return 5, None, (), False, _NONE, placed
-        read_by_python = _snapshot.reader_of(kind) or any(map(_snapshot.is_path, bases))
-        if read_by_python or any(inherits(bases, base) for base, _ in _snapshot._BASES):
-            return 1, None, (), False, _NONE, placed
-        if id(kind) in _snapshot._KNOWN:
-            return 1, None, (), False, _NONE, placed
-        slots, has_dict = self._layout(bases)
-        return 2, self.object_head(kind), slots, has_dict, self.hidden_fields(bases), placed
 
     @staticmethod
     def _layout(bases: tuple[type, ...]) -> tuple[tuple[Any, ...], bool]:
         """The slots of a type's instances, and whether they have a dict."""
         slots, has_dict = [], False
         for base in bases:
-            for name, descriptor in _snapshot.names_of(base).items():
+            for name, descriptor in names_of(base).items():
                 member = type(descriptor) is types.MemberDescriptorType
                 if member and made_by_code(base):
                     slots.append((name, descriptor))
-                elif name == "__dict__" and id(type(descriptor)) in _snapshot._DICT_DESCRIPTORS:
+                elif name == "__dict__" and id(type(descriptor)) in DICT_DESCRIPTORS:
                     has_dict = True
         return tuple(slots), has_dict
 
 
-_INLINE = _snapshot._ids(
-    types.ModuleType,
-    types.BuiltinFunctionType,
-    types.MethodType,
-    types.MethodWrapperType,
+_INLINE = TEXT_TYPES | ids(
+    types.ModuleType, types.BuiltinFunctionType, types.MethodType, types.MethodWrapperType
 )
-_INLINE |= frozenset(_snapshot._C_REPR) | frozenset(_snapshot._C_TEXT) | _snapshot._DESCRIPTORS
 
-_NONE: frozenset[str] = frozenset()
+
+def _is_inline(kind: type, bases: tuple[type, ...]) -> bool:
+    """Whether `Snapshotter` writes values of a type as text, if their text says everything."""
+    return (
+        id(kind) in _INLINE
+        or inherits(bases, type)
+        or is_enum(kind)
+        or is_record_tuple(kind, bases)
+        or arrays.is_scalar(kind)
+        or is_zone_info(kind)
+        or is_path(kind)
+    )
+
 
 _QUIET_MODULES = frozenset({"builtins", "abc", "typing", "fractions"})
 """Of classes whose operators change nothing."""
@@ -394,7 +419,7 @@ _NO_OPERATORS = frozenset(
     "__init__ __new__ __init_subclass__ __class_getitem__ __set_name__ __post_init__ __subclasshook__".split()
 )
 """Methods that run where something unknown is called, which counts as any change, or with a class."""
-_PLAIN_DESCRIPTORS = _snapshot._ids(
+_PLAIN_DESCRIPTORS = ids(
     staticmethod,
     classmethod,
     types.MemberDescriptorType,
@@ -410,7 +435,7 @@ def _is_quiet(cls: type, function: types.FunctionType) -> bool:
     """Whether the library made a method that changes nothing: a data class's, or an ordering's."""
     if function.__globals__.get("__name__") in ("abc", "dataclasses", "functools", "reprlib", "typing"):
         return True
-    return "__dataclass_fields__" in _snapshot.names_of(cls) and function.__code__.co_filename == "<string>"
+    return "__dataclass_fields__" in names_of(cls) and function.__code__.co_filename == "<string>"
 
 
 _OURS = (__file__, Guest.start.__code__.co_filename)
@@ -422,18 +447,7 @@ class NativeTracer(Guest):
 
     name = "native"
 
-    def __init__(
-        self,
-        scope: Mapping[str, str],
-        emit: Callable[[bytes], None],
-        *,
-        modules: Iterable[str] = ("__main__",),
-        limits: TraceLimits | None = None,
-        granularity: Granularity = Granularity.LINE,
-        hidden: Iterable[str] = (),
-        block_bytes: int = _BLOCK_BYTES,
-    ) -> None:
-        super().__init__(scope, emit, modules=modules, limits=limits, granularity=granularity, hidden=hidden)
+    def _set_up(self) -> None:
         bounds = self.limits
         self._core = Core(
             self,
@@ -444,8 +458,8 @@ class NativeTracer(Guest):
             bounds.text_chars,
             bounds.objects,
             bounds.depth,
-            block_bytes,
-            granularity is Granularity.INSTRUCTION,
+            _BLOCK_BYTES,
+            self.granularity is Granularity.INSTRUCTION,
             bounds.call_depth or 0,
             bounds.repetitions or 0,
             bool(bounds.only),
@@ -459,8 +473,8 @@ class NativeTracer(Guest):
         self._use_local_events()
         self._attach_thread()
 
-    def _follow(self, frame: FrameType, told: Told) -> None:
-        self._core.follow(frame, told)
+    def _follow(self, frame: FrameType, notify: FrameCallback) -> None:
+        self._core.follow(frame, notify)
 
     def _use_local_events(self) -> None:
         """3.12+: trace the code in the scope alone, so that the rest runs at full speed."""

@@ -21,17 +21,33 @@ import builtins
 import ctypes
 import threading
 import types
-from collections.abc import Callable, Iterable, Mapping
 from types import CodeType, FrameType
 from typing import Any
 
 from deskcheck.recording.trace import Kind
-from deskcheck.tracer.base import Guest, Local, Told
-from deskcheck.tracer.frames import EMPTY, CodeFacts, FrameView, detach_loops, end_loops, facts, forget_loops
-from deskcheck.tracer.limits import Granularity, TraceLimits
+from deskcheck.tracer.base import (
+    C_NAMES,
+    HIDDEN_GLOBALS,
+    KEEPS_ROOTS,
+    OPERAND_TYPES,
+    FrameCallback,
+    Guest,
+    Local,
+    c_name,
+)
+from deskcheck.tracer.frames import (
+    EMPTY,
+    CodeFacts,
+    FrameView,
+    detach_loops,
+    end_loops,
+    facts,
+    forget_loops,
+    place_text,
+)
+from deskcheck.tracer.instructions import ASKS_NEXT, GOES_ON, LOOP_ENDS, RETURNS, YIELDS
+from deskcheck.tracer.limits import Granularity
 from deskcheck.tracer.snapshot import (
-    HEAP,
-    ITERATOR_TYPES,
     UNBOUND,
     Snapshotter,
     is_iterator,
@@ -45,91 +61,17 @@ from deskcheck.tracer.snapshot import (
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))
 
-_RETURNS = frozenset({"RETURN_VALUE", "RETURN_CONST"})
-_YIELDS = frozenset({"YIELD_VALUE", "RESUME"})
-_LOOP_ENDS = frozenset({"FOR_ITER", "SEND", "END_SEND", "END_ASYNC_FOR", "GET_ANEXT", "CLEANUP_THROW"})
-"""Instructions at which a StopIteration ends a loop or an await instead of being an exception."""
-_GOES_ON = frozenset({"RESUME", "JUMP_BACKWARD_NO_INTERRUPT"})
-_ASKS_NEXT = frozenset({"FOR_ITER", "GET_ANEXT"})
-_C_CALLABLES = (
-    types.BuiltinFunctionType,
-    types.MethodDescriptorType,
-    types.MethodWrapperType,
-    types.WrapperDescriptorType,
-    types.ClassMethodDescriptorType,
-)
 KEPT_NUMBERS = 1000
 """How many objects of frames that have ended keep their numbers until the next event of the calling frame:
 the latest, where code in C calls back often before there is one."""
 _GENERATES = 0x20 | 0x80 | 0x200
 """CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR: a frame is left and comes back."""
-_KEEPS_ROOTS = 0x80 | 0x200
-"""CO_COROUTINE and CO_ASYNC_GENERATOR: suspended, they are held by an event loop we do not look into."""
-_HIDDEN_GLOBALS = frozenset(
-    {
-        "__name__",
-        "__doc__",
-        "__package__",
-        "__loader__",
-        "__spec__",
-        "__file__",
-        "__cached__",
-        "__builtins__",
-        "__warningregistry__",
-        "__annotations__",
-        "__conditional_annotations__",
-    }
-)
-
-_BUILTIN_TYPES = [kind for kind in vars(builtins).values() if type(kind) is type]
-_BUILTIN_TYPES += [types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType]
-_C_NAMES = {
-    id(value): name
-    for names in (vars(builtins), *map(vars, _BUILTIN_TYPES))
-    for name, value in names.items()
-    if type(value) in _C_CALLABLES or (type(value) is type and names is vars(builtins))
-}
-"""Names of what builtins hold, by address."""
-
-_LOOKED_FOR = ITERATOR_TYPES | {id(kind) for kind in (type, *_C_CALLABLES)}
-"""Addresses of the types of operands that are looked at: what calls back, and what it is called for."""
-
-
-_IMMUTABLE = 1 << 8
-"""Py_TPFLAGS_IMMUTABLETYPE: no class that was made by running code has it."""
-
 _newest_interpreter: Any = ctypes.PYFUNCTYPE(ctypes.c_void_p)(("PyInterpreterState_Head", ctypes.pythonapi))
 _MAIN_INTERPRETER = ctypes.PYFUNCTYPE(ctypes.c_void_p)(("PyInterpreterState_Main", ctypes.pythonapi))()
 
 
 class _Frame:
     """What the tracer knows of an open frame. Never the frame itself: that would keep its locals alive."""
-
-    __slots__ = (
-        "active",
-        "after_comprehension",
-        "bypassed",
-        "closing",
-        "code",
-        "counts",
-        "facts",
-        "file",
-        "last_line",
-        "last_offset",
-        "left",
-        "line",
-        "locals",
-        "number",
-        "pending",
-        "propagating",
-        "refs",
-        "repeats",
-        "skipped",
-        "stack",
-        "stack_refs",
-        "unfolding",
-        "via",
-    )
 
     def __init__(self, code: CodeType, file: str) -> None:
         self.number = -1
@@ -168,17 +110,7 @@ class ReferenceTracer(Guest):
 
     name = "reference"
 
-    def __init__(
-        self,
-        scope: Mapping[str, str],
-        emit: Callable[[bytes], None],
-        *,
-        modules: Iterable[str] = ("__main__",),
-        limits: TraceLimits | None = None,
-        granularity: Granularity = Granularity.LINE,
-        hidden: Iterable[str] = (),
-    ) -> None:
-        super().__init__(scope, emit, modules=modules, limits=limits, granularity=granularity, hidden=hidden)
+    def _set_up(self) -> None:
         self._threads: dict[int, _Thread] = {}
         self._files: dict[int, tuple[CodeType, str | None]] = {}
         """By address of a code object, which this keeps alive: the name of its file, if it is recorded."""
@@ -201,14 +133,14 @@ class ReferenceTracer(Guest):
     def _attach(self) -> None:
         self._real[0](self._thread().on_call)
 
-    def _follow(self, frame: FrameType, told: Told) -> None:
+    def _follow(self, frame: FrameType, notify: FrameCallback) -> None:
         thread = self._thread()
         thread.on_call(frame, "call", None)
 
         def local(frame: FrameType, event: str, arg: Any) -> Local:
             thread.on_event(frame, event, arg)
             if event in ("exception", "return"):
-                told(event, arg)
+                notify(event, arg)
             return local
 
         frame.f_trace = local
@@ -368,7 +300,7 @@ class _Thread:
         self._enter(record)
         record.propagating = record.closing = False
         record.pending = Kind.CALL if begins else Kind.RESUME
-        if op in _GOES_ON:  # else an exception comes in: the next event tells
+        if op in GOES_ON:  # else an exception comes in: the next event tells
             self._flush(frame, record)
 
     def _enter(self, record: _Frame, *, bypassed: bool = False) -> None:
@@ -462,7 +394,7 @@ class _Thread:
         elif event != "opcode" and id(frame) in self.raised:
             view = FrameView(frame)
             raises_again = event == "line" and view.offset in view.facts.raises_again
-            waits = event == "return" and view.facts.opname.get(view.offset) in _YIELDS
+            waits = event == "return" and view.facts.opname.get(view.offset) in YIELDS
             if not raises_again and not waits:
                 del self.raised[id(frame)]
         if isinstance(record, tuple):
@@ -497,7 +429,7 @@ class _Thread:
             if line == record.last_line and not jumped:
                 return
         here = line == record.last_line and offset > record.last_offset
-        if here and offset in about.told_again and not record.propagating:
+        if here and offset in about.reported_again and not record.propagating:
             return
         self._flush(frame, record)
         record.propagating = False
@@ -512,7 +444,7 @@ class _Thread:
             return
         record.after_comprehension = True
         jumped = offset < record.last_offset
-        if jumped and record.facts.name_at(offset) in _ASKS_NEXT:
+        if jumped and record.facts.name_at(offset) in ASKS_NEXT:
             record.propagating = False
             self._emit(Kind.LINE, record, frame, inside[2])
         record.last_offset = offset
@@ -531,7 +463,7 @@ class _Thread:
         """An event in the frame that 3.11 gives a comprehension: it belongs to the enclosing frame."""
         if event == "opcode":
             offset = frame.f_lasti
-            if offset < last and facts(frame.f_code).name_at(offset) in _ASKS_NEXT:
+            if offset < last and facts(frame.f_code).name_at(offset) in ASKS_NEXT:
                 self._emit(Kind.LINE, enclosing, frame, frame.f_code.co_firstlineno)
             self.frames[id(frame)] = (enclosing, offset)
             self._instruction(frame, enclosing)
@@ -550,7 +482,7 @@ class _Thread:
         if not issubclass(arg[0], (StopIteration, StopAsyncIteration)):
             return False
         view = FrameView(frame)
-        return view.facts.opname.get(view.offset) in _LOOP_ENDS
+        return view.facts.opname.get(view.offset) in LOOP_ENDS
 
     def _exception(self, frame: FrameType, record: _Frame, arg: Any) -> None:
         if record.unfolding:  # already told when it passed through the comprehension
@@ -587,9 +519,9 @@ class _Thread:
             self._leave(frame, record)
             return
         op = record.facts.opname.get(FrameView(frame).offset, "")
-        if op in _RETURNS:
+        if op in RETURNS:
             kind = Kind.RETURN
-        elif op in _YIELDS and not record.propagating:
+        elif op in YIELDS and not record.propagating:
             kind = Kind.YIELD
         else:
             kind = Kind.UNWIND
@@ -722,21 +654,21 @@ class _Thread:
     def _caller(self, record: _Frame, frame: FrameType) -> str | None:
         """Where the calling frame stands: its expression, what it has computed, and through which C
         function or library code the call comes."""
-        above, via = frame.f_back, None
-        while above is not None and self._recorded(above) is None:
-            via = qualified_name(above.f_code.co_qualname)
-            above = above.f_back
+        calling, via = frame.f_back, None
+        while calling is not None and self._recorded(calling) is None:
+            via = qualified_name(calling.f_code.co_qualname)
+            calling = calling.f_back
         record.via = via
-        parent = self._recorded(above)
-        if above is None or parent is None or parent is record:
+        parent = self._recorded(calling)
+        if calling is None or parent is None or parent is record:
             return None
-        views = self._views(above)
+        views = self._views(calling)
         top = views[-1]
         # A destructor may run when the operands are half gone: their addresses are then all we look at.
         freeing = record.closing or record.code.co_name == "__del__" or self._unwinds(top)
-        operands = [] if freeing else top.operands(_LOOKED_FOR)
+        operands = [] if freeing else top.operands(OPERAND_TYPES)
         if via is None:
-            via = _c_name(operands[0]) if operands else _C_NAMES.get(top.callable_address())
+            via = c_name(operands[0]) if operands else C_NAMES.get(top.callable_address())
         record.via = via
         stack = []
         for view in views:
@@ -744,10 +676,10 @@ class _Thread:
         if via is not None:
             stack += [operand for operand in operands if is_iterator(operand) and not runs_in(operand, frame)]
         changed, stack_text = self._frame_changes(parent, _merged(views), stack)
-        line, end_line, column, end_column = top.facts.positions[top.offset // 2]
         parts = [f'"frame":{parent.number}', f'"offset":{top.offset}']
-        if line is not None and column is not None:
-            parts.append(f'"at":[{line},{column},{end_line},{end_column}]')
+        place = place_text(top.facts.positions[top.offset // 2])
+        if place is not None:
+            parts.append(place)
         if via is not None:
             parts.append(f'"via":{text_of(via)}')
         if changed:
@@ -761,7 +693,7 @@ class _Thread:
             name: value
             for name, value in list(frame.f_globals.items())
             if type(name) is str
-            and name not in _HIDDEN_GLOBALS
+            and name not in HIDDEN_GLOBALS
             and name not in self.tracer.hidden
             and type(value) is not types.ModuleType
         }
@@ -778,9 +710,9 @@ class _Thread:
         """What variables refer to, and the value stacks of frames."""
         held = [ref for frame in self.active for ref in frame.refs]
         held += [ref for refs in self.global_refs.values() for ref in refs]
-        for known in self.frames.values():
-            if isinstance(known, _Frame) and known.code.co_flags & _KEEPS_ROOTS:
-                held += known.refs
+        for record in self.frames.values():
+            if isinstance(record, _Frame) and record.code.co_flags & KEEPS_ROOTS:
+                held += record.refs
         return held
 
     def _forget_unsure(self) -> list[int]:
@@ -815,12 +747,3 @@ def _merged(views: list[FrameView]) -> dict[str, Any]:
         values.update(view.locals())
     ordered = {name: values.pop(name) for name in views[0].facts.parameters if name in values}
     return {**ordered, **{name: values[name] for name in sorted(values)}}
-
-
-def _c_name(callable_: Any) -> str | None:
-    """Name of a callable implemented in C; None for Python functions and the program's classes."""
-    if any(type(callable_) is kind for kind in _C_CALLABLES):
-        return str(callable_.__name__)
-    if type(callable_) is type and (not callable_.__flags__ & HEAP or callable_.__flags__ & _IMMUTABLE):
-        return str(callable_.__name__)
-    return None

@@ -1,13 +1,12 @@
 """Snapshots of live objects, taken by type and without running the program's code.
 
-Nothing here calls `repr`, `==`, `hash`, `iter` or an attribute of an object whose type the program
-may have defined: only the C-level methods of the builtin type that the object's real type
-(`type(x)`, which cannot lie) inherits from. No reference to an object is kept after the event, no weak
-one either, which programs notice (`weakref.getweakrefcount`; `ndarray.resize` refuses): objects are
-remembered by their address, and the native core says whether the one that lies there is still the same.
+Of an object whose type the program may have defined, only the C-level methods of the builtin type are called
+that its real type (`type(x)`) inherits from. No reference to an object is kept after the event, not even a
+weak one, which programs notice. Objects are remembered by their address, and the native core says whether
+the one at an address is still the same.
 
-A snapshot is text: the encoded values of docs/reference/format.md, written as JSON piece by piece, so that
-two snapshots differ exactly when their texts do.
+A snapshot is JSON text in the form of docs/reference/format.md. Two snapshots differ exactly when their
+texts do.
 """
 
 import builtins
@@ -28,6 +27,21 @@ from typing import Any
 from deskcheck.tracer.contents import arrays as _arrays
 from deskcheck.tracer.contents import c_state as _c_state
 from deskcheck.tracer.contents import iterators as _iterators
+from deskcheck.tracer.contents.introspection import (
+    HEAP,
+    bases_of,
+    by_id,
+    dict_offset_of,
+    flags_of,
+    ids,
+    inherits,
+    made_by_code,
+    module_names,
+    module_of,
+    names_of,
+    names_of_module,
+    qualname_of,
+)
 from deskcheck.tracer.contents.memory import KNOWN, pointer_at
 from deskcheck.tracer.frames import FrameView
 from deskcheck.tracer.limits import TraceLimits
@@ -41,17 +55,9 @@ except ImportError:  # not built: a list freed and another made at its address w
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))
 
-bases_of = type.__dict__["__mro__"].__get__
-names_of = type.__dict__["__dict__"].__get__
-_module_dict = vars(types.ModuleType)["__dict__"].__get__
-_qualname = type.__dict__["__qualname__"].__get__
-_flags = type.__dict__["__flags__"].__get__
-_dictoffset = type.__dict__["__dictoffset__"].__get__
 exception_args = BaseException.__dict__["args"].__get__
 _FILE_NAMES = [(name, OSError.__dict__[name].__get__) for name in ("filename", "filename2")]
 
-HEAP = 1 << 9
-"""Py_TPFLAGS_HEAPTYPE: a class that was made by running code, not one written in C."""
 UNBOUND = '{"unbound":true}'
 _OPAQUE = ',"cut":"opaque"'
 _FROM_OUTSIDE = frozenset({"__orig_class__"})
@@ -86,11 +92,6 @@ def qualified_name(qualname: str) -> str:
     return _COMPREHENSION_SCOPE.sub("", qualname) if "comp>" in qualname else qualname
 
 
-def _inherits(bases: tuple[type, ...], base: type) -> bool:
-    """`base in bases` without `==`, which a metaclass may define."""
-    return any(found is base for found in bases)
-
-
 def _in_its_order(ordered: Any, pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
     """The pairs of an OrderedDict, given as its dict has them, in its own order.
 
@@ -108,22 +109,18 @@ def _in_its_order(ordered: Any, pairs: list[tuple[Any, Any]]) -> list[tuple[Any,
     else:
         return pairs
     left = {id(key): (key, value) for key, value in pairs}
-    found = [left.pop(id(key)) for key in keys if id(key) in left]
-    return found + list(left.values())
+    in_order = [left.pop(id(key)) for key in keys if id(key) in left]
+    return in_order + list(left.values())
 
 
-def _by_id(table: dict[type, Any]) -> dict[int, Any]:
-    return {id(kind): value for kind, value in table.items()}
-
-
-def _ids(*kinds: type) -> frozenset[int]:
-    return frozenset(id(kind) for kind in kinds)
-
-
-_INT = _ids(int)
-_STR = _ids(str)
-_PREFIX = _by_id({types.GeneratorType: "gi", types.CoroutineType: "cr", types.AsyncGeneratorType: "ag"})
+_INT = ids(int)
+_STR = ids(str)
+_PREFIX = by_id({types.GeneratorType: "gi", types.CoroutineType: "cr", types.AsyncGeneratorType: "ag"})
 _SUSPENDING = frozenset(_PREFIX)
+
+
+_WAITS = frozenset({"YIELD_VALUE", "RESUME", "SEND", "ASYNC_GEN_WRAP"})
+"""Instructions at which a generator that has begun is suspended."""
 
 
 class Content:
@@ -290,7 +287,7 @@ class Snapshotter:
     def value(self, obj: Any) -> str:
         """The encoded value as JSON text. Objects with an identity are queued for `finish`."""
         kind = type(obj)
-        encode = _ATOMS.get(id(kind))
+        encode = ATOMS.get(id(kind))
         if encode is not None:
             return encode(self, obj)
         if kind is tuple:
@@ -306,9 +303,9 @@ class Snapshotter:
         if known is not None:
             number, known_type, known_life, place = known
             same = known_life == self._life(obj)
-            if same and known_type == id(kind) and _goes_on(kind, obj, place):
+            if same and known_type == id(kind) and _iterators.goes_on(obj, place):
                 if place is not None:
-                    self.numbers[address] = (number, id(kind), known_life, _PLACES[id(kind)](obj))
+                    self.numbers[address] = (number, id(kind), known_life, _iterators.place_of(obj))
                 self._refs.append(number)
                 if number not in self._visited:
                     self._visited.add(number)
@@ -326,7 +323,7 @@ class Snapshotter:
             return self._cut("many", kind)
         number = self._next
         self._next += 1
-        place = _PLACES[id(kind)](obj) if id(kind) in _PLACES else None
+        place = _iterators.place_of(obj)
         its_life = self._life(obj)
         self.numbers[address] = (number, id(kind), its_life, place)
         if not its_life:
@@ -353,7 +350,7 @@ class Snapshotter:
 
     def type_name(self, kind: type) -> str:
         """Qualified name; with its module unless that is builtins or the program's own."""
-        name = qualified_name(_qualname(kind))
+        name = qualified_name(qualname_of(kind))
         module = self._module(kind)
         if module is not None and module != "builtins" and module not in self.modules:
             name = f"{module.removeprefix('_').removesuffix('._local')}.{name}"
@@ -422,7 +419,7 @@ class Snapshotter:
     def _inline(self, kind: type, obj: Any) -> str | None:
         """Encoded value of what is immutable though no atom: its text tells everything. Else None."""
         if kind is types.ModuleType:
-            name = _module_dict(obj).get("__name__")
+            name = module_names(obj).get("__name__")
             return self._text(kind, f"<module {name!r}>" if type(name) is str else "<module>")
         if kind is types.BuiltinFunctionType:
             owner = obj.__self__
@@ -440,17 +437,17 @@ class Snapshotter:
             text = _C_TEXT[id(kind)](self, obj)
             return None if text is None else self._bounded_text(kind, text)
         if id(kind) in _DESCRIPTORS:
-            return self._text(kind, f"<method {obj.__name__!r} of {_qualname(obj.__objclass__)!r} objects>")
+            return self._text(kind, f"<method {obj.__name__!r} of {qualname_of(obj.__objclass__)!r} objects>")
         if kind is types.FunctionType and not self._own_function(obj):
             return self._text(kind, f"<function {exact(obj.__qualname__)}>")
         bases = bases_of(kind)
-        if _inherits(bases, type):
+        if inherits(bases, type):
             return self._class(obj)
         if is_record_tuple(kind, bases):
             listed = ",".join(text_of(name) for name in _tuple_names(kind, bases))
             hidden = _OPAQUE if _hides_items(kind) else ""
             return self._tuple(obj, f',"type":{text_of(self.type_name(kind))},"names":[{listed}]{hidden}')
-        if _ENUM is not None and type(kind) is _ENUM:
+        if is_enum(kind):
             return self._member(kind, fields_of(obj, bases))
         text = _arrays.scalar_text(kind, obj)
         if text is not None:
@@ -465,9 +462,9 @@ class Snapshotter:
         """A member of an enumeration by its name; flags without one by their number."""
         name, value = fields.get("_name_"), fields.get("_value_")
         if type(name) is str:
-            return self._text(kind, f"{_qualname(kind)}.{name}")
+            return self._text(kind, f"{qualname_of(kind)}.{name}")
         if type(value) is int:
-            return self._text(kind, f"{_qualname(kind)}({value})")
+            return self._text(kind, f"{qualname_of(kind)}({value})")
         return self._cut("opaque", kind)
 
     def _path(self, kind: type, obj: Any) -> str | None:
@@ -477,8 +474,8 @@ class Snapshotter:
         parts = fields.get("_parts") if sys.version_info < (3, 12) else fields.get("_raw_paths")
         if type(parts) is not list or not all(type(part) is str for part in parts):
             return None
-        if "Windows" in _qualname(kind):
-            return f"{_qualname(kind)}({', '.join(map(repr, parts))})"
+        if "Windows" in qualname_of(kind):
+            return f"{qualname_of(kind)}({', '.join(map(repr, parts))})"
         joined = ""
         for part in parts:
             if part.startswith("/"):
@@ -488,7 +485,7 @@ class Snapshotter:
         slashes = len(joined) - len(joined.lstrip("/"))
         root = "" if not slashes else "//" if slashes == 2 else "/"
         text = root + "/".join(part for part in joined.split("/") if part not in ("", ".")) or "."
-        return f"{_qualname(kind)}({text!r})"
+        return f"{qualname_of(kind)}({text!r})"
 
     def _bounded_text(self, kind: type, text: str) -> str:
         limit = self.limits.text_chars
@@ -514,7 +511,7 @@ class Snapshotter:
         """The module of a class as it was when the class was seen first: later a class may say that it comes
         from another one (`namedtuple` has it say so), and is the same class."""
         known = self._modules.get(id(cls))
-        if not _flags(cls) & HEAP:
+        if not flags_of(cls) & HEAP:
             return module_of(cls)
         its_life = self._life(cls)
         if known is None or known[0] != its_life:
@@ -524,29 +521,29 @@ class Snapshotter:
     def _class(self, cls: type) -> str | None:
         if self.is_own(cls):
             return None
-        module, name = self._module(cls), _qualname(cls)
+        module, name = self._module(cls), qualname_of(cls)
         return self._text(type(cls), f"<class '{name if module == 'builtins' else f'{module}.{name}'}'>")
 
     # -- contents ----------------------------------------------------------------------------------
 
     def _content(self, obj: Any) -> Content:
         kind = type(obj)
-        read = _CONTENTS.get(id(kind))
+        read = CONTENTS.get(id(kind))
         if read is not None:
             return read(self, obj)
         bases = bases_of(kind)
         if id(kind) in _c_state.READERS:
-            shows_dict = _dictoffset(kind) and id(kind) not in _c_state.FILES
+            shows_dict = dict_offset_of(kind) and id(kind) not in _c_state.FILES
             fields = self._named(fields_of(obj, bases)) if shows_dict else {}
             return self._part(kind, _c_state.READERS[id(kind)](obj), fields, left_out=False)
-        if _inherits(bases, type):
+        if inherits(bases, type):
             return self._class_content(obj)
-        if _inherits(bases, BaseException):
+        if inherits(bases, BaseException):
             named = fields_of(obj, bases)
-            if _inherits(bases, OSError):
+            if inherits(bases, OSError):
                 named |= {name: value for name, read in _FILE_NAMES if (value := read(obj)) is not None}
             return self._items_content("exception", kind, list(exception_args(obj)), self._named(named))
-        if id(kind) in _ITERATORS:
+        if id(kind) in _iterators.FIELDS:
             return self._iterator(kind, obj)
         if _arrays.is_array(bases):
             return self._array(kind, obj, bases)
@@ -576,15 +573,15 @@ class Snapshotter:
                 head = self._head("object", kind) + ',"base":"atom"'
                 return Content(head, [self._bounded_text(path, text)], fields, "")
         known = is_known(kind)
-        for base, name in _BASES:
-            if _inherits(bases, base):
+        for base, name in BASES:
+            if inherits(bases, base):
                 extra = "" if known and not left_out else _OPAQUE
                 return self._subclass_content(kind, obj, base, name, fields, extra)
         return Content(self.object_head(kind), None, fields, _OPAQUE if known and left_out else "")
 
     def shows(self, kind: type) -> bool:
         """Whether anything but the type of an instance is shown."""
-        return self._transparent(kind) or (reader_of(kind) is not None and not _c_state.made_by_code(kind))
+        return self._transparent(kind) or (reader_of(kind) is not None and not made_by_code(kind))
 
     def object_head(self, kind: type) -> str:
         """What the content of an instance begins with whose attributes are all that is shown of it."""
@@ -596,7 +593,7 @@ class Snapshotter:
         fields = {**self._named(dict(part.fields)), **fields}
         if part.keys:
             return self._pairs_content("object", kind, list(part.items), fields, ',"base":"dict"' + extra)
-        if _c_state.made_by_code(kind) and part.items:
+        if made_by_code(kind) and part.items:
             extra = ',"base":"atom"' + extra
         if part.items:
             return self._items_content("object", kind, list(part.items), fields, extra)
@@ -605,10 +602,10 @@ class Snapshotter:
     def _array(self, kind: type, obj: Any, bases: tuple[type, ...]) -> Content:
         """numpy's: the first items, and the array whose memory it shows."""
         column = _arrays.read_array(obj, self.limits.items)
-        own = fields_of(obj, bases) if self._transparent(kind) else {}
+        attributes = fields_of(obj, bases) if self._transparent(kind) else {}
         base, fill = _arrays.array_base(obj), _arrays.fill_value(obj)
-        own = own if base is None else {**own, "base": base}
-        fields = self._named(own if fill is None else {**own, "fill_value": fill})
+        attributes = attributes if base is None else {**attributes, "base": base}
+        fields = self._named(attributes if fill is None else {**attributes, "fill_value": fill})
         return self._array_content(kind, column, _arrays.array_shape(obj), fields)
 
     def _array_content(
@@ -650,8 +647,8 @@ class Snapshotter:
         why = "opaque" if table.labels.cut == "opaque" else "long"
         tail = f',"length":{width},"cut":"{why}"' if width > len(items) else ""
         fields = {"index": self._column(table.row_labels)}
-        for name, one in zip(("index_name", "columns_name"), table.names, strict=True):
-            fields |= {} if one is None else {name: self.value(one)}
+        for name, axis_name in zip(("index_name", "columns_name"), table.names, strict=True):
+            fields |= {} if axis_name is None else {name: self.value(axis_name)}
         return Content(head, items, fields | self._named(_arrays.besides(obj)), tail)
 
     def _column(self, column: _arrays.ArrayColumn) -> str:
@@ -667,7 +664,7 @@ class Snapshotter:
         """Whether the fields of instances are state that we look into: the program's own classes, the
         standard library's plain data, and classes of libraries whose instances are only their attributes.
         The rest (threads, loops, parsers) is opaque."""
-        if self.is_own(kind) or module_of(kind) in _DATA_MODULES or id(kind) in _KNOWN:
+        if self.is_own(kind) or module_of(kind) in _DATA_MODULES or id(kind) in PLAIN_CONTAINERS:
             return True
         return _is_record(kind)
 
@@ -762,10 +759,10 @@ class Snapshotter:
                 fields = {"maxlen": self.value(maxlen), **fields}
             return self._items_content("object", kind, _all(collections.deque, obj), fields, extra)
         if base is dict:
-            if _inherits(bases_of(kind), collections.defaultdict):
+            if inherits(bases_of(kind), collections.defaultdict):
                 factory = collections.defaultdict.__dict__["default_factory"].__get__(obj)
                 fields = {"default_factory": self.value(factory), **fields}
-            if _inherits(bases_of(kind), collections.OrderedDict):
+            if inherits(bases_of(kind), collections.OrderedDict):
                 pairs = _in_its_order(obj, list(dict.items(obj)))
             else:
                 pairs = list(itertools.islice(dict.items(obj), self.limits.items))
@@ -821,12 +818,7 @@ class Snapshotter:
             state = "running"
         else:
             view = FrameView(frame)
-            started = view.facts.opname.get(view.offset) in (
-                "YIELD_VALUE",
-                "RESUME",
-                "SEND",
-                "ASYNC_GEN_WRAP",
-            )
+            started = view.facts.opname.get(view.offset) in _WAITS
             if prefix != "ag":  # 3.11 has no ag_suspended
                 started = getattr(obj, f"{prefix}_suspended")
             state = "suspended" if started else "created"
@@ -850,22 +842,13 @@ class Snapshotter:
         return False
 
     def _iterator(self, kind: type, obj: Any) -> Content:
-        fields = self._named(_ITERATORS[id(kind)](obj))
+        fields = self._named(_iterators.FIELDS[id(kind)](obj))
         return Content(self._head("iterator", kind), None, fields, "")
 
 
 def has_method(kind: type, name: str) -> bool:
     """Whether a class that is not written in C, the program's or the library's, defines that method."""
-    return any(name in names_of(base) for base in bases_of(kind) if _flags(base) & HEAP)
-
-
-def module_of(kind: type) -> str | None:
-    module = names_of(kind).get("__module__")
-    if type(module) is str:
-        return module
-    if not _flags(kind) & HEAP:  # a static type: its module is part of tp_name
-        return type.__dict__["__module__"].__get__(kind)  # type: ignore[no-any-return]
-    return None
+    return any(name in names_of(base) for base in bases_of(kind) if flags_of(base) & HEAP)
 
 
 def fields_of(obj: Any, bases: tuple[type, ...]) -> dict[str, Any]:
@@ -874,17 +857,17 @@ def fields_of(obj: Any, bases: tuple[type, ...]) -> dict[str, Any]:
     names = None
     for base in bases:
         for name, descriptor in list(names_of(base).items()):
-            if type(descriptor) is types.MemberDescriptorType and _c_state.made_by_code(base):
+            if type(descriptor) is types.MemberDescriptorType and made_by_code(base):
                 try:
                     fields.setdefault(name, descriptor.__get__(obj, base))
                 except AttributeError:
                     continue
-            elif name == "__dict__" and id(type(descriptor)) in _DICT_DESCRIPTORS and names is None:
+            elif name == "__dict__" and id(type(descriptor)) in DICT_DESCRIPTORS and names is None:
                 # To ask for a dict may make it; `functools.partial` can tell that its argument has one.
-                offset = _dictoffset(bases[0])
+                offset = dict_offset_of(bases[0])
                 made = not KNOWN or offset <= 0 or pointer_at(id(obj) + offset)
                 names = descriptor.__get__(obj) if made else {}
-    if names is None and _inherits(bases, BaseException):
+    if names is None and inherits(bases, BaseException):
         names = BaseException.__dict__["__dict__"].__get__(obj)
     if type(names) is dict:
         fields.update((name, value) for name, value in list(names.items()) if type(name) is str)
@@ -894,10 +877,10 @@ def fields_of(obj: Any, bases: tuple[type, ...]) -> dict[str, Any]:
 def _private_names(library: type) -> frozenset[str]:
     """Names with a leading underscore in a class's slots and in the code of its functions: as attributes,
     and as texts, which `setattr` is given. `Generic` has one that its classes are given from outside."""
-    found, codes = {"__orig_class__"}, []
+    names, codes = {"__orig_class__"}, []
     for name, value in list(names_of(library).items()):
         if type(value) is types.MemberDescriptorType and type(name) is str:
-            found.add(name)
+            names.add(name)
         parts = [value]
         if type(value) is property:
             parts = [value.fget, value.fset, value.fdel]
@@ -906,17 +889,17 @@ def _private_names(library: type) -> frozenset[str]:
         codes += [part.__code__ for part in parts if type(part) is types.FunctionType]
     while codes:
         code = codes.pop()
-        found.update(code.co_names)
+        names.update(code.co_names)
         consts = list(code.co_consts)
         while consts:
             const = consts.pop()
             if type(const) is str:
-                found.add(const)
+                names.add(const)
             elif type(const) is tuple or type(const) is frozenset:
                 consts += const
             elif type(const) is types.CodeType:
                 codes.append(const)
-    return frozenset(name for name in found if name.startswith("_"))
+    return frozenset(name for name in names if name.startswith("_"))
 
 
 def _mapping_of(proxy: Any) -> "_c_state.Part":
@@ -941,7 +924,7 @@ def is_known(kind: type) -> bool:
 
 def _is_record(kind: type) -> bool:
     """Whether it is a class in Python without public methods: its instances are only their attributes."""
-    if not _c_state.made_by_code(kind) or _c_state.holder(kind) is not None:
+    if not made_by_code(kind) or _c_state.holder(kind) is not None:
         return False
     for base in bases_of(kind):
         if base is object:
@@ -955,11 +938,9 @@ def _is_record(kind: type) -> bool:
 def is_record_tuple(kind: type, bases: tuple[type, ...]) -> bool:
     """Whether instances are tuples whose items have names, and nothing besides: a named tuple, or one of
     those that C code makes."""
-    if not _inherits(bases, tuple) or kind is tuple or _dictoffset(kind):
+    if not inherits(bases, tuple) or kind is tuple or dict_offset_of(kind):
         return False
-    return not _c_state.made_by_code(kind) or any(
-        type(names_of(base).get("_fields")) is tuple for base in bases
-    )
+    return not made_by_code(kind) or any(type(names_of(base).get("_fields")) is tuple for base in bases)
 
 
 def _tuple_names(kind: type, bases: tuple[type, ...]) -> list[str]:
@@ -992,13 +973,13 @@ def _view_items(view: Any, base: type) -> list[Any]:
     return pairs if which == 2 else [pair[which] for pair in pairs]
 
 
-_DICT_DESCRIPTORS = _ids(types.GetSetDescriptorType, types.MemberDescriptorType)  # of SimpleNamespace
+DICT_DESCRIPTORS = ids(types.GetSetDescriptorType, types.MemberDescriptorType)  # of SimpleNamespace
 
 
 def _is_data(value: Any) -> bool:
     """Whether something in a class's namespace is state and not behaviour."""
     kind = type(value)
-    if id(kind) in _BEHAVIOUR or _inherits(bases_of(kind), type):
+    if id(kind) in _BEHAVIOUR or inherits(bases_of(kind), type):
         return False
     return id(kind) in _STATE_TYPES or not any("__get__" in names_of(base) for base in bases_of(kind))
 
@@ -1009,87 +990,13 @@ def _defaults(function: types.FunctionType) -> dict[str, Any]:
     if not values and named is None:
         return {}
     code = function.__code__
-    found: dict[str, Any] = {}
+    defaults: dict[str, Any] = {}
     if named is not None:  # what was assigned to it may be of a class of the program, with any keys
-        found.update((name, value) for name, value in dict.items(named) if type(name) is str)
+        defaults.update((name, value) for name, value in dict.items(named) if type(name) is str)
     names = code.co_varnames[: code.co_argcount]
     count = min(len(names), len(values))  # `f.__defaults__` may be given more than there are parameters
-    found.update(zip(names[len(names) - count :], values[len(values) - count :], strict=True))
-    return {name: value for name, value in found.items() if type(value) in (list, dict, set, bytearray)}
-
-
-# Iterators: what remains, without advancing them. `__reduce__` of the C types runs no code of the
-# program; it does not exist for dict and set iterators without copying everything that is left.
-
-
-def _reduced(*names: str) -> Callable[[Any], dict[str, Any]]:
-    """Reader of an iterator whose `__reduce__` gives (type, (part, ...), state)."""
-
-    def read(iterator: Any) -> dict[str, Any]:
-        parts, state = _reduce(iterator)
-        fields = dict(zip(names, parts, strict=False))
-        if len(parts) > len(names):
-            fields["more"] = tuple(parts[len(names) :])
-        if state is not None:
-            fields["state"] = state
-        return fields
-
-    return read
-
-
-def _reduce(iterator: Any) -> tuple[tuple[Any, ...], Any]:
-    found = _iterators.told(iterator)
-    if found is not None:
-        return found
-    reduced: Any = getattr(type(iterator), "__reduce__")(iterator)  # noqa: B009  # mypy has none with self
-    return reduced[1], reduced[2] if len(reduced) > 2 else None
-
-
-def _indexed(iterator: Any) -> dict[str, Any]:
-    """list, tuple, str, bytes, ... iterators: what they run over, and the index of the next item."""
-    parts, index = _reduce(iterator)
-    over = parts[0]
-    if index is None or index < 0:  # exhausted: over is an empty stand-in
-        return {"over": (), "next": 0}
-    return {"over": over, "next": index}
-
-
-def _range_left(iterator: Any) -> dict[str, Any]:
-    parts, index = _reduce(iterator)
-    return {"left": parts[0][index:] if index else parts[0]}
-
-
-def _hashed(iterator: Any) -> dict[str, Any]:
-    """dict and set iterators: what they run over and how many items are left."""
-    try:
-        over = _iterators.part(iterator, 0)
-    except ValueError:  # exhausted: it has let go of the container
-        return {"over": None, "left": 0}
-    return {"over": over, "left": type(iterator).__length_hint__(iterator)}
-
-
-def _zip_parts(iterator: Any) -> dict[str, Any]:
-    return {"iterators": tuple(_reduce(iterator)[0])}
-
-
-def _enumerate_parts(iterator: Any) -> dict[str, Any]:
-    inner, count = _reduce(iterator)[0]
-    return {"iterator": inner, "count": count}
-
-
-def _map_parts(iterator: Any) -> dict[str, Any]:
-    function, *inner = _reduce(iterator)[0]
-    return {"function": function, "iterators": tuple(inner)}
-
-
-def _islice_parts(iterator: Any) -> dict[str, Any]:
-    """Once the slice is exhausted it has none."""
-    try:
-        inner = _iterators.part(iterator, 0)
-    except ValueError:
-        return {"iterator": None}
-    (_, start, stop, step), position = _reduce(iterator)
-    return {"iterator": inner, "next": start, "stop": stop, "step": step, "position": position}
+    defaults.update(zip(names[len(names) - count :], values[len(values) - count :], strict=True))
+    return {name: value for name, value in defaults.items() if type(value) in (list, dict, set, bytearray)}
 
 
 def _all(kind: Any, obj: Any) -> list[Any]:
@@ -1097,24 +1004,9 @@ def _all(kind: Any, obj: Any) -> list[Any]:
     return list(itertools.chain.from_iterable(map(kind.__iter__, (obj,))))
 
 
-def _cycle_parts(iterator: Any) -> dict[str, Any]:
-    try:
-        inner = _iterators.part(iterator, 0)
-    except ValueError:
-        inner = None
-    return {"iterator": inner, "saved": _iterators.part(iterator, 1), "next": pointer_at(id(iterator) + 32)}
-
-
-def _pairwise_parts(iterator: Any) -> dict[str, Any]:
-    try:
-        return {"iterator": _iterators.part(iterator, 0), "previous": _iterators.part(iterator, 1)}
-    except ValueError:
-        return {}
-
-
 def is_iterator(obj: Any) -> bool:
     """Whether it is an iterator or generator whose position we can read."""
-    return id(type(obj)) in _ITERATORS or id(type(obj)) in _SUSPENDING
+    return id(type(obj)) in ITERATOR_TYPES
 
 
 def runs_in(obj: Any, frame: Any) -> bool:
@@ -1132,112 +1024,11 @@ def unwrapped(value: Any) -> Any:
     return _iterators.part(value, 0) if wrapped else value
 
 
-# By id of the type: hashing a type runs its metaclass's __hash__.
-_ITERATORS: dict[int, Callable[[Any], dict[str, Any]]] = _by_id(
-    {
-        type(iter([])): _indexed,
-        type(iter(())): _indexed,
-        type(iter("")): _indexed,
-        type(iter("é")): _indexed,
-        type(iter(b"")): _indexed,
-        type(iter(bytearray())): _indexed,
-        type(reversed([])): _indexed,
-        type(reversed("")): _indexed,
-        type(iter(range(0))): _range_left,
-        type(iter(range(1 << 70))): _range_left,
-        type(iter({})): _hashed,
-        type(iter({}.values())): _hashed,
-        type(iter({}.items())): _hashed,
-        type(reversed({})): _hashed,
-        type(reversed({}.values())): _hashed,
-        type(reversed({}.items())): _hashed,
-        type(iter(set())): _hashed,
-        zip: _zip_parts,
-        enumerate: _enumerate_parts,
-        map: _map_parts,
-        filter: lambda it: dict(zip(("function", "iterator"), _reduce(it)[0], strict=True)),
-        type(iter(int, 1)): _reduced("callable", "sentinel"),
-        type(iter(type("_Sequence", (), {"__getitem__": lambda self, i: 0})())): _indexed,
-        itertools.count: _reduced("next", "step"),
-        itertools.repeat: _reduced("value", "left"),
-        itertools.cycle: _cycle_parts,
-        itertools.chain: _reduced(),
-        itertools.islice: _islice_parts,
-        itertools.accumulate: _reduced("iterator", "function"),
-        itertools.compress: _reduced("iterator", "selectors"),
-        itertools.takewhile: _reduced("function", "iterator"),
-        itertools.dropwhile: _reduced("function", "iterator"),
-        itertools.filterfalse: _reduced("function", "iterator"),
-        itertools.starmap: _reduced("function", "iterator"),
-        itertools.zip_longest: _reduced(),
-        itertools.product: _reduced(),
-        itertools.permutations: _reduced("pool", "size"),
-        itertools.combinations: _reduced("pool", "size"),
-        itertools.combinations_with_replacement: _reduced("pool", "size"),
-        itertools.groupby: _reduced("iterator", "function"),
-        itertools.pairwise: _pairwise_parts,
-        type(iter(collections.deque())): _reduced("over", "next"),
-    }
-    if KNOWN
-    else {}
-)
-
-ITERATOR_TYPES = frozenset(_ITERATORS) | _SUSPENDING
-
-# An iterator freed and another made at its address within one line would pass for the same: tell
-# them apart by where they stand. An iterator never goes back.
-
-
-def _index_place(iterator: Any) -> tuple[int, float]:
-    parts, index = _reduce(iterator)
-    return (0, float("inf")) if index is None else (id(parts[0]), index)
-
-
-def _reversed_place(iterator: Any) -> tuple[int, float]:
-    parts, index = _reduce(iterator)
-    return (0, float("inf")) if index is None or index < 0 else (id(parts[0]), -index)
-
-
-def _range_place(iterator: Any) -> tuple[int, float]:
-    left = _range_left(iterator)["left"]
-    return (left.stop, -len(left))
-
-
-def _nested_place(iterator: Any) -> tuple[int, float]:
-    """zip, map, filter, enumerate: it draws from the same iterators, the first of which has gone on."""
-    parts = [part for part in _reduce(iterator)[0] if id(type(part)) in _PLACES]
-    return _PLACES[id(type(parts[0]))](parts[0]) if parts else (0, 0)
-
-
-def _hashed_place(iterator: Any) -> tuple[int, float]:
-    fields = _hashed(iterator)
-    return (0, float("inf")) if fields["over"] is None else (id(fields["over"]), -fields["left"])
-
-
-def _iterator_types(*iterables: Any) -> list[int]:
-    return [id(type(iter(iterable))) for iterable in iterables]
-
-
-_PLACES: dict[int, Callable[[Any], tuple[int, float]]] = {
-    **dict.fromkeys(_iterator_types([], (), "", "é", b"", bytearray()), _index_place),
-    **dict.fromkeys((id(type(reversed([]))),), _reversed_place),
-    **dict.fromkeys((id(type(iter(range(0)))),), _range_place),
-    **dict.fromkeys(_iterator_types({}, {}.values(), {}.items(), set()), _hashed_place),
-    **dict.fromkeys((id(kind) for kind in (zip, map, filter, enumerate)), _nested_place),
-}
-
-
-def _goes_on(kind: type, obj: Any, place: tuple[int, float] | None) -> bool:
-    """Whether an object can be the one that was last seen at `place`."""
-    if place is None:
-        return True
-    over, position = _PLACES[id(kind)](obj)
-    return position >= place[1] and (over == place[0] or over == 0)
-
+ITERATOR_TYPES = frozenset(_iterators.FIELDS) | _SUSPENDING
 
 _VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 
-_ATOMS: dict[int, Callable[[Snapshotter, Any], str]] = _by_id(
+ATOMS: dict[int, Callable[[Snapshotter, Any], str]] = by_id(
     {
         type(None): lambda self, obj: "null",
         bool: lambda self, obj: "true" if obj else "false",
@@ -1254,29 +1045,22 @@ _ATOMS: dict[int, Callable[[Snapshotter, Any], str]] = _by_id(
     }
 )
 
-_CONTENTS: dict[int, Callable[[Snapshotter, Any], Content]] = _by_id(
+CONTENTS: dict[int, Callable[[Snapshotter, Any], Content]] = by_id(
     {
         list: Snapshotter._list,
         dict: Snapshotter._dict,
         set: Snapshotter._set,
         bytearray: Snapshotter._bytearray,
         types.FunctionType: Snapshotter._function,
-        types.GeneratorType: Snapshotter._generator,
-        types.CoroutineType: Snapshotter._generator,
-        types.AsyncGeneratorType: Snapshotter._generator,
+        **dict.fromkeys(
+            (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType), Snapshotter._generator
+        ),
         type(functools.lru_cache(int)): Snapshotter._cached,
     }
 )
 
-_C_REPR: dict[int, Callable[[Any], str]] = _by_id(
-    {
-        kind: kind.__repr__
-        for kind in (
-            decimal.Decimal,
-            datetime.date,
-            datetime.timedelta,
-        )
-    }
+_C_REPR: dict[int, Callable[[Any], str]] = by_id(
+    {kind: kind.__repr__ for kind in (decimal.Decimal, datetime.date, datetime.timedelta)}
 )
 """Immutable types whose `repr` is C code, shows no address, and says everything."""
 
@@ -1299,7 +1083,7 @@ def _made_of_classes(self: "Snapshotter", alias: Any) -> str | None:
     return str(kind.__repr__(alias))
 
 
-_C_TEXT: dict[int, Callable[["Snapshotter", Any], str | None]] = _by_id(
+_C_TEXT: dict[int, Callable[["Snapshotter", Any], str | None]] = by_id(
     {
         datetime.datetime: _dated(datetime.datetime),
         datetime.time: _dated(datetime.time),
@@ -1313,9 +1097,12 @@ _C_TEXT: dict[int, Callable[["Snapshotter", Any], str | None]] = _by_id(
 )
 """The same, where it is only so for some of the instances: the text, or None for the others."""
 
-_DESCRIPTORS = _ids(types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType)
+_DESCRIPTORS = ids(types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType)
 
-_BASES: tuple[tuple[type, str], ...] = (
+TEXT_TYPES = frozenset(_C_REPR) | frozenset(_C_TEXT) | _DESCRIPTORS
+"""Types whose values are written as text, by address."""
+
+BASES: tuple[tuple[type, str], ...] = (
     (collections.deque, "list"),
     (dict, "dict"),
     (list, "list"),
@@ -1344,47 +1131,25 @@ _ORDERED_VIEWS: tuple[type, ...] = tuple(
     type(view(collections.OrderedDict()))
     for view in (collections.OrderedDict.keys, collections.OrderedDict.values, collections.OrderedDict.items)
 )
-_KNOWN = _ids(collections.deque, *_VIEWS, *_ORDERED_VIEWS, types.SimpleNamespace)
-_HOLDERS = _ids(
-    *(base for base, _ in _BASES),
-    *(
-        collections.defaultdict,
-        collections.OrderedDict,
-        functools.partial,
-        types.FunctionType,
-        types.ModuleType,
-    ),
+PLAIN_CONTAINERS = ids(collections.deque, *_VIEWS, *_ORDERED_VIEWS, types.SimpleNamespace)
+_HOLDERS = ids(
+    *(base for base, _ in BASES),
+    *(collections.defaultdict, collections.OrderedDict, functools.partial),
+    *(types.FunctionType, types.ModuleType),
 )
 """Types written in C whose state the contents show."""
 _DATA_MODULES = frozenset(
-    {
-        "collections",
-        "fractions",
-        "statistics",
-        "types",
-        "uuid",
-        "string",
-        "textwrap",
-        "ipaddress",
-        "graphlib",
-        "copy",
-        "datetime",
-    }
+    "collections fractions statistics types uuid string textwrap ipaddress graphlib copy datetime".split()
 )
-_BEHAVIOUR = _ids(
-    types.FunctionType,
-    types.BuiltinFunctionType,
-    types.MemberDescriptorType,
-    types.GetSetDescriptorType,
-    property,
-    staticmethod,
-    classmethod,
+_BEHAVIOUR = ids(
+    *(types.FunctionType, types.BuiltinFunctionType, property, staticmethod, classmethod),
+    *(types.MemberDescriptorType, types.GetSetDescriptorType),
 )
-_METHODS = _ids(
+_METHODS = ids(
     *(types.FunctionType, property, staticmethod, classmethod, functools.cached_property),
     *(types.BuiltinFunctionType, types.MethodDescriptorType, types.ClassMethodDescriptorType),
 )
-_STATE_TYPES = _ids(
+_STATE_TYPES = ids(
     *(type(None), bool, int, float, complex, str, bytes, tuple, frozenset, list, dict, set, bytearray),
     collections.deque,
 )
@@ -1394,11 +1159,14 @@ _ENUM: type | None = None
 
 def is_path(kind: type) -> bool:
     """Whether it is a class of pathlib whose instances are text."""
-    module = sys.modules.get("pathlib")
-    if type(module) is not types.ModuleType or module_of(kind) not in ("pathlib", "pathlib._local"):
-        return False
-    names = _module_dict(module)
-    return any(names.get(name) is kind for name in _PATHS)
+    names = names_of_module("pathlib")
+    is_named = any(names.get(name) is kind for name in _PATHS)
+    return is_named and module_of(kind) in ("pathlib", "pathlib._local")
+
+
+def is_enum(kind: type) -> bool:
+    """Whether it is an enumeration, whose members are known by their names."""
+    return _ENUM is not None and type(kind) is _ENUM
 
 
 def know_enum() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from deskcheck.notebook.trajectory.trajectory import Execution, Output, Status, Step
-from deskcheck.recording.comparison.runs import first_difference
+from deskcheck.recording.comparison.states import first_difference
 
 
 @dataclass(frozen=True, slots=True)

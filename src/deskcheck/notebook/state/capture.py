@@ -24,8 +24,9 @@ from deskcheck.notebook.state.objects import live_facts
 from deskcheck.notebook.state.truncate import truncate
 from deskcheck.recording.value import decode
 from deskcheck.tracer.contents import arrays as _arrays
+from deskcheck.tracer.contents.introspection import bases_of, names_of
 from deskcheck.tracer.limits import TraceLimits
-from deskcheck.tracer.snapshot import Snapshotter, bases_of, know_enum, names_of
+from deskcheck.tracer.snapshot import Snapshotter, know_enum
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

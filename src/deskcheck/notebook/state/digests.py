@@ -17,6 +17,7 @@ from typing import Any
 
 from deskcheck.notebook.state.imports import own_dict
 from deskcheck.tracer.contents import arrays as _arrays
+from deskcheck.tracer.contents.introspection import declared_module_of
 
 _DEEPEST = 4
 _MOST = 2000
@@ -38,7 +39,7 @@ def attributes(obj: Any) -> str | None:
     if kind is types.ModuleType:
         position = _kept_for_all(obj)
         return None if position is None else summary(position)
-    if _arrays.module_of(type(kind)) == "__main__" or _arrays.module_of(kind) in ("__main__", "builtins"):
+    if declared_module_of(type(kind)) == "__main__" or declared_module_of(kind) in ("__main__", "builtins"):
         return None
     try:
         has_some = _is_librarys(obj) and (_public(obj) is not None or _position(obj) is not None)

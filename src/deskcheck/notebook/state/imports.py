@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from deskcheck.tracer.snapshot import bases_of, module_of, qualified_name
+from deskcheck.tracer.contents.introspection import bases_of, module_of
+from deskcheck.tracer.snapshot import qualified_name
 
 _MANY = 12
 """Names of one module that are listed; of more, only their number."""

@@ -13,7 +13,7 @@ from typing import Any
 from deskcheck.notebook.state.imports import is_library, own_dict, public_name
 from deskcheck.notebook.state.signatures import Show, annotation, called, defaults_of
 from deskcheck.notebook.state.truncate import with_rest
-from deskcheck.tracer.snapshot import bases_of, module_of, names_of
+from deskcheck.tracer.contents.introspection import bases_of, module_of, names_of
 
 _DEEPEST = 3
 """Estimators, and lists, inside one another."""

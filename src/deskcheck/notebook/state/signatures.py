@@ -13,7 +13,7 @@ from typing import Any
 
 from deskcheck.notebook.state.imports import own_dict, public_name
 from deskcheck.notebook.state.truncate import short_text, with_rest
-from deskcheck.tracer.snapshot import bases_of, module_of, names_of
+from deskcheck.tracer.contents.introspection import bases_of, module_of, names_of
 
 Show = Callable[[str, Any], str]
 """The text of a named value."""

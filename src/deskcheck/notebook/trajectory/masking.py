@@ -13,8 +13,8 @@ from typing import Any
 
 from deskcheck.errors import InputError
 from deskcheck.notebook.trajectory.trajectory import Cell, Execution, Step, from_dict, to_dict
-from deskcheck.recording.comparison.runs import reached
 from deskcheck.recording.secrets import MASKED, NAMES, is_place, secrets_of, stands_everywhere
+from deskcheck.recording.value import reached
 
 TEXTS = (
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|\Z)",

@@ -14,7 +14,7 @@ from typing import Any
 from deskcheck.notebook.state.names import Later, cell_names
 from deskcheck.notebook.state.settings import LibrarySetting
 from deskcheck.notebook.trajectory.trajectory import Output, Status, shown_outputs
-from deskcheck.recording.comparison.runs import first_difference
+from deskcheck.recording.comparison.states import first_difference
 
 COMPARED = (Status.OK, Status.ERROR)
 """Statuses with something to compare."""

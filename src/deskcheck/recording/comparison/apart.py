@@ -13,7 +13,8 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from deskcheck.recording.comparison.runs import compared, save, saved
+from deskcheck.recording.block import save, saved
+from deskcheck.recording.comparison.states import compared
 
 _MEMORY_BYTES = 4 << 30
 _CPU_S = 600
@@ -29,25 +30,25 @@ def compared_apart(
     first: Callable[[], Iterable[bytes]], second: Callable[[], Iterable[bytes]], *, cut: bool
 ) -> str | None:
     """As `compared`, in another process. Where its memory or time is too small, the difference says so."""
-    with tempfile.TemporaryFile() as one, tempfile.TemporaryFile() as other:
-        for blocks, stream in ((first, one), (second, other)):
+    with tempfile.TemporaryFile() as first_file, tempfile.TemporaryFile() as second_file:
+        for blocks, stream in ((first, first_file), (second, second_file)):
             for block in blocks():
                 save(block, stream)
             stream.flush()
-        files = [stream.fileno() for stream in (one, other)]
-        given = [*files, int(cut), _MEMORY_BYTES]
-        ran = subprocess.run(
-            [sys.executable, "-P", "-c", _MAIN.format(root=_PACKAGE_ROOT), *map(str, given)],
+        files = [stream.fileno() for stream in (first_file, second_file)]
+        arguments = [*files, int(cut), _MEMORY_BYTES]
+        process = subprocess.run(
+            [sys.executable, "-P", "-c", _MAIN.format(root=_PACKAGE_ROOT), *map(str, arguments)],
             pass_fds=files,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
         )
-    if ran.returncode == 0:
-        return ran.stdout.decode("utf-8", "surrogatepass") or None
-    if ran.returncode in _STOPPED:
+    if process.returncode == 0:
+        return process.stdout.decode("utf-8", "surrogatepass") or None
+    if process.returncode in _STOPPED:
         return _TOO_LARGE
-    raise RuntimeError(f"comparing two runs failed: {ran.stderr.decode(errors='replace')[-2000:]}")
+    raise RuntimeError(f"comparing two runs failed: {process.stderr.decode(errors='replace')[-2000:]}")
 
 
 _MAIN = """
@@ -59,13 +60,13 @@ apart.main()
 
 
 def main() -> None:
-    one, other, cut, memory_bytes = map(int, sys.argv[1:])
+    first_descriptor, second_descriptor, cut, memory_bytes = map(int, sys.argv[1:])
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     resource.setrlimit(resource.RLIMIT_CPU, (_CPU_S, _CPU_S))
     try:
-        with open(one, "rb") as first, open(other, "rb") as second:
+        with open(first_descriptor, "rb") as first, open(second_descriptor, "rb") as second:
             where = compared(saved(first), saved(second), cut=bool(cut)) or ""
     except MemoryError:
         os._exit(_NO_MEMORY)
-    told = where if len(where) <= _MOST_CHARS else f"{where[:_MOST_CHARS]} ..."
-    sys.stdout.buffer.write(told.encode("utf-8", "surrogatepass"))
+    text = where if len(where) <= _MOST_CHARS else f"{where[:_MOST_CHARS]} ..."
+    sys.stdout.buffer.write(text.encode("utf-8", "surrogatepass"))

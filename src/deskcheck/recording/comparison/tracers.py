@@ -1,11 +1,8 @@
-"""Two traces of one program compared, event for event, whatever numbers they give to objects.
+"""Two tracers' traces of one run compared, event for event, whatever numbers they give to objects.
 
-The reference tracer knows an object by its address. A list that dies within a line, and a new one made where
-it lay, are one list to it; a tracer that sees deaths gives the new one a new number. So numbers may be split
-where an object of a type without weak references has gone, and nowhere else; and they may never be joined.
-
-Not: two runs that may differ in the order of sets, as those under two hash seeds do
-(`deskcheck.recording.comparison.runs`).
+The reference tracer knows an object by its address: a list that dies within a line and a new one at the same
+address are one list to it. So the other tracer may give an object a new number where its type has no weak
+references. It may never give two objects one number. `runs` compares two runs.
 """
 
 import itertools
@@ -196,9 +193,12 @@ class _Walk:
         self.todo.append((place, rest[0], rest[1]))
 
 
-def _around(one: str, two: str) -> tuple[str, str]:
+def _around(first: str, second: str) -> tuple[str, str]:
     """Two texts, cut to what surrounds their first difference."""
-    at = next((n for n, (x, y) in enumerate(zip(one, two, strict=False)) if x != y), min(len(one), len(two)))
+    at = next(
+        (n for n, (x, y) in enumerate(zip(first, second, strict=False)) if x != y),
+        min(len(first), len(second)),
+    )
     start = max(0, at - 100) if at > 150 else 0
     lead = "..." if start else ""
-    return lead + one[start : at + 200], lead + two[start : at + 200]
+    return lead + first[start : at + 200], lead + second[start : at + 200]

@@ -26,18 +26,12 @@ from deskcheck.tracer import tracer_class
 from deskcheck.tracer.arguments import is_literal, telling
 from deskcheck.tracer.callables.reached import reached_from
 from deskcheck.tracer.callables.texts import Code, name_of, texts_of
+from deskcheck.tracer.contents.introspection import bases_of, module_of
 from deskcheck.tracer.frame_hook import frame_hook
 from deskcheck.tracer.frames import FrameView
 from deskcheck.tracer.limits import TraceLimits
 from deskcheck.tracer.result import exception_text, snapshot
-from deskcheck.tracer.snapshot import (
-    Snapshotter,
-    bases_of,
-    fields_of,
-    know_enum,
-    module_of,
-    qualified_name,
-)
+from deskcheck.tracer.snapshot import Snapshotter, fields_of, know_enum, qualified_name
 
 ARGUMENT_CHARS = 2000
 """A call whose arguments need more text than this is not recorded."""

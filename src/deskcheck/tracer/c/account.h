@@ -21,27 +21,6 @@ keeps_still(PyObject *o)
         || k == &PyBytes_Type || k == &PyComplex_Type || k == &PyFrozenSet_Type || o == Py_None;
 }
 
-/* The dict in which an object keeps its attributes, if it has been made. */
-static PyObject *
-own_dict(PyObject *o)
-{
-    if (PyFunction_Check(o)) return ((PyFunctionObject *)o)->func_dict;
-#if PY_VERSION_HEX >= 0x030D0000
-    if (Py_TYPE(o)->tp_flags & Py_TPFLAGS_MANAGED_DICT) return (PyObject *)_PyObject_ManagedDictPointer(o)->dict;
-#endif
-    Attributes a;
-    attributes_of(o, &a);
-    return a.values ? NULL : a.dict;
-}
-
-/* Whether its attributes can be changed behind its back: somebody else holds its dict, too. */
-static bool
-shares_dict(PyObject *o)
-{
-    PyObject *dict = own_dict(o);
-    return dict && Py_REFCNT(dict) > 1;
-}
-
 /* Have an object looked at in the next event; `steps` from a variable; of a list one item, if `only` says so. Another object that is
    known may show its content as well (a view, a buffer, the dict of an instance): then everything is looked at. */
 static void

@@ -61,8 +61,6 @@ text_of_object(PyObject *text)
     return (Val){V_TEXT | (uint64_t)n << 8, h};
 }
 
-static inline bool same_name(PyObject *a, PyObject *b) { return a == b || PyUnicode_Compare(a, b) == 0; }
-
 static Field *
 find_field(Content *c, PyObject *name, size_t guess)
 {
@@ -373,10 +371,6 @@ one_item(Thread *t, Obj *obj, const Shape *s)
 
 /* A generator or coroutine: where it stands, and the state of its frame (Snapshotter._generator). */
 static PyObject *N_line, *N_frame, *N_stack, *N_state, *V_finished, *V_running, *V_suspended, *V_created;
-static int view_of_iframe(Thread *t, IFrame *i, View *v);
-static void collect_locals(Thread *t, View *views, int nviews, Nows *l);
-static void view_stack(Thread *t, const View *v, bool yields, Pys *to);
-static PyObject *frame_number_of(Thread *t, void *frame);
 
 #define CUT_OPAQUE ",\"cut\":\"opaque\""
 
@@ -639,8 +633,26 @@ revisit(Thread *t, Obj *obj)
     return t->nreplaced != replaced;  /* a __class__ was assigned */
 }
 
-static bool shares_dict(PyObject *o);
-static PyObject *own_dict(PyObject *o);
+/* The dict in which an object keeps its attributes, if it has been made. */
+static PyObject *
+own_dict(PyObject *o)
+{
+    if (PyFunction_Check(o)) return ((PyFunctionObject *)o)->func_dict;
+#if PY_VERSION_HEX >= 0x030D0000
+    if (Py_TYPE(o)->tp_flags & Py_TPFLAGS_MANAGED_DICT) return (PyObject *)_PyObject_ManagedDictPointer(o)->dict;
+#endif
+    Attributes a;
+    attributes_of(o, &a);
+    return a.values ? NULL : a.dict;
+}
+
+/* Whether its attributes can be changed behind its back: somebody else holds its dict, too. */
+static bool
+shares_dict(PyObject *o)
+{
+    PyObject *dict = own_dict(o);
+    return dict && Py_REFCNT(dict) > 1;
+}
 
 /* From now on operators may change it unseen, or others show what it holds. */
 static void

@@ -2,20 +2,6 @@
 
 enum { K_CALL, K_LINE, K_RETURN, K_YIELD, K_RESUME, K_RAISE, K_UNWIND, K_INSTRUCTION };
 
-static inline Entry *
-known_entry(Thread *t, void *frame)
-{
-    if (frame != t->cached_frame) { t->cached_frame = frame; t->cached = map_get(&t->frames, (uint64_t)frame); }
-    return t->cached;
-}
-
-static inline Entry *
-entry_of(Thread *t, void *frame)
-{
-    Entry *e = known_entry(t, frame);  /* a frame may end unseen, and another begin at its address */
-    return e && e->code == frame_code(((PyFrameObject *)frame)->f_frame) ? e : NULL;
-}
-
 /* Of the memory of such records one is kept, for the next call. */
 static Rec *
 rec_new(Info *info)
@@ -84,13 +70,6 @@ frames_put(Thread *t, void *frame, Rec *r, bool comprehension)
     t->cached_frame = NULL;
     if (!comprehension && r->info->keeps_roots) { e->kept = true; recount(t, r, 1); }
     return e;
-}
-
-static PyObject *
-frame_number_of(Thread *t, void *frame)
-{
-    Entry *e = entry_of(t, frame);
-    return e && !e->comprehension ? PyLong_FromLong(e->rec->number) : NULL;
 }
 
 /* The frame with the enclosing one, if it is a comprehension's: outermost first (_views). */
@@ -260,8 +239,6 @@ observed(const Core *core, PyThreadState *ts)
 #endif
     return false;
 }
-
-#include "account.h"
 
 /* Put what was written of objects into the order in which they were visited. */
 static void

@@ -748,3 +748,24 @@ global_changes(Thread *t, Rec *r, PyFrameObject *f)
     set_refs(t, &g->refs, 1, t->refs.p, t->refs.n);
     return 0;
 }
+
+static inline Entry *
+known_entry(Thread *t, void *frame)
+{
+    if (frame != t->cached_frame) { t->cached_frame = frame; t->cached = map_get(&t->frames, (uint64_t)frame); }
+    return t->cached;
+}
+
+static inline Entry *
+entry_of(Thread *t, void *frame)
+{
+    Entry *e = known_entry(t, frame);  /* a frame may end unseen, and another begin at its address */
+    return e && e->code == frame_code(((PyFrameObject *)frame)->f_frame) ? e : NULL;
+}
+
+static PyObject *
+frame_number_of(Thread *t, void *frame)
+{
+    Entry *e = entry_of(t, frame);
+    return e && !e->comprehension ? PyLong_FromLong(e->rec->number) : NULL;
+}

@@ -524,3 +524,5 @@ value_of(Thread *t, PyObject *o, Val *v)
 typedef struct { PyFrameObject *f; IFrame *i; Info *info; int offset; } View;
 typedef struct { PyObject *name, *value; int slot; } Now;
 typedef struct { Now *p; size_t n, cap; } Nows;
+
+static inline bool same_name(PyObject *a, PyObject *b) { return a == b || PyUnicode_Compare(a, b) == 0; }

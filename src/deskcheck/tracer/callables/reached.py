@@ -14,9 +14,9 @@ from deskcheck.tracer.callables.texts import (
     hides_state,
     is_class,
     is_of_the_library,
-    module_name,
 )
-from deskcheck.tracer.snapshot import bases_of, fields_of, names_of
+from deskcheck.tracer.contents.introspection import bases_of, module_of, names_of
+from deskcheck.tracer.snapshot import fields_of
 
 _MOST_OBJECTS = 300
 """Looked at in search of code."""
@@ -34,7 +34,7 @@ class Reached:
 
 def reached_from(values: Iterable[Any]) -> Reached:
     """What some values lead to."""
-    found: dict[int, Code] = {}
+    code_by_id: dict[int, Code] = {}
     hides = False
     seen: set[int] = set()
     todo = [*values][::-1]
@@ -45,20 +45,20 @@ def reached_from(values: Iterable[Any]) -> Reached:
             continue
         seen.add(id(value))
         if kind is FunctionType:
-            found[id(value)] = value
+            code_by_id[id(value)] = value
         elif is_class(kind):
-            if not is_of_the_library(module_name(value)):
-                found[id(value)] = value
+            if not is_of_the_library(module_of(value)):
+                code_by_id[id(value)] = value
         elif kind is MethodType:
             todo += [value.__self__, *([] if _is_of_its_class(value) else [value.__func__])]
         elif kind is functools.partial:
             todo += [value.keywords, value.args, value.func]
         elif kind is not ModuleType and kind is not functools._lru_cache_wrapper:
             todo += _inside(value, kind)[::-1]
-            if not is_of_the_library(module_name(kind)):
+            if not is_of_the_library(module_of(kind)):
                 todo.append(kind)
                 hides = hides or hides_state(kind)
-    return Reached(tuple(found.values()), hides)
+    return Reached(tuple(code_by_id.values()), hides)
 
 
 def _inside(value: Any, kind: type) -> list[Any]:
@@ -82,6 +82,6 @@ def _is_of_its_class(method: MethodType) -> bool:
     kind = owner if is_class(type(owner)) else type(owner)
     for base in bases_of(kind):
         if function.__name__ in names_of(base):
-            held = names_of(base)[function.__name__]
-            return held is function or getattr(held, "__func__", None) is function
+            member = names_of(base)[function.__name__]
+            return member is function or getattr(member, "__func__", None) is function
     return False

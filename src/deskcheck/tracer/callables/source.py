@@ -44,26 +44,26 @@ def function_of(code: CodeType) -> ast.Lambda | ast.FunctionDef | None:
 
 def class_of(file: str, name: str) -> ast.ClassDef | None:
     """The definition of the class with that qualified name; None if there is not exactly one."""
-    found = [node for known, node in _classes(file) if known == name]
-    return found[0] if len(found) == 1 else None
+    definitions = [node for known, node in _classes(file) if known == name]
+    return definitions[0] if len(definitions) == 1 else None
 
 
 @functools.lru_cache(32)
 def _classes(file: str) -> tuple[tuple[str, ast.ClassDef], ...]:
     """(Qualified name, definition) of every class of a file."""
-    found: list[tuple[str, ast.ClassDef]] = []
+    classes: list[tuple[str, ast.ClassDef]] = []
     todo: list[tuple[str, ast.AST]] = [("", tree_of(file) or ast.Module([], []))]
     while todo:
         prefix, outer = todo.pop()
         for node in ast.iter_child_nodes(outer):
             if isinstance(node, ast.ClassDef):
-                found.append((prefix + node.name, node))
+                classes.append((prefix + node.name, node))
                 todo.append((f"{prefix}{node.name}.", node))
             elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 todo.append((f"{prefix}{node.name}.<locals>.", node))
             else:
                 todo.append((prefix, node))
-    return tuple(found)
+    return tuple(classes)
 
 
 DOCSTRING = "..."
@@ -83,8 +83,8 @@ class _Short(ast.NodeTransformer):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             first = node.body[0]
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-                said = first.value.value
-                if isinstance(said, str) and ("\n" in said.strip() or ">>>" in said):
+                docstring = first.value.value
+                if isinstance(docstring, str) and ("\n" in docstring.strip() or ">>>" in docstring):
                     first.value.value = DOCSTRING
         return self.generic_visit(node)
 

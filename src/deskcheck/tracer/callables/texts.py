@@ -24,7 +24,8 @@ from types import (
 from typing import Any
 
 from deskcheck.tracer.callables.source import class_of, function_of, text_of
-from deskcheck.tracer.snapshot import exact, module_of, names_of, qualified_name
+from deskcheck.tracer.contents.introspection import bases_of, inherits, module_of, names_of, qualname_of
+from deskcheck.tracer.snapshot import exact, qualified_name
 
 MOST_TEXTS = 12
 """Of one call, with those that are used by others."""
@@ -37,14 +38,12 @@ _DATA_CHARS = 200
 Code = FunctionType | type
 
 ATOMS = (int, float, complex, str, bytes, bool, type(None))
-_class_name = type.__dict__["__qualname__"].__get__
 _bases_of = type.__dict__["__bases__"].__get__
-_mro_of = type.__dict__["__mro__"].__get__
 
 
 def name_of(code: Code) -> str:
     """The qualified name under which a text is known."""
-    return qualified_name(code.__qualname__ if type(code) is FunctionType else _class_name(code))
+    return qualified_name(code.__qualname__ if type(code) is FunctionType else qualname_of(code))
 
 
 def _no_program(code: Code) -> bool:
@@ -52,39 +51,39 @@ def _no_program(code: Code) -> bool:
 
 
 def texts_of(
-    given: Iterable[Code], is_program: Callable[[Code], bool] = _no_program
+    codes: Iterable[Code], is_program: Callable[[Code], bool] = _no_program
 ) -> tuple[dict[str, str], list[Code]]:
     """Qualified name of a function or class -> its text, and those that need none.
 
     What these use is among them, too. One of which this cannot be said in full is not, and what uses it is
     not; of two with one name neither is. is_program: whether it is of the program that is shown anyway.
     """
-    found: dict[str, tuple[Code, str | None] | None] = {}
-    todo = [*given]
+    entries: dict[str, tuple[Code, str | None] | None] = {}
+    todo = [*codes]
     needs: dict[str, set[str]] = {}
-    while todo and len(found) <= MOST_TEXTS:
+    while todo and len(entries) <= MOST_TEXTS:
         code = todo.pop(0)
         name = name_of(code)
-        known = found.get(name)
-        if name in found:
+        known = entries.get(name)
+        if name in entries:
             if known is not None and known[0] is not code:
-                found[name] = None
+                entries[name] = None
             continue
         if is_program(code):
-            found[name], needs[name] = (code, None), set()
+            entries[name], needs[name] = (code, None), set()
             continue
-        told = _told_function(code) if type(code) is FunctionType else _told_class(code)
-        if told is None:
-            found[name] = None
+        definition = _function_definition(code) if type(code) is FunctionType else _class_definition(code)
+        if definition is None:
+            entries[name] = None
             continue
-        text, others = told
-        found[name] = code, text
-        needs[name] = {name_of(other) for other in others}
+        text, others = definition
+        entries[name] = code, text
+        needs[name] = {name_of(needed) for needed in others}
         todo += others
-    if len(found) > MOST_TEXTS:
+    if len(entries) > MOST_TEXTS:
         return {}, []
-    whole = {name: each for name, each in found.items() if each is not None}
-    while unknown := [name for name in whole if any(other not in whole for other in needs[name])]:
+    whole = {name: entry for name, entry in entries.items() if entry is not None}
+    while unknown := [name for name in whole if any(needed not in whole for needed in needs[name])]:
         for name in unknown:
             del whole[name]
     texts = {name: text for name, (_, text) in whole.items() if text is not None}
@@ -96,11 +95,11 @@ def texts_of(
     return texts, [code for code, text in whole.values() if text is None]
 
 
-_Told = tuple[str, list[Code]]
+_Definition = tuple[str, list[Code]]
 """A text, and what else has to be told with it."""
 
 
-def _told_function(function: FunctionType) -> _Told | None:
+def _function_definition(function: FunctionType) -> _Definition | None:
     """None where there is more to it."""
     if dict.__len__(function.__dict__):
         return None
@@ -110,15 +109,15 @@ def _told_function(function: FunctionType) -> _Told | None:
     return None if text is None or known is None else _with_notes(text, known)
 
 
-def _with_notes(text: str, known: Mapping[str, Any]) -> _Told | None:
+def _with_notes(text: str, known: Mapping[str, Any]) -> _Definition | None:
     """The text, and below it what the names that it uses are. None where nothing short says that."""
     notes: list[str] = []
     others: list[Code] = []
     for name, value in known.items():
         if _is_own(value):
             others.append(value)
-            if (own := name_of(value)) != name:
-                notes.append(f"{name} = {own}")
+            if (qualname := name_of(value)) != name:
+                notes.append(f"{name} = {qualname}")
         elif (note := _note(name, value)) is None:
             return None
         elif note:
@@ -130,7 +129,7 @@ def _is_own(value: Any) -> bool:
     """Whether it is a function or class that is not the standard library's."""
     if type(value) is FunctionType:
         return not is_of_the_library(value.__module__)
-    return is_class(type(value)) and not is_of_the_library(module_name(value))
+    return is_class(type(value)) and not is_of_the_library(module_of(value))
 
 
 def _known(
@@ -160,8 +159,8 @@ def _known(
 
 def _defaults(function: FunctionType, parameters: ast.arguments) -> Iterator[tuple[str, Any]]:
     """(Text, value) of the defaults that are no literals."""
-    given, named = function.__defaults__ or (), function.__kwdefaults__ or {}
-    pairs = [*zip(parameters.defaults[::-1], given[::-1], strict=False)]
+    positional, named = function.__defaults__ or (), function.__kwdefaults__ or {}
+    pairs = [*zip(parameters.defaults[::-1], positional[::-1], strict=False)]
     pairs += [
         (node, named[parameter.arg])
         for parameter, node in zip(parameters.kwonlyargs, parameters.kw_defaults, strict=True)
@@ -193,12 +192,12 @@ def _note(name: str, value: Any) -> str | None:
         return "" if module == name else f"{name} is the module {module}"
     if is_class(kind) or kind is FunctionType or kind is BuiltinFunctionType:
         module = module_of(value) if is_class(kind) else value.__module__
-        own = _class_name(value) if is_class(kind) else exact(value.__qualname__)
-        if type(module) is not str or type(own) is not str or not is_of_the_library(module):
+        qualname = qualname_of(value) if is_class(kind) else exact(value.__qualname__)
+        if type(module) is not str or type(qualname) is not str or not is_of_the_library(module):
             return None
-        if module == "builtins" and own == name:
+        if module == "builtins" and qualname == name:
             return ""
-        return f"{name} is {own}" if module == "builtins" else f"{name} is {module}.{own}"
+        return f"{name} is {qualname}" if module == "builtins" else f"{name} is {module}.{qualname}"
     if kind in ATOMS and (kind not in (str, bytes) or len(value) <= _NOTE_CHARS):
         return f"{name} = {value!r}"
     if kind is tuple and all(type(item) in ATOMS for item in value) and len(repr(value)) <= _NOTE_CHARS:
@@ -208,12 +207,7 @@ def _note(name: str, value: Any) -> str | None:
 
 def is_class(kind: type) -> bool:
     """Whether what is of this type is a class; without `isinstance`, which would ask it."""
-    return any(base is type for base in _mro_of(kind))
-
-
-def module_name(cls: type) -> Any:
-    """The module that a class says it is of."""
-    return module_of(cls)
+    return inherits(bases_of(kind), type)
 
 
 def is_of_the_library(module: Any) -> bool:
@@ -232,11 +226,11 @@ _PLAIN_BUILTINS = (object, dict, list, set, tuple, frozenset, str, bytes, int, f
 def hides_state(cls: type) -> bool:
     """Whether objects of a class have a state that is not shown, from a class of the library that it extends:
     ``property``, a thread."""
-    for base in _mro_of(cls):
-        module = module_name(base)
+    for base in bases_of(cls):
+        module = module_of(base)
         if base in _PLAIN_BUILTINS or not is_of_the_library(module) or module in _PLAIN_MODULES:
             continue
-        if not any(each is BaseException for each in _mro_of(base)):
+        if not inherits(bases_of(base), BaseException):
             return True
     return False
 
@@ -251,14 +245,14 @@ _WRAPPERS = frozenset({"property", "staticmethod", "classmethod", "abstractmetho
 _PROPERTY = frozenset({"setter", "getter", "deleter"})
 
 
-def _told_class(cls: type) -> _Told | None:
+def _class_definition(cls: type) -> _Definition | None:
     """None where there is more to it."""
     meta = type(cls)
-    if (module_name(meta), _class_name(meta)) not in _METACLASSES:
+    if (module_of(meta), qualname_of(meta)) not in _METACLASSES:
         return None
-    module = sys.modules.get(str(module_name(cls)))
+    module = sys.modules.get(str(module_of(cls)))
     file = vars(module).get("__file__") if type(module) is ModuleType else None
-    node = class_of(file, exact(_class_name(cls))) if type(file) is str else None
+    node = class_of(file, exact(qualname_of(cls))) if type(file) is str else None
     if node is None or module is None or file is None or not _is_plain(node):
         return None
     if hides_state(cls):
@@ -266,10 +260,11 @@ def _told_class(cls: type) -> _Told | None:
     known: dict[str, Any] = dict(_bases(cls, node))
     data = _members(cls, node, file, known)
     text = None if data is None else text_of(node)
-    told = None if text is None else _with_notes(text, known)
-    if told is None or data is None:
+    definition = None if text is None else _with_notes(text, known)
+    if definition is None or data is None:
         return None
-    return "\n".join([told[0], *(f"# {node.name}.{name} = {value}" for name, value in data.items())]), told[1]
+    shown, others = definition
+    return "\n".join([shown, *(f"# {node.name}.{name} = {value}" for name, value in data.items())]), others
 
 
 def _bases(cls: type, node: ast.ClassDef) -> Iterator[tuple[str, type]]:
@@ -283,7 +278,7 @@ def _bases(cls: type, node: ast.ClassDef) -> Iterator[tuple[str, type]]:
 
 def _is_plain(node: ast.ClassDef) -> bool:
     """Whether its definition does nothing but bind names, without decorators but those of methods."""
-    if node.decorator_list or any(each.arg != "metaclass" for each in node.keywords):
+    if node.decorator_list or any(argument.arg != "metaclass" for argument in node.keywords):
         return False
     for inner in node.body:
         if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -313,9 +308,9 @@ def _members(cls: type, node: ast.ClassDef, file: str, known: dict[str, Any]) ->
         for inner in node.body
         if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
     }
-    given = _given(node)
+    assigned = _assigned_literals(node)
     members = {name: value for name, value in names_of(cls).items() if type(name) is str}
-    if not {*defined, *given} <= members.keys():
+    if not {*defined, *assigned} <= members.keys():
         return None
     data: dict[str, str] = {}
     for name, value in members.items():
@@ -338,14 +333,14 @@ def _members(cls: type, node: ast.ClassDef, file: str, known: dict[str, Any]) ->
             if note is None:
                 return None
             data[name] = note.rpartition(" is ")[2] or name
-        elif given.get(name) != text:
+        elif assigned.get(name) != text:
             data[name] = text
     return data
 
 
-def _given(node: ast.ClassDef) -> dict[str, str | None]:
+def _assigned_literals(node: ast.ClassDef) -> dict[str, str | None]:
     """Names that the definition assigns to -> the literal, None where it is none."""
-    found: dict[str, str | None] = {}
+    literals: dict[str, str | None] = {}
     for inner in node.body:
         targets = inner.targets if isinstance(inner, ast.Assign) else []
         value = inner.value if isinstance(inner, (ast.Assign, ast.AnnAssign)) else None
@@ -354,10 +349,10 @@ def _given(node: ast.ClassDef) -> dict[str, str | None]:
         for target in targets:
             if isinstance(target, ast.Name) and value is not None:
                 try:
-                    found[target.id] = repr(ast.literal_eval(value))
+                    literals[target.id] = repr(ast.literal_eval(value))
                 except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-                    found[target.id] = None
-    return found
+                    literals[target.id] = None
+    return literals
 
 
 def _functions(value: Any) -> list[FunctionType]:

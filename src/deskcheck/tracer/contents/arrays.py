@@ -1,12 +1,8 @@
-"""Arrays and tables as data: shape, dtype, columns and the first items. Those of numpy, those of the module
-`array`, and the tables, series, indexes and arrays of pandas.
+"""Arrays and tables of numpy, pandas and the module `array` as data: shape, dtype, columns, first items.
 
-They are read as they lie in memory: through the C-level descriptors of the real types (a class made by
-running code cannot pass for one), never through methods that a subclass may define. None of them is
-imported. Only what is shown is copied.
-
-An item that a masked array masks is None, as its own `tolist` has it. Not: masks of single fields of
-structured arrays; pandas' sparse arrays, which are marked as left out.
+They are read through the C-level descriptors of the real types, never through methods that a subclass may
+define, and without importing a library. A masked item is None. Not covered: masks of single fields of
+structured arrays, and sparse arrays of pandas, which are marked as left out.
 """
 
 import builtins
@@ -17,26 +13,21 @@ import types
 from typing import Any, NamedTuple
 
 from deskcheck.tracer.contents.c_state import is_zone_info, text_of_zone
+from deskcheck.tracer.contents.introspection import (
+    HEAP,
+    bases_of,
+    declared_module_of,
+    flags_of,
+    inherits,
+    made_by_code,
+    names_of,
+    names_of_module,
+    qualname_of,
+)
 
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))
 
-_mro = type.__dict__["__mro__"].__get__
-_namespace = type.__dict__["__dict__"].__get__
-_module_dict = vars(types.ModuleType)["__dict__"].__get__
-_qualname = type.__dict__["__qualname__"].__get__
-_flags = type.__dict__["__flags__"].__get__
-_module = type.__dict__["__module__"].__get__
-
-
-def module_of(kind: type) -> Any:
-    """The module of a class, by its own word."""
-    return _module(kind)
-
-
-_HEAP = 1 << 9
-_IMMUTABLE = 1 << 8
-"""Of a type on the heap: C code made it. No class statement gives this flag."""
 _DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 _TABLES = ("DataFrame", "Series", "Index")
 _ARRAY = "ExtensionArray"
@@ -65,8 +56,7 @@ class Table(NamedTuple):
 def _static(bases: tuple[type, ...], module: str, name: str) -> type | None:
     """The class written in C of that name, among the bases of a type."""
     for base in bases:
-        made_by_code = _flags(base) & _HEAP and not _flags(base) & _IMMUTABLE
-        if not made_by_code and _qualname(base) == name and _module(base) == module:
+        if not made_by_code(base) and qualname_of(base) == name and declared_module_of(base) == module:
             return base
     return None
 
@@ -76,9 +66,9 @@ def is_scalar(kind: type) -> bool:
     duration, a period, an interval, an offset or a missing value of pandas."""
     if id(kind) in _pandas_scalars():
         return True
-    if _flags(kind) & _HEAP:
+    if flags_of(kind) & HEAP:
         return False
-    bases = _mro(kind)
+    bases = bases_of(kind)
     if _static(bases, "numpy", "generic") is not None:
         return _static(bases, "numpy", "void") is None
     return any(_static(bases, "numpy", name) is not None for name in ("dtype", "ufunc"))
@@ -89,7 +79,7 @@ def scalar_text(kind: type, obj: Any) -> str | None:
     everything."""
     if not is_scalar(kind):
         return None
-    bases = _mro(kind)
+    bases = bases_of(kind)
     if _static(bases, "numpy", "dtype") is not None:
         return f"dtype({_dtype_text(obj)!r})"
     if _static(bases, "numpy", "ufunc") is not None:
@@ -109,7 +99,7 @@ def _pandas_scalars() -> frozenset[int]:
     module = sys.modules.get("pandas")
     known = _scalars.get(id(module)) if module is not None else frozenset()
     if known is None:
-        names, offsets = _names_of_module("pandas"), _names_of_module("pandas.tseries.offsets")
+        names, offsets = names_of_module("pandas"), names_of_module("pandas.tseries.offsets")
         kinds = [names.get(name) for name in _PANDAS_SCALARS]
         kinds += [type(names[name]) for name in ("NaT", "NA") if name in names]
         kinds += [  # the text of a custom one leaves the calendar out
@@ -142,19 +132,20 @@ def is_array(bases: tuple[type, ...]) -> bool:
 def pandas_name(bases: tuple[type, ...]) -> str | None:
     """``DataFrame``, ``Series``, ``Index`` or ``ExtensionArray`` (a Categorical, an array of dates or of what
     may be missing): which of pandas' a type with these bases is."""
-    names = _names_of_module("pandas")
+    names = names_of_module("pandas")
     for name in _TABLES:
         kind = names.get(name)
-        if kind is not None and any(base is kind for base in bases):
+        if kind is not None and inherits(bases, kind):
             return name
-    array = _names_of_module("pandas.core.arrays.base").get(_ARRAY)
-    pandas_own = array is not None and str(_module(bases[0])).partition(".")[0] == "pandas"
-    return _ARRAY if pandas_own and any(base is array for base in bases) else None
+    array = names_of_module("pandas.core.arrays.base").get(_ARRAY)
+    if array is None or str(declared_module_of(bases[0])).partition(".")[0] != "pandas":
+        return None
+    return _ARRAY if inherits(bases, array) else None
 
 
-def _names_of_module(name: str) -> dict[str, Any]:
-    module = sys.modules.get(name)
-    return _module_dict(module) if type(module) is types.ModuleType else {}
+def is_array_like(bases: tuple[type, ...]) -> bool:
+    """Whether instances of a type with these bases are shown by what this module reads."""
+    return is_array(bases) or is_void(bases) or bool(plain_array(bases) or pandas_name(bases))
 
 
 def is_void(bases: tuple[type, ...]) -> bool:
@@ -164,7 +155,7 @@ def is_void(bases: tuple[type, ...]) -> bool:
 
 def read_void(item: Any) -> ArrayColumn:
     dtype = _get(item, "dtype")
-    read = next(_namespace(base)["item"] for base in _mro(type(item)) if "item" in _namespace(base))
+    read = next(names_of(base)["item"] for base in bases_of(type(item)) if "item" in names_of(base))
     plain = read(item) if dtype.names is None else _record(read(item), dtype)
     return ArrayColumn([plain], 1, _dtype_text(dtype), None)
 
@@ -172,7 +163,7 @@ def read_void(item: Any) -> ArrayColumn:
 def array_base(array: Any) -> Any:
     """The array whose memory an array shows, if it is not its own."""
     base = _get(array, "base")
-    return base if is_array(_mro(type(base))) else None
+    return base if is_array(bases_of(type(base))) else None
 
 
 def array_shape(array: Any) -> tuple[int, ...]:
@@ -182,8 +173,8 @@ def array_shape(array: Any) -> tuple[int, ...]:
 
 def read_array(array: Any, limit: int) -> ArrayColumn:
     """The first items of an array of any shape, last index fastest."""
-    kind: Any = _static(_mro(type(array)), "numpy", "ndarray")
-    names = _namespace(kind)
+    kind: Any = _static(bases_of(type(array)), "numpy", "ndarray")
+    names = names_of(kind)
     plain = array if type(array) is kind else names["view"](array, kind)
     size: int = names["size"].__get__(plain)
     flat = names["flat"].__get__(plain)
@@ -204,16 +195,17 @@ def read_array(array: Any, limit: int) -> ArrayColumn:
     return ArrayColumn(items, size, _dtype_text(dtype), "long" if size > limit else None)
 
 
+def _is_masked(array: Any) -> bool:
+    masked = names_of_module("numpy.ma").get("MaskedArray")
+    return masked is not None and inherits(bases_of(type(array)), masked)
+
+
 def _mask(array: Any) -> Any:
     """The mask of a masked array, an array of its shape; None where there is none."""
-    module = sys.modules.get("numpy.ma")
-    if type(module) is not types.ModuleType:
-        return None
-    masked = _module_dict(module).get("MaskedArray")
-    if masked is None or not any(base is masked for base in _mro(type(array))):
+    if not _is_masked(array):
         return None
     mask = _get(array, "_mask")
-    fits = is_array(_mro(type(mask))) and array_shape(mask) == array_shape(array)
+    fits = is_array(bases_of(type(mask))) and array_shape(mask) == array_shape(array)
     return mask if fits else None
 
 
@@ -225,7 +217,7 @@ def plain_array(bases: tuple[type, ...]) -> type | None:
 def read_plain_array(array: Any, kind: type, limit: int) -> ArrayColumn:
     """The first items, at most `limit`, of an `array.array`. kind: what `plain_array` gave for its type. The
     dtype is named as numpy's: int32 of the type code ``i``."""
-    names = _namespace(kind)
+    names = names_of(kind)
     length: int = names["__len__"](array)
     code: str = names["typecode"].__get__(array)
     kind_of_number = "float" if code in "fd" else "int" if code.islower() else "uint"
@@ -238,7 +230,7 @@ def _record(item: Any, dtype: Any) -> Any:
     """An item of a structured array, with tuples for the arrays in its fields: numpy gives views of the copy
     that was made to look at it."""
     if dtype.subdtype is not None:
-        array = _namespace(_static(_mro(type(item)), "numpy", "ndarray"))
+        array = names_of(_static(bases_of(type(item)), "numpy", "ndarray"))
         return _nested(array["tolist"](item), dtype.base)
     if dtype.names is None:
         return item
@@ -259,7 +251,7 @@ def _dtype_text(dtype: Any) -> str:
         fields = ((name, dtype.fields[name]) for name in dtype.names)
         return "{" + ", ".join(f"{name}: {_dtype_text(field[0])}" for name, field in fields) + "}"
     if dtype.kind in "biufcO" and dtype.isnative:
-        return str(_qualname(dtype.type)).rstrip("_")
+        return str(qualname_of(dtype.type)).rstrip("_")
     text: str = dtype.str
     if dtype.kind in "mM":
         return ("datetime64" if dtype.kind == "M" else "timedelta64") + text[3:]
@@ -268,12 +260,12 @@ def _dtype_text(dtype: Any) -> str:
 
 def _get(obj: Any, name: str) -> Any:
     """An attribute that C code or the instance's own dict holds; None if there is none."""
-    for base in _mro(type(obj)):
-        descriptor = _namespace(base).get(name)
+    for base in bases_of(type(obj)):
+        descriptor = names_of(base).get(name)
         if type(descriptor) in _DESCRIPTORS:
             return descriptor.__get__(obj)
-    for base in _mro(type(obj)):
-        descriptor = _namespace(base).get("__dict__")
+    for base in bases_of(type(obj)):
+        descriptor = names_of(base).get("__dict__")
         if type(descriptor) is types.GetSetDescriptorType:
             return descriptor.__get__(obj).get(name)
     return None
@@ -291,7 +283,7 @@ def read_table(frame: Any, limit: int) -> Table | None:
     columns: dict[int, ArrayColumn] = {}
     for block in blocks:
         values, places = _get(block, "values"), _get(_get(block, "_mgr_locs"), "as_array")
-        if not is_array(_mro(type(places))):
+        if not is_array(bases_of(type(places))):
             return None
         for row, place in enumerate(read_array(places, labels.length).items):
             if place < limit:
@@ -363,20 +355,18 @@ def frequency(index: Any) -> str | None:
 def besides(table: Any) -> dict[str, Any]:
     """What a Series or DataFrame holds besides its values and labels, where it is not the default."""
     attrs, unique = _get(table, "_attrs"), _get(_get(table, "_flags"), "_allows_duplicate_labels")
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     if type(attrs) is dict and attrs:
-        found["attrs"] = attrs
+        fields["attrs"] = attrs
     if unique is False:
-        found["allows_duplicate_labels"] = False
-    return found
+        fields["allows_duplicate_labels"] = False
+    return fields
 
 
 def fill_value(array: Any) -> Any:
     """What a masked array was told to fill in for masked items; None for the default."""
-    module = sys.modules.get("numpy.ma")
-    masked = _module_dict(module).get("MaskedArray") if type(module) is types.ModuleType else None
-    fill = _get(array, "_fill_value") if any(base is masked for base in _mro(type(array))) else None
-    if fill is None or not is_array(_mro(type(fill))):
+    fill = _get(array, "_fill_value") if _is_masked(array) else None
+    if fill is None or not is_array(bases_of(type(fill))):
         return None
     return read_array(fill, 1).items[0]
 
@@ -384,52 +374,52 @@ def fill_value(array: Any) -> Any:
 def _read_values(values: Any, limit: int, row: int, length: int) -> ArrayColumn:
     """One column: `row` of a two-dimensional block, or an array of pandas' own. `length` is for one that
     cannot be read."""
-    bases = _mro(type(values))
+    bases = bases_of(type(values))
     if is_array(bases):
         if len(array_shape(values)) == 2:
-            values = _namespace(_static(bases, "numpy", "ndarray"))["__getitem__"](values, row)
+            values = names_of(_static(bases, "numpy", "ndarray"))["__getitem__"](values, row)
         return read_array(values, limit)
-    if is_array(_mro(type(backing := _get(values, "_ndarray")))):
-        found = _read_values(backing, limit, row, length)
+    if is_array(bases_of(type(backing := _get(values, "_ndarray")))):
+        column = _read_values(backing, limit, row, length)
         dtype = _get(values, "_dtype")
         zone = _get(dtype, "_tz")
         if zone is not None:  # the times are in UTC
             text = text_of_zone(zone)
-            named = found._replace(dtype=f"{found.dtype[:-1]}, {text or 'tz'}] in UTC")
-            return named if text is not None else named._replace(cut=found.cut or "opaque")
+            named = column._replace(dtype=f"{column.dtype[:-1]}, {text or 'tz'}] in UTC")
+            return named if text is not None else named._replace(cut=column.cut or "opaque")
         categories = _get(dtype, "_categories")
         if categories is None:
             rule = _get(dtype, "_freq")
             if rule is None:
-                return found
-            return found._replace(dtype=f"period[{_get(dtype, '_freqstr')}] as ordinals")
-        return _categorical(found, read_index(categories, limit), _get(dtype, "_ordered"))
+                return column
+            return column._replace(dtype=f"period[{_get(dtype, '_freqstr')}] as ordinals")
+        return _categorical(column, read_index(categories, limit), _get(dtype, "_ordered"))
     left, right = _get(values, "_left"), _get(values, "_right")
     if left is not None and right is not None and _get(_get(values, "_dtype"), "_closed") is not None:
-        one, other = (_read_any(end, limit) for end in (left, right))
-        dtype = f"interval[{one.dtype}, {_get(_get(values, '_dtype'), '_closed')}]"
-        return one._replace(items=[*zip(one.items, other.items, strict=True)], dtype=dtype)
+        low, high = (_read_any(end, limit) for end in (left, right))
+        dtype = f"interval[{low.dtype}, {_get(_get(values, '_dtype'), '_closed')}]"
+        return low._replace(items=[*zip(low.items, high.items, strict=True)], dtype=dtype)
     data, mask, chunks = (_get(values, name) for name in ("_data", "_mask", "_pa_array"))
-    if is_array(_mro(type(data))) and is_array(_mro(type(mask))):
-        found, masked = read_array(data, limit), read_array(mask, limit).items
-        shown = [None if hidden else item for item, hidden in zip(found.items, masked, strict=True)]
-        return found._replace(items=shown, dtype=_nullable(found.dtype))
-    kind = _static(_mro(type(chunks)), "pyarrow.lib", "ChunkedArray")
+    if is_array(bases_of(type(data))) and is_array(bases_of(type(mask))):
+        column, masked = read_array(data, limit), read_array(mask, limit).items
+        shown = [None if hidden else item for item, hidden in zip(column.items, masked, strict=True)]
+        return column._replace(items=shown, dtype=_nullable(column.dtype))
+    kind = _static(bases_of(type(chunks)), "pyarrow.lib", "ChunkedArray")
     if kind is not None:
-        names = _namespace(kind)
+        names = names_of(kind)
         size = names["__len__"](chunks)
         items = names["to_pylist"](names["slice"](chunks, 0, limit))
         text = str(names["type"].__get__(chunks))
         dtype = "str" if text in ("string", "large_string") else f"{text}[pyarrow]"
         return ArrayColumn(items, size, dtype, "long" if size > limit else None)
-    return ArrayColumn([], length, str(_qualname(type(values))), "opaque")
+    return ArrayColumn([], length, str(qualname_of(type(values))), "opaque")
 
 
 def _categorical(codes: ArrayColumn, categories: ArrayColumn, ordered: Any) -> ArrayColumn:
     """Categories by their number in the list of all, which the dtype names."""
     every = categories.items
     known = all(code < len(every) for code in codes.items)
-    plain = categories.cut is None and all(type(one) in (str, int, float, bool) for one in every)
+    plain = categories.cut is None and all(type(category) in (str, int, float, bool) for category in every)
     joined = (" < " if ordered else ", ").join(map(repr, every)) if plain else "..."
     items = [every[code] if code >= 0 else None for code in codes.items] if known else []
     return codes._replace(
@@ -438,7 +428,7 @@ def _categorical(codes: ArrayColumn, categories: ArrayColumn, ordered: Any) -> A
 
 
 def _read_any(values: Any, limit: int) -> ArrayColumn:
-    index = pandas_name(_mro(type(values))) == "Index"
+    index = pandas_name(bases_of(type(values))) == "Index"
     return read_index(values, limit) if index else _read_values(values, limit, 0, 0)
 
 
@@ -452,41 +442,41 @@ def _nullable(dtype: str) -> str:
 def memory(obj: Any) -> list[Any]:
     """The arrays of numpy that hold what an array, Series, Index or DataFrame holds, as far as we can read
     it: not what pyarrow holds, nor the labels of a DataFrame."""
-    found: list[Any] = []
+    arrays: list[Any] = []
     todo = [obj]
     while todo:
-        each = todo.pop()
-        bases = _mro(type(each))
+        holder = todo.pop()
+        bases = bases_of(type(holder))
         if is_array(bases):
-            found.append(each)
+            arrays.append(holder)
             continue
         if pandas_name(bases) in ("DataFrame", "Series"):
-            blocks = _get(_get(each, "_mgr"), "blocks")
+            blocks = _get(_get(holder, "_mgr"), "blocks")
             todo += [_get(block, "values") for block in blocks] if type(blocks) is tuple else []
         else:
-            parts = (_get(each, name) for name in ("_ndarray", "_data", "_mask"))
+            parts = (_get(holder, name) for name in ("_ndarray", "_data", "_mask"))
             todo += [part for part in parts if part is not None]
-    return found
+    return arrays
 
 
 def beside(obj: Any) -> list[Any]:
     """What an array, Series, Index or DataFrame holds that neither its items nor its labels show: names of
     its axes, `attrs`, the mask of a masked array; empty where there is nothing but the default."""
-    bases = _mro(type(obj))
-    found: list[Any] = []
+    bases = bases_of(type(obj))
+    values: list[Any] = []
     if is_array(bases):
         mask = _get(obj, "_mask")
-        return [mask] if is_array(_mro(type(mask))) and array_shape(mask) else []
+        return [mask] if is_array(bases_of(type(mask))) and array_shape(mask) else []
     name = pandas_name(bases)
     if name is None:
         return []
     if name != "Index":
         axes = _get(_get(obj, "_mgr"), "axes")
         attrs = _get(obj, "_attrs")
-        found += list.__iter__(axes) if type(axes) is list else ()
+        values += list.__iter__(axes) if type(axes) is list else ()
         if type(attrs) is dict and attrs:
-            return [attrs, *_names_of_axes(found)]
-        return _names_of_axes(found)
+            return [attrs, *_names_of_axes(values)]
+        return _names_of_axes(values)
     return _names_of_axes([obj])
 
 
@@ -510,8 +500,8 @@ def size_bytes(array: Any) -> int:
 def sample(array: Any, limit: int) -> tuple[bytes, bool]:
     """Bytes of an array's items, in order, and whether they are all: of one with more than `limit` items the
     first, the last and some at equal distances. Raises ValueError for one of objects."""
-    kind: Any = _static(_mro(type(array)), "numpy", "ndarray")
-    names = _namespace(kind)
+    kind: Any = _static(bases_of(type(array)), "numpy", "ndarray")
+    names = names_of(kind)
     plain = array if type(array) is kind else names["view"](array, kind)
     dtype = names["dtype"].__get__(plain)
     if dtype.hasobject:

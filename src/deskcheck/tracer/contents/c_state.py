@@ -21,38 +21,34 @@ from collections.abc import Callable, Mapping
 from contextvars import Context, ContextVar
 from typing import Any, NamedTuple
 
+from deskcheck.tracer.contents.introspection import (
+    dict_offset_of,
+    ids,
+    made_by_code,
+    names_of,
+    names_of_module,
+)
+
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))
 
 _base = type.__dict__["__base__"].__get__
 _size = type.__dict__["__basicsize__"].__get__
 _item_size = type.__dict__["__itemsize__"].__get__
-_dict_offset = type.__dict__["__dictoffset__"].__get__
 _weak_offset = type.__dict__["__weakrefoffset__"].__get__
-_flags = type.__dict__["__flags__"].__get__
-_names = type.__dict__["__dict__"].__get__
-_module_dict = vars(types.ModuleType)["__dict__"].__get__
-_HEAP = 1 << 9
-_IMMUTABLE = 1 << 8
 _POINTER = 8
-
-
-def made_by_code(kind: type) -> bool:
-    """Whether running code has made a class. (C code that makes types on the heap may not set the flag that
-    says otherwise.)"""
-    return bool(_flags(kind) & _HEAP) and not _flags(kind) & _IMMUTABLE
 
 
 def _has_structure(kind: type, base: type) -> bool:
     """Whether instances have memory beyond that of the base, other than slots, a dict and weak references."""
     size = _size(kind) - _size(base)
-    if _dict_offset(kind) and not _dict_offset(base) and size >= _POINTER:
+    if dict_offset_of(kind) and not dict_offset_of(base) and size >= _POINTER:
         size -= _POINTER  # not where the interpreter manages the dict: then there is no more to take away
     if _weak_offset(kind) > 0 and not _weak_offset(base):
         size -= _POINTER
     if made_by_code(kind):
         size -= _POINTER * sum(
-            type(value) is types.MemberDescriptorType for value in list(_names(kind).values())
+            type(value) is types.MemberDescriptorType for value in list(names_of(kind).values())
         )
     return size > 0 or bool(_item_size(kind) and not _item_size(base))
 
@@ -79,7 +75,7 @@ class Part(NamedTuple):
 
 
 def _descriptor(kind: type, name: str) -> Callable[[Any], Any]:
-    read: Callable[[Any], Any] = _names(kind)[name].__get__
+    read: Callable[[Any], Any] = names_of(kind)[name].__get__
     return read
 
 
@@ -113,17 +109,15 @@ def text_of_zone(zone: Any) -> str | None:
     """The `repr` of a `datetime.timezone`, or of a `ZoneInfo` with a key; else None."""
     kind: Any = type(zone)
     if kind is datetime.timezone:
-        names = _names(kind)["__getinitargs__"](zone)
+        names = names_of(kind)["__getinitargs__"](zone)
         return kind.__repr__(zone) if all(type(name) in (datetime.timedelta, str) for name in names) else None
     if is_zone_info(kind):
-        return str(kind.__repr__(zone)) if type(_names(kind)["key"].__get__(zone)) is str else None
+        return str(kind.__repr__(zone)) if type(names_of(kind)["key"].__get__(zone)) is str else None
     return None
 
 
 def is_zone_info(kind: type) -> bool:
-    module = sys.modules.get("zoneinfo")
-    known = _module_dict(module).get("ZoneInfo") if type(module) is types.ModuleType else None
-    return known is kind and not made_by_code(kind)
+    return names_of_module("zoneinfo").get("ZoneInfo") is kind and not made_by_code(kind)
 
 
 def _naive(obj: Any) -> Any:
@@ -182,11 +176,11 @@ def text_of_match(match: Any, limit: int) -> str | None:
 
 def _getter(obj: Any) -> Part:
     kind = operator.itemgetter if issubclass(type(obj), operator.itemgetter) else operator.attrgetter
-    return Part(_names(kind)["__reduce__"](obj)[1])
+    return Part(names_of(kind)["__reduce__"](obj)[1])
 
 
 def _method_caller(obj: Any) -> Part:
-    made_by, arguments = _names(operator.methodcaller)["__reduce__"](obj)
+    made_by, arguments = names_of(operator.methodcaller)["__reduce__"](obj)
     if made_by is type(obj):
         return Part(arguments)
     return Part((*made_by.args, *arguments), dict(made_by.keywords))
@@ -206,7 +200,7 @@ def _members(kind: type, *names: str, complete: bool = True) -> Callable[[Any], 
 
 def _memory_view(view: Any) -> Part:
     """Its bytes in order, up to `MEMORY_BYTES`, and the object whose memory it shows."""
-    names = _names(memoryview)
+    names = names_of(memoryview)
     try:
         size, shape = names["nbytes"].__get__(view), names["shape"].__get__(view)
     except ValueError:
@@ -235,7 +229,7 @@ def _cell(cell: Any) -> Part:
 def _reference(ref: Any) -> Part:
     """A weak reference: what it refers to, None where that is dead, and what is called at its end."""
     callback = _descriptor(weakref.ref, "__callback__")(ref)
-    return Part((_names(weakref.ref)["__call__"](ref),), {} if callback is None else {"callback": callback})
+    return Part((names_of(weakref.ref)["__call__"](ref),), {} if callback is None else {"callback": callback})
 
 
 _MISSING = object()
@@ -248,9 +242,9 @@ def _variable(variable: Any) -> Part:
         default = Context().run(variable.get)
     except LookupError:
         default = _MISSING
-    for name, one in (("default", default), ("value", value)):
-        if one is not _MISSING:
-            fields[name] = one
+    for name, current in (("default", default), ("value", value)):
+        if current is not _MISSING:
+            fields[name] = current
     return Part((), fields)
 
 
@@ -270,7 +264,7 @@ def _text_buffer(kind: Any) -> Callable[[Any], Part]:
     return read
 
 
-_FILE_ATTRIBUTES = next(base for base in io.FileIO.__mro__ if "__dict__" in _names(base))
+_FILE_ATTRIBUTES = next(base for base in io.FileIO.__mro__ if "__dict__" in names_of(base))
 
 
 def _raw_file(file: Any) -> Any:
@@ -298,7 +292,7 @@ def _file(file: Any) -> Part:
 
 def _typed(kind: type) -> Callable[[Any], Part]:
     """``list[int]`` and ``int | str``: what it was made of."""
-    origin = None if kind is types.UnionType else _names(kind).get("__origin__")  # 3.14: `Union`, of each
+    origin = None if kind is types.UnionType else names_of(kind).get("__origin__")  # 3.14: `Union`, of each
 
     def read(alias: Any) -> Part:
         first = () if origin is None else (origin.__get__(alias),)
@@ -306,6 +300,9 @@ def _typed(kind: type) -> Callable[[Any], Part]:
 
     return read
 
+
+FILES = ids(io.FileIO, io.TextIOWrapper, io.BufferedReader, io.BufferedWriter, io.BufferedRandom)
+"""Types of which only what stays is shown."""
 
 READERS: dict[int, Callable[[Any], Part]] = {
     id(kind): read
@@ -332,13 +329,9 @@ READERS: dict[int, Callable[[Any], Part]] = {
         Context: _context,
         io.StringIO: _text_buffer(io.StringIO),
         io.BytesIO: _text_buffer(io.BytesIO),
-        io.FileIO: _file,
-        io.TextIOWrapper: _file,
-        io.BufferedReader: _file,
-        io.BufferedWriter: _file,
-        io.BufferedRandom: _file,
     }.items()
 }
+READERS |= dict.fromkeys(FILES, _file)
 if sys.version_info >= (3, 14):  # PEP 750
     _template = eval('t"{0}"')  # no text that other versions can read
     READERS[id(type(_template))] = _members(type(_template), "strings", "interpolations")
@@ -348,18 +341,10 @@ if sys.version_info >= (3, 15):  # PEP 814
     _frozen_items: Any = vars(builtins)["frozendict"].items
     READERS[id(vars(builtins)["frozendict"])] = lambda obj: Part(tuple(_frozen_items(obj)), keys=True)
 
-POINTERS = frozenset(
-    id(kind)
-    for kind in (
-        *(operator.itemgetter, operator.attrgetter, operator.methodcaller, functools.partial),
-        *(property, staticmethod, classmethod, types.GenericAlias, types.UnionType),
-        *(types.CellType, types.MappingProxyType, weakref.ref),
-    )
+POINTERS = ids(
+    *(operator.itemgetter, operator.attrgetter, operator.methodcaller, functools.partial),
+    *(property, staticmethod, classmethod, types.GenericAlias, types.UnionType),
+    *(types.CellType, types.MappingProxyType, weakref.ref),
 )
 """Types whose structure is pointers to all that an instance consists of. An instance has changed only if one
 of the pointers has."""
-FILES = frozenset(
-    id(kind)
-    for kind in (io.FileIO, io.TextIOWrapper, io.BufferedReader, io.BufferedWriter, io.BufferedRandom)
-)
-"""Types of which only what stays is shown."""

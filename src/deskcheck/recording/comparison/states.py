@@ -1,0 +1,189 @@
+"""Where the states of two runs of one program first differ, event by event.
+
+A set holds the same members in any order, and identity numbers are only names.
+"""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from deskcheck.errors import DamagedRows
+from deskcheck.recording.block import rows
+from deskcheck.recording.trace import Event, Row, State
+from deskcheck.recording.value import Value, decode, loads, reached
+
+Global = tuple[str, str]
+"""A global variable: the file as events name it, and the variable's name."""
+
+
+def compared(
+    first: Iterable[bytes],
+    second: Iterable[bytes],
+    *,
+    cut: bool,
+    reads: Callable[[Global], bool] | None = None,
+    unread: set[Global] | None = None,
+) -> str | None:
+    """Where the states of two runs first differ. cut: both were, so what both have counts.
+
+    Rows that a program forged may not add up, though each is right by itself. Then that is the difference.
+    """
+    pair = zip if cut else itertools.zip_longest
+    states = _States(reads or (lambda name: True), set() if unread is None else unread)
+    try:
+        return states.difference(pair(_events(first), _events(second)))
+    except DamagedRows as error:
+        return f"the rows do not add up: {error}"
+
+
+class _Event(Event):
+    """Its state is not a copy: what compares changes nothing."""
+
+    __slots__ = ()
+
+    @property
+    def state(self) -> State:
+        return self._known()
+
+
+def _events(blocks: Iterable[bytes]) -> Iterator[Event]:
+    """Events of the main thread with their state."""
+    state = State()
+    for row in itertools.chain.from_iterable(map(rows, blocks)):
+        if row.thread == 0:
+            state = state.after(row)
+            yield _Event(row, state)
+
+
+class _States:
+    """Compares the states of two runs, event by event. What was alike and has not changed since is not looked
+    at again."""
+
+    def __init__(self, reads: Callable[[Global], bool], unread: set[Global]) -> None:
+        self.reads = reads
+        self.unread = unread
+        self.alike: dict[Any, tuple[Any, Any]] = {}
+        """What was compared -> its encoded value in both runs."""
+        self.users: tuple[dict[int, set[Any]], dict[int, set[Any]]] = ({}, {})
+        """Of each run: an object -> what was compared that leads to it."""
+
+    def difference(self, pairs: Iterable[tuple[Event | None, Event | None]]) -> str | None:
+        for a, b in pairs:
+            if a is None or b is None:
+                index = next(event.index for event in (a, b) if event is not None)
+                return f"event {index}: one run ends before it"
+            here = f"event {a.index} ({a.file} line {a.line})"
+            if (a.kind, a.function, a.line, a.instruction) != (b.kind, b.function, b.line, b.instruction):
+                return f"{here}: {a!r} and {b!r}"
+            if a.output != b.output:
+                return f"{here}: output {first_difference(a.output, b.output)}"
+            self._forget(a.row, b.row)
+            where = self._names(a, b) or self._values(a, b)
+            if where is not None:
+                return f"{here}: {where}"
+        return None
+
+    def _forget(self, *rows: Row) -> None:
+        for row, users in zip(rows, self.users, strict=True):
+            for number in loads(row.objects) if row.objects else ():
+                for key in users.pop(int(number), ()):
+                    self.alike.pop(key, None)
+
+    def _names(self, a: Event, b: Event) -> str | None:
+        x, y = a.state.frames[a.frame].locals, b.state.frames[b.frame].locals
+        if x.keys() != y.keys():
+            return f"names {sorted(x.keys() ^ y.keys())} in one run only"
+        for name in x:
+            if not self._alike((a.frame, name), x[name], a, y[name], b):
+                return f"{name} is {_shown(x[name], a)} and {_shown(y[name], b)}"
+        x, y = a.state.globals.get(a.file, {}), b.state.globals.get(b.file, {})
+        word = "" if a.function == "<module>" else "global "
+        once = {name for name in x.keys() ^ y.keys() if not self._is_unread((a.file, name))}
+        if once:
+            return f"{word}names {sorted(once)} in one run only"
+        for name in x:
+            known = name not in y or (a.file, name) in self.unread
+            if known or self._alike((a.file, name), x[name], a, y[name], b):
+                continue
+            if not self._is_unread((a.file, name)):
+                return f"{word}{name} is {_shown(x[name], a)} and {_shown(y[name], b)}"
+        return None
+
+    def _is_unread(self, name: Global) -> bool:
+        if name not in self.unread and not self.reads(name):
+            self.unread.add(name)
+        return name in self.unread
+
+    def _values(self, a: Event, b: Event) -> str | None:
+        p, q = a.value, b.value
+        if (p is None) != (q is None) or (p is not None and q is not None and not same(p, q)):
+            return f"{p!r:.80} and {q!r:.80}"
+        x, y = a.state.frames[a.frame].stack, b.state.frames[b.frame].stack
+        for place, (first, second) in enumerate(itertools.zip_longest(x, y, fillvalue=_NOTHING)):
+            if (
+                first is _NOTHING
+                or second is _NOTHING
+                or not self._alike((a.frame, place), first, a, second, b)
+            ):
+                return f"{_shown(first, a)} and {_shown(second, b)}"
+        return None
+
+    def _alike(self, key: Any, first: Any, a: Event, second: Any, b: Event) -> bool:
+        known = self.alike.get(key)
+        if known is not None and known[0] is first and known[1] is second:
+            return True
+        if not same(decode(first, a.state.objects), decode(second, b.state.objects)):
+            return False
+        self.alike[key] = (first, second)
+        for value, event, users in zip((first, second), (a, b), self.users, strict=True):
+            for number in reached(value, event.state.objects):
+                users.setdefault(number, set()).add(key)
+        return True
+
+
+_NOTHING = object()
+
+
+def _shown(encoded: Any, event: Event) -> str:
+    return "nothing" if encoded is _NOTHING else f"{decode(encoded, event.state.objects)!r:.80}"
+
+
+def same(first: Value, second: Value) -> bool:
+    """Whether two values are alike: as rendered, but for identity numbers and the order of sets."""
+    return bool(_shape(first, {}) == _shape(second, {}))
+
+
+def _shape(value: Value, names: dict[int, int]) -> Any:
+    if value.id is not None:
+        known = names.get(value.id)
+        if known is not None:
+            return ("again", known)
+        names[value.id] = len(names)
+    head = (
+        value.kind,
+        value.type,
+        repr(value.atom),
+        value.text,
+        value.length,
+        value.cut,
+        value.shape,
+        value.dtype,
+    )
+    fields = tuple((name, _shape(item, names)) for name, item in value.fields if name != "(frame)")
+    unordered = value.kind in ("set", "frozenset") or value.names == ("set",)
+    if unordered:
+        return (head, fields, tuple(sorted(repr(_shape(item, {})) for item in value.items)))
+    items = tuple(
+        tuple(_shape(part, names) for part in item) if isinstance(item, tuple) else _shape(item, names)
+        for item in value.items
+    )
+    return (head, fields, items)
+
+
+def first_difference(first: str, second: str) -> str:
+    """Where two different texts begin to differ, in words."""
+    at = next(
+        (i for i, (a, b) in enumerate(zip(first, second, strict=False)) if a != b),
+        min(len(first), len(second)),
+    )
+    return f"{first[at : at + 60]!r} and {second[at : at + 60]!r} at character {at}"

@@ -51,7 +51,7 @@ def completion(prompt: str) -> str:
 
 
 def copied(prompt: str) -> str:
-    """What the same cell showed, or was, when it was executed before; empty if it never was."""
+    """The output or the source of the same cell when it was executed before; empty if it never was."""
     _, copy = _answers.get(prompt, ("", None))
     return "I have nothing to copy." if copy is None else f"{OPEN}{copy}{CLOSE}"
 
@@ -59,7 +59,7 @@ def copied(prompt: str) -> str:
 # -- runs ----------------------------------------------------------------------------------------
 
 _truths: dict[str, list[GroundTruth]] = {}
-"""Program as it stands in prompts -> its runs."""
+"""The text of a program in prompts -> its runs."""
 _following: dict[str, dict[str, Moment]] = {}
 """The same -> state -> the state after it, of all of them. Made when a state is first asked for."""
 
@@ -79,7 +79,7 @@ def forget_truth(truth: GroundTruth) -> None:
 
 
 class _Asked(NamedTuple):
-    """What a prompt about a run asks for: the true states, and the notation that they are wanted in."""
+    """The true states that a prompt about a run asks for, and their notation."""
 
     notation: str
     states: list[Moment]

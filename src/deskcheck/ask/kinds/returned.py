@@ -1,9 +1,9 @@
-"""The result of a call as an answer, where it is no plain data: objects with what they hold when the call
+"""The result of a call as an answer where it is not plain data: objects with their contents when the call
 returns, functions and classes by name.
 
-Written as `recording.render` writes them, with numbers only where these say something: an object that the
-question shows has the number that it has there, one that is met again a number of its own. Not covered:
-iterators, generators, arrays, tables, lists in themselves, and whatever is not recorded whole.
+`recording.render` writes them, with numbers only where they are needed. An object that the question shows has
+the same number there. An object that occurs twice has a new number. Not covered: iterators, generators,
+arrays, tables, lists that contain themselves, and values that are not recorded whole.
 """
 
 import re
@@ -124,7 +124,7 @@ def _said(value: Value) -> Iterator[str]:
 
 
 def _met(value: Value) -> Iterator[Value]:
-    """Objects, as often as they are met where each is written out once."""
+    """Objects, as often as they occur in a text that writes each out once."""
     seen: set[int] = set()
     todo = [value]
     while todo:

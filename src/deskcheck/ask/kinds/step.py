@@ -257,7 +257,7 @@ def _drawn(places: Sequence[_Place], rng: random.Random) -> Iterator[_Place]:
 
 
 def _answer(shown: _State, wanted: _State, notation: str) -> str:
-    """What is to be answered. Raises Unfit if it is long or does not read back as the state."""
+    """The answer. Raises Unfit if it is long or does not read back as the state."""
     if notation == "dynamic":
         return wanted.text
     text = answer_text(shown.moment, wanted.moment, notation)
@@ -311,8 +311,8 @@ def _sample(recording: Recording, truth: _Shown, options: StepOptions, pair: _Pa
 
 
 def _run(recording: Recording, truth: _Shown, options: StepOptions, *, back: bool) -> str:
-    """What is told of the run, above the program: of instructions the version of Python, and what decides all
-    of it where a jump goes back."""
+    """The text about the run above the program: the version of Python for instructions, and the call where a
+    jump goes back."""
     program = recording.program
     python = ".".join(recording.environment.python.split(".")[:2]) if options.detail != "line" else None
     text = run_text(python=python, call=how_run(program, call_source(recording)) if back else None)
@@ -325,8 +325,8 @@ def _run(recording: Recording, truth: _Shown, options: StepOptions, *, back: boo
 
 
 def _kept(known: Moment, asked: Moment) -> bool:
-    """Whether all that a state holds stands in another one: only its place, and which of the variables there
-    are, is left to say."""
+    """Whether a state shows all values of another one, so that an answer adds only the place and which of the
+    variables there are."""
     if asked.kind in VALUED or asked.output or len(asked.frames) > len(known.frames):
         return False
     pairs = list(zip(known.frames, asked.frames, strict=False))

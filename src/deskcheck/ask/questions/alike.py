@@ -35,7 +35,7 @@ class Alike(Generic[_T]):
 
     Of each kind of question at most `MOST` recordings of a function that ran the same lines are
     asked, and of these at most `MOST` samples about the same place in it with the same answer. Lots
-    decide, which depend on the seed and the ids alone, and not on the order in which the recordings
+    decide, which depend only on the seed and the ids, and not on the order in which the recordings
     come. Samples of `MOST` recordings are held for each kind, function and path, and no recording.
     """
 

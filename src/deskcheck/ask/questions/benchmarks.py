@@ -100,7 +100,7 @@ def _in_environment(samples: Iterator[Sample], name: str, text: str) -> Iterator
 
 
 def benchmark_samples(texts: Sequence[str], *, note: Note = lambda text: None) -> dict[str, list[Sample]]:
-    """Benchmarks as they are named, each with its samples.
+    """Name of each benchmark -> its samples.
 
     Raises InputError: one names no benchmark, is named twice, or cannot be read; two samples have one id; an
     environment is not built.

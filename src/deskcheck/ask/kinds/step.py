@@ -304,7 +304,7 @@ def _sample(recording: Recording, truth: _Shown, options: StepOptions, pair: _Pa
             "jump": pair.jump,
             "direction": "on" if pair.jump > 0 else "back",
             "notation": options.notation,
-            "kept": _kept(pair.known.moment, pair.asked.moment),
+            "kept": _shows_all_of(pair.known.moment, pair.asked.moment),
             **({} if whole else {"known": pair.known.text}),
         },
     )
@@ -324,17 +324,17 @@ def _run(recording: Recording, truth: _Shown, options: StepOptions, *, back: boo
     return text + globals_text(recording)
 
 
-def _kept(known: Moment, asked: Moment) -> bool:
+def _shows_all_of(shown: Moment, wanted: Moment) -> bool:
     """Whether a state shows all values of another one, so that an answer adds only the place and which of the
     variables there are."""
-    if asked.kind in VALUED or asked.output or len(asked.frames) > len(known.frames):
+    if wanted.kind in VALUED or wanted.output or len(wanted.frames) > len(shown.frames):
         return False
-    pairs = list(zip(known.frames, asked.frames, strict=False))
+    pairs = list(zip(shown.frames, wanted.frames, strict=False))
     if any((mine.function, mine.file) != (theirs.function, theirs.file) for mine, theirs in pairs):
         return False
     frames = [replace(b, locals=_of(a.locals, b.locals), stack=a.stack) for a, b in pairs]
-    names = {file: _of(known.globals.get(file, {}), there) for file, there in asked.globals.items()}
-    return asked == replace(asked, frames=tuple(frames), globals=names, objects=known.objects)
+    names = {file: _of(shown.globals.get(file, {}), there) for file, there in wanted.globals.items()}
+    return wanted == replace(wanted, frames=tuple(frames), globals=names, objects=shown.objects)
 
 
 def _of(names: Mapping[str, Encoded], others: Mapping[str, Encoded]) -> Mapping[str, Encoded]:

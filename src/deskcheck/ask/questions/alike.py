@@ -79,8 +79,12 @@ class Alike(Generic[_T]):
         first = {key: sorted(of_key)[:MOST] for key, of_key in lots.items()}
         for (question, function, _), along in self._along.items():
             for drawn in along:
-                clear = [one for one in drawn.samples if _digest(one.prompt) not in self._ambiguous]
-                new = [one for one in clear if self._lot(one.id) in first[_asks(question, function, one)]]
+                clear = [sample for sample in drawn.samples if _digest(sample.prompt) not in self._ambiguous]
+                new = [
+                    sample
+                    for sample in clear
+                    if self._lot(sample.id) in first[_asks(question, function, sample)]
+                ]
                 if not clear:
                     excluded[question][AMBIGUOUS] += 1
                 if new:

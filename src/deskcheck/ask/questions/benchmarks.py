@@ -31,7 +31,7 @@ def _coding(name: str) -> Read:
     return lambda path, note: map(program_sample, read_coding_set(name, path, note=note))
 
 
-def _own(path: str | None, note: Note) -> Iterator[Sample]:
+def _of_user(path: str | None, note: Note) -> Iterator[Sample]:
     if path is None:
         raise InputError(f"program: give your file: program:PATH, or its path alone. {HOLDS}")
     if not Path(path).is_file():
@@ -63,7 +63,7 @@ BENCHMARKS: dict[str, BenchmarkReader] = {
         *PREDICTED_BENCHMARKS,
         *REVAL_BENCHMARKS,
         BenchmarkReader(
-            "program", "tasks of your own, in a file of rows: program:PATH, or its path alone", _own
+            "program", "tasks of your own, in a file of rows: program:PATH, or its path alone", _of_user
         ),
     ]
 }

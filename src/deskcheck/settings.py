@@ -10,8 +10,10 @@ The command line makes an option of each such field, of fields that are such dat
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, get_args, get_type_hints
+
+from deskcheck.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,17 @@ class Group:
     """Marks a field of settings that is a dataclass of settings itself. name: a heading for its options."""
 
     name: str
+
+
+def refuse_small(settings: Any, **least: int) -> None:
+    """Raises InputError for a field below the least value of its `Setting`, or of `least`; not for None."""
+    hints = get_type_hints(type(settings), include_extras=True)
+    for field in fields(settings):
+        value = getattr(settings, field.name)
+        settings_of = [hint for hint in get_args(hints[field.name]) if isinstance(hint, Setting)]
+        bound = least.get(field.name, settings_of[0].min if settings_of else None)
+        if bound is not None and value is not None and value < bound:
+            raise InputError(f"{field.name}={value} must be at least {bound:g}.")
 
 
 def parse_size(text: str) -> int:

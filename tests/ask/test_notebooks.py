@@ -534,7 +534,7 @@ def test_what_the_recorder_made_of_a_cell_is_not_asked(tmp_path: Path, question:
         for name in ("OSError", "StdinNotImplementedError", "KeyError")
     ]
     raising[0]["confined"] = "network"
-    path = written(tmp_path, *[{"state": state, **cell} for cell in [{}] * 5 + raising])
+    path = written(tmp_path, *[{"state": state, **cell} for cell in [*[dict[str, Any]()] * 5, *raising]])
     made, excluded = samples_of(path, question=question, state=("none",))["none"]
     assert {sample.answer.partition(":")[0] for sample in made} <= {"KeyError", "None"}
     assert excluded["a rule of the sandbox stood in its way: network"] == 1

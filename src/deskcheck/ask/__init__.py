@@ -55,7 +55,8 @@ if TYPE_CHECKING:
     from deskcheck.ask.questions.reader import BenchmarkReader
     from deskcheck.ask.questions.settings import NotebookOptions, Sampling
     from deskcheck.ask.results.effects import Effect, effects
-    from deskcheck.ask.results.results import Result, ScoredSample
+    from deskcheck.ask.results.results import Result
+    from deskcheck.ask.results.rows import ScoredSample
     from deskcheck.ask.results.statistics import Interval, mean_interval, paired_difference
     from deskcheck.ask.results.steps import Horizon, Steps
     from deskcheck.ask.run import ask, ask_benchmark, compare
@@ -78,7 +79,8 @@ __getattr__, __dir__ = lazily(
         "questions.benchmarks": ("BENCHMARKS",),
         "questions.reader": ("BenchmarkReader",),
         "results.effects": ("Effect", "effects"),
-        "results.results": ("ScoredSample", "Result"),
+        "results.results": ("Result",),
+        "results.rows": ("ScoredSample",),
         "results.statistics": ("Interval", "mean_interval", "paired_difference"),
         "results.steps": ("Horizon", "Steps"),
         "run": ("ask", "ask_benchmark", "compare"),

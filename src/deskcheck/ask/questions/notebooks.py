@@ -28,7 +28,7 @@ from deskcheck.ask.samples.prompts import notebook_parts
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.errors import DamagedRows
 from deskcheck.fences import fenced
-from deskcheck.notebook.state.names import names_bound, parse
+from deskcheck.notebook.state.names import cell_names, parse
 from deskcheck.notebook.state.state import KernelState, states
 from deskcheck.notebook.state.views import estimate_tokens, used_names, view
 from deskcheck.notebook.trajectory.markers import is_own
@@ -466,7 +466,7 @@ def _used_lately(moment: _Moment) -> list[str]:
     names: list[str] = []
     for source in reversed(moment.sources[-_LATELY:]):
         names += _used_by(moment, source)
-        names += (name for name in names_bound(source) if name in moment.before.variables)
+        names += (name for name in cell_names(source).bound if name in moment.before.variables)
     return list(dict.fromkeys(names))
 
 

@@ -109,18 +109,12 @@ def _execute(source: str, names: dict[str, Any], count: int) -> tuple[tuple[Outp
     return tuple(outputs), status
 
 
-def written(folder: Path, *executions: dict[str, Any]) -> Path:
+def written(folder: Path, *executions: dict[str, Any], state: Any) -> Path:
     """A trajectory of cells that ended well, of which each is executed once. executions: their other fields."""
     order = tuple(str(number) for number in range(len(executions)))
-    usual: dict[str, Any] = {
-        "source": "",
-        "status": Status.OK,
-        "outputs": (),
-        "repeats": True,
-        "order": order,
-    }
+    usual: dict[str, Any] = {"source": "", "status": Status.OK, "outputs": (), "repeats": True}
     steps = [
-        Execution(cell=id_, count=int(id_) + 1, **usual | cell)
+        Execution(cell=id_, count=int(id_) + 1, order=order, state=state, **usual | cell)
         for id_, cell in zip(order, executions, strict=True)
     ]
     path = folder / "n.trajectory.parquet"
@@ -463,8 +457,7 @@ def test_a_value_beside_another_output_is_not_the_whole_answer(tmp_path: Path) -
         Output(type="execute_result", data={"text/plain": "[2]"}),
     )
     state = Capture(StateLimits()).after_cell({"x": 1, "y": [2]}, {}, "")
-    cell = {"source": "display(x)\ny", "outputs": shown}
-    path = written(tmp_path, *[{"state": state}] * 5, {"state": state, **cell})
+    path = written(tmp_path, *[{}] * 5, {"source": "display(x)\ny", "outputs": shown}, state=state)
     (sample,) = samples_of(path)["full"][0]
     assert (sample.answer, sample.data["value"]) == ("1\n[2]", None)
     assert score_answer(sample, "[ANSWER][2][/ANSWER]").score == 0
@@ -525,7 +518,7 @@ def test_what_cannot_be_asked(tmp_path: Path) -> None:
 def test_what_the_recorder_made_of_a_cell_is_not_asked(tmp_path: Path, question: str) -> None:
     """Where the sandbox refuses something, or nobody is there to answer `input`, a user would see another text."""
     state = Capture(StateLimits()).after_cell({}, {}, "")
-    raising = [
+    raising: list[dict[str, Any]] = [
         {
             "source": f"cell({name})",
             "status": Status.ERROR,
@@ -534,7 +527,7 @@ def test_what_the_recorder_made_of_a_cell_is_not_asked(tmp_path: Path, question:
         for name in ("OSError", "StdinNotImplementedError", "KeyError")
     ]
     raising[0]["confined"] = "network"
-    path = written(tmp_path, *[{"state": state, **cell} for cell in [*[dict[str, Any]()] * 5, *raising]])
+    path = written(tmp_path, *[{}] * 5, *raising, state=state)
     made, excluded = samples_of(path, question=question, state=("none",))["none"]
     assert {sample.answer.partition(":")[0] for sample in made} <= {"KeyError", "None"}
     assert excluded["a rule of the sandbox stood in its way: network"] == 1

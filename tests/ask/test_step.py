@@ -1,10 +1,7 @@
 """The kind `step`: one true state in, the next one out, asked of any model."""
 
-import sys
 from collections import Counter
 from dataclasses import replace
-from types import FrameType
-from typing import Any
 
 import pytest
 
@@ -12,10 +9,9 @@ from deskcheck.ask import QUESTIONS, AnswerScore, Sample, score_answer
 from deskcheck.ask.baselines import guess
 from deskcheck.ask.kinds.step import LIBRARY
 from deskcheck.ask.methods.ground_truth import GroundTruth, ground_truth_of
-from deskcheck.ask.methods.solvers import read_state, step_question
+from deskcheck.ask.methods.solvers import step_question
 from deskcheck.notation import state_text
-from deskcheck.recording import Kind, Recording, render
-from deskcheck.recording.value import decode
+from deskcheck.recording import Recording
 from tests.ask.conftest import Record, reasons
 
 ROWS = """\
@@ -145,59 +141,6 @@ def test_the_baseline_is_a_state(rows: Recording, record: Record) -> None:
     scores = [score_answer(one, guess.completion(one.prompt)) for run in runs for one in asked(run)]
     assert all(found.readable for found in scores)
     assert 0 < sum(found.score for found in scores) < len(scores)
-
-
-def naive(recording: Recording) -> list[tuple[str, int, dict[str, str]]]:
-    """(Event, line, variables as repr) as `sys.settrace` reports a call of a program: no code of ours."""
-    program = recording.program
-    names: dict[str, Any] = {}
-    exec(compile(program.code, "naive", "exec", dont_inherit=True), names)
-    found: list[tuple[str, int, dict[str, str]]] = []
-
-    def watch(frame: FrameType, event: str, value: Any) -> Any:
-        if frame.f_code.co_filename != "naive":
-            return None
-        variables = {k: repr(v) for k, v in frame.f_locals.items() if k.isidentifier()}
-        found.append((event, frame.f_lineno, variables))
-        return watch
-
-    call = compile(f"{program.entry}{program.arguments}", "call", "eval")
-    before = sys.gettrace()
-    sys.settrace(watch)
-    try:
-        eval(call, names)
-    finally:
-        sys.settrace(before)
-    return found
-
-
-EVENTS = {Kind.YIELD: "return", Kind.RESUME: "call"}
-
-
-def test_the_next_state_is_what_python_does(cruxeval: list[Recording]) -> None:
-    """Event, line and every variable of the answer, against `sys.settrace`. Left out: runs with exceptions inside of
-    them, of which the two do not report the same number of events."""
-    compared = 0
-    for recording in cruxeval:
-        found = naive(recording)
-        if len(found) != len(recording.trace):
-            continue
-        for sample in asked(recording):
-            told = read_state(sample.answer)
-            assert not isinstance(told, str)
-            event, line, variables = found[sample.data["state"] + 1]
-            assert (EVENTS.get(told.kind, str(told.kind)), told.running.line) == (event, line), sample.id
-            mine = {
-                name: render(decode(value, told.objects))
-                for name, value in told.running.locals.items()
-                if name.isidentifier()
-            }
-            addressed = {name for name, text in variables.items() if " at 0x" in text}
-            plain = {name: text for name, text in variables.items() if name not in addressed}
-            assert mine.keys() == variables.keys(), sample.id
-            assert {name: text for name, text in mine.items() if name not in addressed} == plain, sample.id
-            compared += 1
-    assert compared > 400
 
 
 def test_it_is_scored_by_hand_written_files_too(rows: Recording) -> None:

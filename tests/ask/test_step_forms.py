@@ -26,7 +26,7 @@ from deskcheck.recording.value import decode
 from deskcheck.sources.generated.source import generated
 from deskcheck.tracer import Granularity
 from tests.ask.conftest import Record, record_here
-from tests.ask.test_step import EVENTS, ROWS, naive
+from tests.ask.test_step import ROWS
 
 PROGRAMS = Path(__file__).parent.parent / "programs"
 NOTATIONS = ("dynamic", "scratchpad", "compact")
@@ -282,6 +282,33 @@ def calls(record: Record, tmp_path: Path) -> Path:
 # -- witnesses -----------------------------------------------------------------------------------------
 
 
+def naive(recording: Recording) -> list[tuple[str, int, dict[str, str]]]:
+    """(Event, line, variables as repr) as `sys.settrace` reports a call of a program: no code of ours."""
+    program = recording.program
+    names: dict[str, Any] = {}
+    exec(compile(program.code, "naive", "exec", dont_inherit=True), names)
+    found: list[tuple[str, int, dict[str, str]]] = []
+
+    def watch(frame: FrameType, event: str, value: Any) -> Any:
+        if frame.f_code.co_filename != "naive":
+            return None
+        variables = {k: repr(v) for k, v in frame.f_locals.items() if k.isidentifier()}
+        found.append((event, frame.f_lineno, variables))
+        return watch
+
+    call = compile(f"{program.entry}{program.arguments}", "call", "eval")
+    before = sys.gettrace()
+    sys.settrace(watch)
+    try:
+        eval(call, names)
+    finally:
+        sys.settrace(before)
+    return found
+
+
+EVENTS = {Kind.YIELD: "return", Kind.RESUME: "call"}
+
+
 def same_as(state: Moment, event: str, line: int, variables: dict[str, str], id_: str) -> None:
     """A state is what a trace function of Python's saw. Texts with addresses are left out."""
     assert (EVENTS.get(state.kind, str(state.kind)), state.running.line) == (event, line), id_
@@ -296,18 +323,25 @@ def same_as(state: Moment, event: str, line: int, variables: dict[str, str], id_
     }, id_
 
 
-def test_the_state_is_the_one_that_python_has_then(cruxeval: list[Recording]) -> None:
+@pytest.mark.parametrize(
+    ("every", "many", "jumps", "notation"),
+    [(1, 1000, (1,), "dynamic"), (3, 8, (2, 5, 10, -1), "compact")],
+)
+def test_the_state_is_the_one_that_python_has_then(
+    cruxeval: list[Recording], every: int, many: int, jumps: tuple[int, ...], notation: str
+) -> None:
     """Event, line and every variable of the answer, so many events on or back, against `sys.settrace`."""
     compared: Counter[int] = Counter()
-    for recording in cruxeval[::3]:
+    for recording in cruxeval[::every]:
         found = naive(recording)
         if len(found) != len(recording.trace):
             continue  # of exceptions the two do not report the same number of events
-        for sample in asked(recording, 8, jump=(2, 5, 10, -1), notation="compact"):
+        for sample in asked(recording, many, jump=jumps, notation=notation):
             event, line, variables = found[sample.data["state"] + sample.data["jump"]]
             same_as(answered(sample), event, line, variables, sample.id)
             compared[sample.data["jump"]] += 1
-    assert min(compared[jump] for jump in (2, 5, 10, -1)) > 10, compared
+    assert min(compared[jump] for jump in jumps) > 10, compared
+    assert compared[1] > 400 or jumps != (1,)
 
 
 def naive_instructions(program: Program) -> list[tuple[str, int, int, str, dict[str, str]]]:

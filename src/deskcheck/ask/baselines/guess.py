@@ -1,8 +1,7 @@
-"""The model ``deskcheck/guess``: what can be had without working anything out. A score means little until
-it is well above this.
+"""The model ``deskcheck/guess``, which answers without working anything out. A score means little until it is
+well above this.
 
-It sees the prompt and nothing else, no answers of other samples either. How it answers stands beside each
-kind of question (`samples.guessing`).
+It sees only the prompt. Each kind of question has its own guess (`samples.guessing`).
 """
 
 import deskcheck.ask.kinds.cells  # adds its guesses

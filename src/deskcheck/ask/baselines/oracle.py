@@ -43,7 +43,7 @@ def forget(samples: Iterable[Sample]) -> None:
 
 def completion(prompt: str) -> str:
     """The oracle's completion; without an answer for a prompt that it was not told of."""
-    run = _asked(prompt)
+    run = _run_in(prompt)
     if run is not None:
         return fenced(run.write(run.states))
     answer, _ = _answers.get(prompt.removesuffix(THINK), (None, None))
@@ -51,7 +51,7 @@ def completion(prompt: str) -> str:
 
 
 def copied(prompt: str) -> str:
-    """What the same cell showed, or was, when it was executed before; empty if it never was."""
+    """The output or the source of the same cell when it was executed before; empty if it never was."""
     _, copy = _answers.get(prompt, ("", None))
     return "I have nothing to copy." if copy is None else f"{OPEN}{copy}{CLOSE}"
 
@@ -59,7 +59,7 @@ def copied(prompt: str) -> str:
 # -- runs ----------------------------------------------------------------------------------------
 
 _truths: dict[str, list[GroundTruth]] = {}
-"""Program as it stands in prompts -> its runs."""
+"""The text of a program in prompts -> its runs."""
 _following: dict[str, dict[str, Moment]] = {}
 """The same -> state -> the state after it, of all of them. Made when a state is first asked for."""
 
@@ -78,8 +78,8 @@ def forget_truth(truth: GroundTruth) -> None:
     _following.pop(truth.text, None)
 
 
-class _Asked(NamedTuple):
-    """What a prompt about a run asks for: the true states, and the notation that they are wanted in."""
+class _RunAnswer(NamedTuple):
+    """The true states that a prompt about a run asks for, and their notation."""
 
     notation: str
     states: list[Moment]
@@ -95,7 +95,7 @@ def _bare(prompt: str) -> str:
     return prompt
 
 
-def _asked(prompt: str) -> _Asked | None:
+def _run_in(prompt: str) -> _RunAnswer | None:
     prompt = _bare(prompt)
     program, empty, question = prompt.partition("\n\n")
     program += empty
@@ -105,7 +105,7 @@ def _asked(prompt: str) -> _Asked | None:
     for truth in truths:
         for notation in EXPLAINED:
             if question == trace_prompt(truth.program, notation):
-                return _Asked(notation, list(truth.states()))
+                return _RunAnswer(notation, list(truth.states()))
     state, plus, _ = question.rpartition("+1\n")
     if not plus:
         return None
@@ -115,7 +115,7 @@ def _asked(prompt: str) -> _Asked | None:
     following = _following[program]
     # The line of the program that goes on stands after the state, where there is one.
     after = following.get("\n".join(lines[:-1])) or following.get("\n".join(lines))
-    return None if after is None else _Asked("dynamic", [after])
+    return None if after is None else _RunAnswer("dynamic", [after])
 
 
 def _pairs(truth: GroundTruth) -> Iterable[tuple[str, Moment]]:
@@ -131,7 +131,7 @@ def erring(prompt: str, *, rate: float, seed: int) -> str:
     `rate`. A fault in a run is another value, another line, or a line that cannot be read, in equal shares
     where the event has a variable and is a line's."""
     rng = random.Random(f"{seed}:{_bare(prompt)}")
-    run = _asked(prompt)
+    run = _run_in(prompt)
     if run is None:
         answer = completion(prompt)
         return f"{OPEN}wrong{CLOSE}" if answer.startswith(OPEN) and rng.random() < rate else answer

@@ -16,9 +16,11 @@ _EXECUTED = re.compile(
 
 @guesses("cell_output")
 def _cell_output(prompt: str) -> str:
-    """What the cell prints, and its last expression, where these are literals, variables whose value the
-    prompt shows or a cell assigned as a literal, or their shape or length; else what the same cell showed
-    before."""
+    """The text that the cell prints, and its last expression; else what the same cell showed before.
+
+    Known are literals, variables whose value the prompt shows or a cell assigned as a literal, and their
+    shape and length.
+    """
     before, _, now = prompt.rpartition(f"\n\n{NOW} ")
     cell, cut = now.partition(":\n")[0], FENCED.search(now)
     history, _, variables = before.rpartition(STATE)
@@ -48,7 +50,7 @@ def _assigned(body: list[ast.stmt]) -> dict[str, str]:
 
 
 def _shown(node: ast.stmt, values: dict[str, str], *, last: bool) -> str | None:
-    """What a statement shows: the last expression of a cell, or one that it prints."""
+    """The text of an expression that a statement prints, or that ends a cell."""
     if not isinstance(node, ast.Expr):
         return None
     if not isinstance(node.value, ast.Call) or called_name(node.value) != "print":

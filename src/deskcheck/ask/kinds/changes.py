@@ -1,7 +1,7 @@
-"""What a call leaves changed of its arguments: the answer of calls that return nothing but do something.
+"""The changes that a call makes in its arguments. Calls that return nothing have an answer so.
 
-The state of receiver and arguments is shown as it is when the call is made; the answer is what holds when it
-returns. Not covered: objects that hang on other objects, and what a call changes besides its arguments.
+The prompt shows receiver and arguments as they are when the call is made; the answer has the values that
+differ when it returns. Not covered: objects in other objects, and changes outside of the arguments.
 """
 
 import random
@@ -58,7 +58,7 @@ def _guessed_changes(prompt: str) -> str:
 
 
 def _changed(name: str, before: Value, after: Value) -> dict[str, str]:
-    """What has another value than before -> that value, as text."""
+    """Name of something that has changed -> its new value, as text."""
     if before.kind in _CONTAINERS:
         return _other(name, before, after)
     if render(replace(before, fields=())) != render(replace(after, fields=())):

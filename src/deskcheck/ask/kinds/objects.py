@@ -1,6 +1,6 @@
-"""Kinds about calls and objects: who calls whom, which names are one object, of which type a variable is.
+"""Kinds about calls and objects: callers and callees, names of one object, types of variables.
 
-Types of variables after PYInfer (arXiv:2106.14316), but as they are at run time; calls as in a profile.
+Types of variables are those of PYInfer (arXiv:2106.14316), but at run time. Calls are those of a profile.
 """
 
 import ast
@@ -194,7 +194,7 @@ def _guessed_type(prompt: str) -> str:
 
 
 def _renames(source: str) -> bool:
-    """Whether ``__name__`` or ``__qualname__`` of something is assigned: recordings have the second alone."""
+    """Whether ``__name__`` or ``__qualname__`` of something is assigned: recordings have only the second."""
     if "__name__" not in source and "__qualname__" not in source:
         return False
     tree = parsed(source)

@@ -12,8 +12,7 @@ from deskcheck.ask.samples.sample import Sample
 from deskcheck.sources.sets.coding import CodingTask
 
 PROGRAM, SELF_INVOKING, SPEED = "program", "self_invoking", "speed"
-"""Kinds of question: of the second, the parts of an answer are told apart, too; of the third, how many events
-it takes."""
+"""Kinds of question. The second scores both parts of an answer separately; the third counts its events."""
 
 FORMS = frozenset({PROGRAM, SELF_INVOKING, SPEED})
 """Forms of their answers."""

@@ -1,4 +1,4 @@
-"""What a call returns or a program prints, and which arguments give that."""
+"""The result of a call or the output of a program, and the arguments that lead to it."""
 
 import ast
 import json
@@ -205,7 +205,7 @@ def _drawn(recording: Recording) -> str:
 
 
 def _asserted_result(recording: Recording) -> str:
-    """What the last call of the function under test returned that the module itself made."""
+    """The result of the last call of the function under test by the module itself."""
     check_all_recorded(recording)
     entry = recording.program.extra["entry"]
     wanted: set[int] = set()

@@ -1,9 +1,9 @@
-"""The result of a call as an answer, where it is no plain data: objects with what they hold when the call
+"""The result of a call as an answer where it is not plain data: objects with their contents when the call
 returns, functions and classes by name.
 
-Written as `recording.render` writes them, with numbers only where these say something: an object that the
-question shows has the number that it has there, one that is met again a number of its own. Not covered:
-iterators, generators, arrays, tables, lists in themselves, and whatever is not recorded whole.
+`recording.render` writes them, with numbers only where they are needed. An object that the question shows has
+the same number there. An object that occurs twice has a new number. Not covered: iterators, generators,
+arrays, tables, lists that contain themselves, and values that are not recorded whole.
 """
 
 import re
@@ -52,7 +52,7 @@ def returned(recording: Recording) -> Returned:
     called, left = ends(recording)
     if left.value is None:
         raise Unfit(NO_DATA)
-    return _told(left.value, _shown_numbers(recording.program, called))
+    return _answer_of(left.value, _shown_numbers(recording.program, called))
 
 
 def made(recording: Recording) -> Returned:
@@ -64,7 +64,7 @@ def made(recording: Recording) -> Returned:
     after = next((value for value in left.locals.values() if first and value.id == first.id), None)
     if after is None:
         raise Unfit("the object that is made is not shown")
-    return _told(after, numbers)
+    return _answer_of(after, numbers)
 
 
 def _shown_numbers(program: Program, called: Event) -> dict[int, int]:
@@ -93,7 +93,7 @@ def _inside(value: Value, step: int | str) -> Value | None:
     return flat[step] if step < len(flat) else None
 
 
-def _told(value: Value, numbers: Mapping[int, int]) -> Returned:
+def _answer_of(value: Value, numbers: Mapping[int, int]) -> Returned:
     for part in value.walk():
         nothing = part.kind == "opaque" and part.type == "object"
         if part.cut is not None or (part.kind not in _TOLD and not nothing) or part.bare:
@@ -103,7 +103,7 @@ def _told(value: Value, numbers: Mapping[int, int]) -> Returned:
     times = Counter(part.id for part in _met(value) if part.id is not None)
     free = iter(range(max(numbers.values(), default=0) + 1, 10_000))
     number_of = dict(numbers)
-    text = render(_Writer(times, number_of, free).told(value))
+    text = render(_Writer(times, number_of, free).renumbered(value))
     if len(text) > ANSWER_CHARS:
         raise Unfit("the answer is long")
     shown = tuple(sorted(numbers.values()))
@@ -124,7 +124,7 @@ def _said(value: Value) -> Iterator[str]:
 
 
 def _met(value: Value) -> Iterator[Value]:
-    """Objects, as often as they are met where each is written out once."""
+    """Objects, as often as they occur in a text that writes each out once."""
     seen: set[int] = set()
     todo = [value]
     while todo:
@@ -139,28 +139,28 @@ def _met(value: Value) -> Iterator[Value]:
 class _Writer:
     """Values with the numbers that the answer has."""
 
-    def __init__(self, times: Counter[int], given: dict[int, int], free: Iterator[int]) -> None:
+    def __init__(self, times: Counter[int], number_of: dict[int, int], free: Iterator[int]) -> None:
         self.times = times
-        self.given = given
+        self.number_of = number_of
         self.free = free
         self.written: set[int] = set()
 
-    def told(self, value: Value) -> Value:
+    def renumbered(self, value: Value) -> Value:
         if value.kind in ("function", "class"):
             name = (value.text or "").partition(" ")[2]
             text = f"<class {name!r}>" if value.kind == "class" else f"<function {name}>"
             return Value("text", value.type, text=text)
         number = None
         if value.id is not None and value.kind not in _CONTAINERS:
-            if value.id not in self.given and self.times[value.id] > 1:
-                self.given[value.id] = next(self.free)
-            number = self.given.get(value.id)
+            if value.id not in self.number_of and self.times[value.id] > 1:
+                self.number_of[value.id] = next(self.free)
+            number = self.number_of.get(value.id)
             if value.kind == "ref" or (value.id in self.written and value.kind != "opaque"):
                 return Value("ref", value.type, text="object", id=number)
             self.written.add(value.id)
         items = tuple(
-            tuple(map(self.told, item)) if isinstance(item, tuple) else self.told(item)
+            tuple(map(self.renumbered, item)) if isinstance(item, tuple) else self.renumbered(item)
             for item in value.items
         )
-        fields = tuple((name, self.told(part)) for name, part in value.fields)
+        fields = tuple((name, self.renumbered(part)) for name, part in value.fields)
         return replace(value, id=number, items=items, fields=fields)

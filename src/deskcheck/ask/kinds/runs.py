@@ -137,9 +137,9 @@ def following(shown: ShownSource) -> dict[int, int]:
 def _mixed(
     places: list[Arrival], following: Mapping[str, Mapping[int, int]], rng: random.Random
 ) -> Iterator[Arrival]:
-    """The places in a drawn order in which those where the run goes on at the next line of the text and those
-    where it goes elsewhere take turns, lest the text alone answer most of them. A place (line and
-    successor) that was drawn already comes after all others.
+    """The places in a drawn order. Those where the next line of the text runs take turns with the others:
+    otherwise the text alone would answer most of them. A place (line and successor) that was drawn already
+    comes after all others.
     """
     shuffled = rng.sample(places, len(places))
     for group in first_and_repeated(shuffled, lambda place: (place.file, place.line, place.then)):
@@ -155,8 +155,8 @@ def _mixed(
 def shown_state(event: Event, used: frozenset[str]) -> str | None:
     """A frame's values and live iterators as text; None if they cannot be shown whole and short.
 
-    Of globals those that the frame's code names. Functions and classes are left out: they stand in the
-    source, or are the library's.
+    Only globals that the frame's code names are shown. Functions and classes are left out: the source shows
+    them, or the library has them.
     """
     values = {n: v for n, v in event.locals.items() if v.kind not in _DEFINITIONS and n.isidentifier()}
     outer = {n: v for n, v in event.globals.items() if v.kind not in _DEFINITIONS and n not in values}
@@ -332,7 +332,7 @@ def _histories(recording: Recording, run: Run) -> Iterator[tuple[_Call, str, lis
 
 
 def _calls_of(recording: Recording, run: Run) -> dict[int, _Call]:
-    """Frame -> which call of which function it is, of functions that are run by their call."""
+    """Frame -> its function and the number of its call, of functions that their call runs."""
     run_by_call: set[tuple[str, str]] = set()
     for shown in run.files:
         defined = functions(recording.source(shown.file) or "")

@@ -257,7 +257,7 @@ def _drawn(places: Sequence[_Place], rng: random.Random) -> Iterator[_Place]:
 
 
 def _answer(shown: _State, wanted: _State, notation: str) -> str:
-    """What is to be answered. Raises Unfit if it is long or does not read back as the state."""
+    """The answer. Raises Unfit if it is long or does not read back as the state."""
     if notation == "dynamic":
         return wanted.text
     text = answer_text(shown.moment, wanted.moment, notation)
@@ -304,15 +304,15 @@ def _sample(recording: Recording, truth: _Shown, options: StepOptions, pair: _Pa
             "jump": pair.jump,
             "direction": "on" if pair.jump > 0 else "back",
             "notation": options.notation,
-            "kept": _kept(pair.known.moment, pair.asked.moment),
+            "kept": _shows_all_of(pair.known.moment, pair.asked.moment),
             **({} if whole else {"known": pair.known.text}),
         },
     )
 
 
 def _run(recording: Recording, truth: _Shown, options: StepOptions, *, back: bool) -> str:
-    """What is told of the run, above the program: of instructions the version of Python, and what decides all
-    of it where a jump goes back."""
+    """The text about the run above the program: the version of Python for instructions, and the call where a
+    jump goes back."""
     program = recording.program
     python = ".".join(recording.environment.python.split(".")[:2]) if options.detail != "line" else None
     text = run_text(python=python, call=how_run(program, call_source(recording)) if back else None)
@@ -324,17 +324,17 @@ def _run(recording: Recording, truth: _Shown, options: StepOptions, *, back: boo
     return text + globals_text(recording)
 
 
-def _kept(known: Moment, asked: Moment) -> bool:
-    """Whether all that a state holds stands in another one: only its place, and which of the variables there
-    are, is left to say."""
-    if asked.kind in VALUED or asked.output or len(asked.frames) > len(known.frames):
+def _shows_all_of(shown: Moment, wanted: Moment) -> bool:
+    """Whether a state shows all values of another one, so that an answer adds only the place and which of the
+    variables there are."""
+    if wanted.kind in VALUED or wanted.output or len(wanted.frames) > len(shown.frames):
         return False
-    pairs = list(zip(known.frames, asked.frames, strict=False))
+    pairs = list(zip(shown.frames, wanted.frames, strict=False))
     if any((mine.function, mine.file) != (theirs.function, theirs.file) for mine, theirs in pairs):
         return False
     frames = [replace(b, locals=_of(a.locals, b.locals), stack=a.stack) for a, b in pairs]
-    names = {file: _of(known.globals.get(file, {}), there) for file, there in asked.globals.items()}
-    return asked == replace(asked, frames=tuple(frames), globals=names, objects=known.objects)
+    names = {file: _of(shown.globals.get(file, {}), there) for file, there in wanted.globals.items()}
+    return wanted == replace(wanted, frames=tuple(frames), globals=names, objects=shown.objects)
 
 
 def _of(names: Mapping[str, Encoded], others: Mapping[str, Encoded]) -> Mapping[str, Encoded]:

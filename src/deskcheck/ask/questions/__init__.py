@@ -1,1 +1,1 @@
-"""What is asked: kinds of questions, their prompts, and which samples are drawn."""
+"""The list of kinds of question, benchmarks, and the samples that are drawn."""

@@ -35,7 +35,7 @@ class Alike(Generic[_T]):
 
     Of each kind of question at most `MOST` recordings of a function that ran the same lines are
     asked, and of these at most `MOST` samples about the same place in it with the same answer. Lots
-    decide, which depend on the seed and the ids alone, and not on the order in which the recordings
+    decide, which depend only on the seed and the ids, and not on the order in which the recordings
     come. Samples of `MOST` recordings are held for each kind, function and path, and no recording.
     """
 
@@ -79,8 +79,12 @@ class Alike(Generic[_T]):
         first = {key: sorted(of_key)[:MOST] for key, of_key in lots.items()}
         for (question, function, _), along in self._along.items():
             for drawn in along:
-                clear = [one for one in drawn.samples if _digest(one.prompt) not in self._ambiguous]
-                new = [one for one in clear if self._lot(one.id) in first[_asks(question, function, one)]]
+                clear = [sample for sample in drawn.samples if _digest(sample.prompt) not in self._ambiguous]
+                new = [
+                    sample
+                    for sample in clear
+                    if self._lot(sample.id) in first[_asks(question, function, sample)]
+                ]
                 if not clear:
                     excluded[question][AMBIGUOUS] += 1
                 if new:

@@ -31,7 +31,7 @@ def _coding(name: str) -> Read:
     return lambda path, note: map(program_sample, read_coding_set(name, path, note=note))
 
 
-def _own(path: str | None, note: Note) -> Iterator[Sample]:
+def _of_user(path: str | None, note: Note) -> Iterator[Sample]:
     if path is None:
         raise InputError(f"program: give your file: program:PATH, or its path alone. {HOLDS}")
     if not Path(path).is_file():
@@ -63,7 +63,7 @@ BENCHMARKS: dict[str, BenchmarkReader] = {
         *PREDICTED_BENCHMARKS,
         *REVAL_BENCHMARKS,
         BenchmarkReader(
-            "program", "tasks of your own, in a file of rows: program:PATH, or its path alone", _own
+            "program", "tasks of your own, in a file of rows: program:PATH, or its path alone", _of_user
         ),
     ]
 }
@@ -100,7 +100,7 @@ def _in_environment(samples: Iterator[Sample], name: str, text: str) -> Iterator
 
 
 def benchmark_samples(texts: Sequence[str], *, note: Note = lambda text: None) -> dict[str, list[Sample]]:
-    """Benchmarks as they are named, each with its samples.
+    """Name of each benchmark -> its samples.
 
     Raises InputError: one names no benchmark, is named twice, or cannot be read; two samples have one id; an
     environment is not built.

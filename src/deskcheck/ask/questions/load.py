@@ -38,5 +38,5 @@ def by_folder(source: Iterable[Folder] | Iterable[Recording], folders: dict[str,
 
 
 def folder_of(file: str, folders: Sequence[Folder]) -> int:
-    """Number of the folder that a file lies in."""
+    """Number of the folder that contains a file."""
     return next(number for number, folder in enumerate(folders) if Path(file).is_relative_to(folder))

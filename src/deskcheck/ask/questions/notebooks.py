@@ -355,7 +355,7 @@ def _unfit(question: str, moment: _Moment, options: NotebookOptions) -> str | No
 
 
 _NO_INPUT = "StdinNotImplementedError"
-"""What `input` raises where nobody is there to answer."""
+"""The exception of `input` where no user can answer."""
 
 
 def _raises_plainly(source: str) -> bool:

@@ -116,9 +116,9 @@ def _values(node: ast.expr, states: list[Any]) -> list[Any]:
         case ast.Constant(value=value):
             return [value]
         case ast.Name(id=name):
-            found = [state[name] for state in states if name in state]
-            found = [value for value in found if value.kind not in _LEFT_OUT | {"unbound"}]
-            return [_python(value) if plain(value) else value for value in found]
+            values = [state[name] for state in states if name in state]
+            values = [value for value in values if value.kind not in _LEFT_OUT | {"unbound"}]
+            return [_python(value) if plain(value) else value for value in values]
         case ast.Attribute(value=inner, attr=name):
             return [_attribute(value, name) for value in _values(inner, states)]
         case ast.Subscript(value=inner, slice=index):

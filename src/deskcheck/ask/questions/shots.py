@@ -30,8 +30,10 @@ def _with_shots(
 ) -> Sample:
     others = [cluster for cluster in by_cluster if cluster != sample.cluster]
     chosen = [rng.choice(by_cluster[cluster]) for cluster in rng.sample(others, shots)]
-    examples = "\n\n".join(f"{EXAMPLE}\n\n{_asked(other)}\n{OPEN}{other.answer}{CLOSE}" for other in chosen)
-    parts = {name: text.removeprefix(_HEAD) for name, text in _own(sample).items()}
+    examples = "\n\n".join(
+        f"{EXAMPLE}\n\n{_question_text(other)}\n{OPEN}{other.answer}{CLOSE}" for other in chosen
+    )
+    parts = {name: text.removeprefix(_HEAD) for name, text in _parts_of_sample(sample).items()}
     first = next(iter(parts))
     if examples:
         parts[first] = f"{_HEAD}{parts[first]}"
@@ -42,10 +44,10 @@ def _with_shots(
 _HEAD = f"{YOURS}\n\n"
 
 
-def _own(sample: Sample) -> dict[str, str]:
+def _parts_of_sample(sample: Sample) -> dict[str, str]:
     """The parts of a prompt that are about this sample alone."""
     return {name: text for name, text in sample.parts.items() if name not in ("task", "example")}
 
 
-def _asked(sample: Sample) -> str:
-    return "\n\n".join(_own(sample).values()).removeprefix(_HEAD)
+def _question_text(sample: Sample) -> str:
+    return "\n\n".join(_parts_of_sample(sample).values()).removeprefix(_HEAD)

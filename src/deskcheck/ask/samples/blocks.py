@@ -43,13 +43,13 @@ def blocks(source: str) -> dict[int, Block]:
     Left out: conditions that are constants, for which Python runs no line; headers that are not `plain`
     (`source.Statements`); bodies of which no line runs, such as one that holds only ``global x``.
     """
-    tree, known = parsed(source), statements(source)
-    if tree is None or known is None:
+    tree, statements_of_text = parsed(source), statements(source)
+    if tree is None or statements_of_text is None:
         return {}
     return {
         block.line: block
-        for block in _blocks(tree.body, known.silent, within=None)
-        if block.line in known.plain
+        for block in _blocks(tree.body, statements_of_text.silent, within=None)
+        if block.line in statements_of_text.plain
     }
 
 

@@ -82,11 +82,11 @@ def arrivals(events: Iterable[Visit], lines: Mapping[str, Statements]) -> list[A
     then: dict[int, int | str] = {}
     resumed: dict[int, int] = {}
     for row in itertools.islice(events, SCANNED_EVENTS):
-        known = lines.get(row.file)
-        if known is None:
+        statements_of_file = lines.get(row.file)
+        if statements_of_file is None:
             continue
-        if row.kind == Kind.LINE and not is_within_definition(row, known, begun=row.frame in at):
-            line = known.first.get(row.line, row.line)
+        if row.kind == Kind.LINE and not is_within_definition(row, statements_of_file, begun=row.frame in at):
+            line = statements_of_file.first.get(row.line, row.line)
             if at.get(row.frame) == line:
                 continue
             at[row.frame] = line
@@ -143,10 +143,10 @@ def statements_of(recording: Recording, files: Sequence[ShownSource]) -> dict[st
     check_all_recorded(recording)
     for shown in files:
         source = recording.source(shown.file)
-        known = statements(source) if source is not None else None
-        if known is None:
+        statements_of_file = statements(source) if source is not None else None
+        if statements_of_file is None:
             raise Unfit("a source cannot be parsed")
-        by_file[shown.file] = known
+        by_file[shown.file] = statements_of_file
     return by_file
 
 
@@ -204,14 +204,14 @@ def whole_run_of(recording: Recording) -> Run:
 
 def has_one_successor(place: Arrival, recording: Recording, run: Run) -> bool:
     """Whether "the line that runs next in the frame" says one thing to every reader."""
-    known = run.lines[place.file]
-    if place.line not in known.plain or place.then is None:
+    statements_of_file = run.lines[place.file]
+    if place.line not in statements_of_file.plain or place.then is None:
         return False
-    if place.line in known.leaves and place.then == "return":
+    if place.line in statements_of_file.leaves and place.then == "return":
         return False  # the line says so itself
     if recording.program.mode is Mode.SESSION and place.function == "<module>":
         return False  # every statement of it has a frame of its own
-    return isinstance(place.then, str) or place.then in known.plain
+    return isinstance(place.then, str) or place.then in statements_of_file.plain
 
 
 def where(files: Sequence[ShownSource], file: str) -> str:

@@ -25,7 +25,7 @@ NOW = "Executed now,"
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class PromptWords:
     """The texts of a form of question that are the same in every prompt (``prompts.toml``)."""
 
     task: str
@@ -42,9 +42,9 @@ _SECTIONS = tomllib.loads(resources.files(__package__).joinpath("prompts.toml").
 _SHARED: dict[str, str] = _SECTIONS.pop("shared")
 
 
-def _words(task: str, example: str = "", code: str = _SHARED["code"], numbered: bool = True) -> Words:
+def _words(task: str, example: str = "", code: str = _SHARED["code"], numbered: bool = True) -> PromptWords:
     task, example = (Template(text).substitute(_SHARED) for text in (task, example))
-    return Words(task, example, code, numbered)
+    return PromptWords(task, example, code, numbered)
 
 
 WORDS = {form: _words(**section) for form, section in _SECTIONS.items()}

@@ -269,7 +269,7 @@ def shown_file(
     shown_lines = set(range(1, len(lines) + 1))
     cut_down = len(lines) > (MAX_LINES if is_program else MAX_LINES // 3)
     if cut_down:
-        shown_lines = _kept(tree, ran)
+        shown_lines = _lines_needed(tree, ran)
         if methods is not None:
             named = _attributes(source, methods)
             shown_lines -= {line for node in tree.body for line in _other_methods(node, "", methods, named)}
@@ -289,7 +289,7 @@ def shown_file(
     return ShownSource(file, tuple(shown), not cut_down)
 
 
-def _kept(tree: ast.Module, ran: frozenset[str]) -> set[int]:
+def _lines_needed(tree: ast.Module, ran: frozenset[str]) -> set[int]:
     """Lines of the definitions that ran, and of what binds a name that is used in what is kept.
 
     A function is kept only if it is called; of a class that is only named, the parts outside of its

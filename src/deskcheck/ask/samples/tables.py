@@ -37,7 +37,7 @@ def filled_elsewhere(recording: Recording) -> dict[tuple[str, str], Value]:
         source = recording.source(event.file)
         if source is None:
             continue
-        literals = _given(source)
+        literals = _literals_of(source)
         used = _names(source, frozenset(ran[event.file])) & literals.keys() if literals else set()
         for name, value in event.globals.items():
             if name in used and value.kind not in _DEFINITIONS and not _is(value, literals[name]):
@@ -79,9 +79,9 @@ def draws_random(recording: Recording) -> bool:
     if "own" not in recording.program.extra:
         return False
     for source, lines in _lines_run(recording):
-        known = statements(source)
-        if known is not None and not _random_lines(source).isdisjoint(
-            known.first.get(line, line) for line in lines
+        statements_of_text = statements(source)
+        if statements_of_text is not None and not _random_lines(source).isdisjoint(
+            statements_of_text.first.get(line, line) for line in lines
         ):
             return True
     return False
@@ -99,15 +99,15 @@ def _lines_run(recording: Recording) -> Iterator[tuple[str, set[int]]]:
 @functools.lru_cache(SOURCES)
 def _random_lines(source: str) -> frozenset[int]:
     """First lines of the statements that use what the file has from a module of random numbers."""
-    tree, known = parsed(source), statements(source)
-    if tree is None or known is None:
+    tree, statements_of_text = parsed(source), statements(source)
+    if tree is None or statements_of_text is None:
         return frozenset()
     names = {name for node in ast.walk(tree) for name in _random_names(node)}
     for node in tree.body:  # dice = random.Random(7)
         if isinstance(node, ast.Assign) and any(_is_random(part, names) for part in ast.walk(node.value)):
             names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
     lines = (part.lineno for part in ast.walk(tree) if _is_random(part, names))
-    return frozenset(known.first.get(line, line) for line in lines)
+    return frozenset(statements_of_text.first.get(line, line) for line in lines)
 
 
 _NUMPY = ("np.random", "numpy.random")
@@ -139,7 +139,7 @@ def _first_events(recording: Recording, files: int) -> Iterator[Event]:
 
 
 @functools.lru_cache(SOURCES)
-def _given(source: str) -> dict[str, Any]:
+def _literals_of(source: str) -> dict[str, Any]:
     """Names that the text gives a literal, or something empty, once and at its top level -> that."""
     tree = parsed(source)
     body = [] if tree is None else tree.body

@@ -1,10 +1,14 @@
-"""README and docs/ as data: their blocks of code, the commands in them, what is shown as printed."""
+"""Pages as data: README and docs/, their blocks of code, commands and outputs; the facts of an HTML page of ours."""
 
+import base64
+import json
 import re
 import shlex
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -57,3 +61,10 @@ def rows(printed: str) -> list[str]:
         text = re.sub(r"\S*/deskcheck-\w+\.html", "PAGE", text)
         found.append(re.sub(r" \d+\.\d$", " SECONDS", text))
     return found
+
+
+def page_facts(html: str) -> Any:
+    """The JSON value that an HTML page of ours shows."""
+    packed = re.search(r'id="facts">([^<]*)<', html)
+    assert packed is not None
+    return json.loads(zlib.decompress(base64.b64decode(packed[1])))

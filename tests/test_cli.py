@@ -3,6 +3,7 @@
 import functools
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -28,8 +29,12 @@ ENDLESS = (
 )
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def run(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """A command of deskcheck, written as in a shell."""
+    return deskcheck(*shlex.split(line), cwd=folder)
+
+
+def write_sources(tmp_path: Path) -> Path:
     (tmp_path / "good.py").write_text(
         "def double(x, times=1):\n    for _ in range(times):\n        x = x + x\n    return x\n"
     )
@@ -41,6 +46,33 @@ def folder(tmp_path: Path) -> Path:
         '{"id": "fail", "code": "def f(a):\\n    return 1 // a\\n", "entry": "f", "inputs": ["(0)"]}\n'
     )
     return tmp_path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_sources(tmp_path)
+
+
+ONE = "'good.py::double(3)'"
+"""The id of the recording in `one`, as a word of a shell."""
+
+
+@pytest.fixture(scope="module")
+def one(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one recording in `runs`, which no test changes."""
+    folder = write_sources(tmp_path_factory.mktemp("one"))
+    ran = run("record good.py::double '(3)' --out runs --sandbox trusted --no-repeat", folder)
+    assert ran.returncode == 0, ran.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def mine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the recordings of mine.jsonl in `runs`, which no test changes."""
+    folder = write_sources(tmp_path_factory.mktemp("mine"))
+    ran = run("record mine.jsonl --out runs --sandbox trusted --no-repeat", folder)
+    assert ran.returncode == 0, ran.stderr
+    return folder
 
 
 def test_one_call_is_shown_as_a_table(folder: Path) -> None:
@@ -124,18 +156,18 @@ def test_the_slow_tracer_is_named(folder: Path) -> None:
     )
     environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
 
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    def in_copy(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [*PROCESS, *arguments]
         return subprocess.run(
             command, cwd=folder, env=environment, capture_output=True, text=True, check=False
         )
 
     call = ("record", "good.py::double", "(3)", "--sandbox", "trusted", "--no-repeat")
-    for ran in (run(*call), run(*call, "--json"), run(*call, "--shards", "2", "--out", "runs")):
+    for ran in (in_copy(*call), in_copy(*call, "--json"), in_copy(*call, "--shards", "2", "--out", "runs")):
         assert ran.returncode == 0, ran.stderr
         assert ran.stderr.startswith("note: the tracer's C core is not built for this Python")
         assert len(ran.stderr.splitlines()) == 1
-    assert "tracer: reference: the tracer's C core is not built" in " ".join(run("doctor").stdout.split())
+    assert "tracer: reference: the tracer's C core is not built" in " ".join(in_copy("doctor").stdout.split())
 
 
 def test_nothing_recorded_is_not_well(folder: Path) -> None:
@@ -241,8 +273,9 @@ def test_less_is_recorded_where_less_is_asked_for(folder: Path) -> None:
 
 
 def test_record_counts_what_happened(folder: Path) -> None:
-    """--json prints one object that says how many programs ended how, and where they are."""
-    ran = deskcheck("record", "mine.jsonl", "--out", "runs", "--json", cwd=folder)
+    """--json prints one object that says how many programs ended how, and where they are. The same command again
+    records nothing and says so."""
+    ran = run("record mine.jsonl --out runs --json", folder)
     said = json.loads(ran.stdout)
     assert ran.returncode == 0
     assert said["recorded"] == 3
@@ -252,53 +285,41 @@ def test_record_counts_what_happened(folder: Path) -> None:
         "events-00000.parquet",
         "recordings-00000.parquet",
     ]
-
-
-def test_what_is_there_is_not_recorded_again(folder: Path) -> None:
-    """The same command a second time records nothing and says so."""
-    deskcheck("record", "mine.jsonl", "--out", "runs", cwd=folder)
-    said = json.loads(deskcheck("record", "mine.jsonl", "--out", "runs", "--json", cwd=folder).stdout)
+    said = json.loads(run("record mine.jsonl --out runs --json", folder).stdout)
     assert (said["recorded"], said["skipped"]) == (0, 3)
 
 
-def test_a_recording_is_viewed_by_its_id(folder: Path) -> None:
+def test_a_recording_is_viewed_by_its_id(mine: Path) -> None:
     """view lists a folder, shows one recording, and names the folder if there is no such id."""
-    deskcheck("record", "mine.jsonl", "--out", "runs", cwd=folder)
-    listed = json.loads(deskcheck("view", "runs", "--json", cwd=folder).stdout)["recordings"]
+    listed = json.loads(run("view runs --json", mine).stdout)["recordings"]
     name = next(item["id"] for item in listed if item["result"] == "7")
-    assert "returned -> 7" in deskcheck("view", "runs", name, cwd=folder).stdout
-    wrong = deskcheck("view", "runs", "nobody", cwd=folder)
+    assert "returned -> 7" in run(f"view runs {name}", mine).stdout
+    wrong = run("view runs nobody", mine)
     assert wrong.returncode == 2
     assert "no recording 'nobody'" in wrong.stderr
     assert repr(listed[0]["id"]) in wrong.stderr, "an id as it is written"
 
 
-def test_a_reader_that_has_seen_enough_ends_it_well(folder: Path) -> None:
+def without_a_reader(command: list[str], folder: Path) -> tuple[int, str]:
+    """Status and standard error of a command whose standard output nobody reads."""
+    reads, writes = os.pipe()
+    os.close(reads)
+    with os.fdopen(writes, "wb") as closed:
+        ran = subprocess.run(
+            command, cwd=folder, stdout=closed, stderr=subprocess.PIPE, text=True, check=False
+        )
+    return ran.returncode, ran.stderr
+
+
+def test_a_reader_that_has_seen_enough_ends_it_well(one: Path) -> None:
     """As of `deskcheck view runs | head -1`: status 0, and nothing is said; of text and of tables."""
-    name = _one_recording(folder)
-    for arguments in (
-        ["view", "runs"],
-        ["view", "runs", name],
-        ["runs", "show", "runs"],
-        ["view", "runs", "--json"],
-    ):
-        reads, writes = os.pipe()
-        os.close(reads)
-        with os.fdopen(writes, "wb") as closed:
-            done = subprocess.run(
-                [*PROCESS, *arguments],
-                cwd=folder,
-                stdout=closed,
-                stderr=subprocess.PIPE,
-                text=True,
-                check=False,
-            )
-        assert (done.returncode, done.stderr) == (0, ""), arguments
+    for line in (f"view runs {ONE}", "view runs", "runs show runs", "view runs --json"):
+        command = [*PROCESS, *shlex.split(line)]
+        assert without_a_reader(command, one) == (0, ""), line
 
 
-def test_a_reader_that_has_gone_does_not_move_the_status(folder: Path) -> None:
+def test_a_reader_that_has_gone_does_not_move_the_status(one: Path) -> None:
     """A command whose reader has gone ends as it would have: with the status of what it found."""
-    _one_recording(folder)
     for prints in ("print('found')", "console_out().print('found')"):
         code = (
             "import typer, deskcheck.sources.check as check\n"
@@ -308,19 +329,12 @@ def test_a_reader_that_has_gone_does_not_move_the_status(folder: Path) -> None:
             "from deskcheck.cli import main\n"
             "main()"
         )
-        reads, writes = os.pipe()
-        os.close(reads)
-        with os.fdopen(writes, "wb") as closed:
-            command = [sys.executable, "-c", code, "runs", "check", "runs"]
-            ran = subprocess.run(
-                command, cwd=folder, stdout=closed, stderr=subprocess.PIPE, text=True, check=False
-            )
-        assert (ran.returncode, ran.stderr) == (1, ""), prints
+        command = [sys.executable, "-c", code, "runs", "check", "runs"]
+        assert without_a_reader(command, one) == (1, ""), prints
 
 
-def test_a_pipe_of_its_own_that_breaks_is_told_of(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pipe_of_its_own_that_breaks_is_told_of(one: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker that has died is an error of ours: a message and status 2, and no success."""
-    _one_recording(folder)
 
     def to_a_dead_worker(*_: object) -> None:
         reads, writes = os.pipe()
@@ -331,7 +345,7 @@ def test_a_pipe_of_its_own_that_breaks_is_told_of(folder: Path, monkeypatch: pyt
             os.close(writes)
 
     monkeypatch.setattr("deskcheck.sources.check.check", to_a_dead_worker)
-    ran = deskcheck("runs", "check", "runs", cwd=folder)
+    ran = run("runs check runs", one)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr == (
         "deskcheck: a process or a connection that this command wrote to has ended: Broken pipe. "
@@ -339,13 +353,11 @@ def test_a_pipe_of_its_own_that_breaks_is_told_of(folder: Path, monkeypatch: pyt
     )
 
 
-def test_part_of_an_id_is_enough(folder: Path) -> None:
+def test_part_of_an_id_is_enough(mine: Path) -> None:
     """view and show take a part that one id alone has; of several they list the ids."""
-    deskcheck("record", "mine.jsonl", "--out", "runs", "--sandbox", "trusted", "--no-repeat", cwd=folder)
-    for command in (["view"], ["runs", "show"]):
-        whole = deskcheck(*command, "runs", "fail_2_0", cwd=folder)
-        assert deskcheck(*command, "runs", "fail", cwd=folder).stdout == whole.stdout
-        several = deskcheck(*command, "runs", "add", cwd=folder)
+    for command in ("view", "runs show"):
+        assert run(f"{command} runs fail", mine).stdout == run(f"{command} runs fail_2_0", mine).stdout
+        several = run(f"{command} runs add", mine)
         assert several.returncode == 2
         assert "2 recordings have 'add' in their id:\n    add_1_0\n    add_1_1\n" in several.stderr
 
@@ -358,44 +370,36 @@ def _until_it_runs(pid: int) -> None:
         time.sleep(0.05)
 
 
-def _one_recording(folder: Path) -> str:
-    arguments = ("record", "good.py::double", "(3)", "--out", "runs", "--sandbox", "trusted", "--no-repeat")
-    assert deskcheck(*arguments, cwd=folder).returncode == 0
-    (name,) = Recordings(folder / "runs").ids
-    return name
-
-
-def test_a_recording_is_written_as_a_page(folder: Path) -> None:
+def test_a_recording_is_written_as_a_page(one: Path, tmp_path: Path) -> None:
     """--out writes one file and says so; what makes no sense is refused; without a terminal there is a table."""
-    name = _one_recording(folder)
-    ran = deskcheck("view", "runs", name, "--out", "page.html", cwd=folder)
+    page = tmp_path / "page.html"
+    ran = run(f"view runs {ONE} --out {page}", one)
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout.startswith("page.html: ")
-    assert "Content-Security-Policy" in (folder / "page.html").read_text()
-    assert "returned -> 6" in deskcheck("view", "runs", name, "--terminal", cwd=folder).stdout
+    assert ran.stdout.startswith(f"{page}: ")
+    assert "Content-Security-Policy" in page.read_text()
+    assert "returned -> 6" in run(f"view runs {ONE} --terminal", one).stdout
     for wrong, why in [
-        ((name, "--out", "no/page.html"), "cannot be written"),
-        ((name, "--out", "page.html", "--serve"), "do not go together"),
-        (("--out", "page.html"), "say which"),
+        (f"{ONE} --out no/page.html", "cannot be written"),
+        (f"{ONE} --out page.html --serve", "do not go together"),
+        ("--out page.html", "say which"),
     ]:
-        ran = deskcheck("view", "runs", *wrong, cwd=folder)
+        ran = run(f"view runs {wrong}", one)
         assert ran.returncode == 2
         assert why in ran.stderr
 
 
-def test_a_page_is_served_until_it_is_interrupted(folder: Path) -> None:
+def test_a_page_is_served_until_it_is_interrupted(one: Path) -> None:
     """--serve prints the address, answers there, and ends in order."""
-    name = _one_recording(folder)
     code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); import deskcheck.cli; deskcheck.cli.main()"
-    command = [sys.executable, "-c", code, "view", "runs", name, "--serve"]
+    command = [sys.executable, "-c", code, "view", "runs", shlex.split(ONE)[0], "--serve"]
     with subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command, cwd=one, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as served:
         assert served.stdout is not None
         try:
             address = served.stdout.readline().strip()
             with urllib.request.urlopen(address + "facts", timeout=300) as response:
-                assert json.load(response)["id"] == name
+                assert json.load(response)["id"] == shlex.split(ONE)[0]
             served.send_signal(signal.SIGINT)
             _, said = served.communicate(timeout=300)
         finally:
@@ -404,22 +408,19 @@ def test_a_page_is_served_until_it_is_interrupted(folder: Path) -> None:
     assert "no longer served" in said
 
 
-def test_a_trace_is_shown_in_a_notation(folder: Path) -> None:
+def test_a_trace_is_shown_in_a_notation(mine: Path) -> None:
     """`show` writes one recording as text; an unknown notation, or one that needs instructions, has a way out."""
-    deskcheck("record", "mine.jsonl", "--out", "runs", cwd=folder)
-    listed = json.loads(deskcheck("view", "runs", "--json", cwd=folder).stdout)["recordings"]
-    name = next(item["id"] for item in listed if item["result"] == "7")
-    shown = deskcheck("runs", "show", "runs", name, cwd=folder)
+    shown = run("runs show runs add_1_1", mine)
     assert (shown.returncode, shown.stderr) == (0, "")
     assert shown.stdout.splitlines()[-2:] == ["2", "return 2 -> 7"]
-    direct = deskcheck("runs", "show", "runs", name, "--notation", "direct", "--json", cwd=folder)
-    assert json.loads(direct.stdout) == {"id": name, "notation": "direct", "text": "return 7"}
+    direct = run("runs show runs add_1_1 --notation direct --json", mine)
+    assert json.loads(direct.stdout) == {"id": "add_1_1", "notation": "direct", "text": "return 7"}
     for arguments, said in [
-        ([name, "--notation", "prose"], "Known are direct, scratchpad"),
-        ([name, "--notation", "dynamic_instruction"], "--granularity instruction"),
-        ([], "say which"),
+        ("add_1_1 --notation prose", "Known are direct, scratchpad"),
+        ("add_1_1 --notation dynamic_instruction", "--granularity instruction"),
+        ("", "say which"),
     ]:
-        failed = deskcheck("runs", "show", "runs", *arguments, cwd=folder)
+        failed = run(f"runs show runs {arguments}", mine)
         assert (failed.returncode, failed.stdout) == (2, "")
         assert said in failed.stderr
 
@@ -536,15 +537,8 @@ def test_an_interrupt_keeps_what_was_finished(folder: Path) -> None:
 def test_an_interrupted_program_is_told_of(folder: Path, out: bool) -> None:
     """Ctrl-C in a single program, shown or kept, says what became of it; `status` reads the folder."""
     (folder / "endless.py").write_text("def f():\n    while True: pass\n")
-    command = [
-        *PROCESS,
-        "record",
-        "endless.py::f",
-        "()",
-        "--sandbox",
-        "trusted",
-        *["--out", "runs"][: 2 * out],
-    ]
+    command = [*PROCESS, *shlex.split("record endless.py::f '()' --sandbox trusted")]
+    command += ["--out", "runs"] if out else []
     listening = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     with subprocess.Popen(
         command, cwd=folder, stderr=subprocess.PIPE, text=True, preexec_fn=listening
@@ -560,7 +554,7 @@ def test_an_interrupted_program_is_told_of(folder: Path, out: bool) -> None:
     assert len(said.splitlines()) == 1
 
 
-def test_an_interrupt_is_told_of_everywhere(folder: Path) -> None:
+def test_an_interrupt_is_told_of_everywhere(mine: Path) -> None:
     """A command that has nothing to say of an interrupt is told to be interrupted, once, with status 130."""
     code = (
         "import sys, deskcheck.sources.check as check\n"
@@ -569,14 +563,8 @@ def test_an_interrupt_is_told_of_everywhere(folder: Path) -> None:
         "from deskcheck.cli import main\n"
         "main()"
     )
-    deskcheck("record", "mine.jsonl", "--out", "runs", "--sandbox", "trusted", "--no-repeat", cwd=folder)
-    ran = subprocess.run(
-        [sys.executable, "-c", code, "runs", "check", "runs"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [sys.executable, "-c", code, "runs", "check", "runs"]
+    ran = subprocess.run(command, cwd=mine, capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "interrupted\n")
 
 
@@ -651,9 +639,8 @@ def test_ask_scores_the_oracle_right(folder: Path) -> None:
     table of it, without asking again, and a report reads it."""
     pytest.importorskip("inspect_ai", reason="would have proved that `deskcheck ask` runs and scores")
     deskcheck("record", "mine.jsonl", "--out", "runs", cwd=folder)
-    ran = deskcheck(
-        "ask", "runs", "-q", "output,input", "-m", "deskcheck/oracle,deskcheck/guess", "--json", cwd=folder
-    )
+    asked = "ask runs -q output,input -m deskcheck/oracle,deskcheck/guess"
+    ran = run(f"{asked} --json", folder)
     results = json.loads(ran.stdout)["results"]
     assert [(r["question"], r["model"]) for r in results] == [
         ("output", "deskcheck/oracle"),
@@ -665,9 +652,7 @@ def test_ask_scores_the_oracle_right(folder: Path) -> None:
         assert {"n", "score", "low", "high", "excluded", "solver"} <= result.keys()
         assert result["model"] == "deskcheck/guess" or (result["n"], result["score"]) == (2, 1.0)
         assert sum(result["excluded"].values()) == 1
-    again = deskcheck(
-        "ask", "runs", "-q", "output,input", "-m", "deskcheck/oracle,deskcheck/guess", cwd=folder
-    )
+    again = run(asked, folder)
     assert again.returncode == 0, again.stderr
     assert "this was asked before" in again.stderr
     rows = [line.split() for line in again.stdout.splitlines() if "deskcheck/oracle" in line]
@@ -683,27 +668,11 @@ def test_answers_given_elsewhere_are_scored(folder: Path) -> None:
     """`questions` writes what `ask` would put and says what it leaves out; `score` prints the scores of the answers, again
     without scoring anything; an id that no question has gives status 1; `status` reads the folder."""
     deskcheck("record", "mine.jsonl", "--out", "runs", cwd=folder)
-    wrote = deskcheck(
-        "offline", "questions", "runs", "-q", "output,state", "-q", "input", "--out", "q.jsonl", cwd=folder
-    )
+    wrote = run("offline questions runs -q output,state -q input --out q.jsonl", folder)
     assert (wrote.returncode, wrote.stderr) == (0, "")
     assert "q.jsonl: 4 questions: 2 input, 2 output" in wrote.stdout
     assert "not asked for output: 1 ended otherwise: raised" in wrote.stdout
-    told = json.loads(
-        deskcheck(
-            "offline",
-            "questions",
-            "runs",
-            "-q",
-            "output",
-            "--out",
-            "o.jsonl",
-            "--limit",
-            1,
-            "--json",
-            cwd=folder,
-        ).stdout
-    )
+    told = json.loads(run("offline questions runs -q output --out o.jsonl --limit 1 --json", folder).stdout)
     assert told == {"questions": {"output": 1}, "excluded": {"output": {"ended otherwise: raised": 1}}}
     asked = [json.loads(line) for line in (folder / "q.jsonl").read_text().splitlines()]
     assert all("def f(a, b)" in row["prompt"] for row in asked)
@@ -711,26 +680,15 @@ def test_answers_given_elsewhere_are_scored(folder: Path) -> None:
     answers = [{"id": row["id"], "completion": f"[ANSWER]{row['answer']}[/ANSWER]"} for row in asked]
     answers.append({"id": asked[0]["id"], "completion": "4?"})
     (folder / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in answers))
-    command = (
-        "offline",
-        "score",
-        "q.jsonl",
-        "a.jsonl",
-        "--out",
-        "scores",
-        "--workers",
-        1,
-        "--sandbox",
-        "standard",
-    )
-    twice = deskcheck(*command, cwd=folder)
+    command = "offline score q.jsonl a.jsonl --out scores --workers 1 --sandbox standard"
+    twice = run(command, folder)
     assert twice.returncode == 2
     assert "a.jsonl line 5: is another answer" in twice.stderr
-    first = deskcheck(*command, "--samples", cwd=folder)
+    first = run(f"{command} --samples", folder)
     assert first.returncode == 0
     assert first.stderr.startswith("fewer than 10 effective programs (input: 1, output: 1)"), first.stderr
     assert [line.split("│")[0].strip() for line in first.stdout.splitlines()[2:4]] == ["input", "output"]
-    again = json.loads(deskcheck(*command, "--samples", "--json", cwd=folder).stdout)
+    again = json.loads(run(f"{command} --samples --json", folder).stdout)
     keys = ("question", "n", "answers", "unanswered", "unreadable", "score")
     assert [tuple(score[key] for key in keys) for score in again["scores"]] == [
         ("input", 2, 2, 0, 0, 1.0),
@@ -745,24 +703,20 @@ def test_answers_given_elsewhere_are_scored(folder: Path) -> None:
     assert odd.returncode == 1
     assert "b.jsonl line 1: there is no question with the id 'none'" in odd.stdout
     for arguments, said in (
-        (
-            ("offline", "score", "b.jsonl", "a.jsonl", "--out", "x"),
-            "is no question that `deskcheck offline questions` wrote",
-        ),
-        (("offline", "score", "q.jsonl", "b.jsonl", "--out", "runs"), "Choose another folder"),
+        ("b.jsonl a.jsonl --out x", "is no question that `deskcheck offline questions` wrote"),
+        ("q.jsonl b.jsonl --out runs", "Choose another folder"),
     ):
-        refused = deskcheck(*arguments, cwd=folder)
+        refused = run(f"offline score {arguments}", folder)
         assert refused.returncode == 2
         assert said in refused.stderr, refused.stderr
 
 
-def test_without_the_extra_ask_names_it(folder: Path) -> None:
+def test_without_the_extra_ask_names_it(mine: Path) -> None:
     """Where Inspect AI is not installed, ask says which extra to install."""
-    deskcheck("record", "mine.jsonl", "--out", "runs", cwd=folder)
     code = "import sys; sys.modules['inspect_ai'] = None; sys.argv[1:] = sys.argv[1:]; from deskcheck.cli import main; main()"
     arguments = ["ask", "runs", "-q", "output", "-m", "deskcheck/oracle"]
     ran = subprocess.run(
-        [sys.executable, "-c", code, *arguments], cwd=folder, capture_output=True, text=True, check=False
+        [sys.executable, "-c", code, *arguments], cwd=mine, capture_output=True, text=True, check=False
     )
     assert ran.returncode == 2
     assert "deskcheck[ask]" in ran.stderr
@@ -833,9 +787,7 @@ def test_a_job_in_shards(folder: Path) -> None:
     assert (told["recorded"], told["skipped"]) == (0, 3)
     assert sorted(Recordings(folder / "runs").ids) == sorted(r.id for r in Recordings(folder / "runs"))
 
-    shown = json.loads(
-        deskcheck("runs", "status", "runs", "--json", "--verify", "--failures", cwd=folder).stdout
-    )
+    shown = json.loads(run("runs status runs --json --verify --failures", folder).stdout)
     assert (shown["whole"], shown["driver"], shown["changed"], shown["failures"]) == (True, None, [], {})
     path = next((folder / "runs").glob("recordings-*.parquet"))
     path.write_bytes(path.read_bytes()[:-1] + b"0")
@@ -844,15 +796,12 @@ def test_a_job_in_shards(folder: Path) -> None:
     assert f"changed: {path.name}" in verified.stdout
 
     for arguments, said in (
-        (("record", "mine.jsonl", "--shards", 2), "need a folder: add --out"),
-        (("record", "pytest:.", "--shards", 2, "--out", "x"), "not for notebooks and pytest"),
-        (
-            ("record", "mine.jsonl", "--on", "local", "--ray-address", "a:1", "--out", "x"),
-            "goes with --on ray",
-        ),
-        (("record", "mine.jsonl", "--out", "runs"), "holds the shards of a job"),
-        (("runs", "status", "."), "no job was begun here"),
+        ("record mine.jsonl --shards 2", "need a folder: add --out"),
+        ("record pytest:. --shards 2 --out x", "not for notebooks and pytest"),
+        ("record mine.jsonl --on local --ray-address a:1 --out x", "goes with --on ray"),
+        ("record mine.jsonl --out runs", "holds the shards of a job"),
+        ("runs status .", "no job was begun here"),
     ):
-        refused = deskcheck(*arguments, cwd=folder)
+        refused = run(arguments, folder)
         assert refused.returncode == 2
         assert said in refused.stderr, refused.stderr

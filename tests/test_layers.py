@@ -20,6 +20,7 @@ ORDER = [
     "settings",
     "extensions",
     "terminal",
+    "words",
     "recording",
     "tracer",
     "sandbox",

@@ -35,7 +35,7 @@ if (process.argv[2] === "tests") {
   const check = process.argv[2] === "--check";
   const made = await build({
     ...shared,
-    entryPoints: { trace: "src/trace_pages.ts", report: "src/report.tsx" },
+    entryPoints: { trace: "src/trace_pages.ts", report: "src/report.tsx", document: "src/document_pages.ts" },
     outdir: target,
     minify: true,
     format: "iife",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskcheck.ask.answers.lenient import RULES, Asked, read_leniently
+from deskcheck.ask.answers.lenient import RULES, Expected, read_leniently
 from deskcheck.ask.answers.values import same
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring.score import score_answer
@@ -308,7 +308,7 @@ def test_the_reference_page_has_each_rule(rule: Any) -> None:
         "call": "f(5)",
     }
     right = rights.get(rule.name, "10")
-    found = read_leniently(text, Asked(form, right, question=question))
+    found = read_leniently(text, Expected(form, right, question=question))
     assert found is not None
     assert re.sub(r"\s", "", found) == re.sub(r"\s", "", read)
     shown = text.replace("\n", "⏎").replace("|", "\\|")

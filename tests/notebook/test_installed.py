@@ -15,7 +15,7 @@ from deskcheck.errors import InputError
 from deskcheck.notebook.check.check import NotebookReport, check_notebooks
 from deskcheck.notebook.check.job import _settings, _told
 from deskcheck.notebook.settings import CheckSettings, ReplayLimits
-from deskcheck.view.notebooks_page import notebooks_page
+from deskcheck.view.notebooks_page import notebooks_facts
 from tests.notebook.test_check import cell, printed, save
 
 pytest.importorskip("ipykernel", reason="would have proved that cells run in installed kernels")
@@ -125,9 +125,9 @@ def test_it_is_said_wherever_a_report_is(kernels: Path, tmp_path: Path) -> None:
     report = check_notebooks([path], settings, out=tmp_path / "out")
     assert [cell.status.value for cell in report.notebooks[0].cells] == ["failed", "different"]
     assert report.to_dict()["kernel"] == "tests-sh"
-    page = notebooks_page(report)
-    assert "without a sandbox" in page
-    assert "in a sandbox" not in page
+    said = notebooks_facts(report)["facts"]
+    assert "without a sandbox" in said
+    assert "in a sandbox" not in said
     assert _settings(_told(settings)).kernel == "tests-sh"
 
 

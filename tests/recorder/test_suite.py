@@ -21,8 +21,8 @@ from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.files import FolderLock
 from deskcheck.notation import moments, state_text
 from deskcheck.recorder.settings import SuiteSettings
-from deskcheck.recorder.suite import SuiteSummary, _Recorder, find_suite, record_suite
-from deskcheck.recorder.suite_cache import Kept
+from deskcheck.recorder.suite import SuiteSummary, _SuiteRecorder, find_suite, record_suite
+from deskcheck.recorder.suite_cache import SuiteCache
 from deskcheck.recording import InputError, Kind, Outcome, Recording, RecordingError, SandboxError, render
 from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.observed.suite import ObservedTests, Observing, observe
@@ -782,7 +782,7 @@ def test_a_second_interrupt_leaves_nothing_unchecked_for_ever(
 ) -> None:
     """Whenever it comes, and also where the next command has another option."""
     folder = project(tmp_path, TELLING)
-    keep, times = _Recorder.keep, []
+    keep, times = _SuiteRecorder.write, []
 
     def stop(*arguments: Any, **options: Any) -> None:
         times.append(1)
@@ -795,18 +795,18 @@ def test_a_second_interrupt_leaves_nothing_unchecked_for_ever(
             times.append(1)
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(_Recorder, "keep", stop)
+    monkeypatch.setattr(_SuiteRecorder, "write", stop)
     with pytest.raises(KeyboardInterrupt):
         record(folder, tmp_path / "runs", progress=interrupt)
     assert [recording.repeatable for recording in Recordings(tmp_path / "runs")] == [None]
-    monkeypatch.setattr(_Recorder, "keep", keep)
-    remove, held = Kept.remove, []
+    monkeypatch.setattr(_SuiteRecorder, "write", keep)
+    remove, held = SuiteCache.remove, []
 
-    def watched(kept: Kept) -> None:
+    def watched(kept: SuiteCache) -> None:
         held.append(FolderLock.held_here(tmp_path / "runs"))
         remove(kept)
 
-    monkeypatch.setattr(Kept, "remove", watched)
+    monkeypatch.setattr(SuiteCache, "remove", watched)
     summary = record(folder, tmp_path / "runs", per_function=7)
     assert (summary.recorded, summary.skipped) == (2, 0)
     assert [recording.repeatable for recording in Recordings(tmp_path / "runs")] == [True, True]

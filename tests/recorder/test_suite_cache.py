@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from deskcheck.files import FolderLock
-from deskcheck.recorder.suite_cache import SETTINGS, Kept
+from deskcheck.recorder.suite_cache import SETTINGS, SuiteCache
 from deskcheck.recording import Environment, Outcome, Program, RunResult
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.writer import Writer
@@ -24,8 +24,8 @@ def root(tmp_path: Path) -> Path:
     return tmp_path / "project"
 
 
-def kept(root: Path, **settings: object) -> Kept:
-    return Kept(root.parent / "runs", ObservedTests(arguments=(str(root),), root=root), settings)
+def kept(root: Path, **settings: object) -> SuiteCache:
+    return SuiteCache(root.parent / "runs", ObservedTests(arguments=(str(root),), root=root), settings)
 
 
 def write(writer: Writer, ids: Iterable[str]) -> None:
@@ -38,7 +38,7 @@ def write(writer: Writer, ids: Iterable[str]) -> None:
 EVENT = '[0,0,"line",0,"f","a.py",1,0,null,null,null,null,null,null,null,null,null]'
 
 
-def interrupted(root: Path, **settings: object) -> Kept:
+def interrupted(root: Path, **settings: object) -> SuiteCache:
     """Two recordings are checked, three are not. A run of the tests has been kept."""
     told = kept(root, **settings)
     with Writer(told.recordings, prepare=told.begin) as writer:
@@ -71,7 +71,7 @@ def test_another_command_of_the_project_begins_anew(root: Path, tmp_path: Path) 
     """What was not checked is deleted then, too, and nothing is left of what tests told; what
     another project has left stays."""
     told = interrupted(root, calls=1)
-    other = Kept(told.recordings, ObservedTests(arguments=("b",), root=tmp_path / "b"), {})
+    other = SuiteCache(told.recordings, ObservedTests(arguments=("b",), root=tmp_path / "b"), {})
     with Writer(told.recordings, prepare=other.begin) as writer:
         assert "a" in writer.done
     again = kept(root, calls=2)
@@ -91,7 +91,7 @@ def test_what_was_not_checked_when_the_command_was_killed_is_deleted(root: Path)
         told.unchecked(["a", "b"])
         write(writer, ["a"])
         killed = shutil.copytree(told.recordings, root.parent / "killed" / "runs")
-    again = Kept(killed, ObservedTests(arguments=("",), root=root), {})
+    again = SuiteCache(killed, ObservedTests(arguments=("",), root=root), {})
     with Writer(killed, prepare=again.begin) as writer:
         assert writer.done == {"checked"}
     assert found(killed) == ["checked"]

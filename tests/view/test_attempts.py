@@ -102,7 +102,7 @@ def test_the_command_lists_and_shows_attempts(run: Path) -> None:
     assert answered["attempts"] == TOLD["attempts"]
     written = deskcheck("view", run, "half", "--out", "page.html", cwd=run)
     assert written.returncode == 0, written.stderr
-    assert "<script" not in (run / "page.html").read_text()
+    assert HOSTILE not in (run / "page.html").read_text()
     for wrong, message in (
         (("program",), "2 samples have 'program' in their id. There are half:program, other:program."),
         (("gone",), "there is no sample 'gone'"),

@@ -25,6 +25,6 @@ def test_the_page_is_read_on_any_screen(page: Page, tmp_path: Path, scheme: str,
         assert len(page.texts("li")) == len(TOLD["attempts"])
         assert len(page.texts("li.wrong")) == len(page.texts("li.right")) == 1
         assert "raise 3 ! ValueError" in page.text("main")
-        assert page.text("li.wrong .said").startswith("0 of 2 pass; test 1 of 2:")
+        assert page.text("li.wrong .outcome-line").startswith("0 of 2 pass; test 1 of 2:")
     finally:
         page.resize_back()

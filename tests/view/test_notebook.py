@@ -1,8 +1,6 @@
 """What the page of a notebook's trajectory is told: steps, outputs, variables, what is stored beside."""
 
-import base64
 import json
-import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,13 +26,8 @@ from deskcheck.notebook.trajectory.trajectory import (
 )
 from deskcheck.recording import DeskcheckError
 from deskcheck.view.notebook_page import IMAGE_CHARS, OUTPUT_CHARS, notebook_facts, notebook_page
+from tests.pages import page_facts
 from tests.view.conftest import HOSTILE, hostile_trajectory
-
-
-def inserted(name: str, page: str) -> Any:
-    """The data of a page."""
-    packed = page.partition(f'id="{name}">')[2].partition("<")[0]
-    return json.loads(zlib.decompress(base64.b64decode(packed)))
 
 
 def test_a_recorded_notebook(book: Path) -> None:
@@ -156,7 +149,7 @@ def test_hostile_text_travels_packed() -> None:
     page = notebook_page(hostile_trajectory())
     assert HOSTILE not in page
     assert "document.title='run'" not in page
-    assert inserted("facts", page)["steps"][0]["source"].startswith(HOSTILE)
+    assert page_facts(page)["steps"][0]["source"].startswith(HOSTILE)
 
 
 def view(*arguments: object) -> str:
@@ -172,7 +165,7 @@ def test_the_command(book: Path, book_file: Path, tmp_path: Path) -> None:
     assert "numbers.append(3)" in view(book.parent, name)
     assert "normalised address" in view(book.parent, name, "--beside", book_file)
     view(book, "--beside", book_file, "--out", tmp_path / "page.html")
-    facts = inserted("facts", (tmp_path / "page.html").read_text())
+    facts = page_facts((tmp_path / "page.html").read_text())
     assert facts["report"]["status"] == "failed"
     assert json.loads(view(book.parent, "--json"))["notebooks"][0]["steps"] == 5
 

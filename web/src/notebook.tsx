@@ -4,6 +4,7 @@ import "./base.css";
 import "./notebook.css";
 import { render, type JSX } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { DiffView, type DiffRow } from "./diff";
 import { told } from "./load";
 import type { Way } from "./moves";
 import { Source } from "./source";
@@ -28,8 +29,7 @@ interface Stored {
   unstable: string | null;
   category: string | null;
   outputs: Output[];
-  /** Side, text, from and up to what differs in it. */
-  diff: [string, string, number | null, number | null][];
+  diff: DiffRow[];
 }
 
 interface Step {
@@ -377,25 +377,7 @@ function Compared({ step, stored }: { step: Step; stored: Stored }): JSX.Element
           </section>
         </div>
       )}
-      {stored.diff.length > 0 && (
-        <pre class="diff" tabIndex={0} aria-label="what differs">
-          {stored.diff.map(([side, text, from, to], number) => (
-            <span class={{ "-": "minus", "+": "plus", "@": "what" }[side] ?? ""} key={number}>
-              {side === "@" ? " " : side}{" "}
-              {from === null || to === null ? (
-                visible(text)
-              ) : (
-                <>
-                  {visible(text.slice(0, from))}
-                  <mark>{visible(text.slice(from, to))}</mark>
-                  {visible(text.slice(to))}
-                </>
-              )}
-              {"\n"}
-            </span>
-          ))}
-        </pre>
-      )}
+      {stored.diff.length > 0 && <DiffView rows={stored.diff} />}
     </>
   );
 }

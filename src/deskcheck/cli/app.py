@@ -87,17 +87,17 @@ _COMMANDS: dict[str, tuple[str, Callable[[], Any]]] = {
 def _command(name: str) -> Any:
     """The command of a name, as click has it."""
     panel, load = _COMMANDS[name]
-    found = load()
+    loaded = load()
     alone = typer.Typer(add_completion=False)
     alone.callback()(lambda: None)  # else a single command would be no group
-    if isinstance(found, typer.Typer):
-        alone.add_typer(found, name=name, rich_help_panel=panel)
+    if isinstance(loaded, typer.Typer):
+        alone.add_typer(loaded, name=name, rich_help_panel=panel)
     elif name == "run":
         from deskcheck.cli.running import PASSED_ON
 
-        alone.command(name, rich_help_panel=panel, context_settings=PASSED_ON)(found)
+        alone.command(name, rich_help_panel=panel, context_settings=PASSED_ON)(loaded)
     else:
-        alone.command(name, rich_help_panel=panel)(found)
+        alone.command(name, rich_help_panel=panel)(loaded)
     group: Any = typer.main.get_command(alone)
     return group.commands[name]
 

@@ -12,8 +12,9 @@ import typer
 
 from deskcheck.bench.settings import BenchSettings
 from deskcheck.cli.common.options import Panel, with_options
-from deskcheck.cli.common.output import Json, counted, counts_text, progress_told, say, says_when_interrupted
+from deskcheck.cli.common.output import Json, progress_told, say, says_when_interrupted
 from deskcheck.terminal import open_in_browser
+from deskcheck.words import counted, counts_text
 
 
 @with_options
@@ -40,55 +41,55 @@ def bench(
     from deskcheck.files import write_file
     from deskcheck.view.bench_page import bench_page
 
-    place = out or Path(f"bench-{project.resolve().name}")
-    said = f"interrupted: what was finished is in {place}; the same command goes on from there"
-    with says_when_interrupted(said), progress_told(as_json) as advance:
-        found = make_benchmark(project, place, settings, workers=workers, progress=advance, note=say)
-    page = place / PAGE
-    write_file(page, [bench_page(found)])
+    folder = out or Path(f"bench-{project.resolve().name}")
+    interruption = f"interrupted: what was finished is in {folder}; the same command goes on from there"
+    with says_when_interrupted(interruption), progress_told(as_json) as advance:
+        benchmark = make_benchmark(project, folder, settings, workers=workers, progress=advance, note=say)
+    page = folder / PAGE
+    write_file(page, [bench_page(benchmark)])
     if as_json:
-        print(json.dumps(found.to_dict()))
+        print(json.dumps(benchmark.to_dict()))
     else:
-        _print(found, place, page)
+        _print(benchmark, folder, page)
     if open_:
         open_in_browser(page.resolve().as_uri())
-    if not found.right:
+    if not benchmark.right:
         raise typer.Exit(1)
 
 
-def _print(found: Any, place: Path, page: Path) -> None:
-    asked_about, public = found.public
-    print(
-        f"{found.name}: {counted(found.samples, 'question')} about {counted(found.clusters, 'function')}, "
-        f"in {place}"
-    )
+def _print(benchmark: Any, folder: Path, page: Path) -> None:
+    asked_about, public = benchmark.public
+    questions, functions = counted(benchmark.samples, "question"), counted(benchmark.clusters, "function")
+    print(f"{benchmark.name}: {questions} about {functions}, in {folder}")
     share = f" ({100 * asked_about / public:.0f} %)" if public else ""
     print(f"public functions asked about: {asked_about} of {public}{share}")
-    from_tests, made, left_out = found.origins
-    print(f"  {from_tests} from tests, {made} from made inputs, {left_out} left out")
-    if found.made_failed:
-        print(f"  no inputs were made: {found.made_failed}")
-    why_not = Counter(each.why_not for each in found.functions if each.public and each.why_not)
+    from_tests, from_made, left_out = benchmark.origins
+    print(f"  {from_tests} from tests, {from_made} from made inputs, {left_out} left out")
+    if benchmark.made_failed:
+        print(f"  no inputs were made: {benchmark.made_failed}")
+    why_not = Counter(
+        function.why_not for function in benchmark.functions if function.public and function.why_not
+    )
     for reason, count in why_not.most_common(5):
         print(f"  not asked about: {count}, {reason}")
-    for kind in found.kinds:
+    for kind in benchmark.kinds:
         scores = ", ".join(f"{name} {score.value:.3f}" for name, score in kind.scores.items())
         about = f"{counted(kind.samples, 'question')} about {counted(kind.functions, 'function')}"
         print(f"  {kind.name}: {about}" + (f": {scores}" if scores else ""))
-    licence = found.licence
+    licence = benchmark.licence
     print(f"licence: {licence['name']}, as {licence['where']} says" if licence else "licence: none is stated")
-    print(f"tests: {counts_text(found.tests)}; with {found.interpreter.how}")
-    for test, why in list(found.failing.items())[:5]:
-        print(f"  {test}: {why.strip().splitlines()[0][:160] if why.strip() else found.tests}")
-    if len(found.failing) > 5:
-        print(f"  ... and {len(found.failing) - 5} more, on the page")
-    if found.network:
-        print(f"not passed for want of a network: {counted(len(found.network), 'test')}")
-    for each in found.missing:
-        said = f"missing: {each.what}, for {counted(each.tests, 'test')}"
-        print(said + (f": add it by --replace --with-package {each.package}" if each.package else ""))
+    print(f"tests: {counts_text(benchmark.tests)}; with {benchmark.interpreter.how}")
+    for test, reason in list(benchmark.failing.items())[:5]:
+        print(f"  {test}: {reason.strip().splitlines()[0][:160] if reason.strip() else benchmark.tests}")
+    if len(benchmark.failing) > 5:
+        print(f"  ... and {len(benchmark.failing) - 5} more, on the page")
+    if benchmark.network:
+        print(f"not passed for want of a network: {counted(len(benchmark.network), 'test')}")
+    for missing in benchmark.missing:
+        text = f"missing: {missing.what}, for {counted(missing.tests, 'test')}"
+        print(text + (f": add it by --replace --with-package {missing.package}" if missing.package else ""))
     print(f"page: {page}")
-    recordings = shlex.quote(str(place / "recordings"))
+    recordings = shlex.quote(str(folder / "recordings"))
     print(f"ask a model: deskcheck ask {recordings} --question all --model MODEL")
 
 
@@ -112,26 +113,26 @@ def selfcheck(
 
     ((name, samples),) = benchmark_samples([benchmark], note=say).items()
     with progress_told(as_json) as advance:
-        found = self_check(
+        result = self_check(
             samples,
             workers=workers,
             progress=lambda done: advance(f"{done} of {len(samples)} tasks", done),
         )
     if as_json:
-        print(json.dumps({"benchmark": name, "tasks": len(samples), **asdict(found)}))
+        print(json.dumps({"benchmark": name, "tasks": len(samples), **asdict(result)}))
     else:
-        _print_selfcheck(name, len(samples), found)
-    if not found.holds:
+        _print_selfcheck(name, len(samples), result)
+    if not result.holds:
         raise typer.Exit(1)
 
 
-def _print_selfcheck(name: str, tasks: int, found: Any) -> None:
-    for finding in found.findings:
+def _print_selfcheck(name: str, tasks: int, result: Any) -> None:
+    for finding in result.findings:
         print(finding)
-    print(f"{name}: {counted(tasks, 'task')}, {counted(found.tests, 'test')}")
-    print(f"references that are right: {found.good_right} of {found.good}")
-    print(f"answers known to be bad that are wrong: {found.bad - found.bad_right} of {found.bad}")
-    if found.no_reference:
-        print(f"without a reference: {found.no_reference}")
-    for module, count in found.not_run.items():
+    print(f"{name}: {counted(tasks, 'task')}, {counted(result.tests, 'test')}")
+    print(f"references that are right: {result.good_right} of {result.good}")
+    print(f"answers known to be bad that are wrong: {result.bad - result.bad_right} of {result.bad}")
+    if result.no_reference:
+        print(f"without a reference: {result.no_reference}")
+    for module, count in result.not_run.items():
         print(f"not run, as the module {module} is not installed here: {count}")

@@ -29,16 +29,17 @@ def dedup(
     from deskcheck.sources.duplicates import LIST_NAME, deduplicate
 
     with progress_bar(as_json) as advance:
-        found = deduplicate(
+        deduplicated = deduplicate(
             folders, out, near=near, progress=lambda done, of: advance("recordings", done, of)
         )
     if as_json:
-        print(json.dumps(found.to_dict()))
+        print(json.dumps(deduplicated.to_dict()))
         return
-    print(f"{found.kept} of {found.recordings} recordings, of {found.programs} programs, in {out}")
-    for why, count in found.dropped.items():
-        print(f"left out: {count} {why}")
-    if found.dropped:
+    recordings = f"{deduplicated.kept} of {deduplicated.recordings} recordings"
+    print(f"{recordings}, of {deduplicated.programs} programs, in {out}")
+    for reason, count in deduplicated.dropped.items():
+        print(f"left out: {count} {reason}")
+    if deduplicated.dropped:
         print(f"each with what it is the same as: {out / LIST_NAME}")
 
 
@@ -74,8 +75,8 @@ def export_hf(
     from deskcheck.jobs.status import status
     from deskcheck.teach.lessons.dataset import export_dataset
 
-    if Place(folder).job.exists() and not (found := status(folder)).whole:
-        say(f"note: {folder} is a job that is not whole: {found.totals.programs} programs of it are there")
+    if Place(folder).job.exists() and not (job := status(folder)).whole:
+        say(f"note: {folder} is a job that is not whole: {job.totals.programs} programs of it are there")
     exported = export_dataset(
         folder, out, name=name, validation=validation, test=test, any_licence=any_licence, events=events
     )

@@ -26,15 +26,15 @@ def list_names(
     """List the names of question kinds, benchmarks, notations, methods, models and sources of programs."""
     from deskcheck.view.catalogue import catalogue, catalogue_table
 
-    found = catalogue()
+    lists = catalogue()
     if sort is not None:
-        if sort not in found:
-            raise InputError(f"there is no list of {sort!r}. There are {', '.join(found)}.")
-        found = {sort: found[sort]}
+        if sort not in lists:
+            raise InputError(f"there is no list of {sort!r}. There are {', '.join(lists)}.")
+        lists = {sort: lists[sort]}
     if as_json:
-        print(json.dumps({name: dict(names) for name, names in found.items()}))
+        print(json.dumps({name: dict(names) for name, names in lists.items()}))
     else:
-        console_out().print(catalogue_table(found))
+        console_out().print(catalogue_table(lists))
 
 
 def list_models(as_json: Json = False) -> None:
@@ -47,23 +47,23 @@ def doctor(as_json: Json = False) -> None:
     from deskcheck.recorder.programs import slow
     from deskcheck.sandbox.layers import layers, refusals
 
-    found, why_not = layers(), refusals()
+    kernel_layers, why_not = layers(), refusals()
     tracer = tracer_class().name
     if as_json:
-        told = {"layers": [asdict(layer) for layer in found], "levels": why_not, "tracer": tracer}
-        print(json.dumps(told))
+        facts = {"layers": [asdict(layer) for layer in kernel_layers], "levels": why_not, "tracer": tracer}
+        print(json.dumps(facts))
     else:
         table = Table(show_edge=False, pad_edge=False)
         for name in ("layer", "here", "found", "used by", "without it"):
             table.add_column(name)
-        for layer in found:
+        for layer in kernel_layers:
             row = (layer.name, "yes" if layer.there else "no", layer.found, ", ".join(layer.levels))
             table.add_row(*row, "" if layer.there else layer.missing)
         console = console_out()
         console.print(table)
         for level, refusal in why_not.items():
             console.print(f"{level.value}: {refusal or 'can be had'}", markup=False)
-        said = f": {slow(None)}" if tracer == "reference" else ""
-        console.print(f"tracer: {tracer}{said}", markup=False)
+        note = f": {slow(None)}" if tracer == "reference" else ""
+        console.print(f"tracer: {tracer}{note}", markup=False)
     if why_not[Confinement.STRICT]:
         raise typer.Exit(1)

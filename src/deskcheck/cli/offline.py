@@ -21,9 +21,10 @@ from deskcheck.cli.asking import (
 )
 from deskcheck.cli.common.jobs import Work, job_progress, print_job
 from deskcheck.cli.common.options import Panel, with_options
-from deskcheck.cli.common.output import Json, counts_text, say
+from deskcheck.cli.common.output import Json, say
 from deskcheck.cli.common.tables import print_attempts, print_by_execution, print_table, with_interval
 from deskcheck.terminal import console_out
+from deskcheck.words import counts_text
 
 QuestionsFile = Annotated[
     Path, typer.Argument(metavar="QUESTIONS", help="What `deskcheck offline questions` wrote.")

@@ -32,9 +32,9 @@ def folder() -> Path:
     Raises DeskcheckError where neither holds them.
     """
     package = Path(__file__).parents[1]
-    for place in (package / "pages", package.parents[1] / "docs"):
-        if (place / "reference").is_dir():
-            return place
+    for candidate in (package / "pages", package.parents[1] / "docs"):
+        if (candidate / "reference").is_dir():
+            return candidate
     raise DeskcheckError(
         f"{package / 'pages'}: the pages of the documentation are missing from this installation. "
         "Install deskcheck again: pip install --force-reinstall deskcheck"
@@ -43,8 +43,8 @@ def folder() -> Path:
 
 def pages() -> dict[str, Path]:
     """The files of the pages by name, in the order of `SORTS`."""
-    place = folder()
-    return {file.stem: file for sort in SORTS for file in sorted((place / sort).glob("*.md"))}
+    docs = folder()
+    return {file.stem: file for sort in SORTS for file in sorted((docs / sort).glob("*.md"))}
 
 
 def title(file: Path) -> str:
@@ -57,13 +57,13 @@ def text(file: Path, names: set[str]) -> str:
     """A page as Markdown to read without a browser: links to pages become names for `deskcheck help`."""
 
     def link(match: re.Match[str]) -> str:
-        shown, target = match.groups()
+        label, target = match.groups()
         name = os.path.basename(target.partition("#")[0]).removesuffix(".md")
         if ":" in target:
             return match[0]
         if target.startswith("#") or name not in names:
-            return shown
-        return f"`deskcheck help {name}`" if shown == f"{name}.md" else f"{shown} (`deskcheck help {name}`)"
+            return label
+        return f"`deskcheck help {name}`" if label == f"{name}.md" else f"{label} (`deskcheck help {name}`)"
 
     parts = _FENCED.split(file.read_text(encoding="utf-8"))
     parts[::2] = [_LINK.sub(link, _PICTURE.sub(r"(Picture: \1)", part)) for part in parts[::2]]
@@ -77,39 +77,39 @@ def help_page(
     as_json: Json = False,
 ) -> None:
     """Print a page of the documentation. `deskcheck COMMAND --help` has the options of a command."""
-    found = pages()
+    files = pages()
     if page is None:
-        _list(found, as_json)
+        _list(files, as_json)
         return
     name = page.rpartition("/")[2].removesuffix(".md")
-    if name not in found:
-        near = get_close_matches(name, found, n=1)
+    if name not in files:
+        near = get_close_matches(name, files, n=1)
         hint = f" Did you mean {near[0]}?" if near else ""
         raise InputError(
-            f"there is no page {page!r}.{hint} The pages are {', '.join(found)}. "
+            f"there is no page {page!r}.{hint} The pages are {', '.join(files)}. "
             "For a command: deskcheck COMMAND --help"
         )
-    shown = text(found[name], set(found))
+    markdown = text(files[name], set(files))
     console = console_out()
     if as_json:
-        print(json.dumps({"page": name, "title": title(found[name]), "markdown": shown}))
+        print(json.dumps({"page": name, "title": title(files[name]), "markdown": markdown}))
     elif console.is_terminal:
         with console.pager(styles=True):
             from rich.markdown import Markdown  # which takes longer to load than most commands
 
-            console.print(Markdown(shown))
+            console.print(Markdown(markdown))
     else:
-        print(shown, end="")
+        print(markdown, end="")
 
 
-def _list(found: dict[str, Path], as_json: bool) -> None:
+def _list(files: dict[str, Path], as_json: bool) -> None:
     if as_json:
-        print(json.dumps({name: title(file) for name, file in found.items()}))
+        print(json.dumps({name: title(file) for name, file in files.items()}))
         return
-    width = max(map(len, found))
+    width = max(map(len, files))
     for sort, heading in SORTS.items():
         print(f"{heading}:")
-        for name, file in found.items():
+        for name, file in files.items():
             if file.parent.name == sort:
                 print(f"  deskcheck help {name:{width}}  {title(file)}")
     print("\nThe options of a command: deskcheck COMMAND --help")

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import tempfile
-from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
@@ -15,13 +14,11 @@ from typing import Annotated, Any
 
 import typer
 
-from deskcheck.cli.common.jobs import WORK, Work, print_job, stopped, totals_text
+from deskcheck.cli.common.jobs import WORK, Work, stopped
 from deskcheck.cli.common.options import Panel, refuse_others, with_options
 from deskcheck.cli.common.output import (
     Json,
-    counted,
-    counts_text,
-    print_list,
+    print_lines,
     progress_bar,
     progress_told,
     say,
@@ -119,66 +116,31 @@ def _note(text: str) -> None:
 def _record_in_folder(
     sources: list[str], out: Path, settings: Any, work: Spread, inputs_by: str | None, *, as_json: bool
 ) -> None:
+    from deskcheck.recorder.record import SourceKind
     from deskcheck.recorder.record import record as record_sources
 
-    said = f"interrupted: what was recorded is in {out}; the same command goes on from there"
+    interruption = f"interrupted: what was recorded is in {out}; the same command goes on from there"
     with ExitStack() as stack:
         propose = None if inputs_by is None else stack.enter_context(_proposer(inputs_by))
         advance = stack.enter_context(progress_told(as_json))
-        stack.enter_context(says_when_interrupted(stopped(out) if work.in_shards else said))
-        done = record_sources(
+        stack.enter_context(says_when_interrupted(stopped(out) if work.in_shards else interruption))
+        result = record_sources(
             *sources, out=out, settings=settings, spread=work, propose=propose, progress=advance, note=_note
         )
     if as_json:
-        print(json.dumps(done.to_dict()))
+        print(json.dumps(result.to_dict()))
     else:
-        _print_done(done, out, in_shards=work.in_shards)
-    if status := _status(done):
-        raise typer.Exit(status)
+        print_lines(result.lines(out))
+        if result.kind is SourceKind.PROGRAMS and not (result.summary.in_folder or result.summary.problems):
+            say("the sources have no programs, so nothing was run")
+    if result.exit_status:
+        raise typer.Exit(result.exit_status)
 
 
 def _proposer(model: str) -> AbstractContextManager[Callable[[str], str]]:
     from deskcheck.ask.proposals import proposer
 
     return proposer(model)
-
-
-def _status(done: Any) -> int:
-    """The exit status of a recording."""
-    from deskcheck.recorder.record import SourceKind
-
-    summary = done.summary
-    if done.kind is SourceKind.TESTS:
-        return 0
-    if done.kind is SourceKind.NOTEBOOKS:
-        return 1 if summary.problems else 0
-    problems, there = (
-        (summary.totals.problems, summary.totals.programs)
-        if hasattr(summary, "totals")
-        else (summary.problems, summary.recorded + summary.skipped)
-    )
-    if problems or done.unusable:
-        return 2
-    return 0 if there and not (done.agreement is not None and done.agreement.different) else 1
-
-
-def _print_done(done: Any, out: Path, *, in_shards: bool) -> None:
-    from deskcheck.recorder.record import SourceKind
-
-    if done.kind is SourceKind.NOTEBOOKS:
-        _print_notebooks(done.summary, out)
-    elif done.kind is SourceKind.TESTS:
-        _print_suite(done.summary, out)
-    elif in_shards:
-        recorded = counted(done.summary.recorded, "program")
-        print(f"recorded {recorded} in {out}, which holds {totals_text(done.summary.totals)}")
-        print_job(done.summary)
-    else:
-        _print_programs(done.summary, out)
-    unusable = {place: why.removeprefix(f"{place}: ") for place, why in done.unusable.items()}
-    print_list("sources and rows that cannot be used", unusable)
-    if done.agreement is not None:
-        _print_agreement(done.agreement)
 
 
 # -- one program, shown -----------------------------------------------------------------------------
@@ -190,8 +152,8 @@ def _record_and_show(sources: list[str], settings: RecordSettings, *, as_json: b
     from deskcheck.view.showing import show_table
 
     program = _only_program(sources)
-    said = "interrupted: nothing was kept; with --out FOLDER, what is finished is"
-    with tempfile.TemporaryDirectory(prefix="deskcheck-") as folder, says_when_interrupted(said):
+    interruption = "interrupted: nothing was kept; with --out FOLDER, what is finished is"
+    with tempfile.TemporaryDirectory(prefix="deskcheck-") as folder, says_when_interrupted(interruption):
         summary = record_programs([program], folder, settings, note=_note)
         summary.files = []
         if as_json:
@@ -216,89 +178,12 @@ def _only_program(sources: list[str]) -> Any:
     programs = programs_of(sources, note=_note)
     if any(map(_LOOKS_FOR_INPUTS.match, sources)):  # it would be looked for first
         raise several
-    found = list(islice(programs, 2))
-    if not found:
+    first_two = list(islice(programs, 2))
+    if not first_two:
         raise InputError(f"{' '.join(sources)}: has no programs, so nothing was run.")
-    if len(found) > 1:
+    if len(first_two) > 1:
         raise several
-    return found[0]
-
-
-# -- what was done, in words ------------------------------------------------------------------------
-
-
-def _print_programs(summary: Any, out: Path) -> None:
-    ends = counts_text(summary.by_outcome)
-    print(f"recorded {counted(summary.recorded, 'program')} in {out}" + (f": {ends}" if ends else ""))
-    if summary.skipped:
-        print(f"{summary.skipped} were there already")
-    elif not summary.recorded and not summary.problems:
-        say("the sources have no programs, so nothing was run")
-    _print_differing(summary)
-    if summary.refused:
-        print_refused(summary.refused, summary.recorded)
-    print_list("our own failures", summary.problems)
-
-
-def print_refused(refused: dict[str, dict[str, int]], of: int) -> None:
-    """What the sandbox refused programs, and the way out."""
-    from deskcheck.recording.recording import refused_text
-
-    programs = Counter(name for names in refused.values() for name in names)
-    verb = "were" if len(refused) > 1 else "was"
-    print(
-        f"{len(refused)} of {counted(of, 'program')} {verb} refused something by the sandbox: "
-        f"{', '.join(name for name, _ in programs.most_common(5))}. They are not asked about. If you trust "
-        "them, --sandbox trusted runs them."
-    )
-    print_list("refused", {id_: refused_text(names) for id_, names in refused.items()})
-
-
-def _print_differing(summary: Any) -> None:
-    print_list("not repeatable", summary.not_repeatable)
-    print_list("changed by the tracer: they end differently without it", summary.untraced)
-
-
-def _print_notebooks(summary: Any, out: Path) -> None:
-    ends, cells = counts_text(summary.by_ending), counts_text(summary.cells)
-    recorded = counted(summary.recorded, "notebook")
-    print(f"recorded {recorded} in {out}: {ends or 'none'}; cells: {cells or 'none'}")
-    if summary.skipped:
-        print(f"{summary.skipped} were there already")
-    print_list("not repeatable", summary.not_repeatable)
-    print_list("notebooks that could not be run", summary.problems)
-    print_list("noted", summary.notes)
-
-
-def _print_suite(summary: Any, out: Path) -> None:
-    ends = counts_text(summary.by_outcome)
-    print(
-        f"recorded {counted(summary.recorded, 'call')} of {counted(summary.functions, 'function')} in {out}"
-        + (f": {ends}" if ends else "")
-    )
-    if summary.skipped:
-        print(f"{summary.skipped} were there already")
-    tests = counts_text(summary.tests)
-    print(f"the tests {summary.ended}: {tests}; what they wrote is in {summary.output}")
-    print(f"{summary.literal} with literal arguments, {summary.alone} do the same without their test")
-    if summary.not_alone:
-        print(f"{summary.not_alone} more were not tried: the time was spent (--suite-times for more)")
-    if summary.cost_s is not None:
-        share = summary.cost_s / summary.tests_s
-        print(
-            f"the tests take {summary.tests_s:.1f} s of CPU time; recording took {summary.cost_s:.1f} s, "
-            f"{share:.0f} times as much"
-        )
-    _print_differing(summary)
-    if summary.varies:
-        print(
-            "recorded without global variables that differ between two runs and that the call does not read: "
-            + counts_text(summary.varies)
-        )
-    print_list("tests that come out otherwise when they are watched", summary.otherwise)
-    for what, left_out in (("calls", summary.left_out), ("functions", summary.functions_left_out)):
-        if left_out:
-            print(f"{what} left out: " + ", ".join(f"{n} {why}" for why, n in left_out.items()))
+    return first_two[0]
 
 
 # -- checking --------------------------------------------------------------------------------------
@@ -383,7 +268,7 @@ def check(
     else:
         print(summary(report))
         if agreement is not None:
-            _print_agreement(agreement)
+            print_lines(agreement.lines())
     differs = agreement is not None and bool(agreement.different)
     if report.wrong or report.addresses or report.ambiguous or report.damaged or differs:
         raise typer.Exit(1)
@@ -397,7 +282,7 @@ def _check_against(folder: Path, again: _Again, *, as_json: bool) -> None:
     if not 0 < share <= 1:
         raise InputError(f"--sample {share}: is a share: more than 0 and at most 1.")
     with progress_bar(as_json) as advance:
-        found = against_reference(
+        agreement = against_reference(
             Recordings(folder),
             share=share,
             seed=again.seed or 0,
@@ -406,21 +291,8 @@ def _check_against(folder: Path, again: _Again, *, as_json: bool) -> None:
             progress=advance,
         )
     if as_json:
-        print(json.dumps(found.to_dict()))
+        print(json.dumps(agreement.to_dict()))
     else:
-        _print_agreement(found)
-    if found.different or not found.compared:
+        print_lines(agreement.lines())
+    if agreement.different or not agreement.compared:
         raise typer.Exit(1)
-
-
-def _print_agreement(found: Any) -> None:
-    partly = f", {found.partly} of them as far as a limit let both go" if found.partly else ""
-    result = f"{len(found.different)} differ" if found.different else "all the same"
-    print(
-        f"recorded again by the reference tracer: {found.drawn} of {found.recordings} recordings, drawn with "
-        f"seed {found.seed}; compared: {found.compared}{partly}"
-        + (f", {found.events} events: {result}" if found.compared else "")
-    )
-    print_list("first difference of each", {name: str(where) for name, where in found.different.items()})
-    for why, count in found.left_out.items():
-        print(f"not compared: {count}, {why}")

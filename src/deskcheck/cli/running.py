@@ -91,19 +91,19 @@ def _show(recording: object, showing: _Showing) -> None:
         say(f"nothing was recorded: {recording.run_result.detail}")
         return
     opened = has_browser() if showing.open_ is None else showing.open_
-    said = [repr(recording)[1:-1]]
+    sentences = [repr(recording)[1:-1]]
     as_table = page is None and not opened and out is None and not quiet and sys.stdout.isatty()
     if as_table:
         show_table(recording)
-        said.append("for the page, put --page FILE.html before the program")
+        sentences.append("for the page, put --page FILE.html before the program")
     if out is not None:
-        said.append(f"kept in {out}: deskcheck view {out} {recording.id}")
+        sentences.append(f"kept in {out}: deskcheck view {out} {recording.id}")
     if page is not None or opened or (out is None and not quiet and not as_table):
         file = page or kept_page()
         write_trace_page(recording, file)
-        said.append(f"page: {file}")
+        sentences.append(f"page: {file}")
         if opened:
             open_in_browser(file.resolve().as_uri())
     if not quiet:
         sys.stdout.flush()
-        say("; ".join(said))
+        say("; ".join(sentences))

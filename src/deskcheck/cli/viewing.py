@@ -140,8 +140,8 @@ def _view_program(folder: Path, id_: str | None, options: _ViewOptions, way: _Wa
     elif beside is not None:
         if options.serve:
             raise InputError("--serve and --beside do not go together: the page is a file, with --out.")
-        given = {"notation": options.notation, "model": options.model, "method": options.method}
-        _view_beside(recordings.named(id_), beside, given, way)
+        choices = {"notation": options.notation, "model": options.model, "method": options.method}
+        _view_beside(recordings.named(id_), beside, choices, way)
     else:
         port = options.port if options.serve else None
         _view_recording(recordings.named(id_), way, port, options.max_events)
@@ -183,8 +183,8 @@ def _trajectories(folder: Path) -> dict[str, Path]:
     suffix = ".trajectory.parquet"
     if folder.is_file():
         return {folder.name.removesuffix(suffix): folder} if folder.name.endswith(suffix) else {}
-    found = sorted(folder.rglob(f"*{suffix}"))
-    return {str(path.relative_to(folder)).removesuffix(suffix): path for path in found}
+    files = sorted(folder.rglob(f"*{suffix}"))
+    return {str(path.relative_to(folder)).removesuffix(suffix): path for path in files}
 
 
 def _has_programs(folder: Path) -> bool:
@@ -238,11 +238,11 @@ def _named(id_: str, notebooks: Mapping[str, Path], folder: Path) -> Path:
         id_ = _by_own_id(id_, notebooks) or id_
     if id_ in notebooks:
         return notebooks[id_]
-    found = [name for name in notebooks if id_ in name]
-    if len(found) != 1:
-        what = f"{len(found)} notebooks have {id_!r} in their name" if found else f"no notebook {id_!r}"
-        raise InputError(f"{folder}: {what}. There are {', '.join((found or [*notebooks])[:10])}.")
-    return notebooks[found[0]]
+    matches = [name for name in notebooks if id_ in name]
+    if len(matches) != 1:
+        what = f"{len(matches)} notebooks have {id_!r} in their name" if matches else f"no notebook {id_!r}"
+        raise InputError(f"{folder}: {what}. There are {', '.join((matches or [*notebooks])[:10])}.")
+    return notebooks[matches[0]]
 
 
 def _by_own_id(id_: str, notebooks: Mapping[str, Path]) -> str | None:
@@ -250,8 +250,8 @@ def _by_own_id(id_: str, notebooks: Mapping[str, Path]) -> str | None:
     from deskcheck.notebook.trajectory.file import read_trajectory
 
     for name, path in notebooks.items():
-        own: str = read_trajectory(path).id
-        if id_ == own or id_.startswith(f"{own}:"):
+        trajectory_id: str = read_trajectory(path).id
+        if id_ == trajectory_id or id_.startswith(f"{trajectory_id}:"):
             return name
     return None
 
@@ -260,16 +260,16 @@ def _view_attempts(folder: Path, id_: str | None, model: str | None, method: str
     """The transcripts of a sample, or a list."""
     from deskcheck.view import attempts_page as attempts
 
-    found = attempts.answered_in(folder, model=model, method=method)
+    answers = attempts.answered_in(folder, model=model, method=method)
     if id_ is None:
         if way.asks_for_page:
             raise InputError(f"a page shows one sample: say which. deskcheck view {folder} lists them.")
         if way.as_json:
-            print(json.dumps(attempts.attempts_facts(found)))
+            print(json.dumps(attempts.attempts_facts(answers)))
         else:
-            console_out().print(attempts.attempts_list(found))
+            console_out().print(attempts.attempts_list(answers))
         return
-    of_one = attempts.of_sample(found, id_)
+    of_one = attempts.of_sample(answers, id_)
     way.show(
         lambda: attempts.attempts_page(of_one),
         lambda: attempts.attempts_facts(of_one),
@@ -277,12 +277,12 @@ def _view_attempts(folder: Path, id_: str | None, model: str | None, method: str
     )
 
 
-def _view_beside(recording: Any, path: Path, given: dict[str, Any], way: _Way) -> None:
+def _view_beside(recording: Any, path: Path, choices: dict[str, Any], way: _Way) -> None:
     """A model's run beside a recording: as a page, or where they part, here."""
     from deskcheck.view.side_by_side import beside, beside_page, beside_table, read_told
 
-    found = beside(recording, read_told(path, recording, **given))
-    way.show(lambda: beside_page(found), lambda: found.facts, lambda: beside_table(found))
+    comparison = beside(recording, read_told(path, recording, **choices))
+    way.show(lambda: beside_page(comparison), lambda: comparison.facts, lambda: beside_table(comparison))
 
 
 def show(

@@ -1,9 +1,8 @@
-"""Small shards of a job put together into larger ones, in their own folder.
+"""Small shards of a job joined into larger ones, in the same folder.
 
-A larger shard says of which it was made. From the moment that its recordings file has its name on, readers
-take it for those, and they are deleted: at any moment every recording is read once, by readers that were
-opened before too. The manifest has its line before that moment, which counts from then on. The plan stays as
-it is, so that the job's own command finds all that it wants.
+A larger shard names the shards that it was made of. Once its recordings file has its name, readers use it in
+their place, and they are deleted: at any moment a reader finds every recording once. Its line in the manifest
+is written before. The plan does not change, so the job's own command finds all its shards.
 """
 
 import json
@@ -48,10 +47,9 @@ def compact(
     size: int = SIZE,
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> Compacted:
-    """Put shards that follow one another together until each has `size` programs or more. What was stopped
-    goes on when it is called again.
+    """Join neighbouring shards until each has `size` programs or more. The same call resumes after a stop.
 
-    progress: told how many programs are done, of how many.
+    progress: called with the number of finished programs, and of all.
 
     Raises:
         InputError: the folder is of no job that records, or of one that is not whole.
@@ -108,7 +106,7 @@ def _groups(lines: list[Line], size: int) -> Iterator[list[Line]]:
     group: list[Line] = []
     for line in lines:
         group.append(line)
-        if sum(one["programs"] for one in group) >= size:
+        if sum(member["programs"] for member in group) >= size:
             yield group
             group = []
     if group:
@@ -116,7 +114,7 @@ def _groups(lines: list[Line], size: int) -> Iterator[list[Line]]:
 
 
 def _together(place: Place, scratch: Path, group: list[Line]) -> Line:
-    """Make one shard of several. The order of what is done here is what makes it safe."""
+    """Make one shard of several. The order of these steps makes it safe to stop at any moment."""
     leaves = [leaf for line in group for leaf in line.get("of", [[line["shard"], line["programs"]]])]
     name = digest("\n".join(leaf for leaf, _ in leaves))[:32]
     paths = {table: scratch / f"{table}.parquet" for table in TABLES}
@@ -128,19 +126,19 @@ def _together(place: Place, scratch: Path, group: list[Line]) -> Line:
     for table in reversed(TABLES):  # the recordings file is the commit
         os.replace(paths[table], place.file(table, name))
     sync(place.folder)
-    for one in group:
-        _delete(place, one["shard"])
+    for member in group:
+        _delete(place, member["shard"])
     return line
 
 
 def _parts(metadata: Mapping[bytes, bytes]) -> dict[str, list[int]]:
-    """Shards that a file is made of."""
+    """The shards that a file was made of."""
     parts: dict[str, list[int]] = read_json(metadata.get(OF_KEY.encode(), b"{}"), OF_KEY)
     return parts
 
 
 def _begins(place: Place, group: list[Line]) -> dict[str, list[int]]:
-    """At which recording and event of the new one each shard begins, and those that it was made of."""
+    """Shard -> its first recording and event in the larger one; also the shards that it was made of."""
     begins: dict[str, list[int]] = {}
     programs = accumulate((line["programs"] for line in group), initial=0)
     events = accumulate((line["events"] for line in group), initial=0)
@@ -168,7 +166,7 @@ def _sum(name: str, leaves: list[list[Any]], group: list[Line], paths: dict[str,
 
 
 def _delete_parts(place: Place, line: Line) -> None:
-    """What an earlier call was stopped before deleting."""
+    """Delete what an earlier call had no time to delete."""
     if "of" in line:
         metadata = pq.read_metadata(place.file("recordings", line["shard"])).metadata or {}
         for name in _parts(metadata):

@@ -1,9 +1,4 @@
-"""The driver of a job: gives out the work, tries again what dies, and finds the item that kills.
-
-It knows nothing of what the work is, which is the job's, nor of where it is done, which is the runner's. It
-plans while it gives out, keeps a line for each whole shard, and gives out no more than the runner has room
-for.
-"""
+"""The driver of a job: submits tasks, repeats those whose process dies, and isolates items that kill it."""
 
 import shutil
 import signal
@@ -21,6 +16,7 @@ from deskcheck.errors import DeskcheckError
 from deskcheck.jobs.job_folder import Place
 from deskcheck.jobs.manifest import FAILURES, Line, Totals, add_line, is_line, write_manifest
 from deskcheck.jobs.plan import SIZE, Job, Planning, Shard
+from deskcheck.words import counted, list_lines
 
 TRIES = 3
 """Deaths or failures after which a shard is halved, and of a program alone after which it is given up."""
@@ -33,8 +29,8 @@ _OTHER = "told of something else than its shard"
 
 
 class TaskAnswer(NamedTuple):
-    """What became of a task. One of: done, what it gives; refused, why the job cannot go on; death, how the
-    process that had it ended, or failed."""
+    """The result of a task (`done`), the error that ends the job (`refused`), or how its process ended or
+    failed (`death`)."""
 
     number: int
     done: Any = None
@@ -43,25 +39,24 @@ class TaskAnswer(NamedTuple):
 
 
 class Runner(Protocol):
-    """Where tasks are done: each by `work.run_task`, in another process."""
+    """Runs tasks in other processes, each by `work.run_task`."""
 
     @property
     def room(self) -> int:
-        """How many tasks it takes now."""
+        """Number of tasks that it accepts now."""
 
     def submit(self, number: int, task: dict[str, Any]) -> None:
-        """Take a task, under a number that its answer has too."""
+        """Accept a task. Its answer has the same number."""
 
     def wait(self, timeout_s: float) -> list[TaskAnswer]:
-        """Answers that have come; an empty list if none does in time."""
+        """The answers that have arrived; an empty list if none arrives in time."""
 
     def close(self, *, kill: bool) -> None:
-        """End all that was started. kill: at once, in the middle of tasks."""
+        """End all processes. kill: in the middle of tasks."""
 
 
 class Progress(NamedTuple):
-    """How far a job is: programs in whole shards and finished in others, of how many; by kind what is whole;
-    programs a second and seconds to the end, None until something is finished. planning: still counting."""
+    """How far a job is. Rate (programs a second) and seconds left are None until something is finished."""
 
     done: int
     of: int
@@ -71,8 +66,8 @@ class Progress(NamedTuple):
     planning: bool = False
 
     def __str__(self) -> str:
-        left = "" if self.left_s is None else f", {duration(self.left_s)} left"
-        rate = "" if self.rate is None else f"{self.rate:.3g}/s{left}"
+        time_left = "" if self.left_s is None else f", {duration(self.left_s)} left"
+        rate = "" if self.rate is None else f"{self.rate:.3g}/s{time_left}"
         failed = sum(self.by_outcome[kind] for kind in FAILURES)
         planning = f"{self.of} planned " if self.planning else ""
         return planning + rate + (f", {failed} failed" if failed else "")
@@ -80,24 +75,50 @@ class Progress(NamedTuple):
 
 def duration(seconds: float) -> str:
     """As hours:minutes:seconds."""
-    minutes, rest = divmod(round(seconds), 60)
+    minutes, seconds_left = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}"
+    return f"{hours}:{minutes:02}:{seconds_left:02}"
 
 
 @dataclass(slots=True)
 class JobSummary:
-    """What a job did. recorded: programs of shards that it made. skipped: of shards that were there.
-    totals: all that the folder holds. changed: files that were not what the manifest said, whose shards were
-    made again. tried_again: how often work was given out again, by how it had
-    ended."""
+    """Counts of a job that ended."""
 
     recorded: int = 0
+    """Programs in shards that it made."""
     skipped: int = 0
+    """Programs in shards that existed."""
     totals: Totals = field(default_factory=Totals)
+    """Sums over the whole folder."""
     changed: list[str] = field(default_factory=list)
+    """Files that differed from the manifest; their shards were made again."""
     tried_again: Counter[str] = field(default_factory=Counter)
+    """Repeated tasks, by how their process had ended."""
     wall_s: float = 0.0
+
+    @property
+    def problems(self) -> dict[str, str]:
+        return self.totals.problems
+
+    @property
+    def in_folder(self) -> int:
+        return self.totals.programs
+
+    def lines(self, out: Path) -> Iterator[str]:
+        """Sentences about a job that records."""
+        recorded = counted(self.recorded, "program")
+        yield f"recorded {recorded} in {out}, which holds {self.totals.text()}"
+        yield from self.notes()
+
+    def notes(self) -> Iterator[str]:
+        """Sentences about skipped, changed and repeated work, for every kind of job."""
+        if self.skipped:
+            yield f"{self.skipped} were there already"
+        if self.changed:
+            yield f"not as the manifest says, and made again: {', '.join(self.changed)}"
+        for how, count in self.tried_again.items():
+            yield f"tried again: {count}, after a process {how}"
+        yield from list_lines("our own failures", self.problems)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -119,17 +140,14 @@ def run_job(
     replace: bool = False,
     progress: Callable[[Progress], None] = lambda progress: None,
 ) -> JobSummary:
-    """Do a job in shards of about `size` items, those that the folder does not have yet, wherever `runner`
-    does it.
+    """Make the missing shards of a job, of about `size` items each.
 
-    Work whose process dies or fails is tried again; a shard to which that happens three times is halved, and
-    so on, until the item that does it stands alone and is told of in the manifest. Started again after any
-    end, the same call does only what is missing.
+    A task whose process dies or fails is repeated. After three times its shard is halved, and so on, until
+    the item that causes it is alone; the manifest names it. The same call resumes a job that was stopped.
+    SIGTERM ends the job by SystemExit(143).
 
-    replace: shards that the folder has and this plan has not are deleted when the new ones are whole;
-    otherwise they are refused. progress: called a few times a second.
-
-    SIGTERM ends the job as an interrupt does, by SystemExit(143).
+    replace: delete shards that are not in the plan when the new ones are whole, instead of refusing them.
+    progress: called a few times a second.
 
     Raises:
         InputError: an item or the folder cannot be used; another Python on another machine.
@@ -181,7 +199,7 @@ def terminable() -> Iterator[None]:
 
 @dataclass(slots=True)
 class _Work:
-    """A task that was or is to be given out, and how it ended so far. do: "make", "join" or "describe"."""
+    """A task, and how its processes ended so far. do: "make", "join" or "describe"."""
 
     shard: Shard
     do: str
@@ -207,32 +225,32 @@ class _Driver:
             changed=sorted(name for names in planning.changed.values() for name in names)
         )
         self.todo: deque[_Work] = deque()
-        """To be given out before any shard of which nothing was."""
+        """Tasks that come before new shards."""
         self.parts: dict[str, list[tuple[int, int]]] = {}
-        """Of shards that were halved: the parts that are done."""
+        """Finished parts of halved shards."""
         self.left: dict[str, list[Path]] = {}
-        """By shard, what an earlier job left unfinished; what is gone on from is taken out."""
+        """By shard, unfinished work of an earlier job that is not resumed yet."""
         self.given: dict[int, _Work] = {}
         self.number = 0
         self.before = 0
-        """Programs that were done when this job began."""
+        """Programs that were finished when this job began."""
         self.shown = 0
 
     def run(self, progress: Callable[[Progress], None]) -> None:
         # What is planned in a moment is planned before anything runs: a mistake in it leaves nothing behind.
         self.planning.go_on(_past(_BEFORE_S))
-        begun, told = time.monotonic(), 0.0
+        begun, reported = time.monotonic(), 0.0
         self._begin()
         while self._give_out() or self.given or not self.planning.whole:
             self._plan_on()
             for answer in self.runner.wait(_POLL_S if self.planning.whole else 0):
                 self._take(self.given.pop(answer.number), answer)
-            if time.monotonic() - told >= _POLL_S or (self.planning.whole and not self._left_to_do()):
-                told = time.monotonic()
-                progress(self._progress(told - begun))
+            if time.monotonic() - reported >= _POLL_S or (self.planning.whole and not self._left_to_do()):
+                reported = time.monotonic()
+                progress(self._progress(reported - begun))
 
     def _plan_on(self) -> None:
-        """Plan for a moment; no longer than until there is something for a runner that waits."""
+        """Plan for a moment, or until there is work for a runner that waits."""
         if self.planning.whole:
             return
         waits = self.runner.room > 0
@@ -243,7 +261,7 @@ class _Driver:
         return len(self.todo) + len(self.given) + self.planning.ready
 
     def _begin(self) -> None:
-        """See what an earlier job left unfinished."""
+        """Find the unfinished work of an earlier job."""
         if self.place.work.is_dir():
             for path in self.place.work.iterdir():
                 self.left.setdefault(path.name.partition(".")[0], []).append(path)
@@ -251,7 +269,7 @@ class _Driver:
         self.before = finished_inside(self.place)
 
     def _give_out(self) -> bool:
-        """Give the runner what it has room for. Whether there is more."""
+        """Submit as many tasks as the runner accepts. Whether there are more."""
         while self.runner.room > 0:
             if not self.todo:
                 if not self.planning.ready:
@@ -262,7 +280,7 @@ class _Driver:
         return self._left_to_do() > len(self.given)
 
     def _know(self, shard: Shard) -> None:
-        """What is to be done for a shard of the plan, if anything."""
+        """Add the task for a planned shard, if it needs one."""
         if shard.name not in self.planning.there:
             self._sweep(self.left.pop(shard.name, []), f"{shard.name}.0-{shard.programs}")
             self.todo.append(_Work(shard, "make", 0, shard.programs))
@@ -277,11 +295,11 @@ class _Driver:
             self.summary.totals.add(line)
             self.before += line["programs"]
 
-    def _sweep(self, paths: list[Path], kept: str = "") -> None:
-        """Delete what an earlier job left and nobody goes on from."""
+    def _sweep(self, paths: list[Path], except_name: str = "") -> None:
+        """Delete unfinished work of an earlier job that is not resumed."""
         with self.place.doing("delete what an earlier job left"):
             for path in paths:
-                if path.name != kept:
+                if path.name != except_name:
                     shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def _done(self) -> int:
@@ -291,11 +309,11 @@ class _Driver:
 
     def _progress(self, took: float) -> Progress:
         # A shard that is being put in its place is counted nowhere for a moment.
-        done = self.shown = max(self.shown, self._done())
-        of, whole = self.planning.programs, self.planning.whole
-        rate = (done - self.before) / took if done > self.before else None
-        left = None if rate is None or not whole else (of - done) / rate
-        return Progress(done, of, self.summary.totals.by_outcome, rate, left, planning=not whole)
+        finished = self.shown = max(self.shown, self._done())
+        of, planned = self.planning.programs, self.planning.whole
+        rate = (finished - self.before) / took if finished > self.before else None
+        left_s = None if rate is None or not planned else (of - finished) / rate
+        return Progress(finished, of, self.summary.totals.by_outcome, rate, left_s, planning=not planned)
 
     def _give(self, work: _Work) -> None:
         task: dict[str, Any] = {**self.common, "do": work.do, "shard": work.shard.name}
@@ -319,9 +337,9 @@ class _Driver:
             self.summary.tried_again[answer.death] += 1
             self._again(work, answer.death)
         elif work.do == "make" and not work.whole:
-            done = self.parts.setdefault(work.shard.name, [])
-            done.append((work.first, work.stop))
-            if sum(stop - first for first, stop in done) == work.shard.programs:
+            finished = self.parts.setdefault(work.shard.name, [])
+            finished.append((work.first, work.stop))
+            if sum(stop - first for first, stop in finished) == work.shard.programs:
                 self.todo.appendleft(_Work(work.shard, "join"))
         elif not is_line(answer.done) or answer.done["shard"] != work.shard.name:
             self.summary.tried_again[_OTHER] += 1
@@ -369,7 +387,7 @@ class _Driver:
             shutil.rmtree(self.place.scratch(work.shard.name, *part), ignore_errors=True)
 
     def finish(self) -> None:
-        """Leave what a reader needs, and nothing else."""
+        """Write the final manifest, and delete what only the job needed."""
         parts = self.planning.parts
         names = dict.fromkeys(parts.get(shard.name, shard.name) for shard in self.planning.shards)
         lines = [self.lines[name] for name in names]
@@ -377,14 +395,14 @@ class _Driver:
         self.job.finish(self.place, lines)
         with self.place.doing("delete what the job needed"):
             shutil.rmtree(self.place.hidden)
-            there = self.place.files()
+            shards_by_table = self.place.files()
             for table in self.job.tables:  # half of a shard that no plan has any more
-                for name in there.get(table, set()) - self.lines.keys():
+                for name in shards_by_table.get(table, set()) - self.lines.keys():
                     self.place.file(table, name).unlink()
 
 
 def _past(seconds: float) -> Callable[[], bool]:
-    """Whether so much time has gone by since this call."""
+    """A function that says whether so many seconds have passed since this call."""
     end = time.monotonic() + seconds
     return lambda: time.monotonic() > end
 

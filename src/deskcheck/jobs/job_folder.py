@@ -1,4 +1,4 @@
-"""Where in a job's folder everything is.
+"""The files in a job's folder.
 
     TABLE-HASH.parquet           the files of a shard that is whole: recordings and events, or others
     job.json                     the plan: settings, and every shard in order
@@ -48,21 +48,21 @@ class Place:
         return self.plans / f"{shard}.jsonl"
 
     def scratch(self, shard: str, first: int, stop: int) -> Path:
-        """Where some of a shard is in work."""
+        """The folder for unfinished items of a shard."""
         return self.work / f"{shard}.{first}-{stop}"
 
     def files(self) -> dict[str, set[str]]:
-        """Table -> names of the shards of which it is there: hashes; numbers, where no job made it."""
-        found: dict[str, set[str]] = {}
+        """Table -> names of its shards: hashes, or numbers where no job made them."""
+        shards_by_table: dict[str, set[str]] = {}
         if self.folder.is_dir():
             with self.doing("list the shards"):
                 for name in os.listdir(self.folder):
                     if match := _FILE.fullmatch(name):
-                        found.setdefault(match[1], set()).add(match[2])
-        return found
+                        shards_by_table.setdefault(match[1], set()).add(match[2])
+        return shards_by_table
 
     def doing(self, what: str) -> AbstractContextManager[None]:
-        """What the disk refuses in the block becomes a RecordingError."""
+        """Turn errors of the disk in the block into RecordingError."""
         return disk_errors(self.folder, what)
 
     def lock(self) -> FolderLock:
@@ -71,7 +71,7 @@ class Place:
 
 
 def is_file(name: str) -> bool:
-    """Whether a file of a shard may have this name."""
+    """Whether this is the name of a shard's file."""
     return _FILE.fullmatch(name) is not None
 
 
@@ -85,7 +85,7 @@ def write_whole(path: Path, text: str, *, sync: bool = True) -> None:
 
 
 def put(place: Place, shard: str, files: Mapping[str, Path]) -> None:
-    """Put the files of a shard, by table, in their places. The last one is the commit."""
+    """Move the files of a shard into the folder, by table. The last one is the commit."""
     with place.doing("put a shard in its place"):
         for table, path in files.items():
             os.replace(path, place.file(table, shard))
@@ -93,7 +93,7 @@ def put(place: Place, shard: str, files: Mapping[str, Path]) -> None:
 
 
 def lock_scratch(scratch: Path) -> FolderLock:
-    """The right to write into some of a shard. Waits for a worker of a driver that is gone: it ends soon."""
+    """The lock of a scratch folder. Waits for a worker whose driver has ended: it ends soon."""
     end = time.monotonic() + _BUSY_S
     while True:
         try:
@@ -105,7 +105,7 @@ def lock_scratch(scratch: Path) -> FolderLock:
 
 
 def empty(scratch: Path) -> None:
-    """Delete all that lies in a folder but its lock."""
+    """Delete the contents of a folder except its lock."""
     for path in scratch.iterdir():
         if path.is_dir():
             shutil.rmtree(path)

@@ -26,15 +26,15 @@ class KeySet:
         """Whether the key (0 to 2**64 - 1) is new. It is there from now on."""
         table, mask = self._table, self._mask
         key = key or 1
-        place = key & mask
-        while (there := table[place]) != key:
-            if not there:
-                table[place] = key
+        slot = key & mask
+        while (occupant := table[slot]) != key:
+            if not occupant:
+                table[slot] = key
                 self._count += 1
                 if self._count * 10 > mask * 7:
                     self._grow()
                 return True
-            place = (place + 1) & mask
+            slot = (slot + 1) & mask
         return False
 
     def __len__(self) -> int:
@@ -46,7 +46,7 @@ class KeySet:
         self._table = table = array("Q", bytes(8 * (mask + 1)))
         for key in old:
             if key:
-                place = key & mask
-                while table[place]:
-                    place = (place + 1) & mask
-                table[place] = key
+                slot = key & mask
+                while table[slot]:
+                    slot = (slot + 1) & mask
+                table[slot] = key

@@ -1,4 +1,4 @@
-"""The manifest of a job: what is whole, a JSON line for each shard. It is written as the job goes on."""
+"""The manifest of a job: a JSON line for each complete shard, written while the job runs."""
 
 import json
 from collections import Counter
@@ -9,23 +9,29 @@ from typing import Any
 
 from deskcheck.files import read_json, read_text, sha256
 from deskcheck.jobs.job_folder import Place, is_file, write_whole
+from deskcheck.words import counts_text
 
 FAILURES = ("harness_error", "killed", "out_of_memory", "timed_out", "output_limit")
 """Outcomes that a reader may want to know the programs of."""
+WORDS = {"record": ("programs", "events"), "notebooks": ("notebooks", "cells"), "score": ("answers", "right")}
+"""Kind of a job -> what its items are called, and what is counted of them. Lessons: as of programs."""
 Line = dict[str, Any]
 """``shard``, ``programs``, ``events``, ``outcomes``, ``not_repeatable``, ``problems``, ``bytes``, ``sha256``,
 ``finished``: docs/guides/jobs.md."""
 
 
 def read_manifest(place: Place) -> dict[str, Line]:
-    """The lines by shard. One that was cut off by a kill, or whose files are gone or of another size, is not
-    there: that shard is looked at again. One of a shard that is part of a larger one is not there, either."""
+    """The valid lines by shard.
+
+    Left out are lines that a kill cut off, lines whose files are missing or have another size, and lines of
+    shards that are part of larger ones.
+    """
     lines = (line for line in _parsed(_text(place)) if _there(place, line))
     return _outermost({line["shard"]: line for line in lines})
 
 
 def _text(place: Place) -> str:
-    """As it is; nothing where there is none."""
+    """The text of the manifest; empty if there is none."""
     if not place.manifest.exists():
         return ""
     with place.doing("read the manifest"):
@@ -33,10 +39,10 @@ def _text(place: Place) -> str:
 
 
 def _parsed(text: str) -> Iterator[Line]:
-    """The lines that are one: not what was cut off, nor what would name files outside of the folder."""
-    for one in text.splitlines():
+    """The well-formed lines, which name only files in the folder."""
+    for text_line in text.splitlines():
         try:
-            line = read_json(one)
+            line = read_json(text_line)
         except ValueError:
             continue
         if is_line(line):
@@ -44,7 +50,7 @@ def _parsed(text: str) -> Iterator[Line]:
 
 
 def is_line(line: Any) -> bool:
-    """Whether it says all that a line says, in the right types, of files in the folder."""
+    """Whether a JSON value has the fields of a line, and names only files in the folder."""
     if type(line) is not dict or not all(_is_count(line.get(name)) for name in _COUNTS):
         return False
     if not all(type(line.get(name)) is dict for name in ("bytes", "sha256", "outcomes", "problems")):
@@ -72,7 +78,7 @@ _COUNTS = ("programs", "events", "not_repeatable")
 
 
 def _outermost(lines: dict[str, Line]) -> dict[str, Line]:
-    """Without those of shards that are part of larger ones."""
+    """The lines of shards that are not part of larger ones."""
     parts = parts_of(lines)
     return {
         name: line
@@ -82,7 +88,7 @@ def _outermost(lines: dict[str, Line]) -> dict[str, Line]:
 
 
 def parts_of(lines: dict[str, Line]) -> dict[str, str]:
-    """Shards of the plan that are part of larger ones -> of which, the last that was made."""
+    """Shards of the plan that are part of a larger one -> the newest larger one."""
     return {name: line["shard"] for line in lines.values() for name, _ in line.get("of", ())}
 
 
@@ -96,30 +102,31 @@ def _there(place: Place, line: Line) -> bool:
 
 
 def changed_files(place: Place) -> dict[str, list[str]]:
-    """Shards of which files are not what the manifest says, or are gone: the names of these. Reads every byte
-    that the manifest speaks of."""
-    found: dict[str, list[str]] = {}
+    """Shard -> its files that are missing or differ from the manifest. Reads every byte."""
+    changed: dict[str, list[str]] = {}
     for name, line in claims(place).items():
         with place.doing("compare with the manifest"):
             wrong = [
-                path.name for path, told in _told(place, line) if not path.exists() or sha256(path) != told
+                path.name
+                for path, expected in _digests(place, line)
+                if not path.exists() or sha256(path) != expected
             ]
         if wrong:
-            found[name] = wrong
-    return found
+            changed[name] = wrong
+    return changed
 
 
 def claims(place: Place) -> dict[str, Line]:
-    """The lines by shard, whether their files are there or not."""
+    """The lines by shard, even if their files are missing."""
     return _outermost({line["shard"]: line for line in _parsed(_text(place))})
 
 
-def _told(place: Place, line: Line) -> list[tuple[Path, str]]:
-    return [(place.file(table, line["shard"]), told) for table, told in line["sha256"].items()]
+def _digests(place: Place, line: Line) -> list[tuple[Path, str]]:
+    return [(place.file(table, line["shard"]), digest) for table, digest in line["sha256"].items()]
 
 
 def write_manifest(place: Place, lines: Iterable[Line]) -> None:
-    """Write it anew."""
+    """Replace the manifest."""
     with place.doing("write the manifest"):
         write_whole(place.manifest, _lines_text(lines))
 
@@ -135,8 +142,7 @@ def add_line(place: Place, line: Line) -> None:
 
 @dataclass(slots=True)
 class Totals:
-    """Sums over lines of a manifest. size_bytes: of the files. problems: some, by program, of our own
-    failures."""
+    """Sums over lines of a manifest. problems: up to a hundred of deskcheck's own failures, by program."""
 
     shards: int = 0
     programs: int = 0
@@ -162,6 +168,14 @@ class Totals:
         for line in lines:
             totals.add(line)
         return totals
+
+    def text(self, kind: str = "record") -> str:
+        """The sums in words; kind: of the job."""
+        items, parts = WORDS.get(kind, WORDS["record"])
+        return (
+            f"{self.programs} {items} in {self.shards} shards, {self.events} {parts}, "
+            f"{self.size_bytes / 1e6:.1f} MB: {counts_text(self.by_outcome) or 'none yet'}"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         return {

@@ -1,7 +1,7 @@
-"""What a job has to do: items in shards, each named after all that decides what comes of it.
+"""The plan of a job: items in shards, each named after everything that decides its content.
 
-A plan is made while the job runs: a shard may be given out as soon as its items are known. `Planning` reads
-the items a little at a time, and holds shards back where an earlier plan of the folder says others.
+The plan is made while the job runs. `Planning` reads a few items at a time; a shard may start once its items
+are known, unless the folder has another plan.
 """
 
 import hashlib
@@ -25,21 +25,19 @@ from deskcheck.jobs.manifest import Line, changed_files, claims, parts_of, read_
 from deskcheck.recording.schema import COMPACTING_NAME
 
 SIZE = 500
-"""Items of a shard: of programs to record ten seconds to a minute of work, so that a lost one costs little
-and a file is not small."""
+"""Items of a shard. For programs this is ten seconds to a minute of work: a lost shard costs little, and its
+file is not small."""
 _NAME_CHARS = 32
 
 
 class Item(NamedTuple):
-    """One thing to be done, that a shard holds some hundred of: a program to record, say.
-
-    line: JSON text that tells all about it to whoever does it. decides: what the name of its shard depends
-    on, where that is not the line.
-    """
+    """A unit of work, such as a program to record. A shard has some hundred."""
 
     id: str
     line: str
+    """Everything that the work needs, as JSON."""
     decides: str | None = None
+    """The text that the name of the shard depends on, if it is not the line."""
 
 
 def _nothing(*_: object) -> None:
@@ -48,38 +46,38 @@ def _nothing(*_: object) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """What a job does, and of what.
-
-    kind: a word for it, which job.json keeps. work: name of the module that does it: its `TASKS` are
-    functions from JSON to JSON (`deskcheck.jobs.work`). key: digest of all that decides what comes of an
-    item, beside the item. settings: for job.json, to be read. task: what every task is told. tables: that a
-    shard may have files of; commit: the one whose file says that the shard is whole; None where only the
-    manifest says so. begin: called before anything is given out. finish: called when all is whole, with the
-    lines of the manifest in order.
-    """
+    """The work of a job, and its items."""
 
     kind: str
+    """A word for job.json."""
     work: str
+    """The module whose `TASKS` do the work (`deskcheck.jobs.work`)."""
     items: Iterable[Item]
     key: str
+    """Digest of everything beside an item that decides its result."""
     settings: dict[str, Any]
+    """For people who read job.json."""
     task: dict[str, Any]
+    """Arguments of every task."""
     tables: tuple[str, ...]
+    """Tables that a shard may have files of."""
     commit: str | None = None
+    """The table whose file completes a shard; without it the manifest does."""
     begin: Callable[[Place], None] = _nothing
+    """Called before the first task."""
     finish: Callable[[Place, Sequence[Line]], None] = _nothing
+    """Called when all shards are complete, with the lines of the manifest in order."""
 
     def there(self, place: Place, lines: dict[str, Line]) -> set[str]:
-        """Shards of the folder that are whole; lines: of the manifest. In place of larger ones that were made
-        of several, those."""
-        whole = {*lines} if self.commit is None else place.files().get(self.commit, set())
+        """Complete shards of the folder; a larger shard counts as those that it was made of."""
+        complete = {*lines} if self.commit is None else place.files().get(self.commit, set())
         parts = parts_of(lines)
-        return (whole - {*parts.values()}) | parts.keys()
+        return (complete - {*parts.values()}) | parts.keys()
 
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """name: 32 hexadecimal digits, over the items and the job's key. programs: how many items."""
+    """A shard of a plan. Its name is a digest of its items and the job's key, `programs` their number."""
 
     name: str
     programs: int
@@ -87,8 +85,7 @@ class Shard:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A job as its folder has it. settings: what decides its results. whole: no more shards will come.
-    started: of the last start, seconds since 1970."""
+    """A plan as it is stored. whole: no more shards will come. started: seconds since 1970."""
 
     kind: str
     settings: dict[str, Any]
@@ -106,8 +103,7 @@ def digest(text: str) -> str:
 
 
 def decided_by(**what: Any) -> str:
-    """Digest of what, beside the items, decides what comes of them (`Job.key`): what is named, JSON values;
-    the interpreter; and the version of deskcheck."""
+    """A `Job.key`: digest of these JSON values, the interpreter and the version of deskcheck."""
     return digest(
         json.dumps(
             {
@@ -122,22 +118,22 @@ def decided_by(**what: Any) -> str:
 
 
 def in_shards(items: Iterable[Item], size: int) -> Iterator[list[Item] | None]:
-    """Items in groups of half to twice `size`; None after an item that ends no group.
+    """Items in groups of half to twice `size`; None after an item that does not end a group.
 
-    Where a group ends is decided by the id of its last item: one that is added or taken away changes the
-    group that it is in and leaves those after it as they are.
+    The id of an item decides whether a group ends there. So adding or removing an item changes only its own
+    group.
 
     Raises InputError where two items have one id.
     """
-    least = max(1, size // 2)
+    smallest = max(1, size // 2)
     group: list[Item] = []
-    seen = KeySet()
+    ids = KeySet()
     for item in items:
         number = key_of(item.id)
-        if not seen.add(number):
+        if not ids.add(number):
             raise InputError(f"there are two with the id {item.id!r}; give each its own")
         group.append(item)
-        if len(group) >= 2 * size or (len(group) >= least and number % (size - least + 1) == 0):
+        if len(group) >= 2 * size or (len(group) >= smallest and number % (size - smallest + 1) == 0):
             yield group
             group = []
         else:
@@ -147,19 +143,15 @@ def in_shards(items: Iterable[Item], size: int) -> Iterator[list[Item] | None]:
 
 
 class Planning:
-    """The plan of a job in the making: `go_on` reads items, `take` gives shards that may be given out.
+    """A plan that is being made: `go_on` reads items, `take` returns shards that may start.
 
-    A shard of which a file is not what the manifest says is none that the folder holds: it is made again. So
-    every byte that is there is read first.
+    Shards may start as long as the plan that the folder has is the same. From the first difference on they
+    wait until the plan is whole. Then shards that are not in it are refused, or moved away with `replace`.
+    A shard with a file that differs from the manifest is made again, so every byte is read first. One shard
+    is in memory at a time.
 
-    They may at once where the folder holds none yet, and as long as the plan that it holds says the same,
-    shard by shard; what an earlier start had not planned any more comes after that. From the first shard that
-    differs on all are held back until the plan is whole: then what the folder has too much is refused, or
-    moved out of the way. One shard is in memory at a time.
-
-    Raises InputError, by `go_on` too: a folder of other things; two items of one id; no item at all; shards
-    that this plan does not have, where `replace` does not say that they may go. What was given out by then
-    stays.
+    Raises InputError, also by `go_on`: other things in the folder, two items with one id, no item, or shards
+    that are not in the plan. Shards that started by then stay.
     """
 
     def __init__(self, job: Job, place: Place, *, size: int = SIZE, replace: bool = False) -> None:
@@ -169,7 +161,7 @@ class Planning:
         self.place = place
         self.whole = False
         self.programs = 0
-        """How many are planned."""
+        """Number of planned items."""
         self.shards: list[Shard] = []
         self._replace = replace
         self._ready: deque[Shard] = deque()
@@ -180,11 +172,11 @@ class Planning:
         self._groups = in_shards(job.items, size)
         _put_back(place)
         self.changed = changed_files(place)
-        """Files of shards that are not what the manifest says, by shard."""
+        """Files that differ from the manifest, by shard."""
         self.lines = {name: line for name, line in read_manifest(place).items() if name not in self.changed}
         self.parts = parts_of(self.lines)
         self.there = job.there(place, self.lines) - self.changed.keys()
-        """Shards that were whole at the start."""
+        """Shards that were complete at the start."""
         self._before = self._earlier()
         self._same = True
         with place.doing("write the plan"):
@@ -192,11 +184,11 @@ class Planning:
 
     @property
     def ready(self) -> int:
-        """How many shards `take` has to give."""
+        """Number of shards that may start."""
         return len(self._ready)
 
     def go_on(self, until: Callable[[], bool]) -> None:
-        """Read items until the plan is whole, or `until` says so after one of them."""
+        """Read items until the plan is whole, or `until` returns true after one of them."""
         try:
             for group in self._groups:
                 if group is not None:
@@ -209,7 +201,7 @@ class Planning:
             raise
 
     def take(self) -> Shard:
-        """The next shard to be given out."""
+        """The next shard that may start."""
         if not self._given:
             self._begin()
         return self._ready.popleft()
@@ -220,7 +212,7 @@ class Planning:
             self._file = None
 
     def _earlier(self) -> Plan:
-        """The plan that the folder has, as far as it binds this one."""
+        """The plan of the folder that this one has to agree with."""
         place = self.place
         if (place.folder / COMPACTING_NAME).exists():
             raise InputError(
@@ -257,16 +249,16 @@ class Planning:
             with self.place.doing("write the plan"):  # anew each time, so that it need not be synced
                 write_whole(path, "\n".join(item.line for item in group) + "\n", sync=False)
         before, at = self._before, len(self.shards)
-        known = before.shards[at] if at < len(before.shards) else None
-        self._same = self._same and (not before.whole if known is None else known == shard)
-        if self._same and self._given and known is None:
+        earlier = before.shards[at] if at < len(before.shards) else None
+        self._same = self._same and (not before.whole if earlier is None else earlier == shard)
+        if self._same and self._given and earlier is None:
             self._note([shard])
         self.shards.append(shard)
         self.programs += shard.programs
         (self._ready if self._same else self._held).append(shard)
 
     def _begin(self) -> None:
-        """Write down, before anything is given out, what is planned: a start after this one has to know."""
+        """Store what is planned before the first shard starts: the next call has to know."""
         self._given = True
         if self.whole:
             return
@@ -287,8 +279,8 @@ class Planning:
     def _end(self) -> None:
         if not self.shards:
             raise InputError(f"{self.place.folder}: there is no program to record.")
-        wanted = {shard.name for shard in self.shards}
-        foreign = (self.there | self._changed_too_much(wanted)) - wanted
+        planned_names = {shard.name for shard in self.shards}
+        foreign = (self.there | self._changed_too_much(planned_names)) - planned_names
         if foreign & self.parts.keys():
             raise InputError(
                 f"{self.place.folder}: its shards were put together (`deskcheck runs compact`), and "
@@ -301,23 +293,25 @@ class Planning:
             write_plan(self.place, self.plan)
             self.place.planned.unlink(missing_ok=True)
             for path in self.place.plans.iterdir():
-                if path.stem not in wanted:
+                if path.stem not in planned_names:
                     path.unlink()
         self._ready.extend(self._held)
         self._held = []
 
-    def _changed_too_much(self, wanted: set[str]) -> set[str]:
-        """Shards that are there, changed, not of this plan nor made of its shards: not ours to delete."""
+    def _changed_too_much(self, planned_names: set[str]) -> set[str]:
+        """Changed shards that are neither in this plan nor made of its shards: not ours to delete."""
         of = {name: {part for part, _ in line.get("of", ())} for name, line in claims(self.place).items()}
-        there = set().union(*self.place.files().values())
-        return {name for name in self.changed if name in there and not (of[name] and of[name] <= wanted)}
+        present = set().union(*self.place.files().values())
+        return {
+            name for name in self.changed if name in present and not (of[name] and of[name] <= planned_names)
+        }
 
     @property
     def plan(self) -> Plan:
         return Plan(self.job.kind, self.job.settings, tuple(self.shards), time.time(), self.whole)
 
     def _forget(self) -> None:
-        """Leave the folder as a plan that came to nothing found it."""
+        """Restore the folder after a plan that failed before its first shard."""
         self.close()
         if self._given:
             return
@@ -331,7 +325,7 @@ class Planning:
 
 
 def write_plan(place: Place, plan: Plan) -> None:
-    told = {
+    values = {
         "format": 1,
         "kind": plan.kind,
         "settings": plan.settings,
@@ -340,14 +334,14 @@ def write_plan(place: Place, plan: Plan) -> None:
         "whole": plan.whole,
         "shards": [[shard.name, shard.programs] for shard in plan.shards] if plan.whole else [],
     }
-    write_whole(place.job, json.dumps(told) + "\n")
+    write_whole(place.job, json.dumps(values) + "\n")
 
 
 def read_plan(place: Place) -> Plan:
-    """The plan of a folder, as far as it is made. Raises RecordingError where there is none."""
+    """The stored plan of a folder. Raises RecordingError where no job was begun."""
     try:
-        told = read_json(read_file(place.job))
-        return _as_plan(told, None if told.get("whole", True) else _planned(place))
+        values = read_json(read_file(place.job))
+        return _as_plan(values, None if values.get("whole", True) else _planned(place))
     except (FileNotFoundError, NotADirectoryError):
         raise RecordingError(
             f"{place.folder}: no job was begun here: `deskcheck record ... --shards N --out FOLDER` "
@@ -360,19 +354,22 @@ def read_plan(place: Place) -> Plan:
         ) from error
 
 
-def _as_plan(told: dict[str, Any], shards: list[list[Any]] | None) -> Plan:
-    """What a job.json says. shards: those of a plan that is not whole. What it lacks, or is not, is a
-    ValueError, KeyError, TypeError or AttributeError."""
+def _as_plan(values: dict[str, Any], shards: list[list[Any]] | None) -> Plan:
+    """The plan in a job.json. shards: those of a plan that is not whole.
+
+    Raises ValueError, KeyError, TypeError or AttributeError where it is damaged."""
     kinds = {"kind": (str,), "settings": (dict,), "started": (int, float), "whole": (bool,)}
     for name, types in kinds.items():
-        if name in told and type(told[name]) not in types:
-            raise ValueError(f"{name} is {told[name]!r:.80}")
-    named = tuple(Shard(name, count) for name, count in (told["shards"] if shards is None else shards))
-    return Plan(told.get("kind", "record"), told["settings"], named, told["started"], told.get("whole", True))
+        if name in values and type(values[name]) not in types:
+            raise ValueError(f"{name} is {values[name]!r:.80}")
+    named = tuple(Shard(name, count) for name, count in (values["shards"] if shards is None else shards))
+    return Plan(
+        values.get("kind", "record"), values["settings"], named, values["started"], values.get("whole", True)
+    )
 
 
 def write_planned(place: Place, shards: Iterable[Shard]) -> None:
-    """Write down the shards of a plan that is not whole yet."""
+    """Store the shards of a plan that is not whole."""
     write_whole(place.planned, "".join(map(_planned_line, shards)))
 
 
@@ -381,7 +378,7 @@ def _planned_line(shard: Shard) -> str:
 
 
 def _planned(place: Place) -> list[list[Any]]:
-    """Shards of a plan that is not whole. A last line that was cut off was not given out."""
+    """Shards of a plan that is not whole. The shard of a last line that was cut off was not started."""
     if not place.planned.exists():
         return []
     lines = read_text(place.planned).splitlines(keepends=True)
@@ -395,7 +392,7 @@ def read_items(path: Path, first: int, stop: int) -> list[Any]:
 
 
 def _put_back(place: Place) -> None:
-    """Undo what a job did that was stopped while it replaced shards: whether they go is asked again."""
+    """Restore the shards that a stopped job was replacing."""
     if place.replaced.is_dir():
         with place.doing("put replaced shards back"):
             for path in sorted(place.replaced.iterdir()):  # events before recordings, the commit
@@ -403,7 +400,7 @@ def _put_back(place: Place) -> None:
 
 
 def _make_room(job: Job, place: Place, foreign: set[str], allowed: bool) -> None:
-    """Move shards out of the way that the plan does not have; they are deleted when the job is whole."""
+    """Move shards away that are not in the plan; they are deleted when the job is complete."""
     if not foreign:
         return
     if not allowed:

@@ -125,14 +125,14 @@ class LocalPool:
             worker.close(kill=True)
             return TaskAnswer(worker.number, death=death)
         try:
-            tasks, said = read_json(line)
+            tasks, answer = read_json(line)
         except (ValueError, TypeError):
-            tasks, said = None, None
+            tasks, answer = None, None
         if tasks != worker.tasks:  # a program that it ran can have written there
             worker.close(kill=True)
             return TaskAnswer(worker.number, death=_NO_ANSWER)
         self._idle.append(worker)
-        return answer_of(worker.number, said)
+        return answer_of(worker.number, answer)
 
     def close(self, *, kill: bool = False) -> None:
         workers, self._idle, self._busy = self._idle + self._busy, [], []
@@ -141,9 +141,9 @@ class LocalPool:
         self._selector.close()
 
 
-def answer_of(number: int, said: Any) -> TaskAnswer:
+def answer_of(number: int, answer: Any) -> TaskAnswer:
     """What `work.run_task` gives, as an answer. What anything else says is a death."""
-    match said:
+    match answer:
         case {"refused": str(text), "error": "InputError" | "SandboxError" | "RecordingError" as error}:
             return TaskAnswer(number, refused=getattr(errors, error)(text))
         case {"failed": str(text)}:

@@ -134,8 +134,8 @@ class RayCluster:
         if time.monotonic() - self._asked > _ASK_AGAIN_S:  # nodes come and go
             self._processors = int(self._ray.cluster_resources().get("CPU", 0))
             self._asked = time.monotonic()
-        most = self._processors + _AHEAD if self._at_once is None else self._at_once
-        return most - len(self._given)
+        limit = self._processors + _AHEAD if self._at_once is None else self._at_once
+        return limit - len(self._given)
 
     def submit(self, number: int, task: dict[str, Any]) -> None:
         self._given[self._task.remote(task)] = number
@@ -144,9 +144,9 @@ class RayCluster:
         if not self._given:
             time.sleep(timeout_s)  # there is no processor yet
             return []
-        ready, rest = self._ray.wait([*self._given], num_returns=1, timeout=timeout_s)
-        if ready and rest:  # whatever else has come: thousands may be under way
-            ready += self._ray.wait(rest, num_returns=len(rest), timeout=0)[0]
+        ready, others = self._ray.wait([*self._given], num_returns=1, timeout=timeout_s)
+        if ready and others:  # whatever else has come: thousands may be under way
+            ready += self._ray.wait(others, num_returns=len(others), timeout=0)[0]
         return [self._answer(reference, self._given.pop(reference)) for reference in ready]
 
     def _answer(self, reference: Any, number: int) -> TaskAnswer:

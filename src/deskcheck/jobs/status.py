@@ -4,6 +4,7 @@ import fcntl
 import os
 import struct
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,9 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from deskcheck.files import FolderLock, lock_holder, open_plain
-from deskcheck.jobs.job import finished_inside
+from deskcheck.jobs.job import duration, finished_inside
 from deskcheck.jobs.job_folder import Place
-from deskcheck.jobs.manifest import FAILURES, Line, Totals, changed_files, read_manifest
+from deskcheck.jobs.manifest import FAILURES, WORDS, Line, Totals, changed_files, read_manifest
 from deskcheck.jobs.plan import read_plan
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.reader import Recordings
@@ -22,34 +23,60 @@ from deskcheck.recording.schema import SPOOL_NAME
 _FLOCK = "hhqqi4x"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JobStatus:
-    """A job as its folder shows it.
-
-    kind: of the job. programs, shards: in the plan; planned: no more will come. totals: over the shards that
-    are whole. inside: programs finished in shards that are not. driver: process that drives it, as far as
-    this machine can tell; None if there is none. rate: programs a second since the last start; left_s:
-    seconds to the end at that rate. None where not known.
-    """
+    """How far a job is, or a `record` without a plan."""
 
     kind: str
-    programs: int
-    shards: int
-    planned: bool
     totals: Totals
+    """Sums over the shards that are whole."""
     inside: int
+    """Programs that are finished and in no whole shard yet."""
     driver: str | None
-    rate: float | None
-    left_s: float | None
+    """The process that writes there, as far as this machine can tell."""
+    programs: int = 0
+    """Programs in the plan."""
+    shards: int = 0
+    planned: bool | None = None
+    """Whether the plan is whole; None without a plan."""
+    rate: float | None = None
+    """Programs a second since the last start, if known."""
+    left_s: float | None = None
 
     @property
-    def whole(self) -> bool:
-        return self.planned and self.totals.programs == self.programs
+    def whole(self) -> bool | None:
+        return None if self.planned is None else self.planned and self.totals.programs == self.programs
+
+    def lines(self, folder: Path) -> Iterator[str]:
+        """Sentences for a person."""
+        if self.planned is None:
+            yield f"{folder}: recorded are {self.totals.text()}"
+            if self.inside:
+                yield f"{self.inside} more are finished; they can be read when `record` next ends here"
+            if self.driver is not None:
+                yield f"written by {self.driver}"
+                return
+            yield "nobody writes here. How many programs there are to be is not known without --shards:"
+            yield "if `record` was stopped, the same command goes on from there and does only the rest."
+            return
+        items, _ = WORDS.get(self.kind, WORDS["record"])
+        so_far = "" if self.planned else " so far"
+        planned = f"{self.programs} {items} in {self.shards} shards are planned{so_far}"
+        yield f"{folder}: {planned}; whole are {self.totals.text(self.kind)}"
+        if self.inside:
+            yield f"{self.inside} more are finished in shards that are not"
+        if self.driver is not None:
+            rate = "" if self.rate is None else f": {self.rate:.3g} {items}/s"
+            time_left = "" if self.left_s is None else f", {duration(self.left_s)} left"
+            yield f"driven by {self.driver}{rate}{time_left}"
+        elif not self.whole:
+            yield "nobody drives it: start its command again"
 
     def to_dict(self) -> dict[str, Any]:
+        plan = {"programs": self.programs, "shards": self.shards, "whole": self.planned}
         return {
             "kind": self.kind,
-            "planned": {"programs": self.programs, "shards": self.shards, "whole": self.planned},
+            "planned": None if self.planned is None else plan,
             "whole": self.whole,
             **self.totals.to_dict(),
             "inside": self.inside,
@@ -60,61 +87,53 @@ class JobStatus:
 
 
 def status(folder: str | Path) -> JobStatus:
-    """How far the job of a folder is. Raises RecordingError where none was begun."""
+    """How far the job of a folder is, or a `record` without a plan.
+
+    Raises RecordingError where nothing was begun, or a shard is damaged.
+    """
     place = Place(folder)
+    unplanned = None if place.job.exists() else _status_without_plan(place)
+    if unplanned is not None:
+        return unplanned
     plan = read_plan(place)
     lines = read_manifest(place)
     names = {shard.name for shard in plan.shards}
     totals = Totals.of(line for line in lines.values() if {line["shard"], *_parts(line)} & names)
-    inside = finished_inside(place)
     driver = _driver(place)
-    rate = left = None
+    rate = left_s = None
     if driver is not None:
         new = sum(line["programs"] for line in lines.values() if line["finished"] >= plan.started)
         rate = new / max(time.time() - plan.started, 1e-3) or None
         if rate is not None and plan.whole:
-            left = (plan.programs - totals.programs) / rate
+            left_s = (plan.programs - totals.programs) / rate
     return JobStatus(
-        plan.kind, plan.programs, len(plan.shards), plan.whole, totals, inside, driver, rate, left
+        kind=plan.kind,
+        totals=totals,
+        inside=finished_inside(place),
+        driver=driver,
+        programs=plan.programs,
+        shards=len(plan.shards),
+        planned=plan.whole,
+        rate=rate,
+        left_s=left_s,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class PlainStatus:
-    """A folder that `record` writes without a plan. totals: over its shards. waiting: recordings that are
-    finished and in no shard yet. writer: process that writes there, as far as this machine can tell; None if
-    there is none. How many programs are still to come stands nowhere.
-    """
-
-    totals: Totals
-    waiting: int
-    writer: str | None
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "kind": "record",
-            "planned": None,
-            "whole": None,
-            **self.totals.to_dict(),
-            "inside": self.waiting,
-            "driver": self.writer,
-            "rate": None,
-            "left_s": None,
-        }
-
-
-def plain_status(folder: str | Path) -> PlainStatus | None:
-    """How far a plain `record` is in a folder; None where that of a job is, or nothing is.
-
-    Raises RecordingError where a shard is damaged."""
-    place = Place(folder)
-    numbered = {name for name in place.files().get("recordings", ()) if name.isdigit()}
-    spooled = len([*(place.folder / SPOOL_NAME).glob("*.json")])
-    if place.job.exists() or not (numbered or spooled):
+def _status_without_plan(place: Place) -> JobStatus | None:
+    """None where nothing was recorded."""
+    numbered = any(name.isdigit() for name in place.files().get("recordings", ()))
+    waiting = len([*(place.folder / SPOOL_NAME).glob("*.json")])
+    totals = Totals()
+    if numbered:
+        recordings = Recordings(place.folder)
+        totals = _totals_of(recordings)
+        waiting = len(recordings.waiting)
+    elif not waiting:
         return None
-    if not numbered:
-        return PlainStatus(Totals(), spooled, _driver(place))
-    recordings = Recordings(folder)
+    return JobStatus(kind="record", totals=totals, inside=waiting, driver=_driver(place))
+
+
+def _totals_of(recordings: Recordings) -> Totals:
     totals = Totals(shards=len(recordings.paths), programs=len(recordings))
     columns = ("id", "outcome", "detail", "n_events", "repeatable")
     for _, _, id_, outcome, detail, events, repeatable in recordings.columns(*columns):
@@ -124,7 +143,7 @@ def plain_status(folder: str | Path) -> PlainStatus | None:
         if outcome == Outcome.HARNESS_ERROR:
             totals.problems[id_] = detail
     totals.size_bytes = sum(path.stat().st_size for files in recordings.paths for path in files.values())
-    return PlainStatus(totals, len(recordings.waiting), _driver(place))
+    return totals
 
 
 def _parts(line: Line) -> list[str]:
@@ -142,9 +161,9 @@ def _driver(place: Place) -> str | None:
         except FileNotFoundError:
             return None
         with open(descriptor, "r+b") as file:
-            asked = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
-            found = fcntl.fcntl(file, fcntl.F_GETLK, asked)
-            if struct.unpack(_FLOCK, found)[0] == fcntl.F_UNLCK:
+            request = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+            lock = fcntl.fcntl(file, fcntl.F_GETLK, request)
+            if struct.unpack(_FLOCK, lock)[0] == fcntl.F_UNLCK:
                 return None
             return lock_holder(file.read(200))
 
@@ -152,7 +171,7 @@ def _driver(place: Place) -> str | None:
 def failures(folder: str | Path, most: int = 10) -> dict[str, dict[str, str]]:
     """Of each outcome in `FAILURES`, some programs with what is known of them. Reads the shards of
     recordings; of another job the manifest knows the failures that were ours."""
-    found: dict[str, dict[str, str]] = {}
+    by_outcome: dict[str, dict[str, str]] = {}
     place = Place(folder)
     if place.job.exists() and read_plan(place).kind != "record":
         problems = Totals.of(read_manifest(place).values()).problems
@@ -162,10 +181,10 @@ def failures(folder: str | Path, most: int = 10) -> dict[str, dict[str, str]]:
         path = place.file("recordings", shard)
         table = pq.read_table(path, columns=columns, filters=[("outcome", "in", FAILURES)])
         for row in table.to_pylist():
-            programs = found.setdefault(row["outcome"], {})
+            programs = by_outcome.setdefault(row["outcome"], {})
             if len(programs) < most:
                 programs[row["id"]] = row["detail"]
-    return {kind: found[kind] for kind in FAILURES if kind in found}
+    return {kind: by_outcome[kind] for kind in FAILURES if kind in by_outcome}
 
 
 def changed(folder: str | Path) -> list[str]:

@@ -100,16 +100,16 @@ class TableWork:
 
     def _write(self, path: Path, rows: Iterable[dict[str, Any]], place: Place) -> None:
         """Write rows as they are made, some at a time."""
-        some: list[dict[str, Any]] = []
+        batch: list[dict[str, Any]] = []
         chars = 0
         with place.doing("write a shard"):
             with pq.ParquetWriter(path, self.schema, compression="zstd") as writer:
                 for row in rows:
-                    some.append(row)
+                    batch.append(row)
                     chars += sum(len(value) for value in row.values() if isinstance(value, str))
-                    if len(some) >= _ROWS or chars > _CHARS:
-                        writer.write_table(pa.Table.from_pylist(some, schema=self.schema))
-                        some, chars = [], 0
-                if some:
-                    writer.write_table(pa.Table.from_pylist(some, schema=self.schema))
+                    if len(batch) >= _ROWS or chars > _CHARS:
+                        writer.write_table(pa.Table.from_pylist(batch, schema=self.schema))
+                        batch, chars = [], 0
+                if batch:
+                    writer.write_table(pa.Table.from_pylist(batch, schema=self.schema))
             sync(path)

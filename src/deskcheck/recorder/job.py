@@ -6,6 +6,7 @@ import json
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -109,8 +110,8 @@ def tracer_there(settings: RecordSettings) -> str:
 
 @functools.cache
 def _tracer_of(python: str) -> str:
-    with Sandbox(Confinement.TRUSTED, workers=1, environment=of_interpreter(python)) as place:
-        return place.tracer(None)
+    with Sandbox(Confinement.TRUSTED, workers=1, environment=of_interpreter(python)) as sandbox:
+        return sandbox.tracer(None)
 
 
 def _line(program: Program) -> str:
@@ -153,7 +154,7 @@ def _make(task: dict[str, Any]) -> Line | None:
         return None
     put(place, task["shard"], {table: scratch / f"{table}-00000.parquet" for table in _IN_ORDER})
     shutil.rmtree(scratch, ignore_errors=True)
-    return describe(place, task["shard"])
+    return _describe(task)
 
 
 def _record_one(program: Program, writer: Writer, settings: RecordSettings, task: dict[str, Any]) -> None:
@@ -166,25 +167,19 @@ def _record_one(program: Program, writer: Writer, settings: RecordSettings, task
     _recorder(settings).record(program, writer)
 
 
-_recorders: dict[str, ProgramRecorder] = {}
+_recorders = ExitStack()
+"""Holds the recorder of this process, which the next shard with the same settings uses."""
+atexit.register(_recorders.close)
+
+
+@functools.lru_cache(maxsize=1)
+def _recorder_of(settings: str) -> ProgramRecorder:
+    _recorders.close()
+    return _recorders.enter_context(ProgramRecorder(RecordSettings.from_dict(json.loads(settings))))
 
 
 def _recorder(settings: RecordSettings) -> ProgramRecorder:
-    """The recorder of this process, kept for the next shard."""
-    key = json.dumps(settings.to_dict(), sort_keys=True)
-    if key not in _recorders:
-        close_recorders()
-        recorder = ProgramRecorder(settings)
-        recorder.__enter__()
-        _recorders[key] = recorder
-    return _recorders[key]
-
-
-@atexit.register
-def close_recorders() -> None:
-    """End the sandbox of this process."""
-    for key in [*_recorders]:
-        _recorders.pop(key).__exit__(None, None, None)
+    return _recorder_of(json.dumps(settings.to_dict(), sort_keys=True))
 
 
 def _pair(scratch: Path) -> bool:
@@ -202,15 +197,12 @@ def _join(task: dict[str, Any]) -> Line:
             [{table: folder / f"{table}-00000.parquet" for table in TABLES} for folder in folders], parts
         )
     put(place, task["shard"], {table: parts[table] for table in _IN_ORDER})
-    return describe(place, task["shard"])
+    return _describe(task)
 
 
 def _describe(task: dict[str, Any]) -> Line:
-    return describe(Place(task["folder"]), task["shard"])
-
-
-def describe(place: Place, shard: str) -> Line:
     """What the manifest says of a shard: docs/guides/jobs.md names the fields."""
+    place, shard = Place(task["folder"]), task["shard"]
     paths = {table: place.file(table, shard) for table in TABLES}
     columns = ["id", "outcome", "detail", "n_events", "repeatable"]
     rows = pq.read_table(

@@ -9,8 +9,9 @@ import sys
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Container, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
@@ -19,10 +20,11 @@ from deskcheck.errors import InputError, own_failures
 from deskcheck.recorder.masking import mask_around, masked, masked_text
 from deskcheck.recorder.repeats import Cause, causes, in_words
 from deskcheck.recorder.settings import RecordSettings
+from deskcheck.recorder.threads import in_threads
 from deskcheck.recording.comparison.runs import difference, ending_difference, save, saved
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Program
-from deskcheck.recording.recording import UNTRACED, RunResult
+from deskcheck.recording.recording import UNTRACED, RunResult, refused_text
 from deskcheck.recording.secrets import EnvironmentMask
 from deskcheck.recording.writer import Writer
 from deskcheck.sandbox.elsewhere import Elsewhere
@@ -31,66 +33,125 @@ from deskcheck.sandbox.process import Sink, Tracing
 from deskcheck.sandbox.sandbox import Sandbox
 from deskcheck.tracer import tracer_class
 from deskcheck.tracer.contents.memory import KNOWN
+from deskcheck.words import counted, counts_text, list_lines
 
 _log = logging.getLogger(__name__)
 SLOW = (
     "the tracer's C core is not built for this Python: the reference tracer records, which tells the same "
     "and takes about a hundred times as long. With a C compiler, installing deskcheck again builds it."
 )
-"""What a user of the reference tracer is told."""
+"""The note for users of the reference tracer."""
 NOT_KNOWN = (
     "deskcheck knows CPython 3.11 to 3.15 with a GIL, and {python} is another interpreter: the reference "
     "tracer records, slowly, what Python itself tells. Left out are the value stack, how far iterators are, "
     "and all threads but the first."
 )
-"""The same, of an interpreter whose memory is not known."""
+"""The note where deskcheck does not know the interpreter's memory."""
 SLOW_THERE = (
     "the tracer's C core is not built for that Python: the reference tracer records, which tells the same "
     "and takes about a hundred times as long. Where deskcheck is installed from a wheel of that Python's "
     "version, or built in its source folder with that version, there is one."
 )
-"""The same, of another interpreter."""
+"""The note for another interpreter."""
 HASH_SEEDS = (0, 1)
-"""PYTHONHASHSEED of the run that is kept, and of the one that it is compared with."""
+"""PYTHONHASHSEED of the run that is kept, and of the run that it is compared with."""
 _TIMES_ELSEWHERE = 2
 _BY_LUCK = ((101, 1), (102, 2))
-"""Seed and hash seed of further runs elsewhere, without the tracer: what depends on hashes, addresses or
-threads can come out the same twice."""
+"""Seed and hash seed of further runs elsewhere, without the tracer: results that depend on hashes, addresses
+or threads can be the same twice."""
 
 
 @dataclass(slots=True)
 class RecordSummary:
-    """What `record_programs` did.
-
-    recorded: new recordings. skipped: programs that the folder already held. by_outcome: how many of the new
-    recordings ended how. not_repeatable: program id -> where two runs differ. untraced: program id -> where
-    only the run without the tracer differs. causes: of how many of those that are not repeatable what was
-    found to be a cause (`repeats.Cause`). refused: program id -> what the sandbox refused it. problems:
-    program id -> how our own machinery failed on it.
-    """
+    """Counts of `record_programs`, and facts by program id."""
 
     recorded: int = 0
     skipped: int = 0
+    """Programs that the folder had."""
     by_outcome: Counter[str] = field(default_factory=Counter)
+    """Outcome -> new recordings."""
     not_repeatable: dict[str, str] = field(default_factory=dict)
+    """Where two runs differ."""
     untraced: dict[str, str] = field(default_factory=dict)
+    """Where only the run without the tracer differs."""
     causes: Counter[str] = field(default_factory=Counter)
+    """`repeats.Cause` -> programs that it makes unrepeatable."""
     refused: dict[str, dict[str, int]] = field(default_factory=dict)
+    """Refusals of the sandbox."""
     problems: dict[str, str] = field(default_factory=dict)
+    """How deskcheck itself failed."""
     files: list[str] = field(default_factory=list)
 
+    @property
+    def in_folder(self) -> int:
+        return self.recorded + self.skipped
+
+    def lines(self, out: Path) -> Iterator[str]:
+        """What a person is told."""
+        ends = counts_text(self.by_outcome)
+        yield f"recorded {counted(self.recorded, 'program')} in {out}" + (f": {ends}" if ends else "")
+        yield from self._skipped_lines()
+        yield from self._difference_lines()
+        yield from self._refused_lines()
+        yield from list_lines("our own failures", self.problems)
+
+    def _refused_lines(self) -> Iterator[str]:
+        """What the sandbox refused programs, and the way out."""
+        if not self.refused:
+            return
+        programs = Counter(name for names in self.refused.values() for name in names)
+        names = ", ".join(name for name, _ in programs.most_common(5))
+        verb = "were" if len(self.refused) > 1 else "was"
+        yield (
+            f"{len(self.refused)} of {counted(self.recorded, 'program')} {verb} refused something by the "
+            f"sandbox: {names}. They are not asked about. If you trust them, --sandbox trusted runs them."
+        )
+        yield from list_lines("refused", {id_: refused_text(names) for id_, names in self.refused.items()})
+
+    def _skipped_lines(self) -> Iterator[str]:
+        if self.skipped:
+            yield f"{self.skipped} were there already"
+
+    def _difference_lines(self) -> Iterator[str]:
+        yield from list_lines("not repeatable", self.not_repeatable)
+        yield from list_lines("changed by the tracer: they end differently without it", self.untraced)
+
     def to_dict(self) -> dict[str, Any]:
-        told = {each.name: copy.copy(getattr(self, each.name)) for each in fields(self)}
-        return told | {"by_outcome": dict(self.by_outcome), "causes": dict(self.causes)}
+        values = {item.name: copy.copy(getattr(self, item.name)) for item in fields(self)}
+        return values | {"by_outcome": dict(self.by_outcome), "causes": dict(self.causes)}
+
+    def add(
+        self, program: Program, future: "Future[Recorded]", note: Callable[[str], None]
+    ) -> RunResult | None:
+        """Count a recording that is finished; None where deskcheck failed on the program."""
+        recorded = None
+        try:
+            with own_failures(functools.partial(self.problems.__setitem__, program.id)):
+                recorded = future.result()
+        except InputError as error:  # it cannot be saved
+            self.problems[program.id] = str(error)
+        if recorded is None:
+            note(f"{program.id}: {self.problems[program.id].partition(chr(10))[0]}")
+            return None
+        run_result, where, found_causes = recorded
+        self.recorded += 1
+        self.by_outcome[run_result.outcome.value] += 1
+        self.add_difference(program.id, where)
+        self.causes.update(cause.value for cause in found_causes)
+        if run_result.refused:
+            self.refused[program.id] = run_result.refused
+        if run_result.outcome is Outcome.HARNESS_ERROR:
+            self.problems[program.id] = run_result.detail
+        return run_result
 
     def add_difference(self, program_id: str, where: str | None) -> None:
-        """Count a recording whose runs differ there."""
+        """Count a recording whose runs differ; None: they do not."""
         if where is not None:
             (self.untraced if where.startswith(UNTRACED) else self.not_repeatable)[program_id] = where
 
 
 class Recorded(NamedTuple):
-    """How a recording came out. where: the first difference between two runs; why: its causes."""
+    """A result, the first difference between two runs, and its causes."""
 
     run_result: RunResult
     where: str | None
@@ -98,12 +159,12 @@ class Recorded(NamedTuple):
 
 
 class ProgramRecorder:
-    """A sandbox that records programs, each into the writer that it is given. Threads may share it.
+    """A sandbox that records programs. Threads may share it.
 
-        with Recorder(settings) as recorder, Writer(folder) as writer:
+        with ProgramRecorder(settings) as recorder, Writer(folder) as writer:
             recorder.record(program, writer)
 
-    workers: programs that are recorded at once. explain: whether causes are looked for where two runs differ.
+    workers: programs that run at once. explain: whether to search for the causes of differences.
     """
 
     def __init__(self, settings: RecordSettings, *, workers: int = 1, explain: bool = True) -> None:
@@ -111,7 +172,7 @@ class ProgramRecorder:
         python = settings.python
         self._masks: dict[str | None, EnvironmentMask | None] = {}
         self.masked: set[str] = set()
-        """Names of the variables whose values were taken out."""
+        """Names of the variables whose values were masked."""
         self._stopping = threading.Event()
         self._place = Sandbox(
             settings.sandbox,
@@ -130,11 +191,11 @@ class ProgramRecorder:
 
     @property
     def tracer(self) -> str:
-        """Name of the tracer that records programs which name no environment of their own."""
+        """Name of the tracer for programs without an environment of their own."""
         return self._place.tracer(None)
 
     def stop(self) -> None:
-        """Kill what runs: `record` raises Cancelled in its threads."""
+        """Kill running programs: `record` raises Cancelled in its threads."""
         self._stopping.set()
 
     def _watch(self, program: Program, sink: Sink, **how: Any) -> RunResult:
@@ -146,11 +207,9 @@ class ProgramRecorder:
         return self._place.run_one(program, files=True, cancelled=self._stopping.is_set, **how)
 
     def _elsewhere(self, seed: int, first: RunResult, *, mix: bool = False) -> dict[str, Any]:
-        """How a program runs on another machine. It may take longer there, unless a limit ended the first
-        run.
+        """The settings of a run on another machine. It may take longer, unless a limit ended the first run.
 
-        mix: whether threads take other turns, too. Then the states on the way to the end differ for every
-        program that has threads.
+        mix: whether threads also switch at other times. Then the states of every program with threads differ.
         """
         settings, limits = self.settings, self.settings.limits
         times = 1 if first.outcome in _LIMITED else _TIMES_ELSEWHERE
@@ -166,7 +225,7 @@ class ProgramRecorder:
         return {"elsewhere": Elsewhere(seed=seed), "determinism": determinism, "limits": longer}
 
     def record(self, program: Program, writer: Writer) -> Recorded:
-        """Record a program that the writer does not have."""
+        """Record a program, compare it with further runs, and write it."""
         settings = self.settings
         if settings.environment is not None and "environment" not in program.extra:
             program = replace(program, extra={**program.extra, "environment": settings.environment})
@@ -184,7 +243,7 @@ class ProgramRecorder:
 
             run_result = self._watch(program, keep, hash_seed=HASH_SEEDS[0])
             tried = settings.repeat and run_result.outcome is not Outcome.HARNESS_ERROR
-            where, why = self._differs(program, run_result, first) if tried else (None, {})
+            where, found_causes = self._differs(program, run_result, first) if tried else (None, {})
             if mask is not None:
                 run_result = masked(run_result, mask)
                 where = where and mask.text(where)
@@ -195,7 +254,7 @@ class ProgramRecorder:
                 repeatable=where is None if tried else None,
                 difference=where,
             )
-        return Recorded(run_result, where, why)
+        return Recorded(run_result, where, found_causes)
 
     def _mask(self, program: Program) -> EnvironmentMask | None:
         if self.settings.mask and program.path not in self._masks:
@@ -205,19 +264,19 @@ class ProgramRecorder:
     def _differs(
         self, program: Program, run_result: RunResult, first: IO[bytes]
     ) -> tuple[str | None, dict[Cause, str]]:
-        """Where further runs differ from the first one, whose events are in the file, and why."""
+        """The first difference of further runs from the first, whose events are in the file; its causes."""
         for seed in range(1, self.settings.runs):
             again, where = self._another_run(program, seed, run_result, first)
             if where is not None:
                 # Where time ran out, each of some twenty experiments would take all of it again.
                 explain = self.explain and run_result.outcome is not Outcome.TIMED_OUT
-                why = self._explain(program) if explain else {}
-                return in_words(where, why) if why else where, why
+                found_causes = self._explain(program) if explain else {}
+                return in_words(where, found_causes) if found_causes else where, found_causes
             if again.reads:
                 read = f"reads the environment: {', '.join(again.reads)}, not set here"
-                return in_words(read, why := {Cause.ENVIRONMENT: read}), why
-        here = functools.partial(self._run, program, hash_seed=HASH_SEEDS[0])
-        where = without_tracer(run_result, here)
+                return in_words(read, found_causes := {Cause.ENVIRONMENT: read}), found_causes
+        run_again = functools.partial(self._run, program, hash_seed=HASH_SEEDS[0])
+        where = without_tracer(run_result, run_again)
         for seed, hash_seed in _BY_LUCK:
             if where is None and run_result.outcome not in _LIMITED:
                 how = self._elsewhere(seed, run_result, mix=True)
@@ -227,12 +286,12 @@ class ProgramRecorder:
     def _another_run(
         self, program: Program, seed: int, run_result: RunResult, first: IO[bytes]
     ) -> tuple[RunResult, str | None]:
-        """A traced run elsewhere, and where it differs from the first."""
+        """A traced run elsewhere, and its first difference from the first run."""
         with tempfile.TemporaryFile() as second:
             sink = functools.partial(save, stream=second)
             again = self._watch(program, sink, hash_seed=seed, **self._elsewhere(seed, run_result))
-            here, there = functools.partial(saved, first), functools.partial(saved, second)
-            return again, difference((run_result, here), (again, there))
+            first_blocks, second_blocks = functools.partial(saved, first), functools.partial(saved, second)
+            return again, difference((run_result, first_blocks), (again, second_blocks))
 
     def _explain(self, program: Program) -> dict[Cause, str]:
         settings = self.settings
@@ -248,10 +307,10 @@ class ProgramRecorder:
         )
 
     def environment(self, program: Program, packages: dict[str, str]) -> Environment:
-        """Where a program ran; packages are those that it imported."""
+        """The environment of a recording. packages: those that the program imported."""
         built = self._place.environment(program)
         settings = self.settings
-        here = Environment.here(
+        environment = Environment.here(
             tracer=tracer_class().name if built is None else self._place.tracer(program),
             hash_seed=HASH_SEEDS[0],
             packages=packages,
@@ -259,17 +318,17 @@ class ProgramRecorder:
             limits=settings.trace_limits.leaving_out,
             fixed=self._place.determinism.said,
         )
-        here = replace(
-            here,
+        environment = replace(
+            environment,
             run_limits=settings.limits.to_dict(),
             trace_limits=asdict(settings.trace_limits),
             sandbox=settings.sandbox.value,
             accounts=self._place.accounts(),
         )
         if built is None:
-            return here
+            return environment
         return replace(
-            here,
+            environment,
             python=built.python_version,
             implementation=built.implementation,
             name=built.name,
@@ -289,20 +348,30 @@ def record_programs(
     note: Callable[[str], None] = _log.warning,
     explain: bool = True,
 ) -> RecordSummary:
-    """Record every program that the folder does not hold yet.
+    """Record every program that the folder does not have.
 
-    workers: programs that run at once; they are taken from the iterable as workers get free. progress: called
-    in this thread after each program, with None for one that was skipped. note: told where the slow tracer is
-    used, and which secrets were masked. explain: whether causes are looked for where two runs differ, which
-    takes some twenty more.
+    An interrupt or an error of the iterable keeps what is finished. If deskcheck fails on a program, it is
+    one of the `problems`, and the others continue.
 
-    A program that deskcheck itself fails on is one of the `problems`; the others continue.
-    An interrupt or an error in the iterable closes the folder properly: everything finished is
-    kept and will not be recorded again.
+    workers: programs that run at once. progress: called after each program, with None for a skipped one.
+    note: called with sentences about the slow tracer and masked secrets. explain: whether to search for the
+    causes of differences, which takes some twenty more runs.
     """
     summary = RecordSummary()
-    seen: set[str] = set()
     settings = settings or RecordSettings()
+
+    def new_programs(finished_ids: Container[str]) -> Iterator[Program]:
+        ids: set[str] = set()
+        for program in programs:
+            if program.id in ids:
+                raise InputError(f"two programs have the id {program.id!r}; give each its own")
+            ids.add(program.id)
+            if program.id in finished_ids:
+                summary.skipped += 1
+                progress(program, None)
+            else:
+                yield program
+
     with (
         ProgramRecorder(settings, workers=workers, explain=explain) as recorder,
         Writer(folder) as writer,
@@ -310,57 +379,14 @@ def record_programs(
     ):
         if recorder.tracer == "reference":
             note(slow(settings.python))
-        pending: dict[Future[Recorded], Program] = {}
-
-        def collect(block: bool) -> None:
-            done, _ = wait(pending, None if block else 0, FIRST_COMPLETED) if pending else (set(), None)
-            for future in done:
-                program = pending.pop(future)
-                recorded = None
-                try:
-                    with own_failures(functools.partial(summary.problems.__setitem__, program.id)):
-                        recorded = future.result()
-                except InputError as error:  # it cannot be saved
-                    summary.problems[program.id] = str(error)
-                if recorded is None:
-                    note(f"{program.id}: {summary.problems[program.id].partition(chr(10))[0]}")
-                    progress(program, None)
-                    continue
-                run_result, where, why = recorded
-                summary.recorded += 1
-                summary.by_outcome[run_result.outcome.value] += 1
-                summary.add_difference(program.id, where)
-                if why:
-                    summary.causes.update(cause.value for cause in why)
-                if run_result.refused:
-                    summary.refused[program.id] = run_result.refused
-                if run_result.outcome is Outcome.HARNESS_ERROR:
-                    summary.problems[program.id] = run_result.detail
-                progress(program, run_result)
-
+        record = functools.partial(recorder.record, writer=writer)
+        results = in_threads(pool, record, new_programs(writer.done), 2 * workers)
         try:
-            for program in programs:
-                if program.id in seen:
-                    raise InputError(f"two programs have the id {program.id!r}; give each its own")
-                seen.add(program.id)
-                if program.id in writer.done:
-                    summary.skipped += 1
-                    progress(program, None)
-                    continue
-                while len(pending) >= 2 * workers:
-                    collect(block=True)
-                pending[pool.submit(recorder.record, program, writer)] = program
-                collect(block=False)
-            while pending:
-                collect(block=True)
-        except Exception:  # a program that cannot be made: what runs already is finished first
-            while pending:
-                collect(block=True)
-            raise
-        except BaseException:
+            with closing(results):
+                for program, future in results:
+                    progress(program, summary.add(program, future, note))
+        except (KeyboardInterrupt, SystemExit):
             recorder.stop()
-            for future in pending:
-                future.cancel()
             raise
     summary.files = sorted(str(path) for path in Path(folder).glob("*.parquet"))
     if recorder.masked:
@@ -369,14 +395,13 @@ def record_programs(
 
 
 _LIMITED = (Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY, Outcome.OUTPUT_LIMIT)
-"""A limit ended the run, and without the tracer it comes further."""
+"""Outcomes of runs that come further without the tracer."""
 
 
 def without_tracer(traced: RunResult, run: Callable[[], RunResult]) -> str | None:
-    """Where a run without the tracer ends differently from one with it; None if it does not. The tracer has
-    changed the program, then, and the recording says what does not happen without it.
+    """How a run without the tracer ends differently, else None. If it does, the tracer changed the program.
 
-    traced: the run with the tracer; run: does the same without.
+    run: makes the run without the tracer.
     """
     if traced.outcome in _LIMITED:
         return None
@@ -393,7 +418,7 @@ def _this_python() -> str:
 
 
 def slow(python: str | None) -> str:
-    """What a user is told where the reference tracer records; python: the interpreter that was asked for."""
+    """The note for a user where the reference tracer records. python: the value of --python."""
     if python is None:
         return SLOW if KNOWN else NOT_KNOWN.format(python=_this_python())
     return f"--python {python}, Python {of_interpreter(python).python_version}: {SLOW_THERE}"

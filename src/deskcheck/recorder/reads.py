@@ -1,9 +1,8 @@
-"""Which global variables code may read, as its text tells; and recordings without the others.
+"""Which global variables code may read, by its text; and recordings without the others.
 
-A variable that the text of no function that ran names, not even in a string, and that is not
-reached by way of all names at once (`globals`, `vars`, a computed `getattr`), cannot be read by
-them. Where it is another in each run, it is taken out of the recording: what remains is the same in
-each run.
+Functions cannot read a variable that their text does not name, not even in a string, unless they take all
+names at once (`globals`, `vars`, a computed `getattr`). If such a variable differs between runs, it is left
+out of the recording.
 """
 
 import ast
@@ -35,7 +34,7 @@ def reads_of(ran: Iterable[tuple[str, str]], source: Callable[[str], str]) -> Ca
         by_file.setdefault(file, set()).add(function)
     plain: dict[str, set[str]] = {}
     anywhere: set[str] = set()
-    """Attributes and strings, by which a variable of another module can be read."""
+    """Attributes and words in strings: they can name variables of another module."""
     for file, functions in by_file.items():
         names = plain[file] = set()
         for node in nodes_of(source(file), functions):
@@ -69,10 +68,10 @@ def _takes_all(node: ast.AST) -> bool:
 
 
 def without(blocks: Sequence[bytes], names: frozenset[Global]) -> Iterator[bytes]:
-    """The events without the values of global variables and the objects that only these lead to."""
-    kept = _led_to(chain.from_iterable(map(rows, blocks)), names)
+    """The events without the values of these variables and the objects that only they lead to."""
+    reachable = _led_to(chain.from_iterable(map(rows, blocks)), names)
     types: dict[int, str] = {}
-    """Of the objects that were told until now."""
+    """Types of the objects in earlier events."""
     for row in chain.from_iterable(map(rows, blocks)):
         contents: dict[str, Any] = loads(row.objects) if row.objects else {}
         types.update(
@@ -82,14 +81,14 @@ def without(blocks: Sequence[bytes], names: frozenset[Global]) -> Iterator[bytes
         cut = {name: _cut(value, types) for name, value in values.items() if (row.file, name) in names}
         if cut:
             row = row._replace(globals=_dumps(values | cut))
-        left = {number: content for number, content in contents.items() if int(number) in kept}
-        if len(left) < len(contents):
-            row = row._replace(objects=_dumps(left) if left else None)
+        remaining = {number: content for number, content in contents.items() if int(number) in reachable}
+        if len(remaining) < len(contents):
+            row = row._replace(objects=_dumps(remaining) if remaining else None)
         yield json.dumps(row).encode()
 
 
 def _is_whole(content: Any) -> bool:
-    """Whether it tells all of an object, and is no change of it."""
+    """Whether it is an object as a whole, not a change of one."""
     return content is not None and "kind" in content
 
 
@@ -106,15 +105,15 @@ def _cut(encoded: Any, types: Mapping[int, str]) -> Any:
 
 
 def _led_to(every: Iterable[Row], names: frozenset[Global]) -> set[int]:
-    """Objects that anything but these variables leads to, at any time."""
+    """Objects that anything except these variables leads to, at any time."""
     values: list[Any] = []
     contents: dict[int, list[Any]] = {}
-    """What was ever told of each."""
+    """All contents of each object over time."""
     for row in every:
         values += [loads(text) for text in (row.locals, row.stack, row.caller, row.value) if text]
         if row.globals:
-            here = loads(row.globals).items()
-            values += [value for name, value in here if (row.file, name) not in names]
+            names_and_values = loads(row.globals).items()
+            values += [value for name, value in names_and_values if (row.file, name) not in names]
         if row.objects:
             for number, content in loads(row.objects).items():
                 contents.setdefault(int(number), []).append(content)

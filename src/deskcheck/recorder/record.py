@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from deskcheck.errors import InputError
 from deskcheck.notebook.settings import PREFIXES, NotebookSettings
@@ -17,56 +17,95 @@ from deskcheck.recording.program import Program
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sources.sources import TESTS
 from deskcheck.tracer import tracer_class
+from deskcheck.words import list_lines
 
 if TYPE_CHECKING:
-    from deskcheck.jobs import JobSummary
     from deskcheck.jobs.spread import Spread
-    from deskcheck.notebook.kernel.record import Summary as NotebookSummary
-    from deskcheck.recorder.programs import RecordSummary
-    from deskcheck.recorder.suite import SuiteSummary
     from deskcheck.recorder.verify import ReferenceAgreement
 
 _log = logging.getLogger(__name__)
 Settings = RecordSettings | SuiteSettings | NotebookSettings
 T = TypeVar("T", RecordSettings, SuiteSettings, NotebookSettings)
 Advance = Callable[..., None]
-"""Told ``(what)`` where one more is done, or ``(what, done, of)``."""
+"""Called with a text for one more item, or with a text, the number of finished items, and of all."""
 _MANY, _SOME = 1000, 20
-"""Of more new recordings than the first, so many are recorded again by the reference tracer."""
+"""After more new recordings than the first, the second number is compared with the reference."""
 
 
 class SourceKind(StrEnum):
-    """What sources name. Sources of two kinds are not recorded together."""
+    """What sources contain. One call records sources of one kind."""
 
     PROGRAMS = "programs"
     TESTS = "tests"
     NOTEBOOKS = "notebooks"
 
 
+class Summary(Protocol):
+    """What a recording did, in numbers and in words."""
+
+    @property
+    def recorded(self) -> int: ...
+
+    @property
+    def in_folder(self) -> int:
+        """Recordings that the folder has, new and old."""
+
+    @property
+    def problems(self) -> dict[str, str]:
+        """Name -> how deskcheck failed on it."""
+
+    def lines(self, out: Path) -> Iterator[str]:
+        """Sentences for a person."""
+
+    def to_dict(self) -> dict[str, Any]: ...
+
+
 @dataclass(slots=True)
-class Done:
-    """What `record` did: what it says of the recordings, and how some of them compare with the reference
-    tracer, where they were compared. unusable: source, or place of a row -> why it could not be read."""
+class RecordResult:
+    """What `record` did, and how some of the recordings compare with the reference tracer, if they were
+    compared. unusable: source, or place of a row -> why it could not be read."""
 
     kind: SourceKind
-    summary: "RecordSummary | SuiteSummary | JobSummary | NotebookSummary"
+    summary: Summary
     agreement: "ReferenceAgreement | None" = None
     unusable: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def exit_status(self) -> int:
+        """The status of a command: 1 for nothing, or what differs; 2 for errors of ours."""
+        failed = bool(self.summary.problems or self.unusable)
+        match self.kind:
+            case SourceKind.TESTS:
+                return 0
+            case SourceKind.NOTEBOOKS:
+                return 1 if failed else 0
+        if failed:
+            return 2
+        differs = self.agreement is not None and self.agreement.different
+        return 1 if differs or not self.summary.in_folder else 0
+
+    def lines(self, out: Path) -> Iterator[str]:
+        """Sentences for a person."""
+        yield from self.summary.lines(out)
+        unusable = {source: reason.removeprefix(f"{source}: ") for source, reason in self.unusable.items()}
+        yield from list_lines("sources and rows that cannot be used", unusable)
+        if self.agreement is not None:
+            yield from self.agreement.lines()
+
     def to_dict(self) -> dict[str, Any]:
-        told = self.summary.to_dict()
+        values = self.summary.to_dict()
         if self.unusable:
-            told["unusable"] = self.unusable
-        return told if self.agreement is None else told | {"against_reference": self.agreement.to_dict()}
+            values["unusable"] = self.unusable
+        return values if self.agreement is None else values | {"against_reference": self.agreement.to_dict()}
 
 
 def kind_of(sources: Sequence[str]) -> SourceKind:
     """Raises InputError for sources of two kinds, and for tests of two projects."""
-    found = {source: _kind(source) for source in sources}
-    kinds = {*found.values()}
+    kind_by_source = {source: _kind(source) for source in sources}
+    kinds = {*kind_by_source.values()}
     if SourceKind.NOTEBOOKS in kinds and len(kinds) > 1:
-        other = next(source for source, kind in found.items() if kind is not SourceKind.NOTEBOOKS)
-        raise InputError(f"{other}: is no notebook, and those are recorded by themselves.")
+        program = next(source for source, kind in kind_by_source.items() if kind is not SourceKind.NOTEBOOKS)
+        raise InputError(f"{program}: is no notebook, and those are recorded by themselves.")
     if SourceKind.TESTS in kinds and len(sources) > 1:
         raise InputError(
             f"{sources[0]}: the tests of a project are recorded by themselves: name one pytest:PATH."
@@ -86,21 +125,19 @@ def record(
     settings: Settings | None = None,
     spread: "Spread | None" = None,
     propose: Callable[[str], str] | None = None,
-    progress: Advance = lambda what, done=None, of=None: None,
+    progress: Advance = lambda what, result=None, of=None: None,
     note: Callable[[str], None] = _log.warning,
-) -> Done:
-    """Record what sources name into a folder. What is there already is not recorded again.
+) -> RecordResult:
+    """Record sources into a folder, except what it has.
 
-    sources: as `deskcheck record` takes them (`deskcheck.sources.SOURCES`); after ``FILE.py::FUNCTION`` comes
-    its argument list. settings: what decides the recordings, of the class that goes with the sources:
-    `RecordSettings` for programs, `SuiteSettings` for ``pytest:PATH``, `NotebookSettings` for notebooks.
-    spread: over how many processes, in shards or not. propose: asked for inputs by ``inputs:FILE.py``.
-    progress: told what is done. note: told, a sentence at a time, what the user should know.
+    A row of a data file, or one of several sources, that cannot be used is left out
+    (`RecordResult.unusable`). Of more than 1,000 new recordings of programs, 20 are compared with the
+    reference tracer. After an interrupt the same call resumes.
 
-    A row of a data file that cannot be used is left out: `note` and `Done.unusable` say why.
-    Of more than 1,000 new recordings of programs 20 are recorded again by the reference tracer and compared.
-    An interrupt keeps what is finished; the same call goes on from there. Of several sources of programs, one
-    that cannot be used costs only itself (`Done.unusable`).
+    sources: as of `deskcheck record` (`deskcheck.sources.SOURCES`); an argument list follows its
+    ``FILE.py::FUNCTION``. settings: `RecordSettings` for programs, `SuiteSettings` for ``pytest:PATH``,
+    `NotebookSettings` for notebooks. spread: processes, and shards if any. propose: makes inputs for
+    ``inputs:FILE.py``. note: called with sentences for the user.
 
     Raises:
         InputError: none of the sources can be used, or not the folder; settings for another kind of source.
@@ -117,22 +154,26 @@ def record(
             "not for notebooks and pytest."
         )
     if kind is SourceKind.NOTEBOOKS:
-        return Done(kind, _notebooks(sources, Path(out), _of(NotebookSettings, settings), spread, progress))
+        return RecordResult(
+            kind, _notebooks(sources, Path(out), _of(NotebookSettings, settings), spread, progress)
+        )
     if kind is SourceKind.TESTS:
-        return Done(kind, _tests(sources[0], Path(out), _of(SuiteSettings, settings), spread, progress, note))
+        return RecordResult(
+            kind, _tests(sources[0], Path(out), _of(SuiteSettings, settings), spread, progress, note)
+        )
     unusable: dict[str, str] = {}
     programs = programs_of(sources, propose=propose, note=note, unusable=unusable)
-    done = _programs(programs, Path(out), _of(RecordSettings, settings), spread, progress, note)
-    done.unusable = unusable
-    return done
+    result = _programs(programs, Path(out), _of(RecordSettings, settings), spread, progress, note)
+    result.unusable = unusable
+    return result
 
 
-def _of(wanted: type[T], given: Settings | None) -> T:
-    if given is None:
-        return wanted()
-    if not isinstance(given, wanted):
-        raise InputError(f"{type(given).__name__}: these sources take {wanted.__name__}.")
-    return given
+def _of(settings_class: type[T], settings: Settings | None) -> T:
+    if settings is None:
+        return settings_class()
+    if not isinstance(settings, settings_class):
+        raise InputError(f"{type(settings).__name__}: these sources take {settings_class.__name__}.")
+    return settings
 
 
 # -- of each kind ----------------------------------------------------------------------------------
@@ -145,10 +186,10 @@ def _programs(
     spread: "Spread",
     progress: Advance,
     note: Callable[[str], None],
-) -> Done:
+) -> RecordResult:
     from deskcheck.recorder.programs import record_programs, slow
 
-    summary: RecordSummary | JobSummary
+    summary: Summary
     if spread.in_shards:
         from deskcheck.jobs.plan import SIZE
         from deskcheck.recorder.job import record_job, tracer_there
@@ -173,7 +214,7 @@ def _programs(
             progress=lambda program, run_result: progress(program.id),
             note=note,
         )
-    return Done(
+    return RecordResult(
         SourceKind.PROGRAMS,
         summary,
         _compare_some(summary.recorded, out, settings.sandbox, spread.workers, progress),
@@ -183,8 +224,7 @@ def _programs(
 def _compare_some(
     new: int, out: Path, confinement: Confinement, workers: int, progress: Advance
 ) -> "ReferenceAgreement | None":
-    """What `against_reference` finds of some recordings, where many were made. None where they were not, or
-    by the reference itself."""
+    """The comparison of some recordings, if many were made, and not by the reference itself."""
     from deskcheck.recorder.verify import REFERENCE, against_reference
     from deskcheck.recording.reader import Recordings
 
@@ -202,19 +242,19 @@ def _tests(
     spread: "Spread",
     progress: Advance,
     note: Callable[[str], None],
-) -> "SuiteSummary":
+) -> Summary:
     from deskcheck.recorder.suite import find_suite, record_suite
 
     suite = find_suite(source, packages=settings.package, python=settings.python)
-    done = record_suite(suite, out, settings, workers=spread.workers, progress=progress)
-    if done.account is not None and done.account.slow:
-        note(done.account.slow)
-    return done
+    summary = record_suite(suite, out, settings, workers=spread.workers, progress=progress)
+    if summary.account is not None and summary.account.slow:
+        note(summary.account.slow)
+    return summary
 
 
 def _notebooks(
     sources: Sequence[str], out: Path, settings: NotebookSettings, spread: "Spread", progress: Advance
-) -> "NotebookSummary":
+) -> Summary:
     from deskcheck.notebook.kernel.record import record_notebooks
 
     return record_notebooks(sources, out, settings, workers=spread.workers, progress=progress)
@@ -230,54 +270,54 @@ def programs_of(
     note: Callable[[str], None] = _log.warning,
     unusable: dict[str, str] | None = None,
 ) -> Iterator[Program]:
-    """The programs of all sources. Each source is looked up before the first program is given out.
+    """The programs of all sources. All sources are looked up before the first program.
 
-    unusable: takes those of several sources that cannot be used, with the reason. Raises InputError where no
-    source can be used, and without `unusable` where one cannot.
+    unusable: receives sources that cannot be used, with the reason. Raises InputError if no source can be
+    used; without `unusable`, if one cannot.
     """
     from deskcheck.sources import programs
 
-    found: list[Iterator[Program]] = []
+    iterators: list[Iterator[Program]] = []
     errors: dict[str, InputError] = {}
 
-    def refuse(place: str, why: str) -> None:
+    def refuse(source_or_row: str, reason: str) -> None:
         assert unusable is not None
-        unusable[place] = why
-        note(f"left out: {why.partition(chr(10))[0]}")
+        unusable[source_or_row] = reason
+        note(f"left out: {reason.partition(chr(10))[0]}")
 
     row = None if unusable is None else refuse
     for source, arguments in with_arguments(sources):
         try:
-            found.append(programs(source, arguments, note=note, propose=propose, refuse=row))
+            iterators.append(programs(source, arguments, note=note, propose=propose, refuse=row))
         except InputError as error:
             if unusable is None:
                 raise
             errors[source] = error
-    if errors and not found:
+    if errors and not iterators:
         raise next(iter(errors.values()))
     if unusable is not None:
         unusable |= {source: str(error) for source, error in errors.items()}
-    return _all_of(found)
+    return _all_of(iterators)
 
 
-def _all_of(found: Iterable[Iterator[Program]]) -> Iterator[Program]:
-    for programs in found:
+def _all_of(iterators: Iterable[Iterator[Program]]) -> Iterator[Program]:
+    for programs in iterators:
         yield from programs
 
 
 def with_arguments(sources: Sequence[str]) -> list[tuple[str, str | None]]:
-    """Sources with their argument lists: one follows the call that it belongs to."""
-    asked: list[tuple[str, str | None]] = []
+    """Sources with their argument lists, which follow them."""
+    calls: list[tuple[str, str | None]] = []
     for text in sources:
-        if asked and "::" in asked[-1][0] and asked[-1][1] is None and not _may_be_source(text):
-            asked[-1] = (asked[-1][0], text)
+        if calls and "::" in calls[-1][0] and calls[-1][1] is None and not _may_be_source(text):
+            calls[-1] = (calls[-1][0], text)
         else:
-            asked.append((text, None))
-    return asked
+            calls.append((text, None))
+    return calls
 
 
 def _may_be_source(text: str) -> bool:
-    """Whether a word after a call is not meant as its arguments, however wrongly written."""
+    """Whether a word after a call looks like a source rather than misspelt arguments."""
     if text.lstrip().startswith("("):
         return False
     named = re.match(r"[\w+-]+(,[\w=+-]+)*:", text) or "::" in text or text.endswith((".py", ".jsonl", ".gz"))

@@ -1,4 +1,4 @@
-"""Whether a program does the same again, and what makes it differ: found by experiment.
+"""Whether runs of a program differ, and the causes, found by experiment.
 
 The words are those of the literature on flaky tests (Luo et al. 2014, doi:10.1145/2635868.2635920, table 1;
 Gruber et al. 2021, arXiv:2101.09077, for Python), with `ADDRESSES` for what shows where objects lie. Network
@@ -28,7 +28,7 @@ from deskcheck.tracer.limits import Granularity, TraceLimits
 
 
 class Cause(StrEnum):
-    """What makes two runs of a program differ."""
+    """A cause of differences between two runs of a program."""
 
     RANDOMNESS = "randomness"
     """Random numbers: `random`, `os.urandom`, `secrets`, `uuid4`, numpy."""
@@ -48,8 +48,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """Runs of one program, compared. difference: where the first two that differ do so; None if none do.
-    causes: each cause that was found, with the difference that it makes alone."""
+    """A comparison of runs: the first difference, and each cause with the difference that it makes."""
 
     runs: int
     difference: str | None
@@ -65,8 +64,7 @@ _TRIES = 3
 
 @dataclass(frozen=True, slots=True)
 class _Conditions:
-    """What a run finds: everything fixed, or some sources otherwise. again: how many programs its server has
-    run before; none for a fresh one."""
+    """The conditions of a run. again: programs that its server ran before; none for a fresh one."""
 
     determinism: Determinism
     hash_seed: int = 0
@@ -74,7 +72,7 @@ class _Conditions:
     elsewhere: Elsewhere | None = None
 
     def varied(self, cause: Cause, number: int) -> "_Conditions":
-        """These with one source otherwise, in one of several ways; number counts from one."""
+        """The conditions with another value of one source; number counts from one."""
         determinism = self.determinism
         match cause:
             case Cause.RANDOMNESS:
@@ -100,56 +98,56 @@ _Observed = tuple[RunResult, Callable[[], Iterator[bytes]]]
 
 
 class _Experiments:
-    """Runs of one program under chosen conditions. given: what its user has fixed, and stays so. place: makes
-    a sandbox for some of them."""
+    """Runs of one program under chosen conditions. fixed: what its user has fixed, and stays so.
+    sandbox_of: makes a sandbox for some of them."""
 
     def __init__(
         self,
         stack: ExitStack,
         program: Program,
-        given: Determinism,
-        place: Callable[..., Sandbox],
+        fixed: Determinism,
+        sandbox_of: Callable[..., Sandbox],
         trace_limits: TraceLimits | None,
         granularity: Granularity,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> None:
         self.stack = stack
-        self.place = place
+        self.sandbox_of = sandbox_of
         self.run = functools.partial(Sandbox.run_one, program=program, cancelled=cancelled)
         self.trace_limits, self.granularity = trace_limits, granularity
         self.base = _Conditions(
             Determinism(
-                clock=_FIXED.clock if given.clock is None else given.clock,
-                tick_s=_FIXED.tick_s if given.clock is None else given.tick_s,
-                random_seed=_FIXED.random_seed if given.random_seed is None else given.random_seed,
-                turns=_FIXED.turns if given.turns is None else given.turns,
+                clock=_FIXED.clock if fixed.clock is None else fixed.clock,
+                tick_s=_FIXED.tick_s if fixed.clock is None else fixed.tick_s,
+                random_seed=_FIXED.random_seed if fixed.random_seed is None else fixed.random_seed,
+                turns=_FIXED.turns if fixed.turns is None else fixed.turns,
                 addresses=can_fix_addresses() or None,
             )
         )
-        kept = {
-            Cause.TIME: given.clock,
-            Cause.RANDOMNESS: given.random_seed,
-            Cause.CONCURRENCY: given.turns,
-            Cause.ADDRESSES: given.addresses if can_fix_addresses() else True,
+        fixed_sources = {
+            Cause.TIME: fixed.clock,
+            Cause.RANDOMNESS: fixed.random_seed,
+            Cause.CONCURRENCY: fixed.turns,
+            Cause.ADDRESSES: fixed.addresses if can_fix_addresses() else True,
             Cause.UNKNOWN: True,
         }
-        self.sources = [cause for cause in Cause if kept.get(cause) is None]
-        self.places: dict[tuple[int, bool | None], Sandbox] = {}
+        self.sources = [cause for cause in Cause if fixed_sources.get(cause) is None]
+        self.sandboxes: dict[tuple[int, bool | None], Sandbox] = {}
 
     def observe(self, conditions: _Conditions) -> _Observed:
-        """One run; in a fresh server, or in one that has run the program before."""
+        """Run the program in a fresh server, or in one that has run it before."""
         key = conditions.hash_seed, conditions.determinism.addresses
-        place = self.places.get(key) if conditions.again else None
+        sandbox = self.sandboxes.get(key) if conditions.again else None
         run = functools.partial(self.run, determinism=conditions.determinism, elsewhere=conditions.elsewhere)
-        if place is None:
-            place = self.place(hash_seed=conditions.hash_seed, determinism=conditions.determinism)
-            self.stack.callback(place.close)
-            self.places[key] = place
+        if sandbox is None:
+            sandbox = self.sandbox_of(hash_seed=conditions.hash_seed, determinism=conditions.determinism)
+            self.stack.callback(sandbox.close)
+            self.sandboxes[key] = sandbox
             for _ in range(conditions.again):
-                run(place)
+                run(sandbox)
         blocks: IO[bytes] = self.stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - it is
         sink = functools.partial(save, stream=blocks)
-        run_result = run(place, tracing=Tracing(sink, self.trace_limits, self.granularity))
+        run_result = run(sandbox, tracing=Tracing(sink, self.trace_limits, self.granularity))
         return run_result, functools.partial(saved, blocks)
 
     def all_varied(self, number: int, but: Iterable[Cause] = ()) -> _Conditions:
@@ -160,29 +158,29 @@ class _Experiments:
         return conditions
 
     def causes(self) -> dict[Cause, str]:
-        """Fix everything, then let go of one source at a time: what makes a difference alone is a cause. Then
-        fix the causes alone: what differs still has another one."""
+        """Fix everything, then vary one source at a time: if the run differs, the source is a cause. Then fix
+        only the causes: if the run still differs, there is an unknown one."""
         first = self.observe(self.base)
         where = difference(first, self.observe(self.base))
         if where is not None:
             return {Cause.UNKNOWN: where}
-        found: dict[Cause, str] = {}
+        differences: dict[Cause, str] = {}
         # The environment first: where a server may be used again, most experiments cost no start of one.
         for cause in sorted(self.sources, key=lambda cause: cause is not Cause.ENVIRONMENT):
-            again = self.base if Cause.ENVIRONMENT in found else replace(self.base, again=1)
+            again = self.base if Cause.ENVIRONMENT in differences else replace(self.base, again=1)
             for number in range(1, _TRIES + 1):
                 where = difference(first, self.observe(again.varied(cause, number)))
                 if where is not None:
-                    found[cause] = where
+                    differences[cause] = where
                     break
-        where = difference(first, self.observe(self.all_varied(1, found)))
+        where = difference(first, self.observe(self.all_varied(1, differences)))
         if where is not None:
-            found[Cause.UNKNOWN] = where
-        elif not found:
-            found[Cause.UNKNOWN] = "the runs differed once, and in no experiment after that"
-        if Cause.ADDRESSES in found:  # which follow from the environment, too: it is no cause of its own then
-            found.pop(Cause.ENVIRONMENT, None)
-        return {cause: found[cause] for cause in Cause if cause in found}
+            differences[Cause.UNKNOWN] = where
+        elif not differences:
+            differences[Cause.UNKNOWN] = "the runs differed once, and in no experiment after that"
+        if Cause.ADDRESSES in differences:  # these follow from the environment, too
+            differences.pop(Cause.ENVIRONMENT, None)
+        return {cause: differences[cause] for cause in Cause if cause in differences}
 
 
 def repeat(
@@ -194,16 +192,16 @@ def repeat(
     granularity: Granularity = Granularity.LINE,
     confinement: Confinement | str = Confinement.STRICT,
 ) -> Repeats:
-    """Run a program some times, each with other hashes, random numbers, clocks, addresses and turns of
-    threads; where the runs differ, find out which of these it is.
+    """Run a program several times under the tracer, each with other hashes, random numbers, clocks, addresses
+    and thread switches; if the runs differ, find the causes.
 
-    Each run is traced. Raises ValueError for less than two runs, SandboxError.
+    Raises ValueError for less than two runs, SandboxError.
     """
     if runs < 2:
         raise ValueError(f"runs={runs} must be at least two, or there is nothing to compare")
     with ExitStack() as stack:
-        place = functools.partial(Sandbox, confinement, workers=1, limits=limits)
-        experiments = _Experiments(stack, program, Determinism(), place, trace_limits, granularity)
+        sandbox_of = functools.partial(Sandbox, confinement, workers=1, limits=limits)
+        experiments = _Experiments(stack, program, Determinism(), sandbox_of, trace_limits, granularity)
         first = experiments.observe(experiments.all_varied(1))
         where = None
         for number in range(2, runs + 1):
@@ -224,18 +222,19 @@ def causes(
     cancelled: Callable[[], bool] = lambda: False,
     python: str | None = None,
 ) -> dict[Cause, str]:
-    """Why two runs of a program differed, where that was seen: each cause with the difference that it makes.
+    """The causes of a difference between two runs, each with the difference that it makes.
 
-    determinism: what was fixed in those runs, and so is no cause. cancelled: as in `Sandbox.run_one`.
-    python: the interpreter, by default this one.
+    determinism: sources that were fixed in these runs.
     """
     with ExitStack() as stack:
         environment = None if python is None else of_interpreter(python)
-        place = functools.partial(Sandbox, confinement, workers=1, limits=limits, environment=environment)
-        about = place, trace_limits, granularity, cancelled
+        sandbox_of = functools.partial(
+            Sandbox, confinement, workers=1, limits=limits, environment=environment
+        )
+        about = sandbox_of, trace_limits, granularity, cancelled
         return _Experiments(stack, program, determinism or Determinism(), *about).causes()
 
 
 def in_words(where: str, why: dict[Cause, str]) -> str:
-    """A difference with its causes, as recordings say it."""
+    """A difference with its causes, as recordings store it."""
     return f"{where} (cause: {', '.join(why)})"

@@ -1,8 +1,8 @@
-"""Runs a program as its user does, recorded: ``deskcheck run app.py ARGUMENTS``.
+"""Runs a program as its user does, and records it: ``deskcheck run app.py ARGUMENTS``.
 
-Not confined, and nothing is put in the place of anything: working directory, environment, standard streams
-and exit status are the program's own. The events come over a pipe that the program does not know of; what it
-had not handed over when it was killed is read from memory that both share.
+The program is not confined. Working directory, environment, standard streams and exit status are its own.
+Its events come over a pipe that it does not know of; if it is killed, the last ones are read from shared
+memory.
 """
 
 import json
@@ -53,12 +53,12 @@ def run(
     settings: RunSettings | None = None,
     note: Callable[[str], None] = _log.warning,
 ) -> tuple[str, int]:
-    """Run a program to its end and record it into a folder; the id of the recording and the exit status.
+    """Run and record a program; the id of the recording, and the exit status as of `subprocess`.
 
-    target: a file, or an archive or a folder with a ``__main__.py``; ``-`` for a program from standard input;
-    or, if `module`, the name of a module, as ``python -m`` takes it. The status is negative for a signal, as
-    `subprocess` has it. Ctrl-C reaches the program and is its own matter; SIGTERM is passed on. note: is told
-    which secrets were masked.
+    Ctrl-C reaches the program; SIGTERM is passed on to it.
+
+    target: a file, or an archive or folder with a ``__main__.py``; ``-`` for standard input; if `module`, the
+    name of a module, as for ``python -m``. note: called with the names of masked secrets.
 
     Raises:
         InputError: there is no such file.
@@ -83,100 +83,97 @@ def run(
 
 
 def _planned(target: str, arguments: tuple[str, ...], module: bool) -> tuple[Program, dict[str, Any]]:
-    """The program as data, and what its process is told."""
-    piped = None
+    """The program as data, and the job for its process."""
+    working_folder = Path.cwd()
     if module:
-        how, path, folder, text = "module", str(Path.cwd()), Path.cwd(), ""
         label = target.replace(".", "/") + ".py"
-        argv, orig = ["-m", *arguments], ["-m", target, *arguments]
-    elif target == STDIN:
-        how, path, folder, text, label = "stdin", "", Path.cwd(), "", "<stdin>"
-        argv, orig = [STDIN, *arguments], [STDIN, *arguments]
-    else:
-        file = Path(target)
-        if target.startswith("-"):
-            raise InputError(
-                f"{target}: is no option of `deskcheck run`. Its own stand before FILE.py, those of the "
-                "program after it; a file of that name is ./" + target
-            )
-        if not file.exists():
-            raise InputError(
-                f"{target}: is no file. Write deskcheck run FILE.py, or deskcheck run -m MODULE."
-            )
-        if file.is_dir() and not (file / MAIN).is_file():
-            raise InputError(
-                f"{target}: is a folder without a file {MAIN}. Write deskcheck run FILE.py, or "
-                "deskcheck run -m MODULE."
-            )
-        archive = None if file.is_dir() else modules_in_archive(file)
-        if file.is_dir() or archive is not None:
-            return _contained(file, target, arguments, archive)
-        try:
-            data = file.read_bytes()
-        except OSError as error:
-            raise InputError(f"{target}: cannot be read: {error.strerror}.") from error
-        how, folder, label = "file", Path(os.path.abspath(target)).parent, file.name
-        path, text = str(Path(os.path.realpath(target)).parent), data.decode("utf-8", "replace")
-        argv, orig = [target, *arguments], [target, *arguments]
-        piped = None if file.is_file() else data.decode("latin-1")
-    scope, modules = _own(folder)
-    if how == "file":
-        scope[os.path.abspath(target)] = label
-    elif how == "stdin":
-        scope["<stdin>"] = label
-    program = _program(label, label, text, target, how, arguments)
-    job = {
-        "how": how,
-        "target": target,
-        "argv": argv,
-        "orig_argv": [sys.executable, *orig],
-        "path": path,
-        "label": label,
-        "text": piped,
-        "scope": scope,
-        "modules": modules,
-        "texts": {},
-        "tracer": tracer_class().name,
-    }
-    return program, job
+        return _job("module", target, arguments, label, _own(working_folder), path=str(working_folder))
+    if target == STDIN:
+        scope, modules = _own(working_folder)
+        return _job("stdin", target, arguments, "<stdin>", (scope | {"<stdin>": "<stdin>"}, modules))
+    file = Path(target)
+    _refuse_unusable(target, file)
+    full_path = os.path.abspath(target)
+    if file.is_dir():
+        code = (file / MAIN).read_text("utf-8", "replace")
+        return _job("contained", target, arguments, MAIN, _own(Path(full_path)), path=full_path, code=code)
+    archive = modules_in_archive(file)
+    if archive is not None:
+        recorded = {f"{full_path}/{name}": name for name in archive}, [*map(_module, archive)]
+        code = archive.get(MAIN, "")
+        return _job("contained", target, arguments, MAIN, recorded, path=full_path, code=code, texts=archive)
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise InputError(f"{target}: cannot be read: {error.strerror}.") from error
+    scope, modules = _own(Path(full_path).parent)
+    return _job(
+        "file",
+        target,
+        arguments,
+        file.name,
+        (scope | {full_path: file.name}, modules),
+        path=str(Path(os.path.realpath(target)).parent),
+        code=data.decode("utf-8", "replace"),
+        piped=None if file.is_file() else data.decode("latin-1"),
+    )
 
 
-def _program(id_: str, label: str, text: str, target: str, how: str, arguments: tuple[str, ...]) -> Program:
-    return Program(
-        id=id_,
-        code=text,
+def _refuse_unusable(target: str, file: Path) -> None:
+    """Raise InputError for what is not a file, nor a folder with a ``__main__.py``."""
+    if target.startswith("-"):
+        raise InputError(
+            f"{target}: is no option of `deskcheck run`. Its own stand before FILE.py, those of the "
+            "program after it; a file of that name is ./" + target
+        )
+    instead = "Write deskcheck run FILE.py, or deskcheck run -m MODULE."
+    if not file.exists():
+        raise InputError(f"{target}: is no file. {instead}")
+    if file.is_dir() and not (file / MAIN).is_file():
+        raise InputError(f"{target}: is a folder without a file {MAIN}. {instead}")
+
+
+def _job(
+    how: str,
+    target: str,
+    arguments: tuple[str, ...],
+    label: str,
+    recorded: tuple[dict[str, str], list[str]],
+    *,
+    path: str = "",
+    code: str = "",
+    piped: str | None = None,
+    texts: dict[str, str] | None = None,
+) -> tuple[Program, dict[str, Any]]:
+    """As `_planned`.
+
+    recorded: as of `_own`. path: first of the import path. piped: the text of a file that can be read only
+    once. texts: of modules in an archive.
+    """
+    command = ["-m", target] if how == "module" else [target]
+    scope, modules = recorded
+    program = Program(
+        id=(Path(target).name or target) if how == "contained" else label,
+        code=code,
         mode=Mode.MODULE,
         filename=label,
         source=target,
         extra={"run": how, "argv": list(arguments), "folder": str(Path.cwd())},
     )
-
-
-def _contained(
-    file: Path, target: str, arguments: tuple[str, ...], archive: dict[str, str] | None
-) -> tuple[Program, dict[str, Any]]:
-    """As `_planned`, of the ``__main__.py`` in an archive, whose modules are given, or in a folder."""
-    place = os.path.abspath(target)
-    if archive is None:
-        scope, modules = _own(Path(place))
-        text = (file / MAIN).read_text("utf-8", "replace")
-    else:
-        scope, modules = {f"{place}/{name}": name for name in archive}, [*map(_module, archive)]
-        text = archive.get(MAIN, "")
     job = {
-        "how": "contained",
+        "how": how,
         "target": target,
-        "argv": [target, *arguments],
-        "orig_argv": [sys.executable, target, *arguments],
-        "path": place,
-        "label": MAIN,
-        "text": None,
+        "argv": [command[0], *arguments],
+        "orig_argv": [sys.executable, *command, *arguments],
+        "path": path,
+        "label": label,
+        "text": piped,
         "scope": scope,
         "modules": modules,
-        "texts": archive or {},
+        "texts": texts or {},
         "tracer": tracer_class().name,
     }
-    return _program(file.name or target, MAIN, text, target, "contained", arguments), job
+    return program, job
 
 
 def _module(label: str) -> str:
@@ -184,21 +181,22 @@ def _module(label: str) -> str:
 
 
 def _own(folder: Path) -> tuple[dict[str, str], list[str]]:
-    """Modules in a folder and below, file -> name in events, and their names; not those of environments and
-    of what is hidden. Of a folder with very many none."""
+    """Modules in a folder and below: file -> name in events, and their names.
+
+    Left out are hidden folders and environments, and all modules of a folder with very many."""
     scope: dict[str, str] = {}
     modules: list[str] = []
-    for place, folders, files in os.walk(folder):
+    for subfolder, folders, files in os.walk(folder):
         folders[:] = [
             name
             for name in folders
             if not name.startswith(".")
             and name not in _NOT_OWN
-            and not os.path.exists(os.path.join(place, name, "pyvenv.cfg"))
+            and not os.path.exists(os.path.join(subfolder, name, "pyvenv.cfg"))
         ]
         for name in files:
             if name.endswith(".py"):
-                path = os.path.join(place, name)
+                path = os.path.join(subfolder, name)
                 label = os.path.relpath(path, folder)
                 scope[path] = label
                 modules.append(_module(label))
@@ -208,7 +206,7 @@ def _own(folder: Path) -> tuple[dict[str, str], list[str]]:
 
 
 class _Watched:
-    """A program that runs, and the events that come from it."""
+    """A running program, and its events."""
 
     def __init__(self, spool: Spool, mask: EnvironmentMask | None) -> None:
         self.spool = spool
@@ -218,7 +216,7 @@ class _Watched:
         self.end: dict[str, Any] | None = None
         self.forged = ""
         self.texts: dict[str, str] = {}
-        """Of files in an archive."""
+        """Texts of the files in an archive."""
 
     def run(self, job: dict[str, Any]) -> int:
         """The exit status."""
@@ -227,7 +225,7 @@ class _Watched:
         mirror = os.memfd_create("deskcheck")
         os.ftruncate(mirror, _MIRROR_BYTES)
         ours, theirs = os.pipe()
-        told, telling = os.pipe()
+        job_reader, job_writer = os.pipe()
         job |= {
             "key": self.key.hex(),
             "channel": theirs,
@@ -238,12 +236,12 @@ class _Watched:
         try:
             with _left_to_the_program() as pass_on:
                 process = subprocess.Popen(
-                    [sys.executable, str(_CHILD), str(told)], pass_fds=(theirs, mirror, told)
+                    [sys.executable, str(_CHILD), str(job_reader)], pass_fds=(theirs, mirror, job_reader)
                 )
                 pass_on.append(process)
                 os.close(theirs)
-                os.close(told)
-                with open(telling, "w", encoding="utf-8") as stream:
+                os.close(job_reader)
+                with open(job_writer, "w", encoding="utf-8") as stream:
                     json.dump(job, stream)
                 self._read(ours, process)
                 status = process.wait()
@@ -254,7 +252,7 @@ class _Watched:
             os.close(mirror)
 
     def _read(self, channel: int, process: "subprocess.Popen[bytes]") -> None:
-        """Take what comes until the program has ended. What it has started may hold the channel longer."""
+        """Read the channel until the program has ended; processes that it started may hold it longer."""
         while True:
             ended = process.poll() is not None
             ready, _, _ = select.select([channel], [], [], 0 if ended else 0.1)
@@ -271,11 +269,11 @@ class _Watched:
         if self.forged:
             return
         try:
-            for said in self.decoder.feed(data):
-                if said.kind == "block":
-                    self._write(said.content)
-                elif said.kind == "end":
-                    self.end = said.content
+            for message in self.decoder.feed(data):
+                if message.kind == "block":
+                    self._write(message.content)
+                elif message.kind == "end":
+                    self.end = message.content
         except Forged as error:
             self.forged = str(error)
 
@@ -327,7 +325,7 @@ class _Watched:
 
 @contextmanager
 def _left_to_the_program() -> Iterator[list["subprocess.Popen[bytes]"]]:
-    """Within, Ctrl-C ends us no more than it ends the program, and SIGTERM goes on to it."""
+    """In the block Ctrl-C does not end this process, and SIGTERM is passed on to the program."""
     processes: list[subprocess.Popen[bytes]] = []
 
     def terminate(signum: int, frame: object) -> None:
@@ -353,11 +351,11 @@ def _text(file: str) -> str:
 
 
 def _environment(settings: RunSettings, run_result: RunResult) -> Environment:
-    here = Environment.here(
+    environment = Environment.here(
         tracer=tracer_class().name,
         hash_seed=None,
         packages=run_result.packages,
         granularity=settings.granularity,
         limits=settings.trace_limits.leaving_out,
     )
-    return replace(here, trace_limits=asdict(settings.trace_limits), sandbox="trusted")
+    return replace(environment, trace_limits=asdict(settings.trace_limits), sandbox="trusted")

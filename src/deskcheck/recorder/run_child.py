@@ -127,7 +127,9 @@ def main() -> None:
         """Send the end message, unless this is a process that the program forked."""
         if os.getpid() != pid:
             return
-        files = {vars(each).get("__file__") for each in [*sys.modules.values()] if hasattr(each, "__dict__")}
+        files = {
+            vars(module).get("__file__") for module in [*sys.modules.values()] if hasattr(module, "__dict__")
+        }
         used = resource.getrusage(resource.RUSAGE_SELF)
         message = {
             "outcome": outcome,

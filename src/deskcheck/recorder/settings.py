@@ -21,15 +21,13 @@ Mask = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordSettings:
-    """What decides the recording of a program.
+    """The settings that decide the recording of a program.
 
-    trace_limits: how much of a run is recorded. limits: what it may use. wall_s: instead of theirs. runs: how
-    many traced runs there are, if `repeat` says so, each but the first on another machine
-    (`sandbox.elsewhere`); where recordings differ, further runs find out why (`repeats.causes`). determinism:
-    what a program finds in place of what differs between runs. environment,
-    python: a recording says so in its program's ``extra`` too.
+    With `repeat` there are `runs` traced runs, all but the first on another machine (`sandbox.elsewhere`);
+    where they differ, further runs find the causes (`repeats.causes`). wall_s: instead of that of `limits`.
+    The program's ``extra`` names the environment or interpreter, too.
 
-    Raises ValueError where `runs` is less than two, InputError for an environment and an interpreter.
+    Raises ValueError where `runs` is less than two, InputError for both an environment and an interpreter.
     """
 
     granularity: Annotated[Granularity, Setting("Record every line, or also every instruction.")] = (
@@ -85,14 +83,14 @@ class RecordSettings:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as JSON-able values; `from_dict` reads them back."""
-        told = {**asdict(self), "granularity": self.granularity.value, "sandbox": self.sandbox.value}
-        del told["wall_s"]  # the limits say it
+        values = {**asdict(self), "granularity": self.granularity.value, "sandbox": self.sandbox.value}
+        del values["wall_s"]  # the limits say it
         # A job that was planned before there were these fields goes on.
         if self.python is None:
-            del told["python"]
+            del values["python"]
         if self.mask:
-            del told["mask"]
-        return told
+            del values["mask"]
+        return values
 
     @classmethod
     def from_dict(cls, row: dict[str, Any]) -> "RecordSettings":
@@ -110,12 +108,11 @@ class RecordSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteSettings:
-    """What decides which calls of a project's tests are recorded, and how.
+    """The settings that decide which calls of a project's tests are recorded.
 
-    spare_s: CPU seconds that recording may take beside `times` what the tests take. trace_limits: a call with
-    more events than that is left out. limits: of a call that is made again, alone.
-    seed: of the choice among the calls of one function. Tests run as their owner runs them: at line level,
-    and not confined.
+    The tests run as their owner runs them: at line level, not confined. trace_limits: a call with more events
+    is left out. limits: of calls that are made alone. spare_s: CPU seconds for recording in addition to
+    `times`. seed: of the choice among the calls of a function.
     """
 
     calls: Annotated[int, Setting("Calls that are kept in all.", min=1)] = 1000
@@ -149,7 +146,7 @@ class SuiteSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
-    """How a run is recorded. Code of the file, and of modules in its folder and below, is recorded."""
+    """The settings of `deskcheck run`. Code of the file and of modules in its folder is recorded."""
 
     granularity: Annotated[Granularity, Setting("Record every line, or also every instruction.")] = (
         Granularity.LINE

@@ -1,9 +1,6 @@
-"""Where a command that records tests keeps what they told, until all of it is recorded: ``.suite/``
-in its folder.
+"""The cache of a command that records tests, ``.suite/`` in its folder, until all is recorded.
 
-What is kept is for that command alone, and for the files as they were: if one of them has changed
-or is gone, or there is a new one, it is dropped and all begins anew. Files of installed packages
-are not looked at. Another command for the same project begins anew, too.
+It is valid for the same command and unchanged files of the project. Files of installed packages do not count.
 """
 
 import hashlib
@@ -27,9 +24,8 @@ _MOST_BYTES = 64 << 20
 _FILES, _UNCHECKED = "files.json", "unchecked.json"
 
 
-class Kept:
-    """What an earlier call of the same command has left in a folder, if it did not come to its
-    end."""
+class SuiteCache:
+    """The reports that an earlier call of the same command left, if it was stopped."""
 
     def __init__(self, folder: Path, suite: ObservedTests, settings: dict[str, Any]) -> None:
         command = json.dumps([__version__, asdict(suite), settings], sort_keys=True, default=str)
@@ -39,20 +35,21 @@ class Kept:
         self.folder = self.project / _digest(command)
 
     def begin(self) -> None:
-        """Make the folder ready for the command: for who has the lock of the recordings' folder,
-        before it looks at them. What other commands have left of this project goes."""
+        """Prepare the folder, and delete what other commands left of this project.
+
+        The caller has the lock of the recordings' folder, and has not read them yet."""
         with disk_errors(self.folder, "keep what the tests tell"):
-            for place in (self.recordings / NAME, self.project, self.folder):
-                if place.is_symlink():  # what it leads to is nobody's to empty
-                    raise OSError(f"{place} is a link: delete it")
+            for own_folder in (self.recordings / NAME, self.project, self.folder):
+                if own_folder.is_symlink():  # what it leads to is nobody's to empty
+                    raise OSError(f"{own_folder} is a link: delete it")
             self.folder.mkdir(parents=True, exist_ok=True)
             (self.recordings / NAME).chmod(0o700)  # with --no-mask nothing is masked
             self._drop_unchecked()
-            for other in self.project.iterdir():
-                if other.is_file():  # half written
-                    other.unlink()
-                elif other != self.folder:
-                    shutil.rmtree(other)
+            for leftover in self.project.iterdir():
+                if leftover.is_file():  # half written
+                    leftover.unlink()
+                elif leftover != self.folder:
+                    shutil.rmtree(leftover)
             self._drop_if_changed()
 
     def run(self, name: str) -> Path:
@@ -60,8 +57,8 @@ class Kept:
         return self.folder / name
 
     def unchecked(self, ids: Iterable[str]) -> None:
-        """These recordings, which are in no shard with others, are to be checked. Whichever command
-        is the next of this project deletes them first."""
+        """Note recordings that are not verified, in shards of their own: the next command for this project
+        deletes them first."""
         path = self.project / _UNCHECKED
         with disk_errors(path, "keep what is not checked yet"):
             _write(path, sorted(ids))
@@ -84,13 +81,13 @@ class Kept:
 
     def _drop_if_changed(self) -> None:
         path = self.folder / _FILES
-        found = states_of(self.root)
+        states = states_of(self.root)
         if path.exists():
-            if _read(path) == found:
+            if _read(path) == states:
                 return
             shutil.rmtree(self.folder)
             self.folder.mkdir()
-        _write(path, found)
+        _write(path, states)
 
 
 def _digest(text: str) -> str:
@@ -104,7 +101,7 @@ def _write(path: Path, what: Any) -> None:
 
 
 def _read(path: Path) -> Any:
-    """What a file of ours says; None where somebody has put something else there."""
+    """The value in a file of ours; None if it is something else."""
     with open(open_plain(path, os.O_RDONLY), "rb") as stream:
         try:
             return read_json(stream.read(_MOST_BYTES))
@@ -113,25 +110,25 @@ def _read(path: Path) -> Any:
 
 
 def states_of(root: Path) -> dict[str, list[int]]:
-    """Settings and Python files of a project -> when each was changed (ns), and its size."""
+    """Settings and Python files of a project -> time of change (ns) and size."""
     return {str(file): _state(file) for file in _sources(root)}
 
 
 def _sources(root: Path) -> Iterator[Path]:
     """Settings and Python files of a project, without environments and hidden folders."""
     yield from (path for name in SETTINGS if (path := root / name).exists())
-    for place, folders, files in os.walk(root):
+    for subfolder, folders, files in os.walk(root):
         folders[:] = [
             name
             for name in folders
-            if not name.startswith(".") and not os.path.exists(os.path.join(place, name, "pyvenv.cfg"))
+            if not name.startswith(".") and not os.path.exists(os.path.join(subfolder, name, "pyvenv.cfg"))
         ]
-        yield from (Path(place, name) for name in files if name.endswith(".py"))
+        yield from (Path(subfolder, name) for name in files if name.endswith(".py"))
 
 
 def _state(path: Path) -> list[int]:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return []
-    return [found.st_mtime_ns, found.st_size]
+    return [status.st_mtime_ns, status.st_size]

@@ -1,14 +1,11 @@
-"""Some recordings recorded again by the reference tracer, and compared event for event.
+"""Recordings made again by the reference tracer, which defines a trace, and compared event for event.
 
-The reference is what defines a trace, and slow; the native tracer is what records. That the two
-agree is tested on many programs; this tells of a user's own.
+Not compared are recordings of the reference itself, calls that were recorded inside a project's tests,
+programs that do not repeat, and programs whose threads switch as the machine schedules them.
 
-Not compared: what the reference itself recorded, calls that were recorded inside a project's tests,
-programs that do not repeat, and programs whose threads take turns as the machine has it.
-
-Who made a folder decides what its programs do, and what it says of how they ran. So they run at
-`strict`, unless the caller says otherwise. A limit that a recording names counts up to `_MOST`. What is
-none is left out and counted.
+Whoever made a folder decides what its programs do, and what it says of how they ran. So they run at `strict`
+unless the caller chooses another level, and limits of a recording count up to `_MOST`. Recordings with
+unusable limits are left out and counted.
 """
 
 import functools
@@ -19,15 +16,16 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, fields, replace
-from itertools import chain, islice
+from itertools import chain
 from typing import IO, Any, TypeVar
 
 from deskcheck.errors import InputError, RecordingError, SandboxError
 from deskcheck.files import read_json
+from deskcheck.recorder.threads import in_threads
 from deskcheck.recording.block import rows
 from deskcheck.recording.comparison.runs import save, saved
 from deskcheck.recording.comparison.tracers import TraceDifference, first_difference
@@ -43,37 +41,52 @@ from deskcheck.sandbox.limits import Limits, machine_memory_bytes
 from deskcheck.sandbox.process import Tracing
 from deskcheck.sandbox.sandbox import Sandbox
 from deskcheck.tracer.limits import Granularity, TraceLimits
+from deskcheck.words import list_lines
 
 REFERENCE = "reference"
 _STOPPED = (Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY, Outcome.OUTPUT_LIMIT)
-"""Where a limit ended a run under one tracer, it did so at another event under the other."""
+"""A limit ends a run at different events under the two tracers."""
 _ENDING = ("outcome", "exception", "result", "stdout", "exit_status")
 T = TypeVar("T")
-U = TypeVar("U")
 
 
 @dataclass(slots=True)
 class ReferenceAgreement:
-    """What came of it. recordings: in the folder. drawn: recorded again. compared: of those, how
-    many could be compared; partly: of these, how many as far as a limit let both runs go. events:
-    that were compared, up to the first that differs. different: recording id -> where the two first
-    differ. left_out: why others, of the folder or of those drawn, could not be compared -> how
-    many.
-    """
+    """Counts of recordings that were compared with the reference tracer."""
 
     recordings: int
+    """Recordings in the folder."""
     seed: int
     drawn: int = 0
+    """Programs that ran again."""
     compared: int = 0
     partly: int = 0
+    """Compared only up to where a limit ended one of the runs."""
     events: int = 0
+    """Compared events, up to the first difference of each recording."""
     different: dict[str, TraceDifference] = field(default_factory=dict)
+    """Recording id -> the first difference."""
     left_out: Counter[str] = field(default_factory=Counter)
+    """Reason -> recordings that could not be compared."""
+
+    def lines(self) -> Iterator[str]:
+        """Sentences for a person."""
+        partly = f", {self.partly} of them as far as a limit let both go" if self.partly else ""
+        result = f"{len(self.different)} differ" if self.different else "all the same"
+        yield (
+            f"recorded again by the reference tracer: {self.drawn} of {self.recordings} recordings, drawn "
+            f"with seed {self.seed}; compared: {self.compared}{partly}"
+            + (f", {self.events} events: {result}" if self.compared else "")
+        )
+        different = {name: str(where) for name, where in self.different.items()}
+        yield from list_lines("first difference of each", different)
+        for reason, count in self.left_out.items():
+            yield f"not compared: {count}, {reason}"
 
     def to_dict(self) -> dict[str, Any]:
-        told = {each.name: getattr(self, each.name) for each in fields(self)}
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
         different = {name: asdict(where) for name, where in self.different.items()}
-        return told | {"different": different, "left_out": dict(self.left_out)}
+        return values | {"different": different, "left_out": dict(self.left_out)}
 
 
 def against_reference(
@@ -87,16 +100,14 @@ def against_reference(
     confinement: Confinement | None = None,
     progress: Callable[[str], None] = lambda id_: None,
 ) -> ReferenceAgreement:
-    """Record a share of these again by the reference tracer, and compare.
+    """Record a share of the recordings again by the reference tracer, and compare.
 
-    share: of those that can be compared, at least one, and no more than `most`; drawn by `seed`,
-    the same for the same folder. seconds: after these, no further one begins. Each runs as it was
-    recorded: the same program, limits, sandbox, environment, hash seed. confinement: of all;
-    without it, only those that were recorded at `strict`
-    run, at `strict`. progress: told the id of each that is done.
+    Each runs with the program, limits, environment and hash seed of its recording. Where it differs, the
+    reference runs once more: if it differs from itself, the program does not repeat.
 
-    A difference counts where the reference, asked again, tells the same; else the program does not
-    repeat.
+    share: of those that can be compared, at least one and up to `most`, drawn by `seed`. seconds: after
+    these no further program starts. confinement: the level of all; without it only recordings made at
+    `strict` run, at `strict`. progress: called with the id of each.
 
     Raises:
         ValueError: share is not more than 0 and at most 1.
@@ -104,8 +115,8 @@ def against_reference(
     """
     if not 0 < share <= 1:
         raise ValueError(f"share={share} must be more than 0 and at most 1")
-    found = ReferenceAgreement(len(recordings), seed)
-    fit = list(_fit(recordings, found.left_out, confinement))
+    agreement = ReferenceAgreement(len(recordings), seed)
+    fit = list(_fit(recordings, agreement.left_out, confinement))
     count = min(len(fit), max(1, round(share * len(fit))), len(fit) if most is None else most)
     drawn = random.Random(seed).sample(range(len(fit)), count)
     if seconds is None:
@@ -117,24 +128,25 @@ def against_reference(
         for number in drawn:
             if time.monotonic() >= ends:
                 return
-            found.drawn += 1
+            agreement.drawn += 1
             yield fit[number]
 
-    with _Place(workers, confinement, stopping.is_set) as place, ThreadPoolExecutor(workers) as pool:
+    with _Place(workers, confinement, stopping.is_set) as sandboxes, ThreadPoolExecutor(workers) as pool:
         # A few at a time: each holds the events of its recording.
-        one = functools.partial(_compare, place, recordings)
+        compare_one = functools.partial(_compare, sandboxes, recordings)
         try:
-            for compared in _in_threads(pool, one, coming(), 2 * workers):
-                _count(found, compared)
+            for _, future in in_threads(pool, compare_one, coming(), 2 * workers):
+                compared = future.result()
+                _count(agreement, compared)
                 progress(compared.id)
         except BaseException:
             stopping.set()
             raise
-    if spent := count - found.drawn:
-        found.left_out[_SPENT] = spent
+    if spent := count - agreement.drawn:
+        agreement.left_out[_SPENT] = spent
     if not_drawn := len(fit) - count:
-        found.left_out[_NOT_DRAWN] = not_drawn
-    return found
+        agreement.left_out[_NOT_DRAWN] = not_drawn
+    return agreement
 
 
 def compare_folder(
@@ -146,8 +158,9 @@ def compare_folder(
     confinement: Confinement | None = None,
     progress: Callable[[str], None] = lambda id_: None,
 ) -> ReferenceAgreement:
-    """As `against_reference`: of a folder of up to `FEW` recordings all, of a larger one as many as can be
-    compared in these seconds. Where none can be compared here at all, they are left out and counted."""
+    """As `against_reference`, for all of up to `FEW` recordings, for more in these seconds.
+
+    If this machine cannot compare any, all are left out and counted."""
     try:
         return against_reference(
             recordings,
@@ -169,7 +182,7 @@ _NOT_DRAWN = "not drawn"
 def _fit(
     recordings: Recordings, left_out: Counter[str], confinement: Confinement | None
 ) -> Iterator[tuple[str, int]]:
-    """Shard and row of those that can be compared; why not of the others."""
+    """Shard and row of the recordings that can be compared. Counts the reasons of the others."""
     columns = ("outcome", "repeatable", "difference", "threads", "extra", "environment")
     for shard, row, outcome, repeatable, difference, threads, *texts in recordings.columns(*columns):
         try:
@@ -203,22 +216,8 @@ _NO_WORD = "what it says of its run cannot be used"
 _DAMAGED = "damaged: `runs check` without --against says where"
 
 
-def _in_threads(
-    pool: ThreadPoolExecutor, one: Callable[[U], T], items: Iterable[U], at_once: int
-) -> Iterator[T]:
-    pending: set[Future[T]] = set()
-    while True:
-        pending |= {pool.submit(one, item) for item in islice(items, at_once - len(pending))}
-        if not pending:
-            return
-        done, pending = wait(pending, return_when=FIRST_COMPLETED)
-        for future in done:
-            yield future.result()
-
-
 class _Place:
-    """Sandboxes for recordings of different settings, each made when it is first wanted. Threads
-    share it."""
+    """Sandboxes for recordings with different settings, made on first use. Threads share it."""
 
     def __init__(self, workers: int, confinement: Confinement | None, cancelled: Callable[[], bool]) -> None:
         self.workers = workers
@@ -235,8 +234,7 @@ class _Place:
         self._stack.close()
 
     def sandbox(self, recording: Recording, again: bool = False) -> Sandbox:
-        """again: not the one of a first run, whose forks share addresses and the name of their
-        folder."""
+        """again: not the sandbox of the first run, whose forks share addresses and their folder's name."""
         key = bool(recording.environment.fixed.get("addresses")), again
         with self._guard:
             if key not in self._made:
@@ -246,7 +244,7 @@ class _Place:
             return self._made[key]
 
     def run(self, recording: Recording, spool: IO[bytes], *, again: bool = False) -> RunResult:
-        """Run a program as it was run, under the reference. Its blocks of events go to the file."""
+        """Run a program as it was recorded, under the reference. Its blocks of events go to the file."""
         how = _How.of(recording)
         return self.sandbox(recording, again).run_one(
             recording.program,
@@ -262,7 +260,7 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class _How:
-    """How a recording says that its program ran."""
+    """The settings with which a program ran, from its recording."""
 
     limits: Limits
     trace_limits: TraceLimits
@@ -272,13 +270,14 @@ class _How:
 
     @classmethod
     def of(cls, recording: Recording) -> "_How":
-        """Raises ValueError where that is none. Limits are no more than `_MOST`."""
+        """Raises ValueError for unusable settings. Limits count up to `_MOST`."""
         environment, program = recording.environment, recording.program
         # Files of before these were kept have been recorded with the usual ones, as far as we know.
         limits = _as(Limits(), environment.run_limits)
-        most = replace(_MOST, memory_bytes=max(Limits().memory_bytes, machine_memory_bytes() // 2))
+        highest = replace(_MOST, memory_bytes=max(Limits().memory_bytes, machine_memory_bytes() // 2))
         bounded = {
-            each.name: min(getattr(limits, each.name), getattr(most, each.name)) for each in fields(Limits)
+            limit.name: min(getattr(limits, limit.name), getattr(highest, limit.name))
+            for limit in fields(Limits)
         }
         seed = environment.hash_seed or 0
         if type(seed) is not int or not 0 <= seed < 1 << 32:
@@ -303,26 +302,27 @@ _MOST = Limits(
     open_files=4096,
     processes=4096,
 )
-"""What a recording can ask for; of memory half of the machine's."""
+"""The highest limits of a recording that count; of memory half of the machine's."""
 
 
-def _as(usual: T, given: Any) -> T:
-    """The dataclass with what it knows of these; a later version may have written more. Raises ValueError
-    where something is not of the type that it is by itself, or is less than nothing."""
-    if type(given) is not dict:
-        raise ValueError(f"it is {given!r:.40}")
-    found = {}
-    for each in fields(usual):  # type: ignore[arg-type]
-        if each.name in given:
-            found[each.name] = value = given[each.name]
-            if not _fits(value, getattr(usual, each.name)):
-                raise ValueError(f"{each.name} is {value!r:.40}")
-    return replace(usual, **found)  # type: ignore[type-var]
+def _as(usual: T, values: Any) -> T:
+    """The dataclass with those values that it has fields for; a later version may have written more.
+
+    Raises ValueError for a value of another type, or below zero."""
+    if type(values) is not dict:
+        raise ValueError(f"it is {values!r:.40}")
+    changes = {}
+    for known_field in fields(usual):  # type: ignore[arg-type]
+        if known_field.name in values:
+            changes[known_field.name] = value = values[known_field.name]
+            if not _fits(value, getattr(usual, known_field.name)):
+                raise ValueError(f"{known_field.name} is {value!r:.40}")
+    return replace(usual, **changes)  # type: ignore[type-var]
 
 
 def _fits(value: Any, usual: Any) -> bool:
     if isinstance(usual, tuple):
-        return isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
+        return isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
     if value is None or isinstance(value, bool):
         return usual is None
     if isinstance(usual, int):
@@ -332,7 +332,7 @@ def _fits(value: Any, usual: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """left_out: why it could not be compared. partly: only as far as a limit let both runs go."""
+    """The comparison of a recording, or why it was left out."""
 
     id: str
     events: int = 0
@@ -341,29 +341,29 @@ class _Compared:
     left_out: str | None = None
 
 
-def _count(found: ReferenceAgreement, one: _Compared) -> None:
-    if one.left_out is not None:
-        found.left_out[one.left_out] += 1
+def _count(agreement: ReferenceAgreement, compared: _Compared) -> None:
+    if compared.left_out is not None:
+        agreement.left_out[compared.left_out] += 1
         return
-    found.compared += 1
-    found.partly += one.partly
-    found.events += one.events
-    if one.difference is not None:
-        found.different[one.id] = one.difference
+    agreement.compared += 1
+    agreement.partly += compared.partly
+    agreement.events += compared.events
+    if compared.difference is not None:
+        agreement.different[compared.id] = compared.difference
 
 
-def _compare(place: _Place, recordings: Recordings, at: tuple[str, int]) -> _Compared:
+def _compare(sandboxes: _Place, recordings: Recordings, at: tuple[str, int]) -> _Compared:
     try:
         recording = recordings.at(*at)
         _How.of(recording)
         wrong = _wrong_row(recording)
     except (RecordingError, ValueError) as error:
-        why = _DAMAGED if isinstance(error, RecordingError) else _NO_WORD
-        return _Compared(f"row {at[1]} of {at[0]}", left_out=why)
+        reason = _DAMAGED if isinstance(error, RecordingError) else _NO_WORD
+        return _Compared(f"row {at[1]} of {at[0]}", left_out=reason)
     if wrong is not None:
         return _Compared(recording.id, wrong.event, difference=wrong)
     try:
-        built = place.sandbox(recording).environment(recording.program)
+        built = sandboxes.sandbox(recording).environment(recording.program)
     except InputError:  # the environment that it names is not built here
         return _Compared(recording.id, left_out=f"the environment {recording.environment.name} is not here")
     python = platform.python_version() if built is None else built.python_version
@@ -372,7 +372,7 @@ def _compare(place: _Place, recordings: Recordings, at: tuple[str, int]) -> _Com
     if built is not None and built.installed_sha256 != recording.environment.installed_sha256:
         return _Compared(recording.id, left_out=f"the environment {built.name} has changed")
     with tempfile.TemporaryFile() as spool:
-        run_result = place.run(recording, spool)
+        run_result = sandboxes.run(recording, spool)
         if run_result.outcome is Outcome.HARNESS_ERROR:
             return _Compared(recording.id, left_out=f"our own machinery failed: {run_result.detail}")
         if run_result.sources != recording.run_result.sources:
@@ -382,11 +382,11 @@ def _compare(place: _Place, recordings: Recordings, at: tuple[str, int]) -> _Com
         partly = _partly(recording.run_result, run_result)
         difference, events = _difference(recording, run_result, spool, partly)
         if partly and not events:
-            why = "a limit ended one of the runs before its first event"
-            return _Compared(recording.id, left_out=why)
+            reason = "a limit ended one of the runs before its first event"
+            return _Compared(recording.id, left_out=reason)
         if difference is not None and _is_masked(recording):
             return _Compared(recording.id, left_out="secrets were taken out of it")
-        if difference is not None and not _repeats(place, recording, run_result, spool):
+        if difference is not None and not _repeats(sandboxes, recording, run_result, spool):
             return _Compared(recording.id, left_out="not repeatable")
     return _Compared(recording.id, events, partly, difference)
 
@@ -414,38 +414,38 @@ def _wrong_row(recording: Recording) -> TraceDifference | None:
     return None
 
 
-def _repeats(place: _Place, recording: Recording, run_result: RunResult, spool: IO[bytes]) -> bool:
-    """Whether the reference, asked again, tells the same as it did."""
+def _repeats(sandboxes: _Place, recording: Recording, run_result: RunResult, spool: IO[bytes]) -> bool:
+    """Whether the reference gives the same in another run."""
     with tempfile.TemporaryFile() as second:
-        again = place.run(recording, second, again=True)
+        again = sandboxes.run(recording, second, again=True)
         partly = _partly(run_result, again)
         threads = range(len(recording.traces))
         pairs = ((_Thread(spool, number), _Thread(second, number)) for number in threads)
-        if any(first_difference(one, other, may_end=partly) for one, other in pairs):
+        if any(first_difference(before, after, may_end=partly) for before, after in pairs):
             return False
         return partly or all(getattr(run_result, name) == getattr(again, name) for name in _ENDING)
 
 
-def _partly(one: RunResult, other: RunResult) -> bool:
-    return one.cut != other.cut or one.outcome in _STOPPED or other.outcome in _STOPPED
+def _partly(before: RunResult, after: RunResult) -> bool:
+    return before.cut != after.cut or before.outcome in _STOPPED or after.outcome in _STOPPED
 
 
 class _Thread:
-    """The events of one thread in a file of blocks, again and again."""
+    """The events of one thread in a file of blocks; each iteration reads the file."""
 
     def __init__(self, spool: IO[bytes], thread: int | None) -> None:
         self.spool = spool
         self.thread = thread
 
     def __iter__(self) -> Iterator[Row]:
-        found = chain.from_iterable(map(rows, saved(self.spool)))
-        return found if self.thread is None else (row for row in found if row.thread == self.thread)
+        events = chain.from_iterable(map(rows, saved(self.spool)))
+        return events if self.thread is None else (row for row in events if row.thread == self.thread)
 
 
 def _difference(
     recording: Recording, run_result: RunResult, spool: IO[bytes], partly: bool
 ) -> tuple[TraceDifference | None, int]:
-    """Where the two first differ, and how many events of the recording were compared."""
+    """The first difference, and the number of compared events."""
     events = 0
     for trace in recording.traces:
         thread = trace.thread if len(recording.traces) > 1 else None
@@ -457,7 +457,7 @@ def _difference(
     if partly:
         return None, events
     for name in _ENDING:
-        one, other = getattr(run_result, name), getattr(recording.run_result, name)
-        if one != other:
-            return TraceDifference(events, name, str(one)[:300], str(other)[:300]), events
+        again_value, recorded_value = getattr(run_result, name), getattr(recording.run_result, name)
+        if again_value != recorded_value:
+            return TraceDifference(events, name, str(again_value)[:300], str(recorded_value)[:300]), events
     return None, events

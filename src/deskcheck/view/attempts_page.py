@@ -1,10 +1,8 @@
-"""What a method did for one question, as a page: every call of the model, every program, what came of it.
+"""What a method did for one question: every call of the model, every program, what came of it.
 
-One HTML file without a script. Whatever a model wrote is text in it: escaped, with an escape for every
-character that does not print; its Content-Security-Policy allows its own style and nothing besides.
+The page is built from `web/src/attempts.tsx`.
 """
 
-import html
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,33 +16,7 @@ from deskcheck.ask.results.logs import read_logs
 from deskcheck.ask.results.results import ScoredSample
 from deskcheck.files import read_json
 from deskcheck.recording import InputError
-from deskcheck.view.page import BASE_STYLE, digest, visible
-
-_STYLE = (
-    BASE_STYLE
-    + """
-main { max-width: 62rem; margin: 0 auto; }
-h1, h2, p, summary { overflow-wrap: anywhere; }
-pre { margin: .4rem 0; padding: .5rem .7rem; background: var(--wash); border-radius: .3rem;
-  white-space: pre-wrap; overflow-wrap: anywhere;
-  font: 12.5px/1.45 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
-ol { list-style: none; margin: 0; padding: 0; }
-li { border-left: 3px solid var(--line); padding: .2rem 0 .2rem .8rem; margin: .6rem 0; }
-li.right { border-color: #17794f; } li.wrong { border-color: #b3261e; }
-.kind { font-weight: 600; } .right .said { color: #17794f; } .wrong .said { color: #b3261e; }
-@media (prefers-color-scheme: dark) { .right .said { color: #6fc99b; } .wrong .said { color: #f0867d; } }
-details > summary { cursor: pointer; color: var(--soft); }
-"""
-)
-KINDS = {
-    "call": "The model was asked",
-    "tests": "Visible tests",
-    "calls": "Calls on inputs",
-    "script": "A run",
-    "trace": "A trace",
-    "choice": "A choice",
-}
-"""What stands above a line of a transcript, by its kind."""
+from deskcheck.view.page import page_of, visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,45 +35,47 @@ class Answered:
     @property
     def used(self) -> str:
         """What of the budget was used, and why it ended."""
-        told = self.told
-        ended = f": {told['ended']}" if told["ended"] else ""
-        return f"{told['calls']} calls, {told['runs']} runs, {told['tokens']} tokens{ended}"
+        transcript = self.told
+        ended = f": {transcript['ended']}" if transcript["ended"] else ""
+        return f"{transcript['calls']} calls, {transcript['runs']} runs, {transcript['tokens']} tokens{ended}"
 
 
 def answered_in(folder: Path, *, model: str | None = None, method: str | None = None) -> list[Answered]:
     """The questions of a run folder that were answered by a method with a transcript. model, method: of these
     alone. Raises InputError: there are none."""
-    found = [
+    answers = [
         Answered(row, read_json(row.attempts, f"{row.id}: attempts"))
         for result in read_logs([folder]).results
         for row in result.samples
         if row.attempts and model in (None, row.model) and method in (None, row.solver)
     ]
-    if not found:
+    if not answers:
         raise InputError(
             f"{folder}: holds no transcript of a method that runs code (deskcheck help scaffolds). "
             f"`deskcheck report {folder}` shows what models answered."
         )
-    return found
+    return answers
 
 
-def of_sample(found: Sequence[Answered], name: str) -> list[Answered]:
+def of_sample(answers: Sequence[Answered], name: str) -> list[Answered]:
     """Those of one sample: its id, or a part that no other has. Raises InputError."""
-    ids = dict.fromkeys(each.row.id for each in found)
+    ids = dict.fromkeys(answered.row.id for answered in answers)
     fit = [name] if name in ids else [id_ for id_ in ids if name in id_]
     if len(fit) != 1:
         what = f"{len(fit)} samples have {name!r} in their id" if fit else f"there is no sample {name!r}"
         raise InputError(f"{what}. There are {', '.join((fit or [*ids])[:10])}.")
-    return [each for each in found if each.row.id == fit[0]]
+    return [answered for answered in answers if answered.row.id == fit[0]]
 
 
-def attempts_facts(found: Iterable[Answered]) -> dict[str, Any]:
+def attempts_facts(answers: Iterable[Answered]) -> dict[str, Any]:
     """What the page shows, JSON-able."""
     names = ("id", "question", "model", "solver", "epoch", "score", "reason", "answer")
-    return {"answered": [{n: getattr(each.row, n) for n in names} | each.told for each in found]}
+    return {
+        "answered": [{n: getattr(answered.row, n) for n in names} | answered.told for answered in answers]
+    }
 
 
-def attempts_list(found: Iterable[Answered]) -> Table:
+def attempts_list(answers: Iterable[Answered]) -> Table:
     """A line for each question, model and method."""
     table = Table(show_edge=False, pad_edge=False)
     for name in ("sample", "model", "method"):
@@ -109,23 +83,23 @@ def attempts_list(found: Iterable[Answered]) -> Table:
     for name in ("score", "calls", "runs", "tokens"):
         table.add_column(name, justify="right")
     table.add_column("ended", overflow="fold")
-    for each in found:
-        row, told = each.row, each.told
-        numbers = [f"{row.score:g}", *(str(told[name]) for name in ("calls", "runs", "tokens"))]
-        cells = [row.id, row.model, row.solver, *numbers, told["ended"]]
+    for answered in answers:
+        row, transcript = answered.row, answered.told
+        numbers = [f"{row.score:g}", *(str(transcript[name]) for name in ("calls", "runs", "tokens"))]
+        cells = [row.id, row.model, row.solver, *numbers, transcript["ended"]]
         table.add_row(*(Text(visible(cell)) for cell in cells))
     return table
 
 
-def attempts_table(found: Sequence[Answered]) -> Group:
+def attempts_table(answers: Sequence[Answered]) -> Group:
     """The transcripts for a terminal: what each attempt was, and what came of it."""
     parts: list[Table | Text] = []
-    for each in found:
-        parts.append(Text(visible(f"{each.what}: score {each.row.score:g}; {each.used}")))
+    for answered in answers:
+        parts.append(Text(visible(f"{answered.what}: score {answered.row.score:g}; {answered.used}")))
         table = Table(show_edge=False, pad_edge=False)
         for name in ("step", "what came of it"):
             table.add_column(name, overflow="fold")
-        for attempt in each.told["attempts"]:
+        for attempt in answered.told["attempts"]:
             first = _said(attempt).partition("\n")[0]
             table.add_row(Text(visible(attempt["step"])), Text(visible(f"{first:.300}")))
         parts.append(table)
@@ -148,60 +122,20 @@ def _said(attempt: dict[str, Any]) -> str:
     return str(attempt.get("verdict", ""))
 
 
-def attempts_page(found: Sequence[Answered]) -> str:
+def attempts_page(answers: Sequence[Answered]) -> str:
     """The transcripts of one sample as HTML, all models and methods one after the other."""
-    title = f"Attempts at {found[0].row.id}"
-    policy = f"default-src 'none'; base-uri 'none'; form-action 'none'; style-src {digest(_STYLE)}"
-    sections = "\n".join(map(_section, found))
-    return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<title>{_text(title)}</title><style>{_STYLE}</style></head><body><main>
-<h1>{_text(title)}</h1>
-<details><summary>The question</summary>{_pre(found[0].row.prompt)}</details>
-{sections}
-</main></body></html>
-"""
+    title = f"Attempts at {answers[0].row.id}"
+    facts = {"title": title, "prompt": answers[0].row.prompt, "answers": list(map(_answer_facts, answers))}
+    return page_of("attempts", title, facts, bundle="document")
 
 
-def _text(text: object) -> str:
-    return html.escape(visible(str(text), lines=True), quote=True)
-
-
-def _pre(text: str) -> str:
-    return f"<pre>{_text(text)}</pre>"
-
-
-def _section(each: Answered) -> str:
-    row = each.row
-    verdict = "right" if row.score == 1 else f"score {row.score:g}: {row.reason}"
-    left = each.told["left_out"]
-    note = f"<p class='soft'>{left} visible tests cannot be run by themselves.</p>" if left else ""
-    attempts = "\n".join(_attempt(attempt) for attempt in each.told["attempts"])
-    return f"""<section><h2>{_text(each.what)}</h2>
-<p class="facts">{_text(each.used)}</p>{note}
-<ol>{attempts}</ol>
-<p><span class="kind">The answer that is scored:</span> {_text(verdict)}</p>
-<details><summary>The answer</summary>{_pre(row.completion)}</details></section>"""
-
-
-def _attempt(attempt: dict[str, Any]) -> str:
-    kind = attempt["kind"]
-    tone = ""
-    if kind == "tests":
-        tone = "wrong" if attempt.get("verdict") else "right"
-    folded = {"prompt": "What it was asked", "completion": "What it wrote", "code": "The program"}
-    parts = [
-        f"<details><summary>{label}</summary>{_pre(attempt[name])}</details>"
-        for name, label in folded.items()
-        if attempt.get(name)
-    ]
-    if kind == "calls":
-        parts.append(_pre(attempt.get("verdict", "")))
-    if attempt.get("trace"):
-        parts.append(_pre(attempt["trace"]))
-    return (
-        f'<li class="{tone}"><span class="kind">{_text(KINDS.get(kind, kind))}</span> · '
-        f'{_text(attempt["step"])}: <span class="said">{_text(_said(attempt))}</span>{"".join(parts)}</li>'
-    )
+def _answer_facts(answered: Answered) -> dict[str, Any]:
+    row = answered.row
+    return {
+        "who": answered.what,
+        "used": answered.used,
+        "left_out": answered.told["left_out"],
+        "attempts": [attempt | {"outcome": _said(attempt)} for attempt in answered.told["attempts"]],
+        "verdict": "right" if row.score == 1 else f"score {row.score:g}: {row.reason}",
+        "completion": row.completion,
+    }

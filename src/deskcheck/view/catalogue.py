@@ -32,16 +32,16 @@ def catalogue() -> dict[str, Mapping[str, str]]:
         "notations": notations,
         "methods": methods,
         "models": models,
-        "sources": {**SOURCES, **{f"{each.name}:...": each.about for each in OTHERS.values()}},
+        "sources": {**SOURCES, **{f"{source.name}:...": source.about for source in OTHERS.values()}},
     }
 
 
-def catalogue_table(found: Mapping[str, Mapping[str, str]]) -> Table:
+def catalogue_table(lists: Mapping[str, Mapping[str, str]]) -> Table:
     """A line for each, under its sort."""
     table = Table(show_edge=False, pad_edge=False, show_header=False, box=None, padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True, overflow="ellipsis")
     table.add_column(overflow="fold")
-    for number, (sort, names) in enumerate(found.items()):
+    for number, (sort, names) in enumerate(lists.items()):
         if number:
             table.add_row()
         table.add_row(f"[bold]{sort}[/bold]")

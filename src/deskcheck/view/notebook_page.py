@@ -1,9 +1,8 @@
-"""The page of a notebook's trajectory: what was done in it, step by step, with outputs and variables.
+"""The page of a notebook's trajectory: its steps, with outputs and variables.
 
-Outputs are text and pictures in pixels (PNG, JPEG, GIF); what is HTML, SVG or a script is named, not shown.
-Markdown stands as its source with the code cell that follows it.
-With the notebook itself beside it, its stored outputs stand next to the fresh ones, as `notebook.check`
-compares them.
+Outputs are text and pictures in pixels (PNG, JPEG, GIF); HTML, SVG and scripts are named, not shown. Markdown
+is shown as source, with the code cell that follows it. With the notebook itself, its stored outputs are
+beside the fresh ones, as `notebook.check` compares them.
 """
 
 import itertools
@@ -42,7 +41,7 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")
 
 
 def notebook_facts(trajectory: Trajectory, stored: Trajectory | None = None) -> dict[str, Any]:
-    """What the page needs, JSON-able. stored: the notebook as it stands in its file, with its outputs."""
+    """The facts of the page, JSON-able. stored: the notebook in its file, with its outputs."""
     report = None if stored is None else compare_with_stored(stored, trajectory)
     environment = trajectory.environment
     return {
@@ -66,10 +65,10 @@ def notebook_page(trajectory: Trajectory, stored: Trajectory | None = None) -> s
     return page_of("notebook", trajectory.id, notebook_facts(trajectory, stored), images="data:")
 
 
-def trajectories_table(found: Mapping[str, Trajectory]) -> Table:
+def trajectories_table(trajectories: Mapping[str, Trajectory]) -> Table:
     """A row for each notebook, by its name."""
     table = Table("id", "notebook", "ended", "steps", "executions", show_edge=False, pad_edge=False)
-    for name, trajectory in found.items():
+    for name, trajectory in trajectories.items():
         executions = sum(1 for _ in trajectory.executions)
         path = Text(visible(trajectory.path or trajectory.source))
         table.add_row(
@@ -79,19 +78,19 @@ def trajectories_table(found: Mapping[str, Trajectory]) -> Table:
 
 
 def trajectory_table(trajectory: Trajectory, stored: Trajectory | None = None) -> Table:
-    """A row for each step: what was done, how it ended, and the variables that it changed, for a terminal;
-    with the notebook also whether it gives what is stored there."""
+    """A table of the steps for a terminal: status, changed variables and, with the notebook, whether the
+    outputs are the stored ones."""
     heads = ["step", "what", "count", "status", "source", "variables", *(["stored"] if stored else [])]
     table = Table(*heads, show_edge=False, pad_edge=False)
     report = None if stored is None else compare_with_stored(stored, trajectory)
     compared = {cell.id: cell for cell in report.cells} if report else {}
-    known = states(trajectory.steps)
+    all_states = states(trajectory.steps)
     for number, step in enumerate(trajectory.steps):
         source = Text(visible(str(getattr(step, "source", "")).strip().partition("\n")[0][:60]))
         if not isinstance(step, Execution):
             table.add_row(str(number), step.kind, "", "", source)
             continue
-        _, state = next(known)
+        _, state = next(all_states)
         changed = () if state is None else (*state.added, *state.rebound, *state.mutated)
         count = "" if step.count is None else str(step.count)
         row = [str(number), "runs", count, step.status.value, source, Text(visible(", ".join(changed)))]
@@ -108,7 +107,7 @@ def _steps(
     cells = {cell.id: cell for cell in trajectory.cells}
     compared = {cell.id: cell for cell in report.cells} if report else {}
     before = {step.cell: step for step in stored.executions} if stored else {}
-    known = states(trajectory.steps)
+    all_states = states(trajectory.steps)
     outputs = _Outputs()
     for number, step in enumerate(trajectory.steps):
         was = cells.get(getattr(step, "cell", ""))
@@ -117,38 +116,38 @@ def _steps(
         advance(cells, step)
         row["above"], row["below"] = _prose(cells, step)
         if isinstance(step, Execution):
-            _, state = next(known)
+            _, state = next(all_states)
             row |= _execution(step, state, outputs)
-            if (found := compared.get(step.cell)) is not None:
-                row["stored"] = _stored(found, before.get(step.cell), outputs)
+            if (cell_report := compared.get(step.cell)) is not None:
+                row["stored"] = _stored(cell_report, before.get(step.cell), outputs)
         yield row
 
 
 def _prose(cells: Mapping[str, Cell], step: Step) -> tuple[list[str], list[str]]:
-    """The cells that are not code between a cell that runs and the code cell before it; and those after the
-    last code cell, where it is that."""
+    """The text cells between a cell that runs and the code cell before it; after the last code cell, also
+    those below it."""
     if not isinstance(step, Execution) or step.cell not in step.order:
         return [], []
-    place = step.order.index(step.cell)
+    index = step.order.index(step.cell)
 
     def text(order: Iterable[str]) -> list[str]:
-        there = (cells[id_] for id_ in order if id_ in cells)
-        return [each.source for each in itertools.takewhile(lambda cell: cell.type != "code", there)]
+        in_order = (cells[id_] for id_ in order if id_ in cells)
+        return [cell.source for cell in itertools.takewhile(lambda cell: cell.type != "code", in_order)]
 
-    after = step.order[place + 1 :]
+    after = step.order[index + 1 :]
     last = all(cells[id_].type != "code" for id_ in after if id_ in cells)
-    return text(reversed(step.order[:place]))[::-1], text(after) if last else []
+    return text(reversed(step.order[:index]))[::-1], text(after) if last else []
 
 
 def _step(number: int, step: Step) -> dict[str, Any]:
     cell = getattr(step, "cell", None)
-    place = step.order.index(cell) + 1 if cell in step.order else None
+    position = step.order.index(cell) + 1 if cell in step.order else None
     return {
         "number": number,
         "kind": step.kind,
         "cell": cell,
         "at": None if step.at is None else f"{datetime.fromtimestamp(step.at, UTC):%Y-%m-%d %H:%M:%S}",
-        "place": place,
+        "place": position,
         "cells": len(step.order),
         "source": getattr(step, "source", None),
         "inferred": getattr(step, "inferred", False),
@@ -173,7 +172,7 @@ def _execution(step: Execution, state: KernelState | None, outputs: "_Outputs") 
 
 
 def _changes(state: KernelState) -> dict[str, Any]:
-    """What the cell did to the variables; the page adds it up."""
+    """The changes of variables by a cell; the page adds them up."""
     changed = [(name, "new") for name in state.added]
     changed += [(name, "another object") for name in state.rebound]
     changed += [(name, "changed") for name in state.mutated]
@@ -202,24 +201,24 @@ class _Outputs:
 
     def told(self, outputs: Iterable[Output]) -> Iterator[dict[str, Any]]:
         for output in outputs:
-            told: dict[str, Any] = {"type": output.type, "name": output.name}
+            facts: dict[str, Any] = {"type": output.type, "name": output.name}
             if output.type == "stream":
-                yield told | _text(output.text or "", output.length)
+                yield facts | _text(output.text or "", output.length)
             elif output.type == "error":
-                yield told | _error(output)
+                yield facts | _error(output)
             else:
-                yield told | self._shown(output)
+                yield facts | self._shown(output)
 
     def _shown(self, output: Output) -> dict[str, Any]:
-        told: dict[str, Any] = {}
+        facts: dict[str, Any] = {}
         picture = next((mime for mime in PICTURES if self._fits(output.data.get(mime))), None)
         if picture is not None:
             packed = "".join(output.data[picture].split())
             self.left -= len(packed)
-            told["picture"] = f"data:{picture};base64,{packed}"
+            facts["picture"] = f"data:{picture};base64,{packed}"
         plain = output.data.get("text/plain")
         others = sorted(mime for mime in output.data if mime not in ("text/plain", picture))
-        return told | _text(plain if isinstance(plain, str) else "", output.length) | {"others": others}
+        return facts | _text(plain if isinstance(plain, str) else "", output.length) | {"others": others}
 
     def _fits(self, value: object) -> bool:
         room = min(IMAGE_CHARS, self.left)
@@ -235,7 +234,7 @@ def _plain(traceback: str) -> str:
 
 
 def _error(output: Output) -> dict[str, Any]:
-    """The traceback, which as a rule ends with class and message; where it does not, these before it."""
+    """The traceback; if it does not end with class and message, these come first."""
     traceback = _plain(output.text or "")
     message = f"{output.name}: {output.value}" if output.value else output.name or ""
     beyond = 0 if output.length is None else max(0, output.length - len(output.text or ""))
@@ -245,19 +244,24 @@ def _error(output: Output) -> dict[str, Any]:
 
 
 def _text(text: str, length: int | None) -> dict[str, Any]:
-    """The beginning of a text, and how many characters more there were."""
-    shown = text[:OUTPUT_CHARS]
-    return {"text": shown, "more": max(length or 0, len(text)) - len(shown)}
+    """The beginning of a text, and the number of characters that are missing."""
+    beginning = text[:OUTPUT_CHARS]
+    return {"text": beginning, "more": max(length or 0, len(text)) - len(beginning)}
 
 
-def _stored(found: CellReport, before: Execution | None, outputs: "_Outputs") -> dict[str, Any]:
-    shown: Sequence[Output] = () if before is None else before.shown()
+def _stored(cell_report: CellReport, before: Execution | None, outputs: "_Outputs") -> dict[str, Any]:
+    stored_outputs: Sequence[Output] = () if before is None else before.shown()
     return {
-        "status": found.status.value,
-        "normalisers": list(found.normalisers),
-        "difference": found.difference,
-        "unstable": found.unstable,
-        "category": found.category,
-        "outputs": list(outputs.told(shown)),
-        "diff": [[row.side, row.text, *(row.changed or (None, None))] for row in found.diff],
+        "status": cell_report.status.value,
+        "normalisers": list(cell_report.normalisers),
+        "difference": cell_report.difference,
+        "unstable": cell_report.unstable,
+        "category": cell_report.category,
+        "outputs": list(outputs.told(stored_outputs)),
+        "diff": diff_rows(cell_report),
     }
+
+
+def diff_rows(cell: CellReport) -> list[list[Any]]:
+    """What differs in a cell, for a page: side, text, and from where up to where a line differs."""
+    return [[row.side, row.text, *(row.changed or (None, None))] for row in cell.diff]

@@ -54,12 +54,12 @@ def notebooks_table(report: Report, *, details: bool) -> RenderableType:
     table.add_column("status", no_wrap=True)
     folder = common_folder(report)
     table.add_column(f"notebook in {_from_here(folder)}", overflow="fold", min_width=30)
-    shown = [status for status in CellStatus if report.cells[status]]
-    for status in shown:
+    statuses = [status for status in CellStatus if report.cells[status]]
+    for status in statuses:
         table.add_column(word(status).replace(" ", "\n"), justify="right")
     table.add_column("s", justify="right")
     for notebook in report.notebooks:
-        numbers = [str(notebook.counts[status] or "") for status in shown]
+        numbers = [str(notebook.counts[status] or "") for status in statuses]
         table.add_row(
             _status(notebook.status), below(notebook.path, folder), *numbers, f"{notebook.seconds:.1f}"
         )
@@ -106,17 +106,21 @@ def _status(status: str) -> Text:
 
 
 def _cells(notebook: NotebookReport) -> Iterator[RenderableType]:
-    quiet = (CellStatus.SAME, CellStatus.NO_STORED_OUTPUT)
     yield Text(f"\n{notebook.path}", style="bold")
     if notebook.detail:
         yield Text(f"  {notebook.detail.removeprefix(notebook.path + ': ')}")
     for cell in notebook.cells:
-        if cell.status in quiet and cell.note is None:
+        if is_quiet(cell):
             continue
         yield Text.assemble(f"  cell {cell.number}: ", _status(cell.status), f"  {reason(cell)}")
         if cell.status is not CellStatus.NORMALISED:
             for row in cell.diff:
                 yield Text(f"      {row.side} {row.text}", style=_DIFF_STYLES[row.side])
+
+
+def is_quiet(cell: CellReport) -> bool:
+    """Whether a report need not say anything of the cell but its status."""
+    return cell.status in (CellStatus.SAME, CellStatus.NO_STORED_OUTPUT) and cell.note is None
 
 
 def reason(cell: CellReport) -> str:

@@ -1,8 +1,8 @@
-"""One HTML file that needs nothing else: a script built from `web/`, its style, and data.
+"""One self-contained HTML file: a script built from `web/`, its style, and data.
 
-Nothing of a recording, a notebook or a model is ever HTML here: it travels as deflated JSON in base64, and
-the script writes it as text. A Content-Security-Policy lets run what stands in the page with its digest,
-and nothing else; no request leaves it.
+Contents of recordings, notebooks and models are never HTML: they are deflated JSON in base64, and the script
+writes them as text. The Content-Security-Policy allows only the scripts whose digests it names, and no
+request.
 """
 
 import base64
@@ -15,30 +15,14 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-BASE_STYLE = """\
-:root { color-scheme: light dark; --paper: #fff; --ink: #1d232a; --soft: #5b6672; --line: #dfe4ea;
-  --wash: #f5f7f9;
-  --minus: #fdecea; --minus-mark: #f5b5ad; --plus: #e6f5ec; --plus-mark: #a5dbb9; }
-@media (prefers-color-scheme: dark) { :root { --paper: #14181d; --ink: #e4e8ec; --soft: #9aa5b1;
-  --line: #2b333c;
-  --wash: #1b2128; --minus: #3a1d1f; --minus-mark: #7a2f33; --plus: #16301f; --plus-mark: #24613d; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 76rem; background: var(--paper);
-  color: var(--ink);
-  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
-h1 { font-size: 1.7rem; margin: 0; line-height: 1.25; } h2 { font-size: 1.05rem; margin: 2rem 0 .5rem; }
-.soft, .facts { color: var(--soft); } .facts { margin: .25rem 0 1rem; }
-"""
-"""What pages without a script have in common: colours in light and dark, type, headings."""
-
 
 @cache
 def _static(name: str) -> str:
     return files("deskcheck.view").joinpath("static", name).read_text(encoding="utf-8")
 
 
-def digest(text: str) -> str:
-    """A script or style as a Content-Security-Policy names it."""
+def _digest(text: str) -> str:
+    """The digest of a script in a Content-Security-Policy."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
@@ -52,11 +36,11 @@ def head(
     images: str = "'none'",
     packed: bool = False,
 ) -> str:
-    """The page up to where its data stands. kind: what the script is to show. connect, images:
-    where from they may come, in the words of the policy. packed: as in `tail`."""
+    """The page up to its data. kind: the page that the script shows. connect, images: their sources in the
+    policy. packed: as in `tail`."""
     script, style = _static(f"{bundle}.js"), _static(f"{bundle}.css")
     nonce = secrets.token_urlsafe(16)  # for the styles that the script adds while it runs
-    scripts = " ".join(map(digest, [_UNPACK, script] if packed else [script]))
+    scripts = " ".join(map(_digest, [_UNPACK, script] if packed else [script]))
     policy = (
         f"default-src 'none'; script-src {scripts}; style-src 'nonce-{nonce}'; img-src {images}; "
         f"connect-src {connect}; base-uri 'none'; form-action 'none'; object-src 'none'"
@@ -84,7 +68,7 @@ _UNPACK = (
     'e=document.createElement("script");'
     "e.textContent=await new Response(s).text();document.body.append(e)})()"
 )
-"""Runs the script that stands deflated in the page."""
+"""Runs the deflated script of the page."""
 
 
 @cache
@@ -93,7 +77,7 @@ def _packed(bundle: str) -> str:
 
 
 def tail(bundle: str = "trace", *, packed: bool = False) -> str:
-    """What follows the data. packed: the script is deflated, a third of its size."""
+    """The page after its data. packed: the script is deflated, a third of its size."""
     if packed:
         return f"{_packed(bundle)}<script>{_UNPACK}</script></body></html>\n"
     return f"<script>{_static(f'{bundle}.js')}</script></body></html>\n"
@@ -101,11 +85,13 @@ def tail(bundle: str = "trace", *, packed: bool = False) -> str:
 
 def page_of(kind: str, title: str, facts: Any, *, bundle: str = "trace", images: str = "'none'") -> str:
     """A whole page whose data is one JSON value."""
-    told = json.dumps(facts).encode("ascii")
-    return head(kind, title, bundle=bundle, images=images) + part("facts", told) + tail(bundle)
+    data = json.dumps(facts).encode("ascii")
+    return head(kind, title, bundle=bundle, images=images) + part("facts", data) + tail(bundle)
 
 
 def visible(text: str, *, lines: bool = False) -> str:
-    """The text with an escape in place of everything that does not print; line ends stay if `lines`."""
-    kept = "\n" if lines else ""
-    return "".join(c if c.isprintable() or c in kept else c.encode("unicode_escape").decode() for c in text)
+    """The text with escapes for everything that does not print; line ends stay if `lines`."""
+    unescaped = "\n" if lines else ""
+    return "".join(
+        c if c.isprintable() or c in unescaped else c.encode("unicode_escape").decode() for c in text
+    )

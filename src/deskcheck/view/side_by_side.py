@@ -1,11 +1,10 @@
-"""A run as a model told it beside the run that was recorded, aligned event for event.
+"""A run that a model predicted beside the recorded one, aligned event for event.
 
-The model's run is read from what `deskcheck models step --out` or `deskcheck ask` wrote, or from a text in
-one of the notations. Each of its states is laid beside the true one of the same number; which of them is
-wrong, and where the first divergence is, is decided by `notation.divergence`. After it the model goes on
-from a wrong state: what differs there is shown, and says nothing.
+The prediction comes from `deskcheck models step --out`, from `deskcheck ask`, or from a text in a notation.
+Each of its states is compared with the true one of the same number (`notation.divergence`). After the first
+divergence the model continues from a wrong state, so later differences say nothing.
 
-Covers the main thread, by line. Does not look for a better alignment after a divergence in the path.
+Covers the main thread, by line. Does not search for a better alignment after a divergence in the path.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -51,9 +50,11 @@ WRONG_VARIABLES = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """A run as a model told it. states: the first `given` of them it was given. jumps: how many events each
-    of the others is after the one before; None: one each. stop, why: why there are no more. program, true:
-    what it was shown, and the states that are true of that. source: where it was read."""
+    """A run that a model predicted.
+
+    The model was shown `program` and the first `given` states. jumps: events from each other state to the
+    next; None: one each. stop, why: the reason of the end. true: the true states. source: where it was read.
+    """
 
     states: tuple[Moment, ...]
     given: int
@@ -67,7 +68,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beside:
-    """facts: what the page needs, JSON-able. agreement: `notation.compare_runs` of the two runs."""
+    """Two runs side by side, as JSON-able facts for the page, and their `notation.compare_runs`."""
 
     facts: dict[str, Any]
     agreement: RunAgreement
@@ -84,9 +85,9 @@ def read_told(
     model: str | None = None,
     method: str | None = None,
 ) -> Told:
-    """What a model made of a recording, from a file or a run folder.
+    """The prediction of a recording in a file or a run folder.
 
-    notation: of a file that is text. model, method: which, where a run folder has several.
+    notation: of a text file. model, method: to choose from a run folder with several.
 
     Raises:
         InputError: there is nothing of this recording in it, or more than one run, or it cannot be read.
@@ -95,26 +96,25 @@ def read_told(
         raise InputError(f"there is no notation {notation!r}. Known are {', '.join(NOTATIONS)}.")
     if path.is_dir():
         return _from_run_folder(path, recording, model, method)
-    try:
-        text = read_text(path, "backslashreplace")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
+    text = _text_of(path)
     if path.suffix == ".json":
         return _from_stepper(path, text, recording)
     return _from_text(text, notation, recording, str(path))
 
 
-def first_mistake(path: Path) -> str:
-    """The recording whose run in a file of `deskcheck models step` first goes wrong, after the most steps of
-    all; of runs that are right throughout, the longest.
-
-    Raises InputError where the file is none of those.
-    """
+def _text_of(path: Path) -> str:
     try:
-        text = read_text(path, "backslashreplace")
+        return read_text(path, "backslashreplace")
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
-    runs = _runs(path, text)[1]
+
+
+def first_mistake(path: Path) -> str:
+    """The recording in a file of `deskcheck models step` that goes wrong after the most steps.
+
+    If all runs are right, it is the longest. Raises InputError for another file.
+    """
+    _, runs = _runs(path, _text_of(path))
     try:
         return max(runs, key=lambda name: (runs[name]["first"] is not None, int(runs[name]["exact"])))
     except (KeyError, OverflowError, TypeError, ValueError) as error:
@@ -126,15 +126,17 @@ def _true(recording: Recording, *, instructions: bool = False) -> tuple[Moment, 
 
 
 def _from_text(text: str, notation: str, recording: Recording, source: str) -> Told:
-    told = read_trace(text, notation, source=recording.program.code)
-    if not told.states:
-        raise InputError(f"{source}: holds no trace in the notation {notation}: {told.why or 'it is empty'}.")
+    trace = read_trace(text, notation, source=recording.program.code)
+    if not trace.states:
+        raise InputError(
+            f"{source}: holds no trace in the notation {notation}: {trace.why or 'it is empty'}."
+        )
     return Told(
-        states=told.states,
+        states=trace.states,
         given=0,
         jumps=None,
-        stop=told.stop,
-        why=told.why,
+        stop=trace.stop,
+        why=trace.why,
         program=recording.program,
         true=_true(recording, instructions=NOTATIONS[notation].instructions),
         source=source,
@@ -142,19 +144,19 @@ def _from_text(text: str, notation: str, recording: Recording, source: str) -> T
 
 
 def _runs(path: Path, text: str) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """What a file of `deskcheck models step` says, and its runs by their recordings."""
+    """The contents of a file of `deskcheck models step`, and its runs by recording."""
     try:
-        told = read_json(text)
-        return told, {run["id"]: run for run in told["runs"]}
+        stepped = read_json(text)
+        return stepped, {run["id"]: run for run in stepped["runs"]}
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path}: was not written by `deskcheck models step --out`: {error!r}.") from error
 
 
 def _from_stepper(path: Path, text: str, recording: Recording) -> Told:
-    told, runs = _runs(path, text)
+    stepped, runs = _runs(path, text)
     if recording.id not in runs:
-        known = ", ".join(list(runs)[:5])
-        raise InputError(f"{path}: has no run of {recording.id!r}. It has {len(runs)}: {known}.")
+        ids = ", ".join(list(runs)[:5])
+        raise InputError(f"{path}: has no run of {recording.id!r}. It has {len(runs)}: {ids}.")
     run, true = runs[recording.id], _true(recording)
     try:
         if not true or run["states"][0] != state_text(true[0]):
@@ -163,7 +165,7 @@ def _from_stepper(path: Path, text: str, recording: Recording) -> Told:
             )
         parsed = [parse_dynamic(state).moments[-1] for state in run["states"]]
         jumps = tuple(int(jump) for jump in run["jumps"])
-        stop, why = Stop(run["stop"]), str(run["why"] or "")
+        stop, reason = Stop(run["stop"]), str(run["why"] or "")
     except (KeyError, OverflowError, TypeError, ValueError, IndexError) as error:
         raise InputError(f"{path}: its run of {recording.id!r} is damaged: {error!r}.") from error
     return Told(
@@ -171,10 +173,10 @@ def _from_stepper(path: Path, text: str, recording: Recording) -> Told:
         given=1,
         jumps=jumps,
         stop=stop,
-        why=why,
+        why=reason,
         program=recording.program,
         true=true,
-        source=f"{path}, model {told['model']}" if "model" in told else str(path),
+        source=f"{path}, model {stepped['model']}" if "model" in stepped else str(path),
     )
 
 
@@ -192,26 +194,28 @@ def _from_run_folder(path: Path, recording: Recording, model: str | None, method
     if not rows:
         raise InputError(
             f"{path}: has no predicted run of {recording.id!r}. Methods that predict runs are "
-            f"{', '.join(name for name, known in METHODS.items() if known.notation)}."
+            f"{', '.join(name for name, choices in METHODS.items() if choices.notation)}."
         )
     if len(rows) > 1:
-        known = "; ".join(f"--model {model} --method {method}" for model, method in rows)
-        raise InputError(f"{path}: has {len(rows)} predicted runs of {recording.id!r}. Choose one: {known}.")
+        choices = "; ".join(f"--model {model} --method {method}" for model, method in rows)
+        raise InputError(
+            f"{path}: has {len(rows)} predicted runs of {recording.id!r}. Choose one: {choices}."
+        )
     ((name, row),) = rows.items()
     truth = ground_truth_of(recording)
     if isinstance(truth, str):
         raise InputError(f"{recording.id}: cannot be laid beside a predicted run: {truth}.")
     notation = METHODS[row.solver].notation
     assert notation is not None
-    told = read_trace(row.predicted, notation)
-    given = 1 if notation == "dynamic" else 0
-    stop = Stop.UNREADABLE if row.ended else told.stop
+    trace = read_trace(row.predicted, notation)
+    initial = 1 if notation == "dynamic" else 0
+    stop = Stop.UNREADABLE if row.ended else trace.stop
     return Told(
-        states=told.states,
-        given=given,
+        states=trace.states,
+        given=initial,
         jumps=None,
         stop=Stop.BUDGET if row.divergence == "budget" else stop,
-        why=row.ended or told.why,
+        why=row.ended or trace.why,
         program=truth.program,
         true=tuple(truth.states()),
         source=f"{path}, {' by '.join(name)}",
@@ -225,17 +229,17 @@ def _partial(question: str, method: str) -> bool:
 # -- laying them side by side --------------------------------------------------------------------
 
 
-def beside(recording: Recording, told: Told) -> Beside:
-    """The two runs, with what agrees."""
-    mine = told.states[told.given :]
-    true = list(_reached(told))
-    agreement = compare_runs(mine, iter(true), told.stop)
-    given = [_row(state, state) for state in told.true[: told.given]]
-    shown = min(max(len(true), len(mine)), min(len(true), len(mine)) + AHEAD)
-    compared = islice(zip_longest(true, mine), shown)
-    rows = [*given, *(_row(theirs, ours) for theirs, ours in compared)]
-    first = None if agreement.first is None else told.given + agreement.exact
-    program = told.program
+def beside(recording: Recording, predicted: Told) -> Beside:
+    """The two runs side by side."""
+    mine = predicted.states[predicted.given :]
+    true = list(_reached(predicted))
+    agreement = compare_runs(mine, iter(true), predicted.stop)
+    initial_rows = [_row(state, state) for state in predicted.true[: predicted.given]]
+    row_count = min(max(len(true), len(mine)), min(len(true), len(mine)) + AHEAD)
+    compared = islice(zip_longest(true, mine), row_count)
+    rows = [*initial_rows, *(_row(theirs, ours) for theirs, ours in compared)]
+    first = None if agreement.first is None else predicted.given + agreement.exact
+    program = predicted.program
     facts = {
         "deskcheck": __version__,
         "id": recording.id,
@@ -243,30 +247,32 @@ def beside(recording: Recording, told: Told) -> Beside:
         "entry": program.entry,
         "arguments": program.arguments,
         "sources": _sources(recording, program),
-        "source": told.source,
+        "source": predicted.source,
         "rows": rows,
-        "given": told.given,
-        "jumps": list(told.jumps) if told.jumps is not None and set(told.jumps) != {1} else None,
-        "left": max(len(true), len(mine)) - shown,
+        "given": predicted.given,
+        "jumps": list(predicted.jumps)
+        if predicted.jumps is not None and set(predicted.jumps) != {1}
+        else None,
+        "left": max(len(true), len(mine)) - row_count,
         "exact": agreement.exact,
         "judged": agreement.judged,
         "first": first,
         "how": None if agreement.first is None else agreement.first.value,
-        "stop": told.stop.value,
-        "why": told.why,
+        "stop": predicted.stop.value,
+        "why": predicted.why,
         "variables": list(islice(_variables(rows), WRONG_VARIABLES)),
     }
     return Beside(facts=facts, agreement=agreement)
 
 
-def beside_page(found: Beside) -> str:
+def beside_page(comparison: Beside) -> str:
     """The page, as HTML."""
-    return page_of("beside", f"{found.facts['id']}: the model beside the truth", found.facts)
+    return page_of("beside", f"{comparison.facts['id']}: the model beside the truth", comparison.facts)
 
 
-def beside_table(found: Beside) -> Group:
-    """The events up to the first divergence, and what differs there, for a terminal."""
-    facts = found.facts
+def beside_table(comparison: Beside) -> Group:
+    """A table for a terminal: the events up to the first divergence, and the differences there."""
+    facts = comparison.facts
     table = Table("event", "what was so", "what the model told", show_edge=False, pad_edge=False)
     last = len(facts["rows"]) - 1 if facts["first"] is None else min(facts["first"], len(facts["rows"]) - 1)
     start = max(0, last - TABLE_EVENTS)
@@ -278,13 +284,15 @@ def beside_table(found: Beside) -> Group:
     if facts["first"] is None or row is None:
         parts.append(Text(f"right to the end, {facts['exact']} steps"))
         return Group(*parts)
-    why = f": {visible(facts['why'])}" if facts["how"] == "unreadable" else ""
-    parts.append(Text(f"first wrong: event {facts['first']}, {facts['how'].replace('_', ' ')}{why}"))
+    reason = f": {visible(facts['why'])}" if facts["how"] == "unreadable" else ""
+    parts.append(Text(f"first wrong: event {facts['first']}, {facts['how'].replace('_', ' ')}{reason}"))
     wrong = Table("variable", "was", "the model believed", show_edge=False, pad_edge=False)
     for frame in row["frames"]:
-        for name, true, told, same in frame["names"]:
+        for name, true, predicted, same in frame["names"]:
             if not same:
-                wrong.add_row(*(Text("-" if text is None else visible(text)) for text in (name, true, told)))
+                wrong.add_row(
+                    *(Text("-" if text is None else visible(text)) for text in (name, true, predicted))
+                )
     return Group(*parts, wrong) if wrong.rows else Group(*parts)
 
 
@@ -294,10 +302,10 @@ def _place(row: Mapping[str, Any], side: int) -> Text:
     return Text(visible(f"{row['kind'][side]} {row['function'][side]} {row['line'][side]}"))
 
 
-def _reached(told: Told) -> Iterator[Moment]:
-    """The true states that the model's should be."""
-    states = iter(told.true[told.given :])
-    for jump in told.jumps or ():
+def _reached(predicted: Told) -> Iterator[Moment]:
+    """The true states that correspond to the predicted ones."""
+    states = iter(predicted.true[predicted.given :])
+    for jump in predicted.jumps or ():
         reached = list(islice(states, jump))
         if len(reached) < jump:
             return
@@ -307,19 +315,19 @@ def _reached(told: Told) -> Iterator[Moment]:
 
 def _sources(recording: Recording, program: Program) -> dict[str, str]:
     files = {row.file for row in recording.trace.rows} - {program.filename}
-    found = {file: text for file in sorted(files) if (text := recording.source(file)) is not None}
-    return {program.filename: program.code, **found}
+    other_sources = {file: text for file in sorted(files) if (text := recording.source(file)) is not None}
+    return {program.filename: program.code, **other_sources}
 
 
-def _row(true: Moment | None, told: Moment | None) -> dict[str, Any]:
-    """An event of both runs: pairs are what was so, and what the model believed; None where nothing is."""
-    verdict = "missing" if told is None else "beyond"
-    if true is not None and told is not None:
-        step = compare_step(told, true)
+def _row(true: Moment | None, predicted: Moment | None) -> dict[str, Any]:
+    """An event of both runs. In pairs the true value comes first; None: nothing is there."""
+    verdict = "missing" if predicted is None else "beyond"
+    if true is not None and predicted is not None:
+        step = compare_step(predicted, true)
         verdict = "exact" if step.exact else "value" if step.place else "place"
-    both = (true, told)
-    stacks = zip_longest(true.frames if true else (), told.frames if told else ())
-    frames = [_frames(theirs, ours, true, told) for theirs, ours in stacks]
+    both = (true, predicted)
+    stacks = zip_longest(true.frames if true else (), predicted.frames if predicted else ())
+    frames = [_frames(theirs, ours, true, predicted) for theirs, ours in stacks]
     return {
         "verdict": verdict,
         "kind": [m and m.kind.value for m in both],
@@ -335,19 +343,19 @@ def _row(true: Moment | None, told: Moment | None) -> dict[str, Any]:
 
 
 def _frames(
-    true: Frame | None, told: Frame | None, true_state: Moment | None, model: Moment | None
+    true: Frame | None, predicted: Frame | None, true_state: Moment | None, model: Moment | None
 ) -> dict[str, Any]:
-    pair = ((true, true_state), (told, model))
+    pair = ((true, true_state), (predicted, model))
     names = [_names(frame, moment) for frame, moment in pair]
     stacks = [
         {f"stack {number}": frame.stack[number] for number in range(len(frame.stack))} if frame else {}
-        for frame in (true, told)
+        for frame in (true, predicted)
     ]
     objects = [moment.objects if moment else {} for moment in (true_state, model)]
     return {
-        "function": [frame and frame.function for frame in (true, told)],
-        "line": [frame and frame.line for frame in (true, told)],
-        "names": [*_merged(names, objects, [true, told]), *_merged(stacks, objects, [true, told])],
+        "function": [frame and frame.function for frame in (true, predicted)],
+        "line": [frame and frame.line for frame in (true, predicted)],
+        "names": [*_merged(names, objects, [true, predicted]), *_merged(stacks, objects, [true, predicted])],
     }
 
 
@@ -355,40 +363,40 @@ def _names(frame: Frame | None, moment: Moment | None) -> Mapping[str, Encoded]:
     return {} if frame is None or moment is None else moment.names(frame)
 
 
-def _globals(true: Moment | None, told: Moment | None) -> Iterator[list[Any]]:
-    """Globals that differ, of modules that do not run."""
-    found = []
-    for moment in (true, told):
+def _globals(true: Moment | None, predicted: Moment | None) -> Iterator[list[Any]]:
+    """Globals that differ, except those of running modules."""
+    globals_of_both = []
+    for moment in (true, predicted):
         running = {frame.file for frame in moment.frames if frame.function == MODULE} if moment else set()
-        known = moment.globals if moment else {}
-        found.append(
+        module_names = moment.globals if moment else {}
+        globals_of_both.append(
             {
                 name if file is None else f"{file}: {name}": value
-                for file, names in known.items()
+                for file, names in module_names.items()
                 if file not in running
                 for name, value in names.items()
             }
         )
-    objects = [moment.objects if moment else {} for moment in (true, told)]
-    yield from (row for row in _merged(found, objects, [true, told]) if not row[3])
+    objects = [moment.objects if moment else {} for moment in (true, predicted)]
+    yield from (row for row in _merged(globals_of_both, objects, [true, predicted]) if not row[3])
 
 
 def _merged(
     names: Sequence[Mapping[str, Encoded]],
     objects: Sequence[Mapping[int, Content]],
-    there: Sequence[object],
+    frames: Sequence[object],
 ) -> Iterator[list[Any]]:
-    """Name, its value in either run as text, whether they are the same."""
+    """Name, the texts of its two values, and whether they are the same."""
     for name in dict.fromkeys([*names[0], *names[1]]):
         texts = [
-            _text(of[name], known) if name in of else None for of, known in zip(names, objects, strict=True)
+            _text(of[name], of_run) if name in of else None for of, of_run in zip(names, objects, strict=True)
         ]
         exact = [
-            value_text(of[name], known) if name in of else None
-            for of, known in zip(names, objects, strict=True)
+            value_text(of[name], of_run) if name in of else None
+            for of, of_run in zip(names, objects, strict=True)
         ]
         # Where one of the runs has nothing at all there is nothing to compare.
-        yield [name, *texts, exact[0] == exact[1] or None in there]
+        yield [name, *texts, exact[0] == exact[1] or None in frames]
 
 
 def _text(value: Encoded, objects: Mapping[int, Content]) -> str:
@@ -399,15 +407,21 @@ def _text(value: Encoded, objects: Mapping[int, Content]) -> str:
 
 
 def _variables(rows: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Where each variable first differs, and in how many events of those that both runs have."""
-    found: dict[tuple[str, str], dict[str, Any]] = {}
+    """The first difference of each variable, and the number of common events in which it differs."""
+    variables: dict[tuple[str, str], dict[str, Any]] = {}
     for number, row in enumerate(rows):
         for frame in row["frames"]:
             function = frame["function"][0]
             if None in frame["function"] or function != frame["function"][1]:
                 continue
-            for name, true, told, same in frame["names"]:
+            for name, true, predicted, same in frame["names"]:
                 if not same:
-                    known = {"name": name, "function": function, "event": number, "true": true, "told": told}
-                    found.setdefault((function, name), {**known, "count": 0})["count"] += 1
-    yield from found.values()
+                    facts = {
+                        "name": name,
+                        "function": function,
+                        "event": number,
+                        "true": true,
+                        "told": predicted,
+                    }
+                    variables.setdefault((function, name), {**facts, "count": 0})["count"] += 1
+    yield from variables.values()

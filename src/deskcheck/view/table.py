@@ -52,16 +52,16 @@ def trace_table(
     tail = 0 if len(trace) <= max_events else max_events // 10
     head = max_events - tail
     sources = _Sources(recording)
-    left = max_values
+    values_left = max_values
     files: set[str] = set()
     for event in trace:
         index, begins = event.index, event.file not in files
         files.add(event.file)
         if index < head or index >= len(trace) - tail:
             style = _STYLES[event.kind]
-            left -= _extent(event, left + 1, begins=begins) if left >= 0 else 0
+            values_left -= _extent(event, values_left + 1, begins=begins) if values_left >= 0 else 0
             parts = _parts(event, value_chars, begins=begins)
-            changes = Text("  ".join(parts) if left >= 0 else _TOO_MUCH.format(max_values))
+            changes = Text("  ".join(parts) if values_left >= 0 else _TOO_MUCH.format(max_values))
             table.add_row(
                 str(index),
                 Text(event.kind.value, style=style),
@@ -99,13 +99,13 @@ def _tells_globals(event: Event, *, begins: bool) -> bool:
     return bool(changes) and event.function != "<module>" and not begins
 
 
-def _extent(event: Event, most: int, *, begins: bool) -> int:
+def _extent(event: Event, limit: int, *, begins: bool) -> int:
     """How many values a row looks at."""
-    told = event.extent(most)
+    count = event.extent(limit)
     if _tells_globals(event, begins=begins):
         names = event.state.globals.get(event.file, {})
-        told += extent([*names.values()], event.state.objects, most)
-    return told
+        count += extent([*names.values()], event.state.objects, limit)
+    return count
 
 
 def _parts(event: Event, value_chars: int, *, begins: bool) -> Iterator[str]:
@@ -161,7 +161,7 @@ def _mutated(event: Event) -> frozenset[int]:
 
 def _reaches(value: Value, objects: frozenset[int]) -> bool:
     """Whether one of the objects hangs on a value. An iterator has a place of its own in the row."""
-    return bool(objects) and value.kind != "iterator" and any(one.id in objects for one in value.walk())
+    return bool(objects) and value.kind != "iterator" and any(inner.id in objects for inner in value.walk())
 
 
 def _on_stack(value: Value, value_chars: int) -> str:
@@ -191,11 +191,11 @@ def _head(recording: Recording) -> Text:
 
 def _end(recording: Recording, value_chars: int) -> Text:
     run_result = recording.run_result
-    said = f"-> {recording.result}" if run_result.result is not None else run_result.detail
-    lines = [f"\n{run_result.outcome.value} {said}".rstrip()]
+    ending = f"-> {recording.result}" if run_result.result is not None else run_result.detail
+    lines = [f"\n{run_result.outcome.value} {ending}".rstrip()]
     if run_result.cut is not None:
-        why = CUT_WORDS.get(run_result.cut, run_result.cut)
-        lines.append(f"events are missing at the end: {why}")
+        reason = CUT_WORDS.get(run_result.cut, run_result.cut)
+        lines.append(f"events are missing at the end: {reason}")
     if recording.repeatable is False:
         lines.append(f"{recording.doubt}: {recording.difference}")
     if run_result.refused:

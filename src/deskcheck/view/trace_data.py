@@ -1,15 +1,12 @@
-"""A recording as the trace page reads it: what is needed of all events at once, and the rest in blocks.
+"""A recording as the trace page reads it: columns of all events, and blocks of some.
 
-A page must reach any of a million events at once, in both directions, and cannot hold them all. So a trace
-is given in two parts. The *columns* tell of every event its kind, depth, frame, line and place (which
-function of which file): enough to draw the timeline and to find where a step over, a visit of a line or an
-exception leads. A *block* holds some hundreds of events whole, and before them the state that they start
-from, as `State` has it.
+A page must reach any of a million events at once, in both directions, and cannot hold them all. The *columns*
+have the kind, depth, frame, line and place (function and file) of every event: enough for the timeline, and
+to find the next event for a step, a line or an exception. A *block* has some hundreds of whole events, and
+the `State` before them.
 
-JSON of the page differs from that of the file (format.md) in one thing: whatever a JavaScript number
-would not keep, floats and ints beyond 2**53, is written as ``{"float": "1.0"}`` and ``{"int": "..."}``.
-
-Does not cover what the page does with it: that is `web/src`.
+JSON of the page differs from that of the file (format.md) in numbers that JavaScript would change: floats and
+ints beyond 2**53 are ``{"float": "1.0"}`` and ``{"int": "..."}``. The page itself is `web/src`.
 """
 
 import json
@@ -38,7 +35,7 @@ _EXACT = 2**53
 
 
 class TraceData:
-    """One trace, ready to be asked for columns and blocks. Making it reads the trace once."""
+    """The columns and blocks of a trace, which it reads once."""
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
@@ -84,7 +81,7 @@ class TraceData:
         return len(self.kinds)
 
     def facts(self) -> dict[str, Any]:
-        """What the page must know before it asks for anything: lengths, places, where blocks begin."""
+        """Lengths, places and beginnings of blocks: what the page reads first."""
         return {
             "thread": self.trace.thread,
             "events": len(self),
@@ -94,8 +91,7 @@ class TraceData:
         }
 
     def columns(self) -> bytes:
-        """Of all events: depth, frame, line, place as little-endian 32-bit numbers, one column after the
-        other, then the kinds, a byte each."""
+        """Depths, frames, lines and places as little-endian 32-bit numbers, then kinds as bytes."""
         columns = [self.depths, self.frames, self.lines, self.places]
         if sys.byteorder == "big":
             columns = [array("I", column) for column in columns]
@@ -125,7 +121,7 @@ class TraceData:
 
 
 def page_facts(recording: Recording, traces: list[TraceData]) -> dict[str, Any]:
-    """What the page tells of the program and its run, and `TraceData.facts` of every thread."""
+    """Facts about the program and its run, and `TraceData.facts` of every thread."""
     program, run_result, environment = recording.program, recording.run_result, recording.environment
     named = {file for trace in traces for _, file in trace.place_names}
     sources = {file: text for file in sorted(named) if (text := recording.source(file)) is not None}
@@ -153,9 +149,9 @@ def page_facts(recording: Recording, traces: list[TraceData]) -> dict[str, Any]:
 
 
 def state_json(state: State) -> dict[str, Any]:
-    """A state as blocks hold it, for comparison with the state that the page reaches."""
-    told: dict[str, Any] = json.loads(_state_text(state))
-    return told
+    """A state in the JSON of blocks, for comparison with the state that the page computes."""
+    values: dict[str, Any] = json.loads(_state_text(state))
+    return values
 
 
 def _state_text(state: State) -> str:
@@ -164,14 +160,14 @@ def _state_text(state: State) -> str:
         for f in state.frames.values()
     ]
     last = None if state.last is None else [state.last.kind, state.last.frame]
-    told = {
+    values = {
         "frames": frames,
         "active": state.active,
         "globals": {file: plain(names) for file, names in state.globals.items()},
         "objects": plain(state.objects),
         "last": last,
     }
-    return _kept(json.dumps(told))
+    return _kept(json.dumps(values))
 
 
 def _row_text(row: Row) -> str:
@@ -195,5 +191,5 @@ def _int(text: str) -> int | dict[str, str]:
 
 
 def _kept(text: str) -> str:
-    """The same JSON with nothing in it that a JavaScript number would change; ASCII alone."""
+    """The same JSON in ASCII, without numbers that JavaScript would change."""
     return json.dumps(json.loads(text, parse_float=_float, parse_int=_int), separators=(",", ":"))

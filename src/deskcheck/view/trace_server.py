@@ -74,8 +74,8 @@ class _Answers:
         return None
 
     def _trace(self, thread: str) -> TraceData | None:
-        found = [trace for trace in self.traces if str(trace.trace.thread) == thread]
-        return found[0] if found else None
+        matches = [trace for trace in self.traces if str(trace.trace.thread) == thread]
+        return matches[0] if matches else None
 
 
 class _Server(ThreadingHTTPServer):
@@ -92,12 +92,12 @@ class _Handler(BaseHTTPRequestHandler):
         # The name is checked too: a page of another origin could have a name of its own point here.
         host = self.headers.get("Host", "").partition(":")[0]
         secret, _, name = self.path.partition("?")[0].removeprefix("/").partition("/")
-        known = host in ("127.0.0.1", "localhost") and secrets.compare_digest(
+        allowed = host in ("127.0.0.1", "localhost") and secrets.compare_digest(
             secret.encode(), self.server.secret.encode()
         )
-        found = self.server.answers.get(name) if known else None
-        kind, body = found or ("text/plain; charset=utf-8", b"there is nothing of that name here")
-        self.send_response(200 if found else 404)
+        answer = self.server.answers.get(name) if allowed else None
+        kind, body = answer or ("text/plain; charset=utf-8", b"there is nothing of that name here")
+        self.send_response(200 if answer else 404)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Cache-Control", "no-store")

@@ -15,7 +15,7 @@ from itertools import takewhile
 
 from deskcheck.ask.answers.allowed import Refused, arguments_in, names_of
 from deskcheck.ask.answers.code import code_in
-from deskcheck.ask.answers.lenient import Asked, read_leniently
+from deskcheck.ask.answers.lenient import Expected, read_leniently
 from deskcheck.ask.answers.objects import compare
 from deskcheck.ask.answers.outputs import same_output
 from deskcheck.ask.answers.parsing import (
@@ -199,8 +199,8 @@ def _leniently(sample: Sample, said: str, whole: bool, strict: AnswerScore, run:
     if sample.data["form"] not in _FREE:
         data = sample.data
         right = sample.data["right"][0] if sample.data["form"] == "one_of" else sample.answer
-        asked = Asked(data["form"], right, data.get("variable"), sample.question)
-        answer = read_leniently(answer, asked) if answer else answer
+        expected = Expected(data["form"], right, data.get("variable"), sample.question)
+        answer = read_leniently(answer, expected) if answer else answer
     if answer is None:  # as where the marks are mentioned once more
         return strict.score
     if answer == first:

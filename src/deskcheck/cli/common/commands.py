@@ -37,7 +37,7 @@ def _set_help(command: Any) -> None:
     """Help texts in lines as long as the terminal has room for: docstrings break theirs elsewhere. The
     library that shows them would take words in brackets for markup."""
     paragraphs = (command.help or "").split("\n\n")
-    command.help = escape("\n\n".join([" ".join(each.split()) for each in paragraphs]))
+    command.help = escape("\n\n".join([" ".join(paragraph.split()) for paragraph in paragraphs]))
     for parameter in command.params:
         parameter.help = parameter.help and escape(parameter.help)
     for inner in getattr(command, "commands", {}).values():
@@ -96,12 +96,12 @@ class Commands(TyperGroup):
             return super().make_context(*args, **named)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        found = super().resolve_command(ctx, args)
+        command = super().resolve_command(ctx, args)
         for argument in args[1:]:
             if match := _REMOTE.fullmatch(argument):
                 raise InputError(
-                    f"{_SECRET.sub('', match[1])}: `deskcheck {found[0]}` works in folders of this machine. "
-                    "Copy the folder here with `aws s3 sync`, rclone or fsspec "
+                    f"{_SECRET.sub('', match[1])}: `deskcheck {command[0]}` works in folders of this "
+                    "machine. Copy the folder here with `aws s3 sync`, rclone or fsspec "
                     "(docs/guides/object-stores.md)."
                 )
-        return found
+        return command

@@ -40,8 +40,8 @@ def configuration(commands: Any, context: Any, folder: Path | None = None) -> di
     commands: the group that holds all commands. Raises InputError for a file that cannot be read, and for
     tables and keys that no command has.
     """
-    for place in (folder or Path.cwd(), *(folder or Path.cwd()).parents):
-        file = place / NAME
+    for directory in (folder or Path.cwd(), *(folder or Path.cwd()).parents):
+        file = directory / NAME
         try:
             tables = tomllib.loads(read_text(file)).get("tool", {}).get("deskcheck")
         except (FileNotFoundError, NotADirectoryError, PermissionError):
@@ -56,29 +56,29 @@ def configuration(commands: Any, context: Any, folder: Path | None = None) -> di
 def _of_group(group: Any, context: Any, table: Any, file: Path, name: str) -> dict[str, Any]:
     if not isinstance(table, Mapping):
         raise InputError(f"{file}: {name} must be a table of commands, as [{name}.record].")
-    found: dict[str, Any] = {}
+    defaults: dict[str, Any] = {}
     for key, value in table.items():
         command = group.get_command(context, key)
         if command is None:
             raise _unknown(file, f"[{name}.{key}]", "command", key, group.list_commands(context))
         inside = f"{name}.{key}"
         if hasattr(command, "list_commands"):
-            found[key] = _of_group(command, context, value, file, inside)
+            defaults[key] = _of_group(command, context, value, file, inside)
         else:
-            found[key] = _of_command(command, context, value, file, inside)
-    return found
+            defaults[key] = _of_command(command, context, value, file, inside)
+    return defaults
 
 
 def _of_command(command: Any, context: Any, table: Any, file: Path, name: str) -> dict[str, Any]:
     if not isinstance(table, Mapping):
         raise InputError(f"{file}: {name} must be a table of options, as [{name}].")
     options = {
-        opt: each
-        for each in command.params
-        for opt in each.opts
-        if each.param_type_name == "option" and opt.startswith("--")
+        opt: parameter
+        for parameter in command.params
+        for opt in parameter.opts
+        if parameter.param_type_name == "option" and opt.startswith("--")
     }
-    found: dict[str, Any] = {}
+    defaults: dict[str, Any] = {}
     for key, value in table.items():
         flag = "--" + key.replace("_", "-")
         if flag in SAID_ALONE:
@@ -87,17 +87,17 @@ def _of_command(command: Any, context: Any, table: Any, file: Path, name: str) -
                 "otherwise decide what confines its programs, what is started or which model is paid."
             )
         if flag not in options:
-            known = [each.removeprefix("--") for each in options if each not in SAID_ALONE]
-            raise _unknown(file, f"[{name}] {key}", "option", key, known)
+            allowed = [parameter.removeprefix("--") for parameter in options if parameter not in SAID_ALONE]
+            raise _unknown(file, f"[{name}] {key}", "option", key, allowed)
         try:
             options[flag].process_value(context, value)
         except typer.BadParameter as error:
             raise InputError(f"{file}: [{name}] {key} = {value!r}: {error.message}") from None
-        found[options[flag].name] = value
-    return found
+        defaults[options[flag].name] = value
+    return defaults
 
 
-def _unknown(file: Path, where: str, what: str, name: str, known: list[str]) -> InputError:
-    close = difflib.get_close_matches(name.replace("_", "-"), known, n=3)
-    hint = f" Did you mean {' or '.join(close)}?" if close else f" Known are {', '.join(sorted(known))}."
+def _unknown(file: Path, where: str, what: str, name: str, names: list[str]) -> InputError:
+    close = difflib.get_close_matches(name.replace("_", "-"), names, n=3)
+    hint = f" Did you mean {' or '.join(close)}?" if close else f" Known are {', '.join(sorted(names))}."
     return InputError(f"{file}: {where}: there is no {what} {name!r}.{hint}")

@@ -74,30 +74,32 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def expanded(ctx: typer.Context, **values: Any) -> None:
-        given = {option.name: values.pop(option.name) for option in options.values()}
+        values_by_name = {option.name: values.pop(option.name) for option in options.values()}
         sources = {
             flag: ctx.get_parameter_source(option.name).name  # type: ignore[union-attr]
             for flag, option in options.items()
         }
-        told = {
+        given_panels = {
             flag: [panels[owner] for owner in option.owners]
             for flag, option in options.items()
             if sources[flag] == "COMMANDLINE"
         }
-        _given.set(told)
-        _values.set({flag: given[options[flag].name] for flag in options if sources[flag] != "DEFAULT"})
+        _given.set(given_panels)
+        _values.set(
+            {flag: values_by_name[options[flag].name] for flag in options if sources[flag] != "DEFAULT"}
+        )
         for name, settings in classes.items():
-            build = functools.partial(_built, settings, name, options, given)
+            build = functools.partial(_built, settings, name, options, values_by_name)
             values[name] = build if name in later else build()
         command(**values)
 
     context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
     signature = [context]
-    made = [_parameter(option, panels) for option in _in_order(options, list(panels))]
+    parameters = [_parameter(option, panels) for option in _in_order(options, list(panels))]
     for p in inspect.signature(command).parameters.values():
         if p.name in classes:
-            signature += made  # where the first of the settings stands
-            made = []
+            signature += parameters  # where the first of the settings stands
+            parameters = []
         else:
             signature.append(p.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[p.name]))
     expanded.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
@@ -131,14 +133,14 @@ def settings_from_options(settings: type[S]) -> S:
 
 def _options(classes: Mapping[str, type[Any]]) -> dict[str, _Option]:
     """Flag -> option."""
-    found: dict[str, _Option] = {}
+    by_flag: dict[str, _Option] = {}
     for owner, settings in classes.items():
         for path, kind, setting, default, group in _settings(settings()):
             flag = setting.flag or "--" + path[-1].replace("_", "-")
-            option = found.setdefault(flag, _Option(flag, setting, kind, default, group))
+            option = by_flag.setdefault(flag, _Option(flag, setting, kind, default, group))
             option.owners[owner] = path
             option.same = option.same and option.default == default
-    return found
+    return by_flag
 
 
 def _settings(
@@ -146,25 +148,25 @@ def _settings(
 ) -> Iterator[tuple[tuple[str, ...], Any, Setting, Any, str | None]]:
     """Path, type, what is said of it, default and group of each field of a dataclass that has a `Setting`."""
     hints = get_type_hints(type(settings), include_extras=True)
-    for each in dataclasses.fields(settings):
-        default = getattr(settings, each.name)
-        hint = hints[each.name]
-        said = [mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Setting)]
-        if said:
-            yield (each.name,), get_args(hint)[0], said[-1], default, group
+    for setting_field in dataclasses.fields(settings):
+        default = getattr(settings, setting_field.name)
+        hint = hints[setting_field.name]
+        marks = [mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Setting)]
+        if marks:
+            yield (setting_field.name,), get_args(hint)[0], marks[-1], default, group
         elif dataclasses.is_dataclass(default):
             named = [mark.name for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Group)]
             for path, kind, setting, value, of in _settings(default, named[-1] if named else group):
-                yield (each.name, *path), kind, setting, value, of
+                yield (setting_field.name, *path), kind, setting, value, of
 
 
 def _in_order(options: Mapping[str, _Option], owners: list[str]) -> list[_Option]:
     """Those that are shared first, then panel by panel; of each the groups last."""
-    place = {owner: number for number, owner in enumerate(owners, 1)}
+    positions = {owner: number for number, owner in enumerate(owners, 1)}
 
     def order(option: _Option) -> tuple[int, bool]:
         shared = len(option.owners) > 1
-        return 0 if shared else place[next(iter(option.owners))], option.group is not None
+        return 0 if shared else positions[next(iter(option.owners))], option.group is not None
 
     return sorted(options.values(), key=order)
 
@@ -173,7 +175,7 @@ def _parameter(option: _Option, panels: Mapping[str, Panel]) -> inspect.Paramete
     setting, kind, default = option.setting, option.kind, option.default
     decided = "--" + option.name.replace("_", "-")
     inner, optional = _without_none(kind)
-    told: dict[str, Any] = {
+    keywords: dict[str, Any] = {
         "help": setting.text,
         "min": setting.min,
         "max": setting.max,
@@ -186,15 +188,15 @@ def _parameter(option: _Option, panels: Mapping[str, Panel]) -> inspect.Paramete
         decided = f"{decided}/{setting.off or '--no-' + decided.removeprefix('--')}"
     element = Any if setting.parse is not None else None
     if get_origin(inner) is tuple:
-        each = str if setting.commas else element or get_args(inner)[0]
-        inner, default = list[each], None  # type: ignore[valid-type]
+        element_type = str if setting.commas else element or get_args(inner)[0]
+        inner, default = list[element_type], None  # type: ignore[valid-type]
         optional = True
     elif get_origin(inner) is Mapping:
         inner, default, optional = list[Any], None, True
     elif element is not None:
         inner = element
     if setting.parse is not None:
-        told["parser"] = _parser(setting.parse)
+        keywords["parser"] = _parser(setting.parse)
     names = [decided, *([setting.short] if setting.short else [])]
     if not option.same:
         default, optional = None, True
@@ -203,14 +205,14 @@ def _parameter(option: _Option, panels: Mapping[str, Panel]) -> inspect.Paramete
         option.name,
         inspect.Parameter.KEYWORD_ONLY,
         default=default,
-        annotation=Annotated[annotation, typer.Option(*names, **told)],
+        annotation=Annotated[annotation, typer.Option(*names, **keywords)],
     )
 
 
 def _without_none(kind: Any) -> tuple[Any, bool]:
     if get_origin(kind) in (Union, types.UnionType):
-        rest = [each for each in get_args(kind) if each is not type(None)]
-        return rest[0], len(rest) < len(get_args(kind))
+        others = [member for member in get_args(kind) if member is not type(None)]
+        return others[0], len(others) < len(get_args(kind))
     return kind, False
 
 
@@ -225,12 +227,12 @@ def _parser(parse: Callable[[str], Any]) -> Callable[[str], Any]:
     return parsed
 
 
-def _built(settings: type[Any], owner: str, options: Mapping[str, _Option], given: Mapping[str, Any]) -> Any:
+def _built(settings: type[Any], owner: str, options: Mapping[str, _Option], values: Mapping[str, Any]) -> Any:
     """The settings, with what was given in the place of defaults."""
     built = settings()
     changes: dict[tuple[str, ...], Any] = {}
     for option in options.values():
-        value = given[option.name]
+        value = values[option.name]
         if owner not in option.owners or value is None:
             continue
         changes[option.owners[owner]] = _value(option, value)
@@ -255,8 +257,8 @@ def _parts(option: _Option, texts: list[str]) -> tuple[Any, ...]:
     try:
         return tuple(kind(part.strip()) for text in texts for part in text.split(",") if part.strip())
     except ValueError:
-        said = ",".join(texts)
-        raise InputError(f"{option.flag} {said!r}: give numbers with commas between, as 1,2,4.") from None
+        written = ",".join(texts)
+        raise InputError(f"{option.flag} {written!r}: give numbers with commas between, as 1,2,4.") from None
 
 
 def _replaced(settings: Any, changes: Mapping[tuple[str, ...], Any]) -> Any:

@@ -7,7 +7,7 @@ has no escape sequences, by its own rules.
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Annotated, Any, TextIO, cast
@@ -129,14 +129,14 @@ def progress_told(quiet: bool) -> Iterator[Callable[..., None]]:
         with progress_bar(quiet) as advance:
             yield advance
         return
-    told, count = time.monotonic(), 0
+    last_message, count = time.monotonic(), 0
 
     def tell(what: str, done: int | None = None, of: int | None = None) -> None:
         """One more is done; or so many, of so many."""
-        nonlocal told, count
+        nonlocal last_message, count
         count = count + 1 if done is None else done
-        if time.monotonic() - told >= TOLD_EVERY_S:
-            told = time.monotonic()
+        if time.monotonic() - last_message >= TOLD_EVERY_S:
+            last_message = time.monotonic()
             say(f"{count} done, last {what}" if done is None else f"{what}: {done} of {of}" if of else what)
 
     yield tell
@@ -157,34 +157,21 @@ def says_when_interrupted(text: str) -> Iterator[None]:
 
 def refuse_unwritable(file: Path) -> None:
     """Raise InputError for a file that could not be written, before there is anything to write."""
-    there = file if file.exists() else file.absolute().parent
-    if file.is_dir() or not there.exists() or not os.access(there, os.W_OK):
-        why = "is a folder" if file.is_dir() else f"{there} is not there, or cannot be written to"
-        raise InputError(f"{file}: cannot be written: {why}.")
+    existing = file if file.exists() else file.absolute().parent
+    if file.is_dir() or not existing.exists() or not os.access(existing, os.W_OK):
+        problem = "is a folder" if file.is_dir() else f"{existing} is not there, or cannot be written to"
+        raise InputError(f"{file}: cannot be written: {problem}.")
 
 
-def counts_text(found: Mapping[str, int]) -> str:
-    return ", ".join(f"{n} {what}" for what, n in sorted(found.items()))
-
-
-def counted(number: int, what: str) -> str:
-    """As ``1 program``, ``2 programs``."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
-def print_list(what: str, found: dict[str, str]) -> None:
-    if found:
-        print(f"{what}: {len(found)}")
-        for name, why in list(found.items())[:10]:
-            print(f"  {name}: {why.partition(chr(10))[0]}")
-        if len(found) > 10:
-            print(f"  ... and {len(found) - 10} more")
+def print_lines(lines: Iterable[str]) -> None:
+    for line in lines:
+        print(line)
 
 
 def say_row(row: Mapping[str, Any]) -> None:
     """A line of a training's curve, on standard error."""
-    shown = {name: f"{value:.4g}" if isinstance(value, float) else value for name, value in row.items()}
-    say("  ".join(f"{name} {value}" for name, value in shown.items()))
+    texts = {name: f"{value:.4g}" if isinstance(value, float) else value for name, value in row.items()}
+    say("  ".join(f"{name} {value}" for name, value in texts.items()))
 
 
 def write_text(out: Path, text: str, opened: bool) -> None:

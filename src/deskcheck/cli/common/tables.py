@@ -30,24 +30,24 @@ def print_table(
     row has 0. Where the table is wider than the console, the names come first, one row a line, and each row
     of numbers refers to them by its place.
     """
-    kept = [
+    shown_numbers = [
         n for n, name in enumerate(numbers) if name not in optional or any(row[1][n] != "0" for row in rows)
     ]
-    rows = [(named, [found[n] for n in kept]) for named, found in rows]
-    numbers = [numbers[n] for n in kept]
+    rows = [(named, [cells[n] for n in shown_numbers]) for named, cells in rows]
+    numbers = [numbers[n] for n in shown_numbers]
     if title is not None:
         console.print(title, style="bold", markup=False)
-    if _width([[*names, *numbers], *([*named, *found] for named, found in rows)]) > console.width:
-        for place, (named, _) in enumerate(rows, 1):
-            console.print(f"{place}  {', '.join(map(visible, named))}", markup=False, soft_wrap=True)
-        names, rows = ["row"], [([str(place)], found) for place, (_, found) in enumerate(rows, 1)]
+    if _width([[*names, *numbers], *([*named, *cells] for named, cells in rows)]) > console.width:
+        for position, (named, _) in enumerate(rows, 1):
+            console.print(f"{position}  {', '.join(map(visible, named))}", markup=False, soft_wrap=True)
+        names, rows = ["row"], [([str(position)], cells) for position, (_, cells) in enumerate(rows, 1)]
     table = Table(show_edge=False, pad_edge=False)
     for name in names:
         table.add_column(name, overflow="fold")
     for name in numbers:
         table.add_column(name, justify="right", overflow="fold")
-    for named, found in rows:
-        table.add_row(*(escape(visible(text)) for text in (*named, *found)))
+    for named, cells in rows:
+        table.add_row(*(escape(visible(text)) for text in (*named, *cells)))
     console.print(table)
 
 
@@ -60,10 +60,10 @@ def _width(rows: Sequence[Sequence[str]]) -> int:
     return sum(widest) + _BETWEEN * (len(widest) - 1)
 
 
-def print_steps(console: Console, names: Sequence[str], found: Sequence[tuple[Sequence[str], Any]]) -> None:
+def print_steps(console: Console, names: Sequence[str], steps: Sequence[tuple[Sequence[str], Any]]) -> None:
     """One row for the `Steps` of each."""
     rows = []
-    for named, s in found:
+    for named, s in steps:
         shares = ["-" if i is None else f"{i.value:.4f}" for i in (s.exact, s.places, s.values)]
         first = "\n".join(f"{n} {kind}" for kind, n in s.divergences.items())
         counts = [str(s.runs), str(s.whole), str(s.judged), *shares, str(s.longest), _half_after(s)]
@@ -77,10 +77,10 @@ def print_steps(console: Console, names: Sequence[str], found: Sequence[tuple[Se
 
 
 def print_attempts(
-    console: Console, names: Sequence[str], found: Sequence[tuple[Sequence[str], Any]]
+    console: Console, names: Sequence[str], results: Sequence[tuple[Sequence[str], Any]]
 ) -> None:
     """What several answers to each sample say, of the results or scores that have them."""
-    several = [(named, result) for named, result in found if result.attempts]
+    several = [(named, result) for named, result in results if result.attempts]
     measures = list(dict.fromkeys(name for _, result in several for name in result.attempts))
     rows = [
         (named, [with_interval(result.attempts.get(name), result.n) for name in measures])

@@ -25,6 +25,7 @@ from deskcheck.notebook.trajectory.git import read_history
 from deskcheck.notebook.trajectory.ipynb import notebook_files, read_notebook
 from deskcheck.notebook.trajectory.june import read_june
 from deskcheck.notebook.trajectory.trajectory import SUFFIX, Ended, Trajectory
+from deskcheck.words import counted, counts_text, list_lines
 
 _log = logging.getLogger(__name__)
 
@@ -43,6 +44,21 @@ class Summary:
     """How many cells gave something else in a further run, and where the first of them did."""
     problems: dict[str, str] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def in_folder(self) -> int:
+        return self.recorded + self.skipped
+
+    def lines(self, out: Path) -> Iterator[str]:
+        """What a person is told."""
+        ends, cells = counts_text(self.by_ending), counts_text(self.cells)
+        recorded = counted(self.recorded, "notebook")
+        yield f"recorded {recorded} in {out}: {ends or 'none'}; cells: {cells or 'none'}"
+        if self.skipped:
+            yield f"{self.skipped} were there already"
+        yield from list_lines("not repeatable", self.not_repeatable)
+        yield from list_lines("notebooks that could not be run", self.problems)
+        yield from list_lines("noted", self.notes)
 
     def to_dict(self) -> dict[str, Any]:
         values = {each.name: getattr(self, each.name) for each in fields(self)}

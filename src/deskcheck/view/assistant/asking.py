@@ -73,29 +73,29 @@ class Asker:
         return reply
 
     def _asked(self, kernel: "_Kernel", file: Path, question: Mapping[str, Any], subshells: bool) -> Reply:
-        told = taken = beside = False
+        serving = accepted = beside = False
         for _ in range(2):  # a kernel that was restarted has to be told again
-            told = file in self._told or self._tell(kernel, file)
-            data, taken, beside = None, True, False
-            if told:
-                data, taken, beside = kernel.opened(question, self.wait_s, None)
-            if data is None and taken and subshells:
+            serving = file in self._told or self._tell(kernel, file)
+            data, accepted, beside = None, True, False
+            if serving:
+                data, accepted, beside = kernel.opened(question, self.wait_s, None)
+            if data is None and accepted and subshells:
                 with kernel.subshell(_ALIVE_S) as subshell:
-                    data, taken, _ = kernel.opened(question, _ANSWER_S, subshell)
+                    data, accepted, _ = kernel.opened(question, _ANSWER_S, subshell)
                 beside = True
             if data is not None:
                 self._told.add(file)
                 return Reply(data, beside)
-            if taken or not told:
+            if accepted or not serving:
                 break
             self._told.discard(file)
-        raise KernelError(f"{file.name}: {self._why(told, taken, beside)}")
+        raise KernelError(f"{file.name}: {self._why(serving, accepted, beside)}")
 
-    def _why(self, told: bool, taken: bool, beside: bool) -> str:
+    def _why(self, serving: bool, accepted: bool, beside: bool) -> str:
         """Why there is no answer."""
-        if not taken and told:
+        if not accepted and serving:
             return "the kernel takes no question. Look at its log, and restart it."
-        if not taken:
+        if not accepted:
             return (
                 "a cell runs, and the kernel has not loaded deskcheck. Ask again when the cell has ended. "
                 "After %load_ext deskcheck it answers while cells run."
@@ -120,11 +120,11 @@ class Asker:
         reply = kernel.executed(content, self.wait_s)
         if reply is None or reply.get("status") == "aborted":
             return False
-        found = reply.get("user_expressions", {}).get("deskcheck", {})
-        if found.get("status") == "ok":
+        evaluated = reply.get("user_expressions", {}).get("deskcheck", {})
+        if evaluated.get("status") == "ok":
             return True
-        error = f"{found.get('ename')}: {found.get('evalue')}"
-        if found.get("ename") in ("ModuleNotFoundError", "ImportError", "AttributeError"):
+        error = f"{evaluated.get('ename')}: {evaluated.get('evalue')}"
+        if evaluated.get("ename") in ("ModuleNotFoundError", "ImportError", "AttributeError"):
             raise KernelError(
                 f"{file.name}: the kernel's environment has no deskcheck that answers ({error}). Install it "
                 "there, the version of this server: pip install deskcheck."
@@ -190,17 +190,17 @@ class _Kernel:
 
     def _received(self, until: float) -> Iterator[tuple[Any, dict[str, Any]]]:
         """Messages with the sockets that they came on, until a moment; the caller may stop before."""
-        while (left := until - time.monotonic()) > 0:
-            for socket, _ in self._ready.poll(left * 1000):
+        while (left_s := until - time.monotonic()) > 0:
+            for socket, _ in self._ready.poll(left_s * 1000):
                 _, parts = self.session.feed_identities(socket.recv_multipart())
                 try:
                     yield socket, self.session.deserialize(parts)
                 except ValueError:  # not signed with the key: of somebody else
                     continue
 
-    def _reply(self, socket: Any, asked: str, seconds: float) -> dict[str, Any] | None:
+    def _reply(self, socket: Any, request_id: str, seconds: float) -> dict[str, Any] | None:
         for came_on, message in self._received(time.monotonic() + seconds):
-            if came_on is socket and message["parent_header"].get("msg_id") == asked:
+            if came_on is socket and message["parent_header"].get("msg_id") == request_id:
                 content: dict[str, Any] = message["content"]
                 return content
         return None
@@ -211,8 +211,8 @@ class _Kernel:
 
     def idle(self, seconds: float) -> bool:
         """Whether it would run a cell now."""
-        asked = self._send(self.shell, "kernel_info_request", {})
-        return self._reply(self.shell, asked, seconds) is not None
+        request_id = self._send(self.shell, "kernel_info_request", {})
+        return self._reply(self.shell, request_id, seconds) is not None
 
     def hear(self) -> None:
         """Wait until what the kernel publishes arrives. Raises KernelError: it does not."""
@@ -226,20 +226,20 @@ class _Kernel:
 
     def executed(self, content: Mapping[str, Any], begin_s: float) -> dict[str, Any] | None:
         """The reply to a request; None: the kernel has not begun with it in time."""
-        asked = self._send(self.shell, "execute_request", content)
-        for came_on, message, _ in self._answers(asked, begin_s):
+        request_id = self._send(self.shell, "execute_request", content)
+        for came_on, message, _ in self._answers(request_id, begin_s):
             if came_on is self.shell:
                 reply: dict[str, Any] = message["content"]
                 return reply
         return None
 
-    def _answers(self, asked: str, begin_s: float) -> Iterator[tuple[Any, dict[str, Any], bool]]:
+    def _answers(self, request_id: str, begin_s: float) -> Iterator[tuple[Any, dict[str, Any], bool]]:
         """What answers a request, and whether it was said before that the kernel has begun with it, for which
         it has so long; the caller may stop before."""
         until, begun = time.monotonic() + begin_s, False
-        while (left := until - time.monotonic()) > 0:
-            for came_on, message in self._received(time.monotonic() + left):
-                if message["parent_header"].get("msg_id") != asked:
+        while (left_s := until - time.monotonic()) > 0:
+            for came_on, message in self._received(time.monotonic() + left_s):
+                if message["parent_header"].get("msg_id") != request_id:
                     continue
                 yield came_on, message, begun
                 if not begun and came_on is self.iopub:
@@ -254,8 +254,8 @@ class _Kernel:
         it is busy with it, as where a cell runs that awaits something."""
         data = {**question, "once": True, "until": time.time() + begin_s}
         content = {"comm_id": uuid.uuid4().hex, "target_name": TARGET, "data": data}
-        asked = self._send(self.shell, "comm_open", content, subshell)
-        for came_on, message, begun in self._answers(asked, begin_s):
+        request_id = self._send(self.shell, "comm_open", content, subshell)
+        for came_on, message, begun in self._answers(request_id, begin_s):
             if came_on is self.iopub and message["header"]["msg_type"] == "comm_close":
                 answer = message["content"].get("data") or None
                 return answer, answer is not None, not begun
@@ -264,13 +264,13 @@ class _Kernel:
     @contextmanager
     def subshell(self, seconds: float) -> Iterator[str]:
         """A thread of the kernel that answers beside a cell. Raises KernelError: there is none."""
-        asked = self._send(self.control, "create_subshell_request", {})
-        reply = self._reply(self.control, asked, seconds) or {}
+        request_id = self._send(self.control, "create_subshell_request", {})
+        reply = self._reply(self.control, request_id, seconds) or {}
         name = reply.get("subshell_id")
         if reply.get("status") != "ok" or not isinstance(name, str):
             raise KernelError("the kernel is busy, and opens no subshell. Ask again when the cell has ended.")
         try:
             yield name
         finally:
-            asked = self._send(self.control, "delete_subshell_request", {"subshell_id": name})
-            self._reply(self.control, asked, seconds)
+            request_id = self._send(self.control, "delete_subshell_request", {"subshell_id": name})
+            self._reply(self.control, request_id, seconds)

@@ -45,11 +45,11 @@ def kernels_here(folder: Path | None = None) -> list[RunningKernel]:
         except ImportError as error:
             raise MissingExtra("jupyter_client", "mcp", "finding running kernels") from error
         folder = Path(jupyter_runtime_dir())
-    found = []
+    kernels = []
     for file in sorted(folder.glob("kernel-*.json"), key=_age)[:_MOST]:
         with suppress(InputError):
-            found.append(_read(file))
-    return found
+            kernels.append(_read(file))
+    return kernels
 
 
 def _age(file: Path) -> float:
@@ -62,13 +62,13 @@ def _age(file: Path) -> float:
 def _read(file: Path) -> RunningKernel:
     try:
         content = read_json(read_file(file))
-        why = "is not a connection file"
+        problem = "is not a connection file"
     except OSError as error:
-        content, why = None, f"cannot be read ({error.strerror})"
+        content, problem = None, f"cannot be read ({error.strerror})"
     except ValueError:
-        content, why = None, "is not JSON"
+        content, problem = None, "is not JSON"
     if not isinstance(content, dict) or not {"shell_port", "control_port", "key"} <= content.keys():
-        raise InputError(f"{file}: {why}. Name the connection file of a kernel, kernel-....json.")
+        raise InputError(f"{file}: {problem}. Name the connection file of a kernel, kernel-....json.")
     notebook, spec = content.get("jupyter_session"), content.get("kernel_name")
     return RunningKernel(
         file,
@@ -112,7 +112,7 @@ def chosen(kernels: Sequence[RunningKernel], name: str | None) -> RunningKernel:
     Raises InputError: there is none, or several.
     """
     if name is None:
-        alive = [each.kernel for each in conditions(kernels) if each.state != "silent"]
+        alive = [kernel.kernel for kernel in conditions(kernels) if kernel.state != "silent"]
         if len(alive) == 1:
             return alive[0]
         if not alive:
@@ -121,13 +121,13 @@ def chosen(kernels: Sequence[RunningKernel], name: str | None) -> RunningKernel:
                 "start the server with --kernel FILE."
             )
         raise InputError(f"{len(alive)} kernels run: name one of {_listed(alive)}.")
-    found = [each for each in kernels if each.id == name]
-    found = found or [each for each in kernels if name and each.id.startswith(name)]
-    found = found or [each for each in kernels if _is_notebook(each.notebook, name)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise InputError(f"kernel={name!r} may be each of {_listed(found)}: give the whole id.")
+    matches = [kernel for kernel in kernels if kernel.id == name]
+    matches = matches or [kernel for kernel in kernels if name and kernel.id.startswith(name)]
+    matches = matches or [kernel for kernel in kernels if _is_notebook(kernel.notebook, name)]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise InputError(f"kernel={name!r} may be each of {_listed(matches)}: give the whole id.")
     raise InputError(f"there is no kernel {name!r}; there are {_listed(kernels) or 'none'}.")
 
 
@@ -136,5 +136,5 @@ def _is_notebook(path: str | None, name: str) -> bool:
 
 
 def _listed(kernels: Sequence[RunningKernel]) -> str:
-    shown = [f"{each.id} ({each.notebook})" if each.notebook else each.id for each in kernels[:10]]
-    return ", ".join(shown) + (f" and {len(kernels) - 10} more" if len(kernels) > 10 else "")
+    names = [f"{kernel.id} ({kernel.notebook})" if kernel.notebook else kernel.id for kernel in kernels[:10]]
+    return ", ".join(names) + (f" and {len(kernels) - 10} more" if len(kernels) > 10 else "")

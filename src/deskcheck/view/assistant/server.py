@@ -58,22 +58,26 @@ def _server(tools: Tools) -> Any:
     ]
     validators = {name: Draft202012Validator(tool.schema) for name, tool in TOOLS.items()}
 
-    async def list_tools(context: Any, asked: Any) -> Any:
+    async def list_tools(context: Any, request: Any) -> Any:
         return types.ListToolsResult(tools=listed)
 
-    async def call_tool(context: Any, asked: Any) -> Any:
-        if asked.name not in TOOLS:
+    async def call_tool(context: Any, request: Any) -> Any:
+        if request.name not in TOOLS:
             raise MCPError(
-                types.INVALID_PARAMS, f"there is no tool {asked.name!r}; there are {', '.join(TOOLS)}."
+                types.INVALID_PARAMS, f"there is no tool {request.name!r}; there are {', '.join(TOOLS)}."
             )
-        given = asked.arguments or {}
-        wrong = best_match(validators[asked.name].iter_errors(given))
+        arguments = request.arguments or {}
+        wrong = best_match(validators[request.name].iter_errors(arguments))
         if wrong is not None:
-            place = "".join(f"{part}: " for part in wrong.absolute_path)
-            known = ", ".join(TOOLS[asked.name].schema["properties"]) or "none"
-            return _result(f"{asked.name}: {place}{wrong.message}. Parameters: {known}.", error=True)
+            location = "".join(f"{part}: " for part in wrong.absolute_path)
+            parameters = ", ".join(TOOLS[request.name].schema["properties"]) or "none"
+            return _result(
+                f"{request.name}: {location}{wrong.message}. Parameters: {parameters}.", error=True
+            )
         try:
-            return _result(await to_thread.run_sync(tools.call, asked.name, given, abandon_on_cancel=True))
+            return _result(
+                await to_thread.run_sync(tools.call, request.name, arguments, abandon_on_cancel=True)
+            )
         except DeskcheckError as error:
             return _result(str(error), error=True)
 

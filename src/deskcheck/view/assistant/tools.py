@@ -37,9 +37,9 @@ class Tools:
         self._files = files
         self._asker = Asker()
 
-    def call(self, name: str, given: Mapping[str, Any]) -> str:
+    def call(self, name: str, arguments: Mapping[str, Any]) -> str:
         """What a tool says, given parameters that fit its schema. Raises DeskcheckError: it cannot."""
-        return TOOLS[name].call(self, given)
+        return TOOLS[name].call(self, arguments)
 
     def there(self) -> list[RunningKernel]:
         return kernels_of(self._files) if self._files else kernels_here()
@@ -48,38 +48,40 @@ class Tools:
         return self._asker.ask(chosen(self.there(), kernel).file, question)
 
 
-def _kernels(tools: Tools, given: Mapping[str, Any]) -> str:
-    return "\n".join(each.line() for each in conditions(tools.there())) or "No kernel runs."
+def _kernels(tools: Tools, arguments: Mapping[str, Any]) -> str:
+    return "\n".join(kernel.line() for kernel in conditions(tools.there())) or "No kernel runs."
 
 
-def _context(tools: Tools, given: Mapping[str, Any]) -> str:
-    question = {part: given.get(part) for part in ("names", "code", "form")}
-    reply = tools.ask(given.get("kernel"), question | {"ask": "context", "budget": given.get("tokens", 2000)})
-    found = reply.data["context"]
-    if isinstance(found, dict):
+def _context(tools: Tools, arguments: Mapping[str, Any]) -> str:
+    question = {part: arguments.get(part) for part in ("names", "code", "form")}
+    reply = tools.ask(
+        arguments.get("kernel"), question | {"ask": "context", "budget": arguments.get("tokens", 2000)}
+    )
+    context = reply.data["context"]
+    if isinstance(context, dict):
         beside = {"beside_a_cell": True} if reply.beside else {}
-        return json.dumps(found | beside, ensure_ascii=False)
-    if given.get("code") is None:
+        return json.dumps(context | beside, ensure_ascii=False)
+    if arguments.get("code") is None:
         nothing = "There are no variables, or the tokens are too few to show one.\n"
     else:
         nothing = "This code needs no variable of the kernel, or it cannot be read as Python.\n"
-    return _told(found or nothing, reply)
+    return _told(context or nothing, reply)
 
 
-def _variable(tools: Tools, given: Mapping[str, Any]) -> str:
-    question = {"ask": "variable", "name": given["name"], "budget": given.get("tokens", 4000)}
-    reply = tools.ask(given.get("kernel"), question)
+def _variable(tools: Tools, arguments: Mapping[str, Any]) -> str:
+    question = {"ask": "variable", "name": arguments["name"], "budget": arguments.get("tokens", 4000)}
+    reply = tools.ask(arguments.get("kernel"), question)
     return _told(reply.data["context"] or _TOO_FEW, reply)
 
 
-def _cells(tools: Tools, given: Mapping[str, Any]) -> str:
-    question = {"ask": "cells", "last": given.get("last", 20), "budget": given.get("tokens", 2000)}
-    reply = tools.ask(given.get("kernel"), question)
-    found = reply.data["cells"]
-    if not found["cells"] and not found["left_out"]:
+def _cells(tools: Tools, arguments: Mapping[str, Any]) -> str:
+    question = {"ask": "cells", "last": arguments.get("last", 20), "budget": arguments.get("tokens", 2000)}
+    reply = tools.ask(arguments.get("kernel"), question)
+    cells = reply.data["cells"]
+    if not cells["cells"] and not cells["left_out"]:
         return "No cell has run in this kernel.\n"
-    more = f"\n({found['left_out']} cells before: no room for them)\n" if found["left_out"] else ""
-    return _told(found["text"] + more, reply)
+    more = f"\n({cells['left_out']} cells before: no room for them)\n" if cells["left_out"] else ""
+    return _told(cells["text"] + more, reply)
 
 
 def _told(text: str, reply: Reply) -> str:
@@ -101,8 +103,8 @@ def _tokens(default: int) -> dict[str, Any]:
 
 
 def _schema(required: Sequence[str] = (), **parameters: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {"type": "object", "properties": parameters, "additionalProperties": False}
-    return found | ({"required": list(required)} if required else {})
+    schema: dict[str, Any] = {"type": "object", "properties": parameters, "additionalProperties": False}
+    return schema | ({"required": list(required)} if required else {})
 
 
 TOOLS = {

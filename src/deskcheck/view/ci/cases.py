@@ -59,15 +59,15 @@ class Case:
 def cases(notebook: NotebookReport, failing: Set[str]) -> tuple[Case, ...]:
     """A case for each cell that could be run, and `WHOLE` where what became of the notebook is in none of
     them."""
-    found = tuple(_of_cell(cell, failing) for cell in notebook.cells)
-    whole = (NotebookStatus.UNREADABLE, NotebookStatus.NO_KERNEL, NotebookStatus.HARNESS_ERROR)
+    cell_cases = tuple(_of_cell(cell, failing) for cell in notebook.cells)
+    without_cells = (NotebookStatus.UNREADABLE, NotebookStatus.NO_KERNEL, NotebookStatus.HARNESS_ERROR)
     late = notebook.status is NotebookStatus.TIMED_OUT and not notebook.counts[CellStatus.TIMED_OUT]
-    if notebook.status not in whole and not late:
-        return found
-    why = notebook.detail.removeprefix(f"{notebook.path}: ")
-    message = f"{word(notebook.status)}: {why}" if why else word(notebook.status)
+    if notebook.status not in without_cells and not late:
+        return cell_cases
+    message_text = notebook.detail.removeprefix(f"{notebook.path}: ")
+    message = f"{word(notebook.status)}: {message_text}" if message_text else word(notebook.status)
     outcome = outcome_of(notebook.status, failing)
-    return (Case(name=WHOLE, status=notebook.status.value, outcome=outcome, message=message), *found)
+    return (Case(name=WHOLE, status=notebook.status.value, outcome=outcome, message=message), *cell_cases)
 
 
 def case_name(number: int) -> str:
@@ -76,12 +76,12 @@ def case_name(number: int) -> str:
 
 
 def _of_cell(cell: CellReport, failing: Set[str]) -> Case:
-    why = reason(cell)
+    message_text = reason(cell)
     return Case(
         name=case_name(cell.number),
         status=cell.status.value,
         outcome=outcome_of(cell.status, failing if cell.allowed is None else frozenset()),
-        message=f"{word(cell.status)}: {why}" if why else word(cell.status),
+        message=f"{word(cell.status)}: {message_text}" if message_text else word(cell.status),
         number=cell.number,
         details=tuple(f"{row.side} {row.text}" for row in cell.diff),
         note=cell.note,

@@ -63,9 +63,9 @@ def annotations(
                 continue
             line = lines[case.number - 1] if case.number is not None and case.number <= len(lines) else 1
             title = f"{word(case.status)}: {Path(notebook.path).name}, {case.name}"
-            place = {"file": _from(workspace, notebook.path), "line": str(line), "title": title}
-            told = ",".join(f"{key}={_property(value)}" for key, value in place.items())
-            yield f"::{level} {told}::{_data(_cut(case.text()))}"
+            properties = {"file": _from(workspace, notebook.path), "line": str(line), "title": title}
+            parameters = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+            yield f"::{level} {parameters}::{_data(_cut(case.text()))}"
 
 
 def _level(case: Case) -> str | None:
@@ -79,8 +79,8 @@ def _cut(text: str) -> str:
 
 
 def _from(workspace: Path, path: str) -> str:
-    whole, folder = os.path.abspath(path), os.path.abspath(workspace)
-    return os.path.relpath(whole, folder) if whole.startswith(folder.rstrip("/") + "/") else whole
+    full_path, folder = os.path.abspath(path), os.path.abspath(workspace)
+    return os.path.relpath(full_path, folder) if full_path.startswith(folder.rstrip("/") + "/") else full_path
 
 
 def _data(text: str) -> str:
@@ -93,47 +93,47 @@ def _property(text: str) -> str:
 
 def summary(report: Report, failing: Set[str]) -> str:
     """Markdown: a table of the notebooks, and what differs in each, at most `SUMMARY_BYTES` of it."""
-    shown = [status for status in CellStatus if report.cells[status]]
-    head = ["", "notebook", "status", *map(word, shown), "s"]
+    statuses = [status for status in CellStatus if report.cells[status]]
+    head = ["", "notebook", "status", *map(word, statuses), "s"]
     parts = [
         f"### Notebooks: {verdict(report)} reproduce\n\n",
         f"| {' | '.join(head)} |\n",
-        f"| {' | '.join(['---'] * 3 + ['---:'] * (len(shown) + 1))} |\n",
+        f"| {' | '.join(['---'] * 3 + ['---:'] * (len(statuses) + 1))} |\n",
     ]
-    parts += [_row(notebook, shown, failing) for notebook in report.notebooks]
+    parts += [_row(notebook, statuses, failing) for notebook in report.notebooks]
     parts.append("\n")
     if report.kernel is not None:
         parts.append(f"{_plain(unconfined(report.kernel))}\n\n")
     for notebook in report.notebooks:
-        told = [case for case in cases(notebook, failing) if _level(case) is not None]
-        if told:
-            parts += [_details(notebook.path, told), "\n"]
+        reported = [case for case in cases(notebook, failing) if _level(case) is not None]
+        if reported:
+            parts += [_details(notebook.path, reported), "\n"]
     return "".join(_bounded(parts))
 
 
-def _row(notebook: NotebookReport, shown: list[CellStatus], failing: Set[str]) -> str:
+def _row(notebook: NotebookReport, statuses: list[CellStatus], failing: Set[str]) -> str:
     worst = outcome_of(notebook.status, failing)
-    numbers = [str(notebook.counts[status] or "") for status in shown]
+    numbers = [str(notebook.counts[status] or "") for status in statuses]
     cells = [_ICONS[worst], _plain(notebook.path), word(notebook.status), *numbers, f"{notebook.seconds:.1f}"]
     return f"| {' | '.join(cells)} |\n"
 
 
-def _details(path: str, told: list[Case]) -> str:
-    text = visible("\n\n".join(f"{case.name}: {case.text()}" for case in told))
+def _details(path: str, reported: list[Case]) -> str:
+    text = visible("\n\n".join(f"{case.name}: {case.text()}" for case in reported))
     return f"<details><summary>{_plain(path)}</summary>\n\n<pre>\n{html.escape(text)}\n</pre>\n\n</details>\n"
 
 
 def _plain(text: str) -> str:
     """Text that Markdown and HTML show as it is, on one line."""
     line = visible(text).replace("\n", "\\n")
-    return re.sub(r"[^\w ]|_", lambda found: f"&#{ord(found[0])};", line)
+    return re.sub(r"[^\w ]|_", lambda match: f"&#{ord(match[0])};", line)
 
 
 def _bounded(parts: list[str]) -> Iterator[str]:
-    left = SUMMARY_BYTES - 200
+    left_bytes = SUMMARY_BYTES - 200
     for number, part in enumerate(parts):
-        left -= len(part.encode("utf-8", "replace"))
-        if left < 0:
+        left_bytes -= len(part.encode("utf-8", "replace"))
+        if left_bytes < 0:
             yield f"\nThis is not all: {len(parts) - number} parts are left out. The log has the rest.\n"
             return
         yield part

@@ -25,17 +25,17 @@ def junit_xml(report: Report, failing: Set[str]) -> str:
     totals = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
     seconds = 0.0
     for notebook in report.notebooks:
-        found = cases(notebook, failing)
+        notebook_cases = cases(notebook, failing)
         counts = {
-            "tests": len(found),
-            "failures": sum(case.outcome is CaseOutcome.FAILED for case in found),
-            "errors": sum(case.outcome is CaseOutcome.ERROR for case in found),
-            "skipped": sum(_ELEMENTS.get(case.outcome) == "skipped" for case in found),
+            "tests": len(notebook_cases),
+            "failures": sum(case.outcome is CaseOutcome.FAILED for case in notebook_cases),
+            "errors": sum(case.outcome is CaseOutcome.ERROR for case in notebook_cases),
+            "skipped": sum(_ELEMENTS.get(case.outcome) == "skipped" for case in notebook_cases),
         }
         totals = {name: totals[name] + count for name, count in counts.items()}
         seconds += notebook.seconds
         suite = ET.SubElement(top, "testsuite", _attributes(_text(notebook.path), counts, notebook.seconds))
-        for case in found:
+        for case in notebook_cases:
             _add(suite, case, _text(notebook.path))
     top.attrib |= _attributes(top.attrib["name"], totals, seconds)
     ET.indent(top)
@@ -54,11 +54,11 @@ def _add(suite: ET.Element, case: Case, path: str) -> None:
         properties = ET.SubElement(element, "properties")
         ET.SubElement(properties, "property", name="deskcheck_note", value=_text(case.note))
     if case.outcome in _ELEMENTS:
-        told = {"message": _text(case.message)}
+        attributes = {"message": _text(case.message)}
         if case.outcome is not CaseOutcome.SKIPPED:
-            told["type"] = case.status
-        ET.SubElement(element, _ELEMENTS[case.outcome], told).text = _text(case.text())
+            attributes["type"] = case.status
+        ET.SubElement(element, _ELEMENTS[case.outcome], attributes).text = _text(case.text())
 
 
 def _text(text: str) -> str:
-    return _NOT_IN_XML.sub(lambda found: ascii(found[0])[1:-1], text)
+    return _NOT_IN_XML.sub(lambda match: ascii(match[0])[1:-1], text)

@@ -15,35 +15,36 @@ from deskcheck.ask.results.statistics import (
     power_of,
     sign_flip,
 )
-from deskcheck.view.report.rows import COUNTED, INTERVAL, KEYS, interval, names_of, rows_of, what_of
+from deskcheck.view.report.rows import (
+    COUNTED,
+    INTERVAL,
+    KEYS,
+    entries_of,
+    interval,
+    names_of,
+    rows_of,
+    what_of,
+)
 from deskcheck.view.report.sheets import Column, Entry, Sheet
 
-_P_VALUES = (Column(name="p", format=".2g"), Column(name="p, Holm", format=".2g"))
+_DIFFERENCE = (Column("difference", "+.3f"), *interval("+.3f"))
+_P_VALUES = (Column("p", ".2g"), Column("p, Holm", ".2g"))
 _P = "p: exact, by sign flips of programs. Holm: the same, adjusted for the number of comparisons here."
 
 
-def effects_sheet(name: str, title: str, found: Sequence[Effect], what: str) -> Sheet:
+def effects_sheet(name: str, title: str, effects: Sequence[Effect], what: str) -> Sheet:
     compared = "the kernel's state, minus without" if what == "state" else "this method, minus by the other"
+    changes = (Column("better", "d"), Column("worse", "d"))
     return Sheet(
         name=name,
         title=title,
-        columns=(
-            *KEYS,
-            Column(name="minus"),
-            Column(name="metric"),
-            Column(name="difference", format="+.3f"),
-            *interval("+.3f"),
-            Column(name="better", format="d"),
-            Column(name="worse", format="d"),
-            *_P_VALUES,
-            *COUNTED,
-        ),
+        columns=(*KEYS, Column("minus"), Column("metric"), *_DIFFERENCE, *changes, *_P_VALUES, *COUNTED),
         rows=[
             (
                 *(*names_of(e), e.against, metric, e.difference, low, high),
                 *(e.better, e.worse, e.sign_flip, adjusted, e.n, e.clusters),
             )
-            for e, adjusted in zip(found, holm([e.sign_flip for e in found]), strict=True)
+            for e, adjusted in zip(effects, holm([e.sign_flip for e in effects]), strict=True)
             for metric, low, high in rows_of(e.metric, e)
         ],
         note=f"Score with {compared}, over the same samples. {_P} By execution: {BY_EXECUTION}.",
@@ -66,14 +67,14 @@ def _pairs(results: Sequence[Result]) -> Iterator[_Pair]:
     first: dict[tuple[str, str, str], Result] = {}
     for result in results:
         base = first.setdefault((result.question, result.solver, result.state), result)
-        one, other = (by_sample(each.samples, "score") for each in (base, result))
-        both = sorted(one.keys() & other.keys())
+        base_scores, scores = (by_sample(answered.samples, "score") for answered in (base, result))
+        both = sorted(base_scores.keys() & scores.keys())
         if base is not result and both:
             yield _Pair(
                 base,
                 result,
-                {id_: one[id_] for id_ in both},
-                {id_: other[id_] for id_ in both},
+                {id_: base_scores[id_] for id_ in both},
+                {id_: scores[id_] for id_ in both},
                 {row.id: row.cluster for row in base.samples},
             )
 
@@ -83,20 +84,13 @@ def models_sheet(results: Sequence[Result]) -> Sheet:
     tests = [sign_flip(pair.first, pair.second, pair.clusters) for pair in pairs]
     rows: list[tuple[Entry, ...]] = []
     for pair, p, adjusted in zip(pairs, tests, holm(tests), strict=True):
-        found = paired_difference(pair.first, pair.second, pair.clusters)
-        told = (found.value, found.low, found.high, p, adjusted, found.n, found.clusters)
-        rows.append((*names_of(pair.result), pair.base.model, *told))
+        mean = paired_difference(pair.first, pair.second, pair.clusters)
+        *difference, n, programs = entries_of(mean)
+        rows.append((*names_of(pair.result), pair.base.model, *difference, p, adjusted, n, programs))
     return Sheet(
         name="models",
         title="Models on the same samples",
-        columns=(
-            *KEYS,
-            Column(name="minus"),
-            Column(name="difference", format="+.3f"),
-            *interval("+.3f"),
-            *_P_VALUES,
-            *COUNTED,
-        ),
+        columns=(*KEYS, Column("minus"), *_DIFFERENCE, *_P_VALUES, *COUNTED),
         rows=rows,
         note=f"Each model minus the first that was asked, over the samples that both answered. {_P}",
     )
@@ -113,23 +107,23 @@ def leaderboard_sheet(results: Sequence[Result]) -> Sheet:
     for result in results:
         ways.setdefault(result.question, set()).add((result.solver, result.state))
     scores: dict[str, dict[_Way, float]] = {}
-    asked: dict[_Way, str] = {}
+    names: dict[_Way, str] = {}
     for result in results:
         if result.score is not None:
             way = (result.question, result.solver, result.state)
-            asked[way] = what_of(result) if len(ways[result.question]) > 1 else result.question
+            names[way] = what_of(result) if len(ways[result.question]) > 1 else result.question
             scores.setdefault(result.model, {})[way] = result.score
-    means = {model: fmean(own.values()) if len(own) == len(asked) else None for model, own in scores.items()}
+    means = {
+        model: fmean(by_way.values()) if len(by_way) == len(names) else None
+        for model, by_way in scores.items()
+    }
     best = sorted(means, key=lambda model: -(means[model] or 0.0))
-    rows = [(model, means[model], *map(scores[model].get, asked)) for model in best]
+    rows = [(model, means[model], *map(scores[model].get, names)) for model in best]
     return Sheet(
         name="leaderboard",
         title="All questions side by side",
-        columns=(
-            Column(name="model"),
-            *(Column(name=name, format=".3f") for name in ("mean", *asked.values())),
-        ),
-        rows=rows if len(rows) > 1 and len(asked) > 1 else [],
+        columns=(Column("model"), *(Column(name, ".3f") for name in ("mean", *names.values()))),
+        rows=rows if len(rows) > 1 and len(names) > 1 else [],
         note="The mean over questions, each counting the same; a dash where one was not asked.",
     )
 
@@ -141,49 +135,33 @@ _REVAL = ("coverage", "state", "next_line", "output")
 def consistency_sheet(results: Sequence[Result]) -> Sheet:
     """Of each model, how its answers to several questions about the same run go together (REval,
     arXiv:2403.16437)."""
-    asked: dict[tuple[str, str], dict[str, dict[str, tuple[float, str]]]] = {}
+    scores_by_model: dict[tuple[str, str], dict[str, dict[str, tuple[float, str]]]] = {}
     for result in results:
         if result.question in _REVAL:
-            of_model = asked.setdefault((result.model, result.solver), {})
+            of_model = scores_by_model.setdefault((result.model, result.solver), {})
             for row in result.samples:
-                own = of_model.setdefault(row.program, {})
-                known, _ = own.get(result.question, (1.0, ""))
-                own[result.question] = (min(known, float(row.score >= 1)), row.cluster)
+                run_scores = of_model.setdefault(row.program, {})
+                score, _ = run_scores.get(result.question, (1.0, ""))
+                run_scores[result.question] = (min(score, float(row.score >= 1)), row.cluster)
     rows: list[tuple[Entry, ...]] = []
-    for (model, solver), runs in asked.items():
-        whole = [run for run in runs.values() if len(run) == len(_REVAL)]
-        if not whole:
+    for (model, solver), runs in scores_by_model.items():
+        complete = [run for run in runs.values() if len(run) == len(_REVAL)]
+        if not complete:
             continue
-        clusters = [run["output"][1] for run in whole]
-        right = [tuple(run[question][0] for question in _REVAL) for run in whole]
-        together = mean_interval([min(each) for each in right], clusters)
-        consistent = mean_interval([_incremental(each) for each in right], clusters)
-        rows.append(
-            (
-                model,
-                solver,
-                together.value,
-                together.low,
-                together.high,
-                consistent.value,
-                consistent.low,
-                consistent.high,
-                together.n,
-                together.clusters,
-            )
-        )
+        clusters = [run["output"][1] for run in complete]
+        right = [tuple(run[question][0] for question in _REVAL) for run in complete]
+        together = mean_interval([min(of_run) for of_run in right], clusters)
+        consistent = mean_interval([_incremental(of_run) for of_run in right], clusters)
+        *all_right, n, programs = entries_of(together)
+        rows.append((model, solver, *all_right, *entries_of(consistent)[:3], n, programs))
     return Sheet(
         name="consistency",
         title="Several questions about one run",
         columns=(
-            Column(name="model"),
-            Column(name="method"),
-            Column(name="all right", format=".3f"),
-            *INTERVAL,
-            Column(name="consistency", format=".3f"),
-            *INTERVAL,
-            Column(name="runs", format="d"),
-            Column(name="programs", format="d"),
+            *(Column("model"), Column("method")),
+            *(Column("all right", ".3f"), *INTERVAL),
+            *(Column("consistency", ".3f"), *INTERVAL),
+            *(Column("runs", "d"), Column("programs", "d")),
         ),
         rows=rows,
         note="Of runs that were asked about coverage, state, next_line and output. Consistency: REval's "
@@ -206,21 +184,15 @@ def power_sheet(results: Sequence[Result], difference: float) -> Sheet:
         ids = list(pair.first)
         differences = [pair.second[id_] - pair.first[id_] for id_ in ids]
         clusters = [pair.clusters[id_] for id_ in ids]
-        told: tuple[Entry, ...] = (None, None)
+        entries: tuple[Entry, ...] = (None, None)
         with contextlib.suppress(ValueError):  # the two never differ, or there is one program
-            found = power_of(differences, clusters, difference)
-            told = (found.smallest, found.needed)
-        rows.append((*names_of(pair.result), pair.base.model, *told, len(ids), len(set(clusters))))
+            power = power_of(differences, clusters, difference)
+            entries = (power.smallest, power.needed)
+        rows.append((*names_of(pair.result), pair.base.model, *entries, len(ids), len(set(clusters))))
     return Sheet(
         name="power",
         title=f"What it takes to find a difference of {difference:g}",
-        columns=(
-            *KEYS,
-            Column(name="minus"),
-            Column(name="finds", format=".3f"),
-            Column(name="programs needed", format=",d"),
-            *COUNTED,
-        ),
+        columns=(*KEYS, Column("minus"), Column("finds", ".3f"), Column("programs needed", ",d"), *COUNTED),
         rows=rows,
         note="For a test at 0.05 that finds it four times in five. Finds: the smallest difference that the "
         "samples at hand find. Programs needed: with as many samples of each as now. Both rest on how much "

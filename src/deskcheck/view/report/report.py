@@ -71,9 +71,9 @@ def report_of(
     results = logs.results
     scores = [_score(result) for result in results]
     lengths = list(lengths_of(results))
-    found = effects(results)
-    views = [effect for effect in found if effect.against == WITHOUT and effect.state]
-    methods = [effect for effect in found if effect not in views]
+    all_effects = effects(results)
+    views = [effect for effect in all_effects if effect.against == WITHOUT and effect.state]
+    methods = [effect for effect in all_effects if effect not in views]
     failures = list(_failures(results))
     sheets = [
         _scores_sheet(results),
@@ -92,7 +92,7 @@ def report_of(
         _excluded_sheet(results),
     ]
     idle = [column for column, says in _SAYS.items() if all(says(result) == "" for result in results)]
-    kept = tuple(sheet.without(idle) for sheet in sheets if sheet.rows)
+    filled = tuple(sheet.without(idle) for sheet in sheets if sheet.rows)
     facts = {
         "deskcheck": __version__,
         "made": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
@@ -104,9 +104,9 @@ def report_of(
         "lengths": lengths,
         "views": [e.to_dict() for e in views if e.metric == _SCORED.get(e.question, "score")],
         "failures": failures,
-        "sheets": [sheet.to_dict() for sheet in kept],
+        "sheets": [sheet.to_dict() for sheet in filled],
     }
-    return ReportPage(facts=facts, sheets=kept)
+    return ReportPage(facts=facts, sheets=filled)
 
 
 def report_page(report: ReportPage) -> str:
@@ -123,22 +123,22 @@ def _notes(results: Sequence[Result]) -> Iterator[str]:
     """What stands in the way of comparing scores."""
     few: dict[str, float] = {}
     for question in in_order(result.question for result in results):
-        asked = [result for result in results if result.question == question and result.n]
-        if len({frozenset(row.id for row in result.samples) for result in asked}) > 1:
+        answered = [result for result in results if result.question == question and result.n]
+        if len({frozenset(row.id for row in result.samples) for result in answered}) > 1:
             yield (
                 f"{question}: not all were asked the same samples; scores of different models compare only "
                 "where they are paired."
             )
-        few[question] = min((result.effective for result in asked), default=FEW_CLUSTERS)
-        expected = {row.id: row.expected for result in asked for row in result.samples}
+        few[question] = min((result.effective for result in answered), default=FEW_CLUSTERS)
+        expected = {row.id: row.expected for result in answered for row in result.samples}
         answer, count = Counter(expected.values()).most_common(1)[0] if expected else ("", 0)
         if count > _DEGENERATE * len(expected) and len(expected) >= FEW_CLUSTERS:
             yield (
                 f"{question}: one answer, {_cut(repr(answer), 60)[0]}, is right for {count} of "
                 f"{len(expected)} samples: a model that always gives it scores as much."
             )
-    if (said := few_clusters(few.items())) is not None:
-        yield said
+    if (warning := few_clusters(few.items())) is not None:
+        yield warning
 
 
 # -- scores --------------------------------------------------------------------------------------
@@ -146,8 +146,8 @@ def _notes(results: Sequence[Result]) -> Iterator[str]:
 
 def _score(result: Result) -> dict[str, Any]:
     names = ("n", "programs", "score", "low", "high", *_READINGS)
-    told = {name: getattr(result, name) for name in names}
-    return key_of(result) | told
+    values = {name: getattr(result, name) for name in names}
+    return key_of(result) | values
 
 
 _SAYS: Mapping[Column, Callable[[Result], str]] = {
@@ -157,29 +157,22 @@ _SAYS: Mapping[Column, Callable[[Result], str]] = {
 """Columns that are left out where they say nothing of any result."""
 
 
+def _value(estimate: Any) -> Any:
+    """The value of an interval or horizon, if there is one."""
+    return None if estimate is None else estimate.value
+
+
 def _scores_sheet(results: Sequence[Result]) -> Sheet:
     return Sheet(
         name="scores",
         title="Scores",
         columns=(
-            *KEYS,
-            Column(name="score", format=".3f"),
-            *INTERVAL,
-            Column(name="lenient", format=".3f"),
-            *COUNTED,
-            *(Column(name=name, format="d") for name in _READINGS),
+            *(*KEYS, Column("score", ".3f"), *INTERVAL, Column("lenient", ".3f"), *COUNTED),
+            *(Column(name, "d") for name in _READINGS),
         ),
         rows=[
             (
-                *(
-                    *names_of(r),
-                    r.score,
-                    r.low,
-                    r.high,
-                    r.lenient.value if r.lenient else None,
-                    r.n,
-                    r.programs,
-                ),
+                *(*names_of(r), r.score, r.low, r.high, _value(r.lenient), r.n, r.programs),
                 *(getattr(r, name) for name in _READINGS),
             )
             for r in results
@@ -194,7 +187,7 @@ def _metrics_sheet(results: Sequence[Result]) -> Sheet:
     return Sheet(
         name="metrics",
         title="Other metrics",
-        columns=(*KEYS, Column(name="metric"), Column(name="mean", format=".3f"), *INTERVAL, *COUNTED),
+        columns=(*KEYS, Column("metric"), Column("mean", ".3f"), *INTERVAL, *COUNTED),
         rows=[
             (*names_of(r), name, mean.value, low, high, mean.n, mean.clusters)
             for r in results
@@ -210,10 +203,8 @@ def _steps_sheet(results: Sequence[Result]) -> Sheet:
     for result in results:
         if (steps := result.steps) is None:
             continue
-        shares = [
-            None if share is None else share.value for share in (steps.exact, steps.places, steps.values)
-        ]
-        half = None if steps.horizon is None else steps.horizon.value
+        shares = map(_value, (steps.exact, steps.places, steps.values))
+        half = _value(steps.horizon)
         first = ", ".join(f"{n} {kind.replace('_', ' ')}" for kind, n in steps.divergences.items())
         rows.append(
             (*names_of(result), steps.runs, steps.whole, steps.judged, *shares, steps.longest, half, first)
@@ -223,15 +214,9 @@ def _steps_sheet(results: Sequence[Result]) -> Sheet:
         title="Steps of predicted runs",
         columns=(
             *KEYS,
-            Column(name="runs", format="d"),
-            Column(name="right", format="d"),
-            Column(name="steps", format="d"),
-            Column(name="state", format=".4f"),
-            Column(name="next line", format=".4f"),
-            Column(name="values", format=".4f"),
-            Column(name="longest", format="d"),
-            Column(name="half after", format=".0f"),
-            Column(name="first wrong"),
+            *(Column(name, "d") for name in ("runs", "right", "steps")),
+            *(Column(name, ".4f") for name in ("state", "next line", "values")),
+            *(Column("longest", "d"), Column("half after", ".0f"), Column("first wrong")),
         ),
         rows=rows,
         note="Up to where each run first goes wrong. Half after: steps until half of the runs have gone "
@@ -257,7 +242,7 @@ def _failures(results: Sequence[Result]) -> Iterator[dict[str, Any]]:
         for row in result.samples:
             if row.score < 1:
                 wrong.setdefault(_kind(row), []).append(row)
-        for kind, rows in sorted(wrong.items(), key=lambda found: -len(found[1])):
+        for kind, rows in sorted(wrong.items(), key=lambda kind_and_rows: -len(kind_and_rows[1])):
             one_each = list({row.cluster: row for row in reversed(rows)}.values())[::-1]
             chosen = [*one_each, *(row for row in rows if row not in one_each)][:EXAMPLES]
             yield key_of(result) | {
@@ -295,18 +280,13 @@ def _failures_sheet(failures: Sequence[Mapping[str, Any]]) -> Sheet:
     return Sheet(
         name="failures",
         title="Kinds of failure",
-        columns=(
-            *KEYS,
-            Column(name="how"),
-            Column(name="answers", format="d"),
-            Column(name="share of all", format=".3f"),
-        ),
+        columns=(*KEYS, Column("how"), Column("answers", "d"), Column("share of all", ".3f")),
         rows=[
             (
-                *(f["question"], f["solver"], f["state"] or "-", f["model"]),
-                *(f["kind"], f["count"], f["count"] / f["n"]),
+                *(failure["question"], failure["solver"], failure["state"] or "-", failure["model"]),
+                *(failure["kind"], failure["count"], failure["count"] / failure["n"]),
             )
-            for f in failures
+            for failure in failures
         ],
     )
 
@@ -316,8 +296,8 @@ def _failures_sheet(failures: Sequence[Mapping[str, Any]]) -> Sheet:
 
 def _sum(values: Iterable[float | None]) -> float | None:
     """The sum of what is known; None if nothing is."""
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) if numbers else None
 
 
 def _usage_sheet(results: Sequence[Result], prices: Prices) -> Sheet:
@@ -339,13 +319,8 @@ def _usage_sheet(results: Sequence[Result], prices: Prices) -> Sheet:
         name="usage",
         title="Cost and time",
         columns=(
-            *KEYS,
-            Column(name="n", format="d"),
-            Column(name="tokens read", format=",.0f"),
-            Column(name="tokens written", format=",.0f"),
-            Column(name="US dollars", format=",.4f"),
-            Column(name="seconds", format=",.1f"),
-            Column(name="median of a sample", format=".3f"),
+            *(*KEYS, Column("n", "d"), Column("tokens read", ",.0f"), Column("tokens written", ",.0f")),
+            *(Column("US dollars", ",.4f"), Column("seconds", ",.1f"), Column("median of a sample", ".3f")),
         ),
         rows=rows,
         note="Tokens as the provider counts them. Seconds of work, added up over samples that ran side by "
@@ -355,19 +330,19 @@ def _usage_sheet(results: Sequence[Result], prices: Prices) -> Sheet:
 
 def _excluded_sheet(results: Sequence[Result]) -> Sheet:
     counted: dict[str, Counter[str]] = {}
-    for result in results:
-        known = counted.setdefault(result.question, Counter())
-        for why, count in result.excluded.items():
-            known[why] = max(known[why], count)  # the result of every model repeats it
+    for result in results:  # the result of every model repeats the counts
+        question_counts = counted.setdefault(result.question, Counter())
+        for reason, count in result.excluded.items():
+            question_counts[reason] = max(question_counts[reason], count)
     rows = [
-        (question, why, count)
+        (question, reason, count)
         for question, reasons in counted.items()
-        for why, count in reasons.most_common()
+        for reason, count in reasons.most_common()
     ]
     return Sheet(
         name="excluded",
         title="Not asked about",
-        columns=(Column(name="question"), Column(name="why"), Column(name="recordings", format="d")),
+        columns=(Column("question"), Column("why"), Column("recordings", "d")),
         rows=rows,
         note="Recordings (of questions about notebooks: cells) about which this was not asked.",
     )

@@ -5,18 +5,19 @@ from collections.abc import Iterable, Iterator
 from deskcheck.ask.results.effects import Effect
 from deskcheck.ask.results.results import Result
 from deskcheck.ask.results.statistics import TOO_FEW, Interval
-from deskcheck.view.report.sheets import Column
+from deskcheck.view.report.sheets import Column, Entry
 
-METHOD, STATE = Column(name="method"), Column(name="state")
-KEYS = (Column(name="question"), METHOD, STATE, Column(name="model"))
+METHOD, STATE = Column("method"), Column("state")
+KEYS = (Column("question"), METHOD, STATE, Column("model"))
 
 
 def interval(format: str = ".3f") -> tuple[Column, Column]:
-    return Column(name="low", format=format, unknown=TOO_FEW), Column(name="high", format=format)
+    return Column("low", format, unknown=TOO_FEW), Column("high", format)
 
 
 INTERVAL = interval()
-COUNTED = (Column(name="n", format="d"), Column(name="programs", format="d"))
+COUNTED = (Column("n", "d"), Column("programs", "d"))
+SCORED = (Column("score", ".3f"), *INTERVAL, *COUNTED)
 
 
 def in_order(names: Iterable[str]) -> list[str]:
@@ -28,6 +29,11 @@ def rows_of(name: str, estimate: Interval | Effect) -> Iterator[tuple[str, float
     yield name, estimate.low, estimate.high
     if estimate.by_execution is not None:
         yield f"{name}, by execution", *estimate.by_execution
+
+
+def entries_of(mean: Interval) -> tuple[Entry, ...]:
+    """The entries of `SCORED` columns."""
+    return mean.value, mean.low, mean.high, mean.n, mean.clusters
 
 
 def names_of(result: Result | Effect) -> tuple[str, str, str, str]:

@@ -3,29 +3,28 @@
 import csv
 import io
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 Entry = str | int | float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """A column is equal to itself only: names may come from users, and need not differ.
-
-    format: of numbers, as `format` takes it. Text stands to the left, numbers to the right. unknown: shown
-    for what is not known."""
+    """A column of a table, equal only to itself: users choose names, and two may be the same."""
 
     name: str
     format: str = ""
+    """Format specification of numbers; empty for text."""
     unknown: str = "-"
+    """Text in the place of None."""
 
     @property
     def number(self) -> bool:
         return bool(self.format)
 
     def shown(self, entry: Entry) -> str:
-        """An entry as it is read; nothing that is not known is made up."""
+        """An entry as text."""
         if entry is None:
             return self.unknown
         return format(entry, self.format) if self.format and not isinstance(entry, str) else str(entry)
@@ -33,21 +32,21 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
-    """A table. title: what it shows. note: what must be known to read it."""
+    """A table with what must be known to read it, the `note`."""
 
     name: str
     title: str
     columns: tuple[Column, ...]
     rows: Sequence[tuple[Entry, ...]]
-    note: str = field(default="")
+    note: str = ""
 
     def without(self, columns: Collection[Column]) -> "Sheet":
         """The table without these columns."""
-        kept = [number for number, column in enumerate(self.columns) if column not in columns]
+        remaining = [number for number, column in enumerate(self.columns) if column not in columns]
         return replace(
             self,
-            columns=tuple(self.columns[number] for number in kept),
-            rows=[tuple(row[number] for number in kept) for row in self.rows],
+            columns=tuple(self.columns[number] for number in remaining),
+            rows=[tuple(row[number] for number in remaining) for row in self.rows],
         )
 
     def shown(self) -> list[list[str]]:
@@ -58,7 +57,7 @@ class Sheet:
         ]
 
     def markdown(self) -> str:
-        """As GitHub has it."""
+        """A table in the Markdown of GitHub."""
         heads = [_markdown(column.name) for column in self.columns]
         rule = ["---:" if column.number else "---" for column in self.columns]
         rows = [[_markdown(text) for text in row] for row in self.shown()]
@@ -73,7 +72,7 @@ class Sheet:
         return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""])
 
     def csv(self) -> str:
-        """As RFC 4180 has it; numbers with all their digits, and nothing for what is not known."""
+        """CSV (RFC 4180): numbers with all their digits, empty fields for None."""
         text = io.StringIO()
         writer = csv.writer(text)
         writer.writerow([_cell(column.name) for column in self.columns])

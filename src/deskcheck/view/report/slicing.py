@@ -15,7 +15,7 @@ from deskcheck.ask.results.results import Result
 from deskcheck.ask.results.statistics import Interval, mean_interval
 from deskcheck.files import read_json
 from deskcheck.recording import InputError
-from deskcheck.view.report.rows import COUNTED, INTERVAL, KEYS, in_order, key_of, names_of
+from deskcheck.view.report.rows import KEYS, SCORED, entries_of, in_order, key_of, names_of
 from deskcheck.view.report.sheets import Column, Entry, Sheet
 
 LENGTHS = (1, 10, 30, 100, 300, 1000, 3000, 10_000, 100_000)
@@ -70,14 +70,16 @@ def lengths_of(results: Sequence[Result]) -> Iterator[dict[str, Any]]:
     for result in results:
         samples = _samples(result)
         for axis, (counts, starts) in AXES.items():
-            placed = [(range_of(each.data[axis], starts), each) for each in samples if axis in each.data]
-            placed.sort(key=lambda found: found[0])
-            for (order, name), group in groupby(placed, key=lambda found: found[0]):
-                found = _interval([each for _, each in group])
+            placed = [
+                (range_of(sample.data[axis], starts), sample) for sample in samples if axis in sample.data
+            ]
+            placed.sort(key=lambda pair: pair[0])
+            for (order, name), group in groupby(placed, key=lambda pair: pair[0]):
+                interval = _interval([sample for _, sample in group])
                 yield (
                     key_of(result)
                     | {"axis": axis, "counts": counts, "order": order, "range": name}
-                    | asdict(found)
+                    | asdict(interval)
                 )
 
 
@@ -92,41 +94,30 @@ def slices_sheet(results: Sequence[Result], fields: Sequence[str]) -> Sheet:
     Raises InputError: no sample has a field, or it has too many values that are no numbers.
     """
     rows: list[tuple[Entry, ...]] = []
-    told = [(result, _samples(result)) for result in results]
+    samples_by_result = [(result, _samples(result)) for result in results]
     for field in fields:
-        values = [each.data[field] for _, samples in told for each in samples if field in each.data]
+        values = [
+            sample.data[field]
+            for _, samples in samples_by_result
+            for sample in samples
+            if field in sample.data
+        ]
         if not values:
-            known = sorted({name for _, samples in told for each in samples for name in each.data})
-            raise InputError(f"--by {field}: no sample has it. They have {', '.join(known) or 'nothing'}.")
-        place = _places(field, values)
-        for result, samples in told:
-            placed = [(place(each.data[field]), each) for each in samples if field in each.data]
-            placed.sort(key=lambda found: found[0])
-            for (_, name), group in groupby(placed, key=lambda found: found[0]):
-                found = _interval([each for _, each in group])
-                rows.append(
-                    (
-                        *names_of(result),
-                        field,
-                        name,
-                        found.value,
-                        found.low,
-                        found.high,
-                        found.n,
-                        found.clusters,
-                    )
-                )
+            names = sorted(
+                {name for _, samples in samples_by_result for sample in samples for name in sample.data}
+            )
+            raise InputError(f"--by {field}: no sample has it. They have {', '.join(names) or 'nothing'}.")
+        slice_of = _places(field, values)
+        for result, samples in samples_by_result:
+            placed = [(slice_of(sample.data[field]), sample) for sample in samples if field in sample.data]
+            placed.sort(key=lambda pair: pair[0])
+            for (_, name), group in groupby(placed, key=lambda pair: pair[0]):
+                mean = _interval([sample for _, sample in group])
+                rows.append((*names_of(result), field, name, *entries_of(mean)))
     return Sheet(
         name="slices",
         title="Scores by " + ", ".join(fields),
-        columns=(
-            *KEYS,
-            Column(name="of what"),
-            Column(name="is"),
-            Column(name="score", format=".3f"),
-            *INTERVAL,
-            *COUNTED,
-        ),
+        columns=(*KEYS, Column("of what"), Column("is"), *SCORED),
         rows=rows,
     )
 
@@ -136,8 +127,8 @@ def _places(field: str, values: Sequence[object]) -> Callable[[Any], tuple[float
     numbers = [value for value in values if isinstance(value, (int, float))]
     texts = in_order(map(str, values))
     if len(numbers) == len(values) and len(texts) > _MOST:
-        whole = all(float(value).is_integer() for value in numbers)
-        return lambda value: range_of(value, LENGTHS, whole=whole)
+        only_integers = all(float(value).is_integer() for value in numbers)
+        return lambda value: range_of(value, LENGTHS, whole=only_integers)
     if len(numbers) == len(values):
         return lambda value: (float(value), str(value))
     if all(_DATE.fullmatch(text) for text in texts):
@@ -152,29 +143,10 @@ def _places(field: str, values: Sequence[object]) -> Callable[[Any], tuple[float
 
 
 def lengths_sheet(lengths: Sequence[Mapping[str, Any]]) -> Sheet:
-    names = (
-        "question",
-        "solver",
-        "state",
-        "model",
-        "counts",
-        "range",
-        "value",
-        "low",
-        "high",
-        "n",
-        "clusters",
-    )
+    names = "question solver state model counts range value low high n clusters".split()
     return Sheet(
         name="lengths",
         title="Scores over length and depth",
-        columns=(
-            *KEYS,
-            Column(name="of what"),
-            Column(name="range"),
-            Column(name="score", format=".3f"),
-            *INTERVAL,
-            *COUNTED,
-        ),
+        columns=(*KEYS, Column("of what"), Column("range"), *SCORED),
         rows=[tuple(row[name] or "-" if name == "state" else row[name] for name in names) for row in lengths],
     )

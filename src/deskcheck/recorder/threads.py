@@ -1,0 +1,39 @@
+"""Work in threads, a bounded part of it at once."""
+
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from typing import TypeVar
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+def in_threads(
+    pool: Executor, function: Callable[[T], U], items: Iterable[T], at_once: int
+) -> Generator[tuple[T, Future[U]], None, None]:
+    """Pairs of an item and its result, as they are finished.
+
+    Items are taken as there is room for them. An error of the iterable is raised when what runs has finished.
+    Close the iterator to cancel what has not begun.
+    """
+    pending: dict[Future[U], T] = {}
+
+    def finished(*, block: bool) -> Iterator[tuple[T, Future[U]]]:
+        done, _ = wait(pending, None if block else 0, FIRST_COMPLETED)
+        for future in done:
+            yield pending.pop(future), future
+
+    try:
+        try:
+            for item in items:
+                pending[pool.submit(function, item)] = item
+                yield from finished(block=len(pending) >= at_once)
+        except Exception:
+            while pending:
+                yield from finished(block=True)
+            raise
+        while pending:
+            yield from finished(block=True)
+    finally:
+        for future in pending:
+            future.cancel()

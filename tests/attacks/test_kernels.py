@@ -12,7 +12,6 @@ import pytest
 
 pytest.importorskip("ipykernel", reason="would have proved what a hostile kernel can do to the recorder")
 
-from deskcheck.notebook.kernel.cell import CellLimits
 from deskcheck.notebook.kernel.kernel import Kernel
 from deskcheck.notebook.trajectory.trajectory import Status
 from deskcheck.sandbox.confinement import Confinement
@@ -60,7 +59,7 @@ def assert_heard(kernel: Kernel, name: str) -> None:
         kernel.restart()
     Path("/proc/self/clear_refs").write_text("5")
     before = filled()
-    ran = kernel.run(SAY + CELLS[name], limits=CellLimits(cell_s=40))
+    ran = kernel.run(SAY + CELLS[name], cell_s=40)
     grown = filled() - before
     assert grown <= GROWN_KIB, f"{name}: {grown} KiB"
     if name in DIES:
@@ -99,7 +98,7 @@ def test_a_kernel_that_speaks_on_is_not_heard_for_ever(monkeypatch: pytest.Monke
     limits = Limits(cpu_s=60, wall_s=600, memory_bytes=4 << 30)
     with Kernel(confinement=Confinement.STANDARD, limits=limits) as kernel:
         monkeypatch.setattr("deskcheck.notebook.kernel.cell._EVER_S", 4.0)
-        ran = kernel.run(SAY + CELLS["speaks on without an end"], limits=CellLimits(cell_s=2))
+        ran = kernel.run(SAY + CELLS["speaks on without an end"], cell_s=2)
     assert ran.at is not None
     assert ran.end is not None
     assert ran.end - ran.at < 60

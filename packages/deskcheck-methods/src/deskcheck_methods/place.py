@@ -10,8 +10,9 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from deskcheck.ask.results.attempts import vote_of
+from deskcheck.ask.scoring.judge import Judge, of_sandbox
 from deskcheck.ask.scoring.programs import ONLY_REPORT, Tested, reports, run_tests
-from deskcheck.ask.scoring.sandbox import LIMITS, SandboxJudge, of_sandbox
+from deskcheck.ask.scoring.sandbox import LIMITS
 from deskcheck.recording import Environment, Mode, Program, Recording, RunResult
 from deskcheck.sandbox import Checked, Limits, Sandbox, Tracing
 from deskcheck.tracer.call import traces_of
@@ -58,7 +59,7 @@ class CallResult(NamedTuple):
         return self.how, vote_of(self.text)
 
 
-class _Judge(SandboxJudge):
+class _Judge(Judge):
     def __init__(self, sandbox: Sandbox, limits: Limits) -> None:
         super().__init__(sandbox)
         self.limits = limits

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from deskcheck.ask.results import statistics
 from deskcheck.ask.results.statistics import (
     effective_clusters,
+    few_clusters,
     holm,
     mcnemar,
     mean_interval,
@@ -336,3 +337,11 @@ def test_what_no_power_can_be_told_of() -> None:
     ):
         with pytest.raises(ValueError, match=r"two programs|never differ|above 0"):
             power_of(differences, list(clusters), difference)
+
+
+def test_a_warning_names_each_question_once() -> None:
+    """Two models that were asked the same have one entry, with the fewer programs; enough programs have none."""
+    warning = few_clusters([("output", 6.0), ("output", 5.96), ("state", 12.0), ("path", 3.0)])
+    assert warning is not None
+    assert "(output: 5.9, path: 3)" in warning
+    assert few_clusters([("output", 10.0)]) is None

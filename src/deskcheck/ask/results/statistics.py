@@ -57,8 +57,13 @@ def effective_clusters(counts: Sequence[int]) -> float:
 
 
 def few_clusters(clusters: Iterable[tuple[str, float]]) -> str | None:
-    """A warning if names have few effective clusters."""
-    few = [f"{name}: {math.floor(10 * count) / 10:g}" for name, count in clusters if count < FEW_CLUSTERS]
+    """A warning if names have few effective clusters; a name that comes twice counts with the fewer."""
+    least: dict[str, float] = {}
+    for name, count in clusters:
+        least[name] = min(count, least.get(name, count))
+    few = [
+        f"{name}: {math.floor(10 * count) / 10:g}" for name, count in least.items() if count < FEW_CLUSTERS
+    ]
     if not few:
         return None
     return (

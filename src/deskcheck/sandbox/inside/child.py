@@ -118,7 +118,7 @@ class _Run:
         self.status: int | None = None
         self.files = {self.program.filename}
         """Names of the program's own files."""
-        self.reads: elsewhere.Reads | None = None
+        self.reads: elsewhere.UnsetVariables | None = None
 
     def prepare(self) -> None:
         program = self.program
@@ -188,7 +188,7 @@ class _Run:
     def go_elsewhere(self, job: dict[str, Any]) -> None:
         """Let the program find another machine and another day."""
         elsewhere.move(job, _modules.loaded())
-        self.reads = elsewhere.Reads(self.files.__contains__)
+        self.reads = elsewhere.UnsetVariables(self.files.__contains__)
         self.reads.look()
 
     def _import_module(self, name: str) -> None:

@@ -135,7 +135,7 @@ def serve(control: int, ours: Iterable[str], facts: dict[str, Any]) -> Fork:
     setup = Setup(**json.loads(text))
     account = CpuAccount(descriptors[0] if descriptors else None)
     try:
-        server = Server(setup, connection, account, frozenset(ours), facts)
+        server = ForkServer(setup, connection, account, frozenset(ours), facts)
     except BrokenPipeError:
         os._exit(1)  # what started this process was killed, and our caller sees that
     except (OSError, ImportError) as error:
@@ -145,7 +145,7 @@ def serve(control: int, ours: Iterable[str], facts: dict[str, Any]) -> Fork:
     return server.serve()
 
 
-class Server:
+class ForkServer:
     def __init__(
         self,
         setup: Setup,

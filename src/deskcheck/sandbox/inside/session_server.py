@@ -17,7 +17,7 @@ from deskcheck.sandbox.linux.processes import children, descendants, waited_s
 from deskcheck.sandbox.surroundings import copies as _copies
 
 if TYPE_CHECKING:
-    from deskcheck.sandbox.inside.server import Server
+    from deskcheck.sandbox.inside.server import ForkServer
 
 _STOPPED = frozenset("TtZXx")
 
@@ -44,7 +44,7 @@ class _Held:
 class Keeper:
     """Keeps a session's processes until the caller ends it. They are all children of this process."""
 
-    def __init__(self, server: "Server", live: int, wishes: Wishes) -> None:
+    def __init__(self, server: "ForkServer", live: int, wishes: Wishes) -> None:
         """live: the process that runs pieces."""
         self.connection = server.connection
         self.folder = server.program_folder

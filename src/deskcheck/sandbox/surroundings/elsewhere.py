@@ -2,9 +2,9 @@
 
 A run elsewhere finds other names, folders, users, clocks, processors, addresses and turns of threads, so what
 depends on them shows as a difference. Names and process numbers are the server's part (`inside.server`); here
-is what is done in the program's process. Variables that are not set cannot be varied: `Reads` counts them.
-Not reached: clocks of C code, the interpreter's folders and version, devices, a network. Standard library
-only.
+is what is done in the program's process. Variables that are not set cannot be varied: `UnsetVariables` counts
+them. Not reached: clocks of C code, the interpreter's folders and version, devices, a network. Standard
+library only.
 """
 
 import _socket
@@ -95,7 +95,7 @@ _BETWEEN = ("<frozen os>", "<frozen posixpath>", "<frozen _collections_abc>")
 """Modules of the library by way of which programs ask for variables."""
 
 
-class Reads:
+class UnsetVariables:
     """Names of variables that a program asked for and that are not set, which no run can vary."""
 
     def __init__(self, is_own: Callable[[str], bool]) -> None:

@@ -145,10 +145,8 @@ def main() -> int:
 
 def compare(name: str, path: Path, given: argparse.Namespace) -> int:
     from deskcheck.ask.questions.benchmarks import BENCHMARKS
-    from deskcheck.ask.scoring.sandbox import judge
-    from deskcheck.ask.scoring.score import score_answer
+    from deskcheck.ask.scoring.sandbox import score_in, shared
 
-    place = judge()
     used = [row for row in rows(path) if name != "p3" or row["sol_bodies"]]
     samples = list(BENCHMARKS[name].samples(str(path)))
     assert len(used) == len(samples), name
@@ -162,7 +160,7 @@ def compare(name: str, path: Path, given: argparse.Namespace) -> int:
 
     def both(one: tuple[Any, Any, str, str]) -> tuple[bool, bool, str]:
         row, sample, _, text = one
-        ours = score_answer(sample, f"[ANSWER]{text}[/ANSWER]", judge=place)
+        ours = score_in(shared(), sample, f"[ANSWER]{text}[/ANSWER]")
         return ours.score == 1, passes(own_check(name, row, text)), ours.reason
 
     counts: Counter[tuple[str, bool, bool]] = Counter()

@@ -20,8 +20,9 @@ from evalplus.eval import untrusted_check
 from evalplus.gen.util import trusted_exec
 
 from deskcheck.ask.questions.benchmarks import benchmark_samples
+from deskcheck.ask.scoring.judge import Judge
 from deskcheck.ask.scoring.programs import run_tests
-from deskcheck.ask.scoring.sandbox import SandboxJudge, for_many
+from deskcheck.ask.scoring.sandbox import for_many
 
 Row = dict[str, Any]
 
@@ -94,7 +95,7 @@ def main() -> int:
         samples = benchmark_samples([f"humaneval_plus:{file}"])["humaneval_plus"]
     verdicts = passed = differ = 0
     with for_many() as sandbox:
-        judge = SandboxJudge(sandbox)
+        judge = Judge(sandbox)
         for row, sample in zip(rows, samples, strict=True):
             for what, answer in (("reference", sample.answer), ("bug", bugs[row["task_id"].split("/")[1]])):
                 ours = run_tests(sample.data, answer, judge)

@@ -21,8 +21,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from deskcheck.notation import moments, transitions
-from deskcheck.notation.forms.running import RunningTexts
+from deskcheck.notation import RunningTexts, moments, transitions
 from deskcheck.recorder.programs import record_programs
 from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording import Mode, Program

@@ -179,8 +179,8 @@ def steps_after_truth(checkpoint: Checkpoint, one: Recording, notation: str) -> 
         return list(exact_steps(checkpoint, one))
     true = list(moments(one.trace, file=one.program.filename))
     parts = parts_of(true, TRACES[notation])
-    tokenizer, network = checkpoint.tokenizer, checkpoint.network
-    rows = ModelRows(network, tokenizer, [program_text(one.program)])
+    tokenizer = checkpoint.tokenizer
+    rows = ModelRows(checkpoint.network, tokenizer, [program_text(one.program)])
     prompt = tokenizer.encode(trace_prompt(one.program, notation))
     text, ends = "", [0]
     for number, part in enumerate(parts):
@@ -189,8 +189,7 @@ def steps_after_truth(checkpoint: Checkpoint, one: Recording, notation: str) -> 
     tokens = tokenizer.encode(text)
     if ends[-1] != len(tokens):
         raise SystemExit(f"{one.id}: a token reaches over the end of a step")
-    whole = np.array([[*rows.ends[0], *prompt, *tokens]], dtype=np.int64)
-    logs, _, _ = network.run(whole, rows.keys, rows.values, rows.programs)
+    logs = rows.logs([0], [[*prompt, *tokens]])
     said = logs[0].argmax(-1)[len(prompt) - 1 : -1]
     right = said == np.array(tokens)
     return [bool(right[a:b].all()) for a, b in pairwise(ends[1:])]

@@ -60,7 +60,6 @@ from deskcheck.notebook import (
     read_notebook,
     replay,
 )
-from deskcheck.notebook.kernel.cell import CellLimits
 from deskcheck.notebook.kernel.kernel import Kernel, Surroundings
 from deskcheck.notebook.kernel.record import record_notebooks
 from deskcheck.notebook.state.capture import Capture
@@ -346,7 +345,7 @@ def hard(reps: int) -> str:
             for with_state in (True, False):
                 state = StateLimits() if with_state else None
                 with Kernel(limits=limits, state=state) as kernel:
-                    made = kernel.run(source, limits=CellLimits(cell_s=300))
+                    made = kernel.run(source, cell_s=300)
                     if made.status is not Status.OK:
                         sys.exit(f"{name}: {made.status} {made.detail} {made.outputs}")
                     for cell in TOUCH:

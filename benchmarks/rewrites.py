@@ -12,7 +12,7 @@ import tokenize
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 
-from deskcheck.notebook.state.names import Later, reads
+from deskcheck.notebook.state.names import Later, cell_names
 
 _PURE_CALLS = frozenset(
     "abs bool dict enumerate float int len list max min range round set sorted str sum tuple zip".split()
@@ -136,13 +136,13 @@ def renamed(source: str, later: Later) -> str | None:
     tree = _tree(source)
     if tree is None or _sees_names(source):
         return None
-    found = reads(source)
-    fixed = found.first | _words_of_magics(tree)
+    names = cell_names(source)
+    fixed = {*names.read, *names.in_text} | _words_of_magics(tree)
     fixed |= {
         each.id for each in ast.walk(tree) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Del)
     }
     stored = {each.id for each in ast.walk(tree) if isinstance(each, ast.Name) and _is_store(each)}
-    for name in sorted(stored - fixed, key=lambda name: (name not in found.named, name)):
+    for name in sorted(stored - fixed, key=lambda name: (name not in names.named, name)):
         if name in later or name.startswith("_") or _bound_inside(tree, name):
             continue
         return _text(_Rename(name, _new_name(name, tree, later)).visit(tree), source)
@@ -151,7 +151,7 @@ def renamed(source: str, later: Later) -> str | None:
 
 def _sees_names(source: str) -> bool:
     """Whether it is seen in a cell which variables there are."""
-    return bool(reads(source).named & _NAMESPACES)
+    return bool(cell_names(source).named & _NAMESPACES)
 
 
 _NAMESPACES = frozenset("globals locals vars dir eval exec who whos who_ls".split())

@@ -35,10 +35,10 @@ def test_what_is_shown_of_the_package_is_public() -> None:
 
 
 def test_the_package_is_light() -> None:
-    """`import deskcheck` brings neither pyarrow nor torch nor Inspect nor a notebook stack."""
+    """`import deskcheck` brings neither pyarrow nor torch nor Inspect nor a client of models nor a notebook stack."""
     code = (
         "import sys, deskcheck, deskcheck.tracer, deskcheck.ask\n"
-        "print(sorted({'pyarrow', 'torch', 'inspect_ai', 'jupyter_client', 'typer'} & set(sys.modules)))"
+        "print(sorted({'pyarrow', 'torch', 'inspect_ai', 'openai', 'jupyter_client', 'typer'} & set(sys.modules)))"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout == "[]\n"

@@ -461,11 +461,11 @@ READERS = [
 
 
 def _harness(path: Path) -> None:
-    from deskcheck.ask.results.harness_logs import asked_in_samples
+    from deskcheck.ask.results.harness_logs import runs_in_samples
 
     target = path.with_name("samples_sum_2026-01-01T00-00-00.000000.jsonl")
     shutil.copyfile(path, target)
-    for asked in asked_in_samples(target, None, []):
+    for asked in runs_in_samples(target, None, []):
         assert asked.samples is not None
 
 

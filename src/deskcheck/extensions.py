@@ -73,7 +73,7 @@ class Registry(Mapping[str, T], Generic[T]):
     def __init__(self, kind: str, type_: type[Any], own: Iterable[T]) -> None:
         self.kind = kind
         self.group = f"deskcheck.{kind}"
-        self.own: Mapping[str, T] = {each.name: each for each in own}
+        self.own: Mapping[str, T] = {item.name: item for item in own}
         self._type = type_
         self._found: dict[str, T] = dict(self.own)
         self._waiting: dict[str, EntryPoint] | None = None
@@ -115,7 +115,9 @@ class Registry(Mapping[str, T], Generic[T]):
     def _entries(self) -> dict[str, EntryPoint]:
         if self._waiting is None:
             self._waiting = {
-                each.name: each for each in entry_points(group=self.group) if each.name not in self.own
+                entry_point.name: entry_point
+                for entry_point in entry_points(group=self.group)
+                if entry_point.name not in self.own
             }
         return self._waiting
 

@@ -170,8 +170,8 @@ def sync(path: Path) -> None:
 
 def lock_holder(data: bytes) -> str:
     """The process that a file of a lock names; what else it has is not ours, and is not shown."""
-    found = re.fullmatch(rb"process \d+ on [\w.-]+\n?", data)
-    return found[0].decode().strip() if found else "another process"
+    owner = re.fullmatch(rb"process \d+ on [\w.-]+\n?", data)
+    return owner[0].decode().strip() if owner else "another process"
 
 
 class FolderLock:
@@ -266,11 +266,11 @@ def write_file(path: Path, pieces: Iterable[str]) -> int:
     """
     before = None
     try:
-        found = os.stat(path) if path.exists() else None
-        if found is not None and (not stat.S_ISREG(found.st_mode) or str(path).startswith(_OPEN)):
+        status = os.stat(path) if path.exists() else None
+        if status is not None and (not stat.S_ISREG(status.st_mode) or str(path).startswith(_OPEN)):
             with open(path, "wb") as file:
                 return _write(file, pieces)
-        before = found
+        before = status
         if before is not None and not os.access(path, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         # Through a link, the file that it leads to is replaced.
@@ -289,10 +289,10 @@ def write_file(path: Path, pieces: Iterable[str]) -> int:
             raise
         return size
     except OSError as error:
-        said = [f"{path}: cannot be written: {error.strerror or error}."]
-        said += [_WAYS_OUT_OF_FILE[error.errno]] if error.errno in _WAYS_OUT_OF_FILE else []
-        said += ["What was there before is unchanged."] if before is not None else []
-        raise InputError(" ".join(said)) from error
+        sentences = [f"{path}: cannot be written: {error.strerror or error}."]
+        sentences += [_WAYS_OUT_OF_FILE[error.errno]] if error.errno in _WAYS_OUT_OF_FILE else []
+        sentences += ["What was there before is unchanged."] if before is not None else []
+        raise InputError(" ".join(sentences)) from error
 
 
 def _write(file: BinaryIO, pieces: Iterable[str]) -> int:
@@ -301,8 +301,8 @@ def _write(file: BinaryIO, pieces: Iterable[str]) -> int:
 
 def cache_folder() -> Path:
     """``$XDG_CACHE_HOME/deskcheck``; only an absolute value counts (XDG Base Directory, "Basics")."""
-    given = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(given) if os.path.isabs(given) else Path.home() / ".cache") / "deskcheck"
+    cache_home = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(cache_home) if os.path.isabs(cache_home) else Path.home() / ".cache") / "deskcheck"
 
 
 def sha256(path: Path) -> str:

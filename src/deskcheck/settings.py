@@ -10,8 +10,10 @@ The command line makes an option of each such field, of fields that are such dat
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, get_args, get_type_hints
+
+from deskcheck.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +46,21 @@ class Group:
     name: str
 
 
+def refuse_small(settings: Any, **least: int) -> None:
+    """Raises InputError for a field below the least value of its `Setting`, or of `least`; not for None."""
+    hints = get_type_hints(type(settings), include_extras=True)
+    for field in fields(settings):
+        value = getattr(settings, field.name)
+        settings_of = [hint for hint in get_args(hints[field.name]) if isinstance(hint, Setting)]
+        bound = least.get(field.name, settings_of[0].min if settings_of else None)
+        if bound is not None and value is not None and value < bound:
+            raise InputError(f"{field.name}={value} must be at least {bound:g}.")
+
+
 def parse_size(text: str) -> int:
     """Bytes of ``4G``, ``512M``, ``64K`` (of 1024 each) or a whole number. Raises ValueError."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
-    size = 0 if found is None else int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " "))
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    size = 0 if match is None else int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
     if size < 1:
         raise ValueError("is no size: write a number of bytes, or one with K, M, G or T, as in 12G")
     return size

@@ -24,7 +24,7 @@ _COMMANDS = re.compile(
 
 def visible(text: str) -> str:
     """The text with all that a terminal would obey, or hide, written as Python writes it: ``\\x1b``."""
-    return _COMMANDS.sub(lambda found: ascii(found[0])[1:-1], text)
+    return _COMMANDS.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 class Console(rich.console.Console):

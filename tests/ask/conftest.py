@@ -6,21 +6,54 @@ import json
 import os
 import sys
 import time
+import tomllib
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from deskcheck.ask import QUESTIONS, Sample
+from deskcheck.ask.scoring.judge import Judge
 from deskcheck.recording import Environment, Mode, Outcome, Program, Recording, Row, RunResult, Trace, render
+from deskcheck.sandbox import Confinement, Limits, Sandbox
 from deskcheck.tracer import Granularity, ReferenceTracer
 from deskcheck.tracer.result import exception_text
 
+HERE = Path(__file__).parent
 Record = Callable[..., Recording]
 Run = Callable[[Program], RunResult]
 OF_RETURNS = ["output", "input", "next_line", "state", "path"]
 """Kinds that can be asked about nearly every call that returned."""
+
+
+def table(name: str) -> dict[str, Any]:
+    """A file of answers, in TOML beside this one."""
+    return tomllib.loads((HERE / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+class Quick(Judge):
+    """Within limits that a test can wait for."""
+
+    limits = Limits(cpu_s=1, wall_s=20, memory_bytes=1 << 29, output_bytes=1 << 16)
+    counting = replace(limits, cpu_s=3)
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[Quick]:
+    """Judges programs in the sandbox."""
+    with Sandbox(Confinement.STRICT, workers=1) as sandbox:
+        yield Quick(sandbox)
+
+
+@pytest.fixture
+def inspect() -> Any:
+    """Inspect AI, with its logs."""
+    pytest.importorskip("inspect_ai.log", reason="no deskcheck[ask]: would show that models can be asked")
+    return pytest.importorskip("inspect_ai")
 
 
 @contextlib.contextmanager
@@ -129,6 +162,23 @@ def run_trusted() -> Run:
         return RunResult(outcome=Outcome.RETURNED, result=repr(result), result_builtin=builtin)
 
     return run
+
+
+def ask(kind: str, recording: Recording, **options: Any) -> list[Sample]:
+    return list(QUESTIONS[kind](recording, **options))
+
+
+def answers(kind: str, recording: Recording) -> dict[str, str]:
+    """What follows the kind in the id -> the answer, of all samples that there are."""
+    samples = ask(kind, recording, per_recording=1000)
+    return {sample.id.partition(f":{kind}:")[2]: sample.answer for sample in samples}
+
+
+def reasons(kind: str, recording: Recording) -> list[str]:
+    """Why a recording is not asked about."""
+    excluded: Counter[str] = Counter()
+    assert list(QUESTIONS[kind](recording, excluded=excluded)) == []
+    return list(excluded)
 
 
 def shared(*parts: str) -> Path | None:

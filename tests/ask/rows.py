@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from deskcheck.ask.results.results import ScoredSample
+from deskcheck.ask.results.rows import ScoredSample
 
 _ROW: dict[str, Any] = dict.fromkeys(
     ("program", "cluster", "question", "model", "solver", "completion", "answer", "expected", "reason"), "x"

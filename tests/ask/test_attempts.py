@@ -139,18 +139,7 @@ def test_offline_and_online_say_the_same(folder: Path) -> None:
 def test_epochs_are_attempts(folder: Path) -> None:
     """`ask --epochs`: a model that is wrong at times, the same in every epoch or not."""
     pytest.importorskip("inspect_ai", reason="no deskcheck[ask]: would show pass@k of an online run")
-    command = (
-        "ask",
-        "runs",
-        "-q",
-        "state,output",
-        "-m",
-        "deskcheck/oracle",
-        "-m",
-        "deskcheck/guess",
-        "--epochs",
-        "3",
-    )
+    command = ("ask", "runs", "-q", "state,output", "-m", "deskcheck/oracle,deskcheck/guess", "--epochs", "3")
     done = deskcheck(*command, "--out", "several", "--json", cwd=folder)
     assert done.returncode == 0, done.stderr
     results = json.loads(done.stdout)["results"]

@@ -13,7 +13,7 @@ from deskcheck.ask.baselines import guess
 from deskcheck.ask.questions.alike import AMBIGUOUS
 from deskcheck.ask.questions.generate import of_each
 from deskcheck.recording import Recording
-from tests.ask.conftest import Record
+from tests.ask.conftest import Record, reasons
 
 STACK = """\
 class Stack:
@@ -57,10 +57,8 @@ def asked(recording: Recording, kind: str = "changes") -> list[Sample]:
 
 
 def reason(recording: Recording, kind: str = "changes") -> str:
-    excluded: Counter[str] = Counter()
-    assert list(QUESTIONS[kind](recording, excluded=excluded)) == []
-    (found,) = excluded
-    return found
+    (why,) = reasons(kind, recording)
+    return why
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from deskcheck.ask import QUESTIONS, Sample, score_answer
+from deskcheck.ask import QUESTIONS, score_answer
 from deskcheck.ask.answers.parsing import name_in
 from deskcheck.ask.baselines import guess
 from deskcheck.recording import Mode, Outcome, Program, Recording
-from tests.ask.conftest import Record, record_here
+from tests.ask.conftest import Record, answers, ask, reasons, record_here
 from tests.witness.agree import CONTROL, compare
 from tests.witness.asked import LONG, PROGRAMS, in_child
 
@@ -67,21 +67,6 @@ def f(n):
 """
 
 
-def asked(kind: str, recording: Recording) -> list[Sample]:
-    return list(QUESTIONS[kind](recording, per_recording=1000))
-
-
-def answers(kind: str, recording: Recording) -> dict[str, str]:
-    """What follows the kind in the id -> the answer."""
-    return {sample.id.partition(f":{kind}:")[2]: sample.answer for sample in asked(kind, recording)}
-
-
-def reasons(kind: str, recording: Recording) -> list[str]:
-    excluded: Counter[str] = Counter()
-    assert list(QUESTIONS[kind](recording, excluded=excluded)) == []
-    return list(excluded)
-
-
 @pytest.fixture(scope="module")
 def loops(record: Record) -> Recording:
     return record(LOOPS, "f", "([3, -1, 2],)")
@@ -133,7 +118,7 @@ def test_whether_a_line_runs(record: Record) -> None:
 
 def test_who_calls_whom(record: Record) -> None:
     """By the text: a generator expression, a key that a builtin calls, a lambda, functions inside of functions."""
-    (sample,) = asked("calls", record(CALLS, "f", "([2, 1],)"))
+    (sample,) = ask("calls", record(CALLS, "f", "([2, 1],)"))
     assert sample.answer == str(
         {
             ("Box.total", "value"): 2,
@@ -260,7 +245,7 @@ def test_the_answer_alone_is_right(kind: str, record: Record) -> None:
         record(CALLS, "f", "([2, 1],)"),
         record(SHARED, "f", "(7,)"),
     ]
-    found = [sample for run in runs for sample in asked(kind, run)]
+    found = [sample for run in runs for sample in ask(kind, run, per_recording=1000)]
     assert found
     wrong = {"True": "False", "False": "True", "set()": "{'a'}", "return": "raise"}
     for sample in found:
@@ -358,7 +343,7 @@ def test_places_of_two_files_are_told_apart() -> None:
     )
     assert {row.file for row in recording.trace.rows} == {"program.py", "helper.py"}
     for kind in (*KINDS, "next_line", "state"):
-        samples = asked(kind, recording)
+        samples = ask(kind, recording, per_recording=1000)
         assert len({sample.id for sample in samples}) == len(samples), kind
         assert len({sample.prompt for sample in samples}) == len(samples), kind
         if kind in ("branch", "iterations", "after_loop", "visit"):

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskcheck.ask import QUESTIONS, Sample, score_answer
+from deskcheck.ask import QUESTIONS, score_answer
 from deskcheck.ask.answers.parsing import exception_in
 from deskcheck.ask.baselines import guess
 from deskcheck.ask.kinds.exceptions import NO_MESSAGE
 from deskcheck.recording import Mode, Outcome, Program, Recording
 from deskcheck.recording.raised import message_of, raised_message
 from deskcheck.sandbox import Confinement, Sandbox
-from tests.ask.conftest import Record
+from tests.ask.conftest import Record, ask
 
 RAISING = {
     "plain": "def f(x):\n    y = x + 1\n    return int('no')\n",
@@ -83,10 +83,6 @@ RAISING = {
 }
 
 
-def asked(kind: str, recording: Recording) -> list[Sample]:
-    return list(QUESTIONS[kind](recording))
-
-
 def truth(code: str, path: Path) -> tuple[int, str, str]:
     """Line, class and message as Python's own traceback has them: of its lines in this file the last."""
     path.write_text(code)
@@ -106,7 +102,7 @@ def test_the_answer_is_what_a_traceback_says(name: str, record: Record, tmp_path
     code = RAISING[name]
     recording = record(code, "f", "(1,)")
     assert recording.outcome is Outcome.RAISED
-    (sample,) = asked("exception", recording)
+    (sample,) = ask("exception", recording)
     line, kind, message = truth(code, tmp_path / "program.py")
     found = exception_in(sample.answer)
     assert found is not None
@@ -118,7 +114,7 @@ def test_the_answer_is_what_a_traceback_says(name: str, record: Record, tmp_path
 
 
 def test_line_and_class_decide_and_the_message_is_told_apart(record: Record) -> None:
-    (sample,) = asked("exception", record(RAISING["raised"], "f", "(1,)"))
+    (sample,) = ask("exception", record(RAISING["raised"], "f", "(1,)"))
     scores: dict[str, tuple[float, tuple[float, ...]]] = {
         "3: KeyError: 1": (1, (1, 1, 1)),
         "line 3: KeyError: '1'": (1, (1, 1, 0)),
@@ -175,7 +171,7 @@ def test_a_message_that_nobody_can_know_is_not_asked_for(name: str, sandbox: San
     code = f"import sys\nclass Odd(Exception):\n    {body}\ndef f(x):\n    {raising}\n"
     run_result = sandbox.run_one(Program(id=name, code=code, mode=Mode.CALL, entry="f", arguments="(1,)"))
     recording = record(code.replace("sys.excepthook", "hook"), "f", "(1,)")
-    (sample,) = asked("exception", replace(recording, run_result=run_result))
+    (sample,) = ask("exception", replace(recording, run_result=run_result))
     if name == "reported otherwise":  # the tracer read what `str` gives
         assert sample.answer.endswith(": Odd: 1")
         return
@@ -202,13 +198,13 @@ def test_where_the_stack_ends_is_not_asked(record: Record) -> None:
 def test_other_kinds_ask_about_such_runs_too(kind: str, record: Record) -> None:
     """Up to the exception; the oracle's answers are right."""
     recording = record(RAISING["loop"], "f", "(1,)")
-    samples = asked(kind, recording)
+    samples = ask(kind, recording)
     assert samples
     for sample in samples:
         assert score_answer(sample, f"[ANSWER]{sample.answer}[/ANSWER]").score == 1
     if kind == "path":
         assert samples[0].answer == "[2, 3, 2, 3, 2, 3, 2, 3]"
-    assert asked("output", recording) == asked("input", recording) == []
+    assert ask("output", recording) == ask("input", recording) == []
 
 
 @pytest.mark.parametrize(
@@ -220,7 +216,7 @@ def test_other_kinds_ask_about_such_runs_too(kind: str, record: Record) -> None:
     ids=["returns", "too deep"],
 )
 def test_what_is_not_asked(code: str, arguments: str, record: Record) -> None:
-    assert asked("exception", record(code, "f", arguments)) == []
+    assert ask("exception", record(code, "f", arguments)) == []
 
 
 @given(st.text())

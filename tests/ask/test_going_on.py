@@ -281,20 +281,17 @@ def test_settings_reach_the_provider(place: Path) -> None:
     """Limits, temperature, seed, epochs, prices; a sample that meets its limit of tokens is cut. The card
     tells them."""
     with provider() as server:
-        given = (
+        given: tuple[str, ...] = (
             "--stop",
             "[/ANSWER]",
             "--stop",
             "END",
             "--max-tokens",
             "500",
-            "--temperature",
-            "0",
-            "--model-seed",
-            "7",
             "--epochs",
             "2",
         )
+        given += ("--temperature", "0", "--model-seed", "7")
         prices = ("--price", "openai-api/local/some=10000,20000", "--cost-limit", "50")
         status, printed, said = run(place, server, *given, *prices, "--out", "set", "--json")
         assert status == 0, said

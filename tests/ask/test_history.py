@@ -12,7 +12,7 @@ import pytest
 from deskcheck.ask import QUESTIONS, Sample, score_answer
 from deskcheck.ask.baselines.guess import completion
 from deskcheck.recording import Recording
-from tests.ask.conftest import Record
+from tests.ask.conftest import Record, answers, reasons
 
 PICK = """\
 def halves(n):
@@ -39,12 +39,6 @@ def asked(recording: Recording) -> dict[str, Sample]:
     """What follows the kind in the id -> the sample."""
     samples = QUESTIONS["history"](recording, per_recording=1000)
     return {sample.id.partition(":history:")[2]: sample for sample in samples}
-
-
-def reasons(recording: Recording) -> list[str]:
-    excluded: Counter[str] = Counter()
-    assert list(QUESTIONS["history"](recording, excluded=excluded)) == []
-    return list(excluded)
 
 
 def watched(code: str, call: str) -> dict[str, str]:
@@ -86,7 +80,7 @@ def watched(code: str, call: str) -> dict[str, str]:
 @pytest.mark.parametrize("arguments", ["([1, 3, 4],)", "([9, 2, 40],)"])
 def test_the_answers_are_what_a_trace_function_sees(record: Record, arguments: str) -> None:
     """Of each variable and each call, also of a run that an exception leaves."""
-    found = {place: sample.answer for place, sample in asked(record(PICK, "f", arguments)).items()}
+    found = answers("history", record(PICK, "f", arguments))
     assert found == watched(PICK, f"f{arguments}")
     assert len(found) > 5
 
@@ -115,6 +109,6 @@ def test_equal_values_on_end_are_one_and_order_counts(record: Record) -> None:
 )
 def test_what_is_not_asked_about(record: Record, code: str) -> None:
     """Where what a line is, or what a variable holds, cannot be said in one way."""
-    assert reasons(record(code, "f", "(3,)")) == [
+    assert reasons("history", record(code, "f", "(3,)")) == [
         "no variable of a function has several values that are short plain data"
     ]

@@ -30,8 +30,8 @@ from inspect_ai.util import (
 )
 from inspect_ai.util._sandbox import self_check
 
+from deskcheck.ask.inspect.provider import count_offline
 from deskcheck.ask.inspect.sandbox import DeskcheckSandboxConfig, DeskcheckSandboxEnvironment
-from deskcheck.ask.inspect.tasks import count_offline
 from deskcheck.recording import InputError
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.workspace import Workspace

@@ -8,47 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskcheck.ask.answers.lenient import RULES, Asked, read_leniently
+from deskcheck.ask.answers.lenient import RULES, Expected, read_leniently
 from deskcheck.ask.answers.values import same
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring.score import score_answer
 from deskcheck.recording import Outcome, Program, RunResult
 from deskcheck.recording.program import Mode
+from tests.ask.conftest import table
 
 GUIDE = Path(__file__).parents[2] / "docs" / "reference" / "questions.md"
 
-PHRASES = [
-    "[ANSWER]{}[/ANSWER]",
-    "[ANSWER]**{}**[/ANSWER]",
-    "[ANSWER]`{}`[/ANSWER]",
-    "[ANSWER]```python\n{}\n```[/ANSWER]",
-    "[ANSWER]t = {}[/ANSWER]",
-    "[ANSWER]return {}[/ANSWER]",
-    "[ANSWER]f(5) -> {}[/ANSWER]",
-    "[ANSWER]f(5) == {}[/ANSWER]",
-    "[ANSWER]f(5) returns {}.[/ANSWER]",
-    "[ANSWER]The function returns {}[/ANSWER]",
-    "[answer]{}[/answer]",
-    "<answer>{}</answer>",
-    "[ANSWER]\\boxed{{{}}}[/ANSWER]",
-    "[ANSWER]$\\boxed{{{}}}$[/ANSWER]",
-    "The answer is {}.",
-    "So, the final answer is: {}",
-    "Let me think.\nThe loop runs 5 times.\n\n**Answer:** {}",
-    "[ANSWER]{}  # as computed[/ANSWER]",
-    "[ANSWER]Output: {}[/ANSWER]",
-    "[ANSWER]{}, because the loop adds all[/ANSWER]",
-    "[ANSWER]{} (the sum of all)[/ANSWER]",
-    "[ANSWER]\n>>> f(5)\n{}\n[/ANSWER]",
-    "<think>maybe [ANSWER]15[/ANSWER]</think>[ANSWER]{}[/ANSWER]",
-    "[ANSWER]{}[/ANSWER]\n\nNow yours.\n\nProgram:\n[ANSWER]10[/ANSWER]",
-    "{}",
-    "```\n{}\n```",
-    "[ANSWER]Result: `{}`[/ANSWER]",
-    "Step 1: t = 0\nStep 2: t = 1\nTherefore f(5) = {}",
-    "The call returns `{}`",
-    "[ANSWER]The value of t is now {}.[/ANSWER]",
-]
+ANSWERS = table("answers")
+PHRASES = ANSWERS["phrases"]
 
 _ATOMS = (
     st.integers(-20, 20)
@@ -72,18 +43,14 @@ VALUES = st.recursive(
 )
 
 
-TRACEBACK = """\
-Traceback (most recent call last):
-  File "a.py", line 9, in <module>
-    f()
-  File "a.py", line 7, in f
-    raise ValueError("no")
-ValueError: no"""
-
-
 def about(right: str, form: str = "value", question: str = "output", **data: Any) -> Sample:
     data = {"form": form, "strict": True, **data}
     return Sample(id="x", question=question, program="p", cluster="c", parts={}, answer=right, data=data)
+
+
+def sample_of(case: dict[str, Any]) -> Sample:
+    data = {"first": {}, "silent": [], "message": None, **case.get("data", {})}
+    return about(case["right"], case["form"], case["question"], **data)
 
 
 def mutants(value: Any) -> list[Any]:
@@ -112,160 +79,24 @@ def test_a_right_value_is_right(right: Any, phrase: str) -> None:
     assert score_answer(about(repr(right)), phrase.format(repr(right))).metrics["lenient"] == 1
 
 
-@pytest.mark.parametrize(
-    ("right", "said"),
-    [
-        ("10", "10 or 15"),
-        ("10", "not 10"),
-        ("10", "0+1+2+3+4"),
-        ("10", "it is 10 if n is 5"),
-        ("10", "either 10, or nothing"),
-        ("10", "10\n15"),
-        ("10", "t is 3 and u is 10"),
-        ("10", "maybe 10"),
-        ("10", "At first it was 10; now it is 15."),
-        ("10", "t is 10. Then u becomes 15."),
-        ("True", "I cannot say whether the line runs."),
-        ("True", "If n is 0 the line runs."),
-        ("10", '"10"'),
-        ("10", "15 -> 10 -> 15"),
-        ("'a'", "a"),
-        ("''", "(empty string)"),
-        ("[0, 1]", "0, 1"),
-        ("[0, 1]", "(0, 1)"),
-    ],
-)
+@pytest.mark.parametrize(("right", "said"), ANSWERS["ambiguous"])
 def test_what_says_two_things_or_another_is_not_right(right: str, said: str) -> None:
     found = score_answer(about(right), f"[ANSWER]{said}[/ANSWER]")
     assert (found.score, found.metrics["lenient"]) == (0, 0)
 
 
-@pytest.mark.parametrize(
-    ("form", "question", "right", "lenient", "data"),
-    [
-        (
-            "line",
-            "next_line",
-            "4",
-            ["L4", "line number 4", "4 (t += i)", "#4", "next line is 4", "**4**"],
-            {},
-        ),
-        (
-            "line",
-            "move",
-            "6",
-            ["Line 4 is skipped and the debugger stops at line 6.", "It stops at line **6**."],
-            {},
-        ),
-        (
-            "value",
-            "output",
-            "9",
-            ["total = 4\ntotal = 9\n\n#### 9", "It adds all. **9**", "Résultat : 9"],
-            {},
-        ),
-        (
-            "value",
-            "coverage",
-            "True",
-            ["It runs, and raises. **Yes.**", "Yes - b is -2, so it runs.", "so → True"],
-            {},
-        ),
-        (
-            "value",
-            "coverage",
-            "False",
-            ["The list is empty, so the body is never entered.", "It breaks first. So line 4 doesn't run."],
-            {},
-        ),
-        (
-            "value",
-            "output",
-            "''",
-            ["It is the last text. The call returns the empty string `''`.", "print(f(5))  # ''"],
-            {},
-        ),
-        ("value", "output", "[None, True]", ["[null, true]", "xs = [None,  # first\n  True]"], {}),
-        (
-            "value",
-            "state",
-            "9",
-            ["Just before line 4 runs for the second time, total is 9, since 5 was added.", '{"total": 9}'],
-            {"variable": "total"},
-        ),
-        ("line", "visit", "6", ["It isn't line 4 that runs next but line 6."], {}),
-        ("path", "path", "[2]", ["Only line 2 runs: it raises."], {}),
-        ("line", "next_line", "return", ["it returns", "the function returns"], {}),
-        (
-            "path",
-            "path",
-            "[2, 3, 4]",
-            ["1. 2\n2. 3\n3. 4", "L2 -> L3 -> L4", "2: t = 0\n3: for i\n4: t += i"],
-            {},
-        ),
-        ("name", "type", "int", ["type: int", "the type is int", "`int`", "int (a number)"], {}),
-        ("crash", "crash", "None", ["no exception is raised", "No error"], {}),
-        ("value", "iterations", "5", ["5 times", "5 iterations", "The body runs 5 times."], {}),
-        ("value", "history", "[0, 1, 2]", ["0 -> 1 -> 2", "- 0\n- 1\n- 2", "1. 0\n2. 1\n3. 2"], {}),
-        ("value", "changes", "{'xs': [0, 1]}", ["xs: [0, 1]", "xs is now [0, 1]", "`xs` -> [0, 1]"], {}),
-        ("value", "state", "10", ["t = 10", "t is 10", "value: 10"], {"variable": "t"}),
-        ("value", "output", "10000000", ["10,000,000", "10000000."], {}),
-        ("value", "branch", "True", ["true", "**True**", "True."], {}),
-        (
-            "exception",
-            "exception",
-            "7: ValueError: no",
-            [
-                "ValueError: no (line 7)",
-                'line 7: ValueError("no")',
-                "7 ValueError",
-                "raises ValueError on line 7",
-                TRACEBACK,
-            ],
-            {"line": 7, "exception": "ValueError", "message": None},
-        ),
-    ],
-)
-def test_forms_that_a_person_accepts(
-    form: str, question: str, right: str, lenient: list[str], data: dict[str, Any]
-) -> None:
+@pytest.mark.parametrize("case", ANSWERS["accepted"])
+def test_forms_that_a_person_accepts(case: dict[str, Any]) -> None:
     """Wrong in the form that was asked for, and right as a person reads them."""
-    data = {"first": {}, "silent": [], **data}
-    for said in lenient:
-        found = score_answer(about(right, form, question, **data), f"[ANSWER]{said}[/ANSWER]")
-        assert found.metrics["lenient"] == 1, said
+    for answer in case["answers"]:
+        assert score_answer(sample_of(case), f"[ANSWER]{answer}[/ANSWER]").metrics["lenient"] == 1, answer
 
 
-@pytest.mark.parametrize(
-    ("form", "question", "right", "wrong", "data"),
-    [
-        ("line", "next_line", "4", ["4 or 5", "5", "4, 5", "L5", "14", "return 4", "4.5"], {}),
-        ("path", "path", "[2, 3, 4]", ["2-4", "1. 3\n2. 3\n3. 4", "2, 3, 4, return", "L2 -> L3"], {}),
-        ("name", "type", "int", ["integer", "type: float", "not int", "int or float"], {}),
-        ("value", "state", "10", ["i = 10", "10 times"], {"variable": "t"}),
-        ("value", "history", "[0, 1, 2]", ["0 -> 1", "1. 0\n2. 1"], {}),
-        (
-            "exception",
-            "exception",
-            "7: ValueError: no",
-            [
-                "ValueError on line 7 or 8",
-                "TypeError, line 7",
-                "7",
-                "ValueError",
-                "KeyError or ValueError, line 7",
-            ],
-            {"line": 7, "exception": "ValueError", "message": None},
-        ),
-    ],
-)
-def test_other_lines_and_names_stay_wrong(
-    form: str, question: str, right: str, wrong: list[str], data: dict[str, Any]
-) -> None:
-    data = {"first": {}, "silent": [], **data}
-    for said in wrong:
-        found = score_answer(about(right, form, question, **data), f"[ANSWER]{said}[/ANSWER]")
-        assert (found.score, found.metrics["lenient"]) == (0, 0), said
+@pytest.mark.parametrize("case", ANSWERS["refused"])
+def test_other_lines_and_names_stay_wrong(case: dict[str, Any]) -> None:
+    for answer in case["answers"]:
+        found = score_answer(sample_of(case), f"[ANSWER]{answer}[/ANSWER]")
+        assert (found.score, found.metrics["lenient"]) == (0, 0), answer
 
 
 def test_arguments_by_name_are_run() -> None:
@@ -308,7 +139,7 @@ def test_the_reference_page_has_each_rule(rule: Any) -> None:
         "call": "f(5)",
     }
     right = rights.get(rule.name, "10")
-    found = read_leniently(text, Asked(form, right, question=question))
+    found = read_leniently(text, Expected(form, right, question=question))
     assert found is not None
     assert re.sub(r"\s", "", found) == re.sub(r"\s", "", read)
     shown = text.replace("\n", "⏎").replace("|", "\\|")

@@ -6,7 +6,7 @@ import pytest
 
 from deskcheck.ask import QUESTIONS, Sample, score_answer
 from deskcheck.ask.baselines import guess, oracle
-from deskcheck.ask.scoring import sandbox as _sandbox
+from deskcheck.ask.scoring.sandbox import score_in, shared
 from deskcheck.recording import Program, Recording, RunResult
 from tests.ask.conftest import OF_RETURNS, soon
 from tests.sample import spread
@@ -44,9 +44,7 @@ def test_the_oracle_is_right_about_inputs_in_the_sandbox(cruxeval: list[Recordin
     """The recorded arguments, run again by the sandbox, give the recorded result."""
     samples = all_samples(cruxeval[:20], "input")
     oracle.remember(samples)
-    assert [score_answer(s, oracle.completion(s.prompt), run=_sandbox.run).score for s in samples] == [
-        1.0
-    ] * 20
+    assert [score_in(shared(), s, oracle.completion(s.prompt)).score for s in samples] == [1.0] * 20
     oracle.forget(samples)
 
 

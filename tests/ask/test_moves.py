@@ -5,8 +5,8 @@ import pytest
 from deskcheck.ask import QUESTIONS, score_answer
 from deskcheck.ask.baselines import guess
 from deskcheck.recording import Mode, Outcome, Program, Recording
-from tests.ask.conftest import Record, record_here
-from tests.ask.test_control_and_objects import CALLS, LOOPS, SHARED, answers, reasons
+from tests.ask.conftest import Record, answers, reasons, record_here
+from tests.ask.test_control_and_objects import CALLS, LOOPS, SHARED
 from tests.witness.debugged import compare, programs_of
 
 RAISES = """\

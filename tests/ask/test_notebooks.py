@@ -109,6 +109,26 @@ def _execute(source: str, names: dict[str, Any], count: int) -> tuple[tuple[Outp
     return tuple(outputs), status
 
 
+def written(folder: Path, *executions: dict[str, Any]) -> Path:
+    """A trajectory of cells that ended well, of which each is executed once. executions: their other fields."""
+    order = tuple(str(number) for number in range(len(executions)))
+    usual: dict[str, Any] = {
+        "source": "",
+        "status": Status.OK,
+        "outputs": (),
+        "repeats": True,
+        "order": order,
+    }
+    steps = [
+        Execution(cell=id_, count=int(id_) + 1, **usual | cell)
+        for id_, cell in zip(order, executions, strict=True)
+    ]
+    path = folder / "n.trajectory.parquet"
+    cells = tuple(Cell(id=id_, source="") for id_ in order)
+    write_trajectory(path, Trajectory(id="n", source="ipynb", cells=cells, steps=steps))
+    return path
+
+
 ANALYSIS: Cells = [
     ("a", "import math\nrows = [1, 2, 3]"),
     ("b", "scale = 2"),
@@ -381,20 +401,16 @@ def test_the_oracle_and_the_baselines(tmp_path: Path, question: str) -> None:
         assert (unread.answer, unread.score, set(unread.metrics)) == (None, 0, set(METRICS[question]))
     oracle.forget(every)
     copies = [sample.data["copy"] for sample in made["none"][0]]
+    said = {
+        state: [score_answer(s, guess.completion(s.prompt)).score for s in samples]
+        for state, (samples, _) in made.items()
+    }
     if question == "cell_output":
         assert copies == ["", "12", "", "[1, 2, 3]", "", ""]
-        said = {
-            state: [score_answer(s, guess.completion(s.prompt)).score for s in made[state][0]]
-            for state in made
-        }
         assert said["none"] == [0, 0, 1, 0, 0, 0]  # a literal is printed
         assert said["used"] == said["full"] == [1, 1, 1, 1, 0, 0]
     elif question == "crash":
         assert copies == ["None", "None"]
-        said = {
-            state: [score_answer(s, guess.completion(s.prompt)).score for s in made[state][0]]
-            for state in made
-        }
         assert set(map(sum, said.values())) == {1}
     else:
         assert copies[1] == "total = sum(map(double, rows))"
@@ -442,24 +458,13 @@ def test_the_recorded_value_says_all_that_is_shown(
 
 def test_a_value_beside_another_output_is_not_the_whole_answer(tmp_path: Path) -> None:
     """Of a cell that displays two things, the last one alone is wrong."""
-    shown = [Output(type="display_data", data={"text/plain": "1"}), Output(type="execute_result", data={})]
-    shown[1].data["text/plain"] = "[2]"
-    executions: list[Step] = [
-        Execution(
-            cell=f"{n}",
-            source="display(x)\ny" if n == 5 else "",
-            order=tuple("012345"),
-            status=Status.OK,
-            count=n + 1,
-            outputs=tuple(shown) if n == 5 else (),
-            state=Capture(StateLimits()).after_cell({"x": 1, "y": [2]}, {}, ""),
-            repeats=True,
-        )
-        for n in range(6)
-    ]
-    path = tmp_path / "n.trajectory.parquet"
-    cells = tuple(Cell(id=id_, source="") for id_ in "012345")
-    write_trajectory(path, Trajectory(id="n", source="ipynb", cells=cells, steps=executions))
+    shown = (
+        Output(type="display_data", data={"text/plain": "1"}),
+        Output(type="execute_result", data={"text/plain": "[2]"}),
+    )
+    state = Capture(StateLimits()).after_cell({"x": 1, "y": [2]}, {}, "")
+    cell = {"source": "display(x)\ny", "outputs": shown}
+    path = written(tmp_path, *[{"state": state}] * 5, {"state": state, **cell})
     (sample,) = samples_of(path)["full"][0]
     assert (sample.answer, sample.data["value"]) == ("1\n[2]", None)
     assert score_answer(sample, "[ANSWER][2][/ANSWER]").score == 0
@@ -519,24 +524,17 @@ def test_what_cannot_be_asked(tmp_path: Path) -> None:
 @pytest.mark.parametrize("question", ["cell_output", "crash"])
 def test_what_the_recorder_made_of_a_cell_is_not_asked(tmp_path: Path, question: str) -> None:
     """Where the sandbox refuses something, or nobody is there to answer `input`, a user would see another text."""
-    errors = ("OSError", "StdinNotImplementedError", "KeyError")
-    executions: list[Step] = [
-        Execution(
-            cell=f"{n}",
-            source=f"cell({n})",
-            order=tuple("01234567"),
-            status=Status.OK if n < 5 else Status.ERROR,
-            count=n + 1,
-            outputs=() if n < 5 else (Output(type="error", name=errors[n - 5], value="no", text="no"),),
-            state=Capture(StateLimits()).after_cell({}, {}, ""),
-            repeats=True,
-            confined="network" if n == 5 else None,
-        )
-        for n in range(8)
+    state = Capture(StateLimits()).after_cell({}, {}, "")
+    raising = [
+        {
+            "source": f"cell({name})",
+            "status": Status.ERROR,
+            "outputs": (Output(type="error", name=name, value="no", text="no"),),
+        }
+        for name in ("OSError", "StdinNotImplementedError", "KeyError")
     ]
-    path = tmp_path / "n.trajectory.parquet"
-    cells = tuple(Cell(id=id_, source="") for id_ in "01234567")
-    write_trajectory(path, Trajectory(id="n", source="ipynb", cells=cells, steps=executions))
+    raising[0]["confined"] = "network"
+    path = written(tmp_path, *[{"state": state, **cell} for cell in [*[dict[str, Any]()] * 5, *raising]])
     made, excluded = samples_of(path, question=question, state=("none",))["none"]
     assert {sample.answer.partition(":")[0] for sample in made} <= {"KeyError", "None"}
     assert excluded["a rule of the sandbox stood in its way: network"] == 1

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from deskcheck.ask.results.harness_logs import asked_in_samples
+from deskcheck.ask.results.harness_logs import runs_in_samples
 from deskcheck.ask.results.inspect_logs import _last_solver
 from deskcheck.ask.results.logs import Logs, read_logs
 from deskcheck.ask.results.results import Result, result_of
@@ -155,20 +155,8 @@ def test_samples_that_belong_together_are_clusters(inspect_logs: Path) -> None:
 def test_a_report_of_other_tasks(inspect_logs: Path, tmp_path: Path) -> None:
     """Leaderboard, differences with Holm's p, slices by a date and by a text, what a difference would take."""
     page = tmp_path / "report.html"
-    done = command_line(
-        "report",
-        inspect_logs,
-        "--by",
-        "when",
-        "--by",
-        "problem",
-        "--power",
-        "0.1",
-        "--out",
-        page,
-        "--json",
-        cwd=tmp_path,
-    )
+    options = ("--by", "when", "--by", "problem", "--power", "0.1", "--out", page, "--json")
+    done = command_line("report", inspect_logs, *options, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "said/good" in page.read_text()
     report = report_of(read_logs([inspect_logs]), by=["when", "problem"], difference=0.1)
@@ -262,7 +250,7 @@ def test_a_damaged_file_of_samples_is_named(tmp_path: Path, text: str, said: str
     path = samples_file(tmp_path, "arith", [])
     path.write_text(text)
     with pytest.raises(InputError, match=said):
-        [*asked_in_samples(path, None, [])]
+        [*runs_in_samples(path, None, [])]
 
 
 def test_a_summary_has_no_samples(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,14 +19,14 @@ from deskcheck.ask.kinds.program import program_sample
 from deskcheck.ask.questions.benchmarks import benchmark_in, benchmark_samples
 from deskcheck.ask.questions.lines import write_benchmark_questions
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.scoring.sandbox import SandboxJudge
 from deskcheck.ask.scoring.score import AnswerScore, Reading, score_answer
 from deskcheck.ask.scoring.selfcheck import self_check
 from deskcheck.ask.settings import ScoreSettings
 from deskcheck.jobs import LocalPool
 from deskcheck.recording import InputError
-from deskcheck.sandbox import Confinement, Limits, Sandbox
+from deskcheck.sandbox import Confinement, Sandbox
 from deskcheck.sources.sets.coding import Case, CodingTask
+from tests.ask.conftest import Quick, table
 from tests.command import deskcheck
 
 RIGHT = "def f(x):\n    return [x, x + 1]\n"
@@ -43,18 +42,6 @@ TASK = CodingTask(
 SAMPLE = program_sample(TASK)
 
 
-class Quick(SandboxJudge):
-    """Within limits that a test can wait for."""
-
-    limits = Limits(cpu_s=0.5, wall_s=20, memory_bytes=1 << 29, output_bytes=1 << 16)
-
-
-@pytest.fixture(scope="module")
-def judge() -> Iterator[Quick]:
-    with Sandbox(Confinement.STRICT, workers=1) as sandbox:
-        yield Quick(sandbox)
-
-
 class Patient(Quick):
     """For references, which may take their time."""
 
@@ -65,91 +52,7 @@ def said(answer: str) -> str:
     return f"{OPEN}\n```python\n{answer}\n```\n{CLOSE}"
 
 
-ATTACKS = {
-    "exit": "import sys\ndef f(x): sys.exit(0)",
-    "exit at once": "import os\nos._exit(0)\ndef f(x): pass",
-    "SystemExit at import": "def f(x): pass\nraise SystemExit",
-    "exit when asked": "import os\ndef f(x): os._exit(0)",
-    "exit at the end": "import atexit, os\natexit.register(os._exit, 0)\ndef f(x): return [1, 2]",
-    "patched builtins": (
-        "import builtins\nbuiltins.AssertionError = Exception\nbuiltins.compile = builtins.exec = lambda *a, **k: None\n"
-        "builtins.print = builtins.type = builtins.isinstance = builtins.issubclass = lambda *a: True\n"
-        "def f(x): return [1, 2]"
-    ),
-    "no debug": "import sys\nsys.flags.__class__.optimize = 2 if False else 0\n__debug__ and None\ndef f(x): return 0",
-    "equal to everything": "class E:\n    def __eq__(s, o): return True\n    def __ne__(s, o): return True\ndef f(x): return E()",
-    "an equal list": "class E(list):\n    def __eq__(s, o): return True\ndef f(x): return E()",
-    "an equal int": "class E(int):\n    def __eq__(s, o): return True\n    __hash__ = int.__hash__\ndef f(x): return [E(1), E(2)]",
-    "an equal str": "class E(str):\n    def __eq__(s, o): return True\n    __hash__ = str.__hash__\ndef f(x): return E('')",
-    "true": "def f(x): return True",
-    "a function": "def f(x): return f",
-    "frames": (
-        "import sys, gc, re\n"
-        "def f(x):\n"
-        "    frame, texts = sys._getframe(), []\n"
-        "    while frame:\n"
-        "        texts += [repr(frame.f_locals)[:100_000], repr(frame.f_code.co_consts)]\n"
-        "        frame = frame.f_back\n"
-        "    texts += [o for o in gc.get_objects() if isinstance(o, str)]\n"
-        "    return [x, x + 1] if x == 1 or any(', '.join([str(x), str(x + 1)]) in t for t in texts) else None"
-    ),
-    "files": (
-        "import glob, os\n"
-        "def f(x):\n"
-        "    found = ''\n"
-        "    for top in ('.', '..', '/tmp', '/proc/self', '/proc/1', f'/proc/{os.getppid()}'):\n"
-        "        for name in glob.glob(top + '/*')[:200] + [top + '/environ', top + '/cmdline']:\n"
-        "            try: found += open(name, errors='replace').read(100_000)\n"
-        "            except OSError: pass\n"
-        "    return [x, x + 1] if x == 1 or str(x + 1) in found else None"
-    ),
-    "memory of all processes": (
-        "import os\n"
-        "def f(x):\n"
-        "    for pid in [p for p in os.listdir('/proc') if p.isdigit()] if os.path.isdir('/proc') else []:\n"
-        "        try:\n"
-        "            if pid != str(os.getpid()) and str(x + 1).encode() in open(f'/proc/{pid}/mem', 'rb').read(1000): return [x, x + 1]\n"
-        "        except OSError: pass\n"
-        "    return [x, x + 1] if x == 1 else None"
-    ),
-    "prints the verdict": (
-        "import json, os\n"
-        "for n in range(1, 10):\n"
-        "    for _ in range(3):\n"
-        "        try: os.write(n, (json.dumps(['test', '']) + '\\n').encode())\n"
-        "        except OSError: pass\n"
-        "print('passed', json.dumps(['end', '']), flush=True)\n"
-        "def f(x): return 0"
-    ),
-    "changes what it is given": "def f(x): raise NotImplementedError",
-    "fills memory": "def f(x): return [0] * (1 << 34)",
-    "too much to hand over": "def f(x): return [x, x + 1, bytes(40_000_000)]",
-    "threads": (
-        "import threading, time\n"
-        "for _ in range(5): threading.Thread(target=time.sleep, args=(100,)).start()\n"
-        "def f(x): return [x]"
-    ),
-    "a process of its own": "import os\nif os.fork(): os._exit(0)\ndef f(x): return [x]",
-    "for ever": "def f(x):\n    while True: pass",
-    "for ever at import": "while True: pass\ndef f(x): pass",
-    "recursion": "def f(x): return f(x)",
-    "deep value": "def f(x):\n    v = []\n    for _ in range(100_000): v = [v]\n    return v",
-    "huge output": "def f(x):\n    print('x' * 10_000_000)\n    return [x]",
-    "a closed channel": "import os\nos.closerange(0, 1000)\ndef f(x): return [x]",
-    "StopIteration": "def f(x): raise StopIteration",
-    "a lying exception": "class AssertionError(BaseException): pass\ndef f(x): raise AssertionError",
-    "the harness's exception": "class NotCompared(BaseException): pass\ndef f(x): raise NotCompared('1')",
-    "an object of its own": "class Own: pass\ndef f(x): return Own()",
-    "replies of its own": (
-        "import gc\n"
-        "def f(x):\n"
-        "    for peer in gc.get_objects():\n"
-        "        if type(peer).__name__ == 'Peer':\n"
-        "            for text in (b'x', b'[\"tuple\", \"returned\", true, [\"tuple\"]]', b''):\n"
-        "                peer._say(text)\n"
-        "    return [x]"
-    ),
-}
+ATTACKS = table("attacks/programs")
 
 
 @pytest.mark.parametrize("name", ATTACKS)
@@ -171,7 +74,7 @@ def test_right_answers_and_how_many_tests_pass(judge: Quick) -> None:
     assert lucky.reason == "test 2 of 3: AssertionError: "
     late = score_answer(SAMPLE, said("def f(x):\n    while x > 9: pass\n    return [x, x + 1]"), judge=judge)
     assert (late.score, late.metrics["tests_passed"]) == (0, 1 / 3)
-    assert late.reason == "test 2 of 3: timed_out: more than 0.5 s of CPU time"
+    assert late.reason == "test 2 of 3: timed_out: more than 1 s of CPU time"
     main = "if __name__ == '__main__':\n    print(f(int(input())))"
     assert score_answer(SAMPLE, said(f"{RIGHT}\n{main}"), judge=judge).score == 1
     future = f"from __future__ import annotations\nimport dataclasses\n{RIGHT}\n@dataclasses.dataclass\nclass A:\n    x: int\n"

@@ -1,23 +1,22 @@
 """Questions made from recordings: their answers, their places, what is left out and why."""
 
 import json
-import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 
 from deskcheck.ask import QUESTIONS, Sample, score_answer
-from deskcheck.ask.baselines import guess
 from deskcheck.ask.samples import prompts
+from deskcheck.ask.samples.guessing import GUESSES
 from deskcheck.ask.samples.source import statements, without_answer
 from deskcheck.cli.asking import Kinds
 from deskcheck.recording import Mode, Outcome, Program, Recording
 from deskcheck.tracer import Granularity
-from tests.ask.conftest import OF_RETURNS
+from tests.ask.conftest import OF_RETURNS, answers, ask, reasons
 
 Record = Callable[..., Recording]
 
@@ -31,16 +30,6 @@ def f(numbers):
             total -= 1
     return total
 """
-
-
-def ask(kind: str, recording: Recording, **options: Any) -> list[Sample]:
-    return list(QUESTIONS[kind](recording, **options))
-
-
-def reasons(kind: str, recording: Recording) -> list[str]:
-    excluded: Counter[str] = Counter()
-    assert list(QUESTIONS[kind](recording, excluded=excluded)) == []
-    return list(excluded)
 
 
 def test_output_of_a_call(record: Record) -> None:
@@ -260,78 +249,35 @@ def test_next_line_is_not_told_by_the_text_alone(record: Record) -> None:
         assert Counter(s.data["falls_through"] for s in samples) == {True: 2, False: 2}
 
 
-def test_state_answers(record: Record) -> None:
-    """The k-th time that a line runs, over the whole run, whatever frame it runs in."""
-    code = """\
-def f(n):
-    twice = n * 2
-    if n:
-        rest = f(n - 1)
-        twice += rest
-    return twice
-"""
-    samples = ask("state", record(code, "f", "(2,)"), per_recording=100)
-    answers = {(s.data["line"], s.data["k"], s.data["variable"]): s.answer for s in samples}
-    assert answers[3, 1, "twice"] == "4"
-    assert answers[3, 2, "twice"] == "2"
-    assert answers[3, 3, "twice"] == "0"
-    assert answers[5, 1, "rest"] == "0"
-    assert answers[5, 2, "rest"] == "2"
-    assert answers[6, 3, "twice"] == "6"
-    assert not any(name == "n" for _, _, name in answers), "a parameter as it was passed is no question"
+STATES = {
+    "the k-th time, over the whole run": (
+        "def f(n):\n    twice = n * 2\n    if n:\n        rest = f(n - 1)\n        twice += rest\n    return twice\n",
+        "(2,)",
+        {
+            "3:1:twice": "4", "3:2:twice": "2", "3:3:twice": "0", "4:1:twice": "4", "4:2:twice": "2",
+            "5:1:twice": "2", "5:1:rest": "0", "5:2:twice": "4", "5:2:rest": "2", "6:1:twice": "0",
+            "6:2:twice": "2", "6:2:rest": "0", "6:3:twice": "6", "6:3:rest": "2",
+        },
+    ),
+    "changes inside a parameter": (
+        "def f(xs):\n    xs.append(2)\n    y = 3\n    return y\n",
+        "([1],)",
+        {"3:1:xs": "[1, 2]", "4:1:xs": "[1, 2]", "4:1:y": "3"},
+    ),
+    "a module": ("a = 1\nb = a + 1\nc = b + 1\n", None, {"2:1:a": "1", "3:1:a": "1", "3:1:b": "2"}),
+    "no cycle and no object": (
+        "class C: pass\ndef f():\n    a = []\n    a.append(a)\n    b = C()\n    return 1\n",
+        "()",
+        {"4:1:a": "[]"},
+    ),
+}  # fmt: skip
 
 
-def test_state_sees_changes_inside_a_parameter(record: Record) -> None:
-    """A list that was passed and then appended to is something to work out."""
-    code = "def f(xs):\n    xs.append(2)\n    y = 3\n    return y\n"
-    samples = ask("state", record(code, "f", "([1],)"), per_recording=100)
-    assert {(s.data["line"], s.data["variable"]): s.answer for s in samples} == {
-        (3, "xs"): "[1, 2]",
-        (4, "xs"): "[1, 2]",
-        (4, "y"): "3",
-    }
-
-
-def test_state_of_a_module(record: Record) -> None:
-    """At the top level the variables are the globals."""
-    samples = ask("state", record("a = 1\nb = a + 1\nc = b + 1\n"), per_recording=100)
-    assert {s.id: s.answer for s in samples} == {
-        "script:state:2:1:a": "1",
-        "script:state:3:1:a": "1",
-        "script:state:3:1:b": "2",
-    }
-
-
-def test_state_leaves_out_what_has_no_unique_text(record: Record) -> None:
-    """A cycle is written like an Ellipsis; an object has no literal; neither is asked about."""
-    code = "class C: pass\ndef f():\n    a = []\n    a.append(a)\n    b = C()\n    return 1\n"
-    samples = ask("state", record(code, "f", "()"), per_recording=100)
-    assert [(s.data["line"], s.answer) for s in samples] == [(4, "[]")]
-
-
-def test_path_answers(record: Record) -> None:
-    """All lines in order, those of callees in their place, a statement over several lines once."""
-    code = """\
-def f(xs):
-    \"\"\"Doc.\"\"\"
-    ys = g(
-        [x + 1 for x in xs],
-        5)
-    return ys
-
-def g(xs, n):
-    return [x for x in xs
-            if x < n]
-"""
-    (sample,) = ask("path", record(code, "f", "([1, 2],)"))
-    assert sample.answer == "[3, 9, 6]"
-
-
-def test_path_of_a_script_counts_definitions(record: Record) -> None:
-    """def and class lines count when the definition is executed; docstrings do not."""
-    code = '"""Doc."""\ndef f():\n    return 3\nclass C:\n    """Doc."""\n    x = f()\n'
-    (sample,) = ask("path", record(code))
-    assert sample.answer == "[2, 4, 6, 3]"
+@pytest.mark.parametrize("name", STATES)
+def test_state_answers(record: Record, name: str) -> None:
+    """The k-th time that a line runs, whatever frame it runs in; a parameter as it was passed is no question."""
+    code, arguments, states = STATES[name]
+    assert answers("state", record(code, "f" if arguments else None, arguments)) == states
 
 
 def test_of_a_long_path_the_beginning_is_asked(record: Record) -> None:
@@ -474,15 +420,9 @@ def test_a_kind_is_whole(kind: str) -> None:
     reference = Path(__file__).parents[2] / "docs" / "reference"
     help_text = get_args(Kinds)[1].help.partition(";")[0].replace(",", "").split()
     listed = (reference / "commands.md").read_text().partition("**Question kinds**")[2].partition("\n- **")[0]
-    guesses = re.findall(r"(?:^- |\. )([a-z_, ]+):", guess.__doc__ or "", re.MULTILINE)
     missing = {
-        "TASKS of ask/samples/prompts.py": kind not in prompts.TASKS,
-        "_EXAMPLES of ask/samples/prompts.py": kind != "step" and kind not in prompts._EXAMPLES,
-        "_GUESSES of ask/baselines/guess.py": kind != "step" and kind not in guess._GUESSES,
-        "what is guessed, in the docstring of ask/baselines/guess.py": kind
-        not in ", ".join(guesses).split(", "),
-        "its data, in the docstring of Sample in ask/samples/sample.py": f"``{kind}``"
-        not in (Sample.__doc__ or ""),
+        "ask/samples/prompts.toml": kind != "step" and kind not in prompts.WORDS,
+        "a guess": kind != "step" and kind not in GUESSES,
         "the help of --question in cli/asking.py": kind not in help_text,
         "the table of docs/reference/questions.md": f"\n| `{kind}` |"
         not in (reference / "questions.md").read_text(),
@@ -493,32 +433,64 @@ def test_a_kind_is_whole(kind: str) -> None:
 
 
 PATHS = {
-    "comprehension": ("def g(x):\n    return x\n\ndef f(n):\n    y = [\n        g(k)\n        for k in range(n)\n    ]\n    return y\n",
-                      "[5, 2, 9]"),
-    "calls on one line": ("def g(x):\n    x += 1\n    return x\n\ndef f(n):\n    y = g(n) + g(\n        n\n    )\n    return y\n",
-                          "[6, 2, 3, 2, 3, 9]"),
-    "lambda": ("def g(x):\n    return -x\n\ndef f(n):\n    by = lambda k: (\n        g(k)\n    )\n    y = sorted([n, 1], key=by)\n    return y\n",
-               "[5, 8, 2, 9]"),
-    "generator expression": ("def g(x):\n    return -x\n\ndef f(n):\n    y = (g(k) for k in range(n))\n    z = sum(y)\n    return z\n",
-                             "[5, 6, 2, 7]"),
-    "loop on one line": ("def g(x):\n    x += 1\n    return x\n\ndef f(n):\n    for k in range(n): g(k); k = 1\n    return n\n",
-                         "[6, 2, 3, 2, 3, 7]"),
-}  # fmt: skip
+    "over several lines": (
+        (
+            'def f(xs):\n    """Doc."""\n    ys = g(\n        [x + 1 for x in xs],\n        5)\n    return ys\n\n'
+            "def g(xs, n):\n    return [x for x in xs\n            if x < n]\n"
+        ),
+        "([1, 2],)",
+        "[3, 9, 6]",
+    ),
+    "script": (
+        '"""Doc."""\ndef f():\n    return 3\nclass C:\n    """Doc."""\n    x = f()\n',
+        None,
+        "[2, 4, 6, 3]",
+    ),
+    "stub": (
+        "class P:\n    n: int\n    def size(self): ...\n    def name(self):\n        ...\nx = P().size()\n",
+        None,
+        "[1, 3, 4, 6, 3]",
+    ),
+    "comprehension": (
+        "def g(x):\n    return x\n\ndef f(n):\n    y = [\n        g(k)\n        for k in range(n)\n    ]\n    return y\n",
+        "(2,)",
+        "[5, 2, 9]",
+    ),
+    "calls on one line": (
+        "def g(x):\n    x += 1\n    return x\n\ndef f(n):\n    y = g(n) + g(\n        n\n    )\n    return y\n",
+        "(2,)",
+        "[6, 2, 3, 2, 3, 9]",
+    ),
+    "lambda": (
+        (
+            "def g(x):\n    return -x\n\n"
+            "def f(n):\n    by = lambda k: (\n        g(k)\n    )\n    y = sorted([n, 1], key=by)\n    return y\n"
+        ),
+        "(2,)",
+        "[5, 8, 2, 9]",
+    ),
+    "generator expression": (
+        "def g(x):\n    return -x\n\ndef f(n):\n    y = (g(k) for k in range(n))\n    z = sum(y)\n    return z\n",
+        "(2,)",
+        "[5, 6, 2, 7]",
+    ),
+    "loop on one line": (
+        "def g(x):\n    x += 1\n    return x\n\ndef f(n):\n    for k in range(n): g(k); k = 1\n    return n\n",
+        "(2,)",
+        "[6, 2, 3, 2, 3, 7]",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", PATHS)
 def test_a_path_by_the_rule_of_its_prompt(record: Record, name: str) -> None:
-    """A line is there where its call comes to it from another line; a comprehension or a lambda has none."""
-    code, expected = PATHS[name]
-    (sample,) = QUESTIONS["path"](record(code, "f", "(2,)"))
-    assert sample.answer == expected
+    """A line is there where its call comes to it from another line; a comprehension or a lambda has none.
 
-
-def test_a_stub_counts_where_it_is_defined(record: Record) -> None:
-    """A line with a definition whose body is a constant is no line with a constant alone."""
-    code = "class P:\n    n: int\n    def size(self): ...\n    def name(self):\n        ...\nx = P().size()\n"
-    (sample,) = QUESTIONS["path"](record(code))
-    assert sample.answer == "[1, 3, 4, 6, 3]"
+    Definitions count where they are executed, docstrings do not.
+    """
+    code, arguments, path = PATHS[name]
+    (sample,) = ask("path", record(code, "f" if arguments else None, arguments))
+    assert sample.answer == path
 
 
 def test_two_statements_share_a_line(record: Record) -> None:

@@ -23,12 +23,20 @@ import deskcheck
 from deskcheck.ask import NOTEBOOK_QUESTIONS, QUESTIONS, NotebookOptions, Sample, score_answer
 from deskcheck.ask.questions.lines import write_questions
 from deskcheck.ask.rewards import Reward
-from deskcheck.ask.scoring.sandbox import AnswerNotRun
-from deskcheck.recording import InputError, Mode, Program, Recording
+from deskcheck.ask.scoring.judge import AnswerNotRun
+from deskcheck.recording import InputError, Recording
 from tests.ask.test_changes import STACK
 from tests.ask.test_control_and_objects import CALLS, LOOPS, SHARED
 from tests.ask.test_notebooks import ANALYSIS, run
-from tests.ask.test_score_job import HOSTILE, deadly, said, samples_of, scored, write
+from tests.ask.test_score_job import (
+    HOSTILE,
+    KILLS_THE_SANDBOX,
+    run_question,
+    said,
+    samples_of,
+    scored,
+    write,
+)
 
 Record = Callable[..., Recording]
 CODE = "def f(n):\n    total = 0\n    for i in range(n):\n        total += i * i\n    return total\n"
@@ -282,22 +290,7 @@ def test_what_cannot_be_rewarded_is_refused(unrun: Path, tmp_path: Path) -> None
 SLOW = "import time\n\ndef f(n):\n    time.sleep(0.03)\n    return n % 7\n"
 
 
-def run_question(code: str = SLOW, name: str = "slow", expected: str = "3") -> Sample:
-    """A question whose right answers are the arguments with which `f` gives `expected`."""
-    program = Program(id=name, code=code, mode=Mode.CALL, entry="f", arguments="(3,)")
-    data = {"form": "arguments", "strict": True, "program": program.to_dict(), "entry": "f", "sources": []}
-    return Sample(
-        id=f"{name}:input",
-        question="input",
-        program=name,
-        cluster=name,
-        parts={"question": "for what n?"},
-        answer="f(3)",
-        data={**data, "expected": expected},
-    )
-
-
-RUN = run_question()
+RUN = run_question(SLOW, "slow", "3")
 ASKED: dict[str, Any] = {"completions": [said(f"f({n})") for n in range(28)], "id": [RUN.id] * 28}
 RIGHT = [float(n % 7 == 3) for n in range(28)]
 
@@ -368,8 +361,7 @@ def test_a_killed_worker_changes_no_reward() -> None:
 def test_a_sandbox_that_fails_gives_no_reward() -> None:
     """Unconfined, an answer whose run kills the server three times: an error that names it, or None with a warning.
     The others have their rewards."""
-    code = "import os\n\ndef f(n):\n    if n == 9:\n        os.kill(os.getppid(), 9)\n        os._exit(0)\n    return n\n"
-    sample = Sample.from_dict(deadly(code, "sandbox"))
+    sample = run_question(KILLS_THE_SANDBOX, "sandbox")
     given = {"completions": [said(f"f({n})") for n in (1, 9, 2)], "id": [sample.id] * 3}
     warned = pytest.warns(RuntimeWarning, match="sandbox:input: the sandbox failed: .* has no reward")
     with deskcheck.reward([sample], confinement="trusted", on_failure="none") as rewarded, warned:

@@ -18,14 +18,15 @@ import pytest
 
 import deskcheck.ask
 from deskcheck.ask import AskSettings, Generation, Sampling, ask, ask_benchmark, compare
+from deskcheck.ask.inspect.context import AskProgress
 from deskcheck.ask.results import statistics
 from deskcheck.ask.results.folder import card_of, run_folder
 from deskcheck.ask.results.logs import read_logs
-from deskcheck.ask.results.results import AskProgress, result_of
+from deskcheck.ask.results.results import result_of
 from deskcheck.ask.results.tables import write_results
 from deskcheck.ask.run import questions_of
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.cli.asking import Remaining, live_text
+from deskcheck.cli.asking import live_text
 from deskcheck.recording import DeskcheckError, InputError, MissingExtra, Recording
 from tests.ask.conftest import OF_RETURNS
 from tests.ask.rows import row_of
@@ -39,19 +40,6 @@ CODE = "def f(n):\n    total = 0\n    for i in range(n):\n        total += i * i
 @pytest.fixture(scope="module")
 def recordings(record: Record) -> list[Recording]:
     return [record(CODE, "f", f"({n},)", id=f"squares/{n}") for n in range(3, 8)]
-
-
-@pytest.fixture
-def inspect() -> Any:
-    pytest.importorskip("inspect_ai.log", reason="no deskcheck[ask]: would show that models can be asked")
-    return pytest.importorskip("inspect_ai")
-
-
-def test_importing_ask_needs_no_model_client() -> None:
-    """`import deskcheck.ask` loads neither Inspect AI nor pyarrow."""
-    code = "import sys, deskcheck.ask; print({'inspect_ai', 'pyarrow', 'openai'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"
 
 
 def test_without_inspect_the_extra_is_named(
@@ -287,7 +275,7 @@ def test_what_decides_the_answers_counts_for_the_key(
 def test_a_finished_run_is_read_while_others_read_it(tmp_path: Path) -> None:
     """It needs no lock, and goes before a later one that is not finished, with and without a name.
     An unfinished one that another process has is named, and not asked once more."""
-    card = card_of({"seed": 1}, [])
+    card = card_of({"seed": 1}, [], {})
 
     def here(out: Path | None = None) -> str:
         with run_folder(out, tmp_path, card, lambda text: None) as folder:
@@ -313,7 +301,7 @@ def test_a_finished_run_is_read_while_others_read_it(tmp_path: Path) -> None:
 
 def test_a_card_that_the_disk_refuses(tmp_path: Path) -> None:
     """No file may be longer than 300 bytes, which the kernel says as of a full disk: our error."""
-    card = card_of({"seed": 1}, ["x" * 300])
+    card = card_of({"seed": 1}, ["x" * 300], {})
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (300, before[1]))
     try:
@@ -346,21 +334,6 @@ def test_how_far_a_run_is() -> None:
         "40 of 100 answers, 12,345 tokens read, 678 written, $0.13, 2 requests again, 0:01:30 left"
     )
     assert live_text(replace(first, done=100), None) == "100 of 100 answers"
-
-
-def test_the_time_that_is_left_is_told_once_it_is_steady() -> None:
-    """Not after the first answer, nor after a second that predicts quite another end; a minute later it is a
-    minute less."""
-    first = AskProgress(done=20, total=100, before=20)
-
-    def told(*answers: tuple[int, float]) -> list[float | None]:
-        remaining = Remaining()
-        return [remaining.seconds(replace(first, done=20 + new), at) for new, at in answers]
-
-    assert told((0, 0), (1, 60), (2, 61)) == [None, None, None]
-    assert told((0, 0), (1, 10), (2, 20), (2, 50), (80, 800)) == [None, None, 780, 750, None]
-    assert told((0, 0), (10, 1), (11, 60), (12, 66)) == [None, None, None, pytest.approx(374)]
-    assert told((0, 0), (0, 5)) == [None, None]
 
 
 def test_answers_of_several_epochs_are_one_sample() -> None:
@@ -500,7 +473,7 @@ def test_suites_need_no_recordings(inspect: Any, cruxeval_file: Path, tmp_path: 
     settings = AskSettings(sampling=Sampling(limit=12))
     both = ["cruxeval_output", "cruxeval_input"]
     results = ask_benchmark(
-        both, ["deskcheck/oracle"], path=str(cruxeval_file), settings=settings, out=tmp_path
+        [f"{name}:{cruxeval_file}" for name in both], ["deskcheck/oracle"], settings=settings, out=tmp_path
     )
     assert [(r.question, r.n, r.score) for r in results] == [(name, 12, 1.0) for name in both]
     with pytest.raises(InputError, match="no question 'evalhuman'"):
@@ -569,7 +542,8 @@ def test_tasks_have_a_standard_error_by_program(inspect: Any, tmp_path: Path, si
     """
     from inspect_ai.model import ModelOutput, get_model
 
-    from deskcheck.ask.inspect.tasks import count_offline, task_of
+    from deskcheck.ask.inspect.provider import count_offline
+    from deskcheck.ask.inspect.tasks import task_of
 
     right = [(n + cluster) % 3 == 0 for cluster, size in enumerate(sizes) for n in range(size)]
     clusters = [cluster for cluster, size in enumerate(sizes) for _ in range(size)]

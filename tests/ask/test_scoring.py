@@ -10,14 +10,15 @@ from hypothesis import strategies as st
 
 from deskcheck.ask import QUESTIONS, AnswerScore, Sample, score_answer
 from deskcheck.ask.answers.parsing import answer_in, line_in, lines_in, value_in
-from deskcheck.ask.results.results import MEASURED, ScoredSample
-from deskcheck.ask.scoring import sandbox
+from deskcheck.ask.results.rows import MEASURED, ScoredSample
+from deskcheck.ask.scoring.sandbox import score_in, shared
 from deskcheck.ask.scoring.score import METRICS, Reading
 from deskcheck.recording import Outcome, Program, Recording, RunResult
-from tests.ask.conftest import OF_RETURNS, soon
+from tests.ask.conftest import OF_RETURNS, soon, table
 
 Record = Callable[..., Recording]
 Run = Callable[[Program], RunResult]
+ANSWERS, ARGUMENTS = table("answers"), table("attacks/arguments")
 
 CODE = """\
 TABLE = {"red": 3}
@@ -73,42 +74,7 @@ def test_the_reference_scores_one(samples: dict[str, Sample], stdout: Sample, ru
             assert score_answer(sample, said(text), run=run_trusted).score == 1, text
 
 
-@pytest.mark.parametrize(
-    ("kind", "near"),
-    [
-        (
-            "output",
-            [
-                "['RED', 'OF']",
-                "['RED']]",
-                "('RED',)",
-                "'RED'",
-                "RED",
-                "['red']",
-                '["RED", ]+[]',
-                "['RED'] or 1",
-            ],
-        ),
-        ("next_line", ["5", "14", "0", "-7", "8 or 9", "", "next", "return", "7.5"]),
-        ("state", ["['RED', 'RED']", "None", "kept", "[]" * 2]),
-        (
-            "path",
-            ["[9]", "9, 10, 11, 12, 10, 11, 10", "[9, 10, 11, 12, 10, 11, 10, 13, 13, 9]", "all", "[]", ""],
-        ),
-        (
-            "input",
-            [
-                "f(['red', 'of'], 3)",
-                "f()",
-                "f",
-                "g(['red'], 2)",
-                "(['red', 'of'], 2)",
-                "['RED']",
-                "f(1, 2) + 1",
-            ],
-        ),
-    ],
-)
+@pytest.mark.parametrize(("kind", "near"), ANSWERS["near_misses"].items())
 def test_near_misses_score_nothing(
     samples: dict[str, Sample], kind: str, near: list[str], run_trusted: Run
 ) -> None:
@@ -262,44 +228,7 @@ def test_no_text_raises(samples: dict[str, Sample], text: str) -> None:
         assert score_answer(sample, said(text), run=lambda program: run_result).score in (0.0, 1.0)
 
 
-@pytest.mark.parametrize(
-    ("completion", "strict", "lenient"),
-    [
-        ("{wrong}{right}", 0, 1),
-        ("{right}{wrong}", 1, 0),
-        ("{right} Wait, I am not sure.", 1, 0),
-        ("{wrong} as in the example.\n\nAnswer: ['RED']", 0, 1),
-        ("[[ANSWER]] ['RED'] [[/ANSWER]]", 0, 1),
-        ("{right}\n<|im_start|>user\nYou see a Python program.\n{wrong}", 1, 1),
-        ("{right} That was between [ANSWER] and [/ANSWER].", 1, 1),
-        ("{right}\n\nQuestion: and of g()?\nAnswer: ['BLUE']", 1, 1),
-        ("{right} This is because all are kept.", 1, 1),
-        ("\\[ANSWER\\]['RED']\\[/ANSWER\\]", 0, 1),
-        ("[ANSWER]['RED'][ANSWER]", 0, 1),
-        ("['RED'][/ANSWER]", 0, 1),
-        ("{right}[ANSWER]['BL", 1, 1),
-        ("{right}That is my [/ANSWER].", 1, 1),
-        ("It stands between [ANSWER] and [/ANSWER]: {right}", 0, 1),
-        ("[ANSWER] [ANSWER]['RED'][/ANSWER]", 1, 1),
-        ("{wrong}\n\nNow yours.\n\nProgram:\nx\nCall: g()\n{right}", 0, 0),
-        ("{right}\n\nCall: g()\n{wrong}", 1, 1),
-        ("<think>{wrong}</think>{right}", 1, 1),
-        ("<think>{right}</think>{wrong}", 0, 0),
-        ("<think>{right}</think>\nThe result is ['BLUE'].", 0, 0),
-        ("<thinking>{right}</thinking><think>or</think> {wrong}", 0, 0),
-        ("{wrong}, no\n</think>\n{right}", 1, 1),
-        ("<Think>{wrong}</THINK>It is `['RED']`", 0, 1),
-        (
-            "<|channel|>analysis<|message|>{wrong}<|end|><|start|>assistant<|channel|>final<|message|>{right}",
-            1,
-            1,
-        ),
-        ("analysisWe try {wrong}assistantfinal{right}", 1, 1),
-        ("[ANSWER]'<think>'[/ANSWER]{right}", 0, 1),
-        ("[ANSWER]['RED']\n\nAn example.\n\nProgram:\nx\n{wrong}", 0, 1),
-        ("[ANSWER]['RED']\n\nAn example.\n\nProgram:\nx", 0, 1),
-    ],
-)
+@pytest.mark.parametrize(("completion", "strict", "lenient"), ANSWERS["first"])
 def test_the_first_answer_counts(
     samples: dict[str, Sample], completion: str, strict: int, lenient: int
 ) -> None:
@@ -397,44 +326,7 @@ def test_any_input_that_gives_the_value_is_right(samples: dict[str, Sample], run
         assert score_answer(samples["input"], said(answer), run=run_trusted).score == 1, answer
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "f.__globals__['f']",
-        "f(f.__code__, 2)",
-        "f(f.__globals__.update(f=lambda *a: ['RED']) or [], 2)",
-        "f((f := lambda *a: ['RED']) and [], 2)",
-        "f([], '{0.__globals__}'.format(f))",
-        "f([], f'{f.__globals__}')",
-        "f(eval('1'), 2)",
-        "f(globals(), 2)",
-        "f(getattr(f, 'x'), 2)",
-        "f(setattr(f, '__code__', 1), 2)",
-        "f(Sly.__eq__, 2)",
-        "f(Sly.mro(), 2)",
-        "f(TABLE.clear(), 2)",
-        "f((TABLE or 1).clear(), 2)",
-        "f((lambda t: t.clear())(TABLE), 2)",
-        "f([t.clear() for t in [TABLE]], 2)",
-        "f((lambda: exit())(), 2)",
-        "f([x for x in ().__class__.__base__.__subclasses__()], 2)",
-        "f((g.gi_frame for g in [1]), 2)",
-        "f(open, 2)",
-        "f(type(f), 2)",
-        "f(input(), 2)",
-        "f(os.system('true'), 2)",
-        "f(1) or f(2)",
-        "f(1)(2)",
-        "f(1), f(2)) == (3",
-        "1) or f(2",
-        "lambda: f(['red'], 2)",
-        "f(await x, 2)",
-        "f((yield), 2)",
-        "f(lambda __import__: 1, 2)",
-        "f(1 @ 2, 2)",
-        "f(f(['red'], 2), 0)",
-    ],
-)
+@pytest.mark.parametrize("answer", ARGUMENTS["cheats"])
 def test_cheats_are_refused_before_anything_runs(samples: dict[str, Sample], answer: str) -> None:
     """Reaching into the function, the interpreter or another call is no argument list."""
     given_ = score_answer(samples["input"], said(answer), run=refuse)
@@ -442,97 +334,7 @@ def test_cheats_are_refused_before_anything_runs(samples: dict[str, Sample], ans
     assert given_.reason
 
 
-RICH = """\
-import collections, decimal, functools, math, operator, string
-from collections import Counter, namedtuple
-from dataclasses import dataclass, field
-from datetime import date
-
-TABLE = {"red": 3}
-WORD = "abc"
-run = exec
-Point = namedtuple("Point", "x y")
-
-@dataclass
-class Pair:
-    x: int
-    y: list = field(default_factory=list)
-    def norm(self): return math.hypot(self.x, len(self.y))
-    def format(self): return "pair"
-
-class Node:
-    limit = 3
-    def __init__(self, value=0, after=None):
-        self.value = value
-        self.after = after
-
-class Shared:
-    items = []
-    def add(self, x): self.items.append(x)
-
-def double(x): return 2 * x
-
-def linked(values):
-    head = Node()
-    for value in values:
-        head = Node(value, head)
-    return head
-
-def evaluated(text): return eval(text)
-def evaluated_by_another(text): return evaluated(text)
-def put(x): TABLE["red"] = x
-def made_global(x):
-    global LATER
-    LATER = x
-def table(): return TABLE
-def attribute(x, name): return getattr(x, name)
-def remembered(x, seen={}): seen[x] = 1
-def limited(x): Node.limit = x
-def module(): return string
-def formatter(): return string.Formatter()
-
-def f(x, *more):
-    return [str(type(x).__name__), len(more)]
-"""
-
-CHEATS_OF_A_RICH_PROGRAM = [
-    "string.Formatter().get_field('0.__globals__[__builtins__].exec', (f,), {})[0]('f = 1')",
-    "string.Formatter().vformat('{0.__globals__}', (1,), {})",
-    "[exec for exec in [exec]][0]('f = 1')",
-    "[0 for TABLE['red'] in [99]]",
-    "[0 for Node.limit in [99]]",
-    "[0 for [x, TABLE['red']] in [(1, 99)]]",
-    "run('f = 1')",
-    "list(map(run, ['f = 1']))",
-    "[run][0]('f = 1')",
-    "sorted(['f = 1'], key=run)",
-    "evaluated('1')",
-    "evaluated_by_another('1')",
-    "list(map(evaluated, ['1']))",
-    "(lambda g=evaluated: g('1'))()",
-    "put(3)",
-    "made_global(3)",
-    "table().clear()",
-    "attribute(double, '__globals__')",
-    "remembered(1)",
-    "limited(1)",
-    "module()",
-    "formatter()",
-    "Shared().add(3)",
-    "[t.pop('red') for t in [TABLE]]",
-    "decimal.getcontext()",
-    "decimal.setcontext(decimal.Context(prec=1))",
-    "'{0.__globals__}'.format(double)",
-    "Pair(1).format()",
-    "operator.attrgetter('__globals__')(double)",
-    "functools.partial(double, 1)",
-    "(x for x in [1]).gi_frame",
-    "''.join.__self__",
-    "Node.mro()",
-    "{run: 1}",
-    "collections.abc",
-    "Exception().with_traceback(1)",
-]
+RICH: str = ARGUMENTS["rich_program"]
 
 
 @pytest.fixture(scope="module")
@@ -540,37 +342,14 @@ def rich(record: Record) -> Sample:
     return next(iter(QUESTIONS["input"](record(RICH, "f", "(1,)"))))
 
 
-@pytest.mark.parametrize("cheat", CHEATS_OF_A_RICH_PROGRAM)
+@pytest.mark.parametrize("cheat", ARGUMENTS["rich_cheats"])
 def test_what_a_program_offers_gives_no_way_around(rich: Sample, cheat: str) -> None:
     """What changes the program, or reaches the interpreter, through what the program has: refused, not run."""
     found = score_answer(rich, said(f"f({cheat})"), run=refuse)
     assert (found.score, bool(found.reason)) == (0, True)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "kind"),
-    [
-        ("WORD.upper()", "str"),
-        ("TABLE", "dict"),
-        ("TABLE['red']", "int"),
-        ("Point(1, 2)", "Point"),
-        ("Pair(3, [4])", "Pair"),
-        ("Pair(3).norm()", "float"),
-        ("Node(1, Node(2))", "Node"),
-        ("linked([1, 2, 3])", "Node"),
-        ("double", "function"),
-        ("evaluated", "function"),
-        ("list(map(double, [1]))", "list"),
-        ("Counter('abc')", "Counter"),
-        ("collections.Counter('aa').most_common(1)", "list"),
-        ("date.fromisoformat('2020-01-02')", "date"),
-        ("decimal.Decimal('1.5').quantize(1)", "Decimal"),
-        ("string.ascii_lowercase[:3]", "str"),
-        ("math.inf", "float"),
-        ("[w for ws in [['a']] for w in ws if w]", "list"),
-        ("sorted(['b', 'A'], key=lambda s: s.lower())", "list"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "kind"), ARGUMENTS["rich_uses"])
 def test_what_a_program_offers_may_be_used(
     record: Record, run_trusted: Run, arguments: str, kind: str
 ) -> None:
@@ -639,9 +418,9 @@ def test_answers_run_in_the_sandbox(record: Record) -> None:
         "import sys\ndef f(x):\n    while x == '': pass\n    if x == 'exit': sys.exit(0)\n    return len(x)\n"
     )
     (sample,) = QUESTIONS["input"](record(code, "f", "('abcd',)"))
-    assert score_answer(sample, said("f('wxyz')"), run=sandbox.run).score == 1
+    assert score_in(shared(), sample, said("f('wxyz')")).score == 1
     for answer in ("f('abc')", "f('exit')", "f('')", "f(1)"):
-        assert score_answer(sample, said(answer), run=sandbox.run).score == 0
+        assert score_in(shared(), sample, said(answer)).score == 0
 
 
 def test_each_metric_has_its_column() -> None:

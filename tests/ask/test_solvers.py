@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from inspect import signature
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from deskcheck.ask import QUESTIONS, AskSettings, Sample, ask, score_answer
 from deskcheck.ask.baselines import oracle
-from deskcheck.ask.inspect.models import solver_of
 from deskcheck.ask.methods.ground_truth import GroundTruth, ground_truth_of
 from deskcheck.ask.methods.solvers import (
     METHODS,
@@ -395,13 +394,6 @@ def test_horizon_is_ln_half_over_ln_p() -> None:
 # -- through Inspect ---------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def inspect() -> Any:
-    return pytest.importorskip(
-        "inspect_ai", reason="no deskcheck[ask]: would show that methods run in Inspect"
-    )
-
-
 @pytest.mark.slow
 def test_methods_are_asked_the_same_samples_and_compared(
     inspect: Any, recordings: list[Recording], tmp_path: Path
@@ -466,14 +458,14 @@ def test_solvers_are_registered_in_inspect(inspect: Any, record: Record, tmp_pat
     from inspect_ai import eval as inspect_eval
 
     import deskcheck.ask.inspect.registry as registered
-    from deskcheck.ask.inspect.solvers import forget, remember
+    from deskcheck.ask.inspect.context import run_context
     from deskcheck.ask.inspect.tasks import task_of
 
     runs = [
         record(SQUARES, "f", "(3)", id="good"),
         record(TWO, "f", "(g(2))", id="frames"),
     ]
-    keys = {run.id: remember(run) for run in runs}
+    keys = {run.id: run_context().add_run(run) for run in runs}
     samples = [sample for run in runs for sample in QUESTIONS["output"](run)]
     assert len(samples) == 2
     for name in OWN:
@@ -493,7 +485,6 @@ def test_solvers_are_registered_in_inspect(inspect: Any, record: Record, tmp_pat
             assert values["frames:output"] != values["frames:output"]  # not a number: not scored
         else:
             assert values["frames:output"] == 1.0
-    forget(keys.values())
 
 
 @pytest.mark.parametrize(
@@ -529,8 +520,8 @@ def test_a_method_of_another_package_checks_its_options_and_its_samples(
         return None if sample.data["form"] == "value" else "its answer is no value"
 
     @method_of("again", about="the question again", check_options=check, refuses=refuses)
-    def again(times: str = "2") -> NoReturn:
-        raise LookupError(times)
+    def again(times: str = "2") -> Any:
+        raise NotImplementedError
 
     value, line = (
         Sample(id=form, question="q", program="p", cluster="p", parts={}, answer="", data={"form": form})
@@ -542,15 +533,15 @@ def test_a_method_of_another_package_checks_its_options_and_its_samples(
         check_methods(["again:twice=3"], ["q"])
     with pytest.raises(InputError, match="again cannot answer q: its answer is no value"):
         check_answers(["again"], {"q": [value, line]})
-    with pytest.raises(LookupError, match="3"):
-        solver_of("again:times=3", explain=True, max_steps=1)
 
 
-def test_a_solver_of_another_package_has_a_name_and_options_in_inspect(inspect: Any) -> None:
-    """`inspect eval ... --solver deskcheck/again -S times=3`: each option has its default."""
+def test_a_solver_of_another_package_has_a_name_and_options_in_inspect(
+    inspect: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`inspect eval ... --solver deskcheck/again -S times=3`: each option has its default; `ask` makes it, too."""
     from inspect_ai._util.registry import registry_info, registry_lookup, registry_params
 
-    from deskcheck.ask.inspect.solvers import direct, registered
+    from deskcheck.ask.inspect.solvers import direct, registered, solver_of
 
     options: list[dict[str, Any]] = []
 
@@ -567,7 +558,10 @@ def test_a_solver_of_another_package_has_a_name_and_options_in_inspect(inspect: 
         "times": 2,
         "aloud": False,
     }
-    assert options == [{"times": 3}]
+    monkeypatch.setattr(METHODS, "_found", dict(METHODS.own))
+    method_of("again", about="the question again")(again)
+    assert solver_of("again:times=4", explain=True, max_steps=1) is not None
+    assert options == [{"times": 3}, {"times": "4"}]
 
 
 @pytest.mark.skipif(

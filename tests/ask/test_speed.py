@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from types import FrameType
 from typing import Any
@@ -11,11 +10,10 @@ import pytest
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.kinds.program import program_sample
-from deskcheck.ask.scoring.sandbox import SandboxJudge
 from deskcheck.ask.scoring.score import AnswerScore, score_answer
 from deskcheck.ask.scoring.speed import Fast, run_fast
-from deskcheck.sandbox import Confinement, Limits, Sandbox
 from deskcheck.sources.sets.coding import Case, CodingTask
+from tests.ask.conftest import Quick, table
 
 SLOW = "def f(n):\n    t = 0\n    for i in range(n):\n        t += i * i\n    return t\n"
 FAST = "def f(n):\n    return (n - 1) * n * (2 * n - 1) // 6\n"
@@ -29,17 +27,6 @@ TASK = CodingTask(
     reference=FAST,
 )
 SAMPLE = program_sample(TASK)
-
-
-class Quick(SandboxJudge):
-    limits = Limits(cpu_s=1, wall_s=20, memory_bytes=1 << 29, output_bytes=1 << 16)
-    counting = replace(limits, cpu_s=3)
-
-
-@pytest.fixture(scope="module")
-def judge() -> Iterator[Quick]:
-    with Sandbox(Confinement.STRICT, workers=1) as sandbox:
-        yield Quick(sandbox)
 
 
 def fast(code: str, judge: Quick, task: CodingTask = TASK) -> Fast:
@@ -130,46 +117,7 @@ def test_scores(judge: Quick) -> None:
     assert SAMPLE.data["known_bad"] == [SLOW]
 
 
-HIDDEN = {
-    "exec": f"exec({SLOW!r})\ndef g(): pass\n",
-    "exec of compiled": f"exec(compile({SLOW!r}, 'other.py', 'exec'))\ndef g(): pass\n",
-    "eval": "f = eval('lambda n: sum(i * i for i in range(n))')",
-    "a code object": f"{SLOW}f.__code__ = f.__code__.replace(co_filename='other.py')\n",
-    "a child": (
-        "import os\ndef f(n):\n    r, w = os.pipe()\n    if not os.fork():\n"
-        "        os.write(w, str(sum(i * i for i in range(n))).encode())\n        os._exit(0)\n"
-        "    return int(os.read(r, 99))\n"
-    ),
-    "timeit": (
-        "import timeit\ndef f(n):\n    box = [0]\n    timeit.timeit('for i in range(n): box[0] += i * i', "
-        "globals={'n': n, 'box': box}, number=1)\n    return box[0]\n"
-    ),
-    "a module of its own": (
-        "import importlib, sys\nopen('own.py', 'w').write('def g(n): return sum(i * i for i in range(n))')\n"
-        "sys.path.insert(0, '')\nf = importlib.import_module('own').g\n"
-    ),
-    "a script of its own": (
-        "import runpy\ndef f(n):\n    open('own.py', 'w').write(f'x = sum(i * i for i in range({n}))')\n"
-        "    return runpy.run_path('own.py')['x']\n"
-    ),
-    "an interpreter's shell": (
-        "import code\ndef f(n):\n    names = {'n': n}\n"
-        "    code.InteractiveInterpreter(names).runsource('x = sum(i * i for i in range(n))')\n"
-        "    return names['x']\n"
-    ),
-    "the library's maker": (
-        "import dataclasses\nmake = getattr(dataclasses, '_create_fn', None)\n"
-        "f = make('f', ['n'], ['return sum(i * i for i in range(n))']) if make else eval('0 if 0 else 1')\n"
-    ),
-    "the recorder stopped": (
-        "import gc\ndef f(n):\n    for each in gc.get_objects():\n        if 'Tracer' in type(each).__name__:\n"
-        "            each.stop()\n    return sum(i * i for i in range(n))\n"
-    ),
-    "a hint": (
-        "import typing\ndef g(x: 'sum(i * i for i in range(2000))'): pass\n"
-        "def f(n):\n    return typing.get_type_hints(g)\n"
-    ),
-}
+HIDDEN = table("attacks/speed")
 
 
 @pytest.mark.parametrize("name", HIDDEN)

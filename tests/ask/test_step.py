@@ -16,7 +16,7 @@ from deskcheck.ask.methods.solvers import read_state, step_question
 from deskcheck.notation import state_text
 from deskcheck.recording import Kind, Recording, render
 from deskcheck.recording.value import decode
-from tests.ask.conftest import Record
+from tests.ask.conftest import Record, reasons
 
 ROWS = """\
 total = 0
@@ -38,12 +38,6 @@ def f(n):
 
 def asked(recording: Recording, many: int = 1000) -> list[Sample]:
     return list(QUESTIONS["step"](recording, per_recording=many))
-
-
-def reasons(recording: Recording) -> list[str]:
-    excluded: Counter[str] = Counter()
-    assert list(QUESTIONS["step"](recording, excluded=excluded)) == []
-    return list(excluded)
 
 
 def scored(sample: Sample, answer: str) -> AnswerScore:
@@ -130,7 +124,7 @@ def test_exceptions_are_steps(record: Record) -> None:
 def test_what_cannot_be_told_is_left_out(record: Record) -> None:
     long = record("def f(n):\n    a = list(range(n))\n    return a\n", "f", "(2000)")
     assert all(len(sample.answer) <= 3000 for sample in asked(long))
-    assert reasons(record("x = 1\n" * 301)) == ["the source is long"]
+    assert reasons("step", record("x = 1\n" * 301)) == ["the source is long"]
 
 
 def test_what_an_unfinished_expression_holds_is_explained(record: Record) -> None:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from deskcheck.ask import Sample
-from deskcheck.ask.inspect.context import AskedTogether, questions_of, remember_questions
+from deskcheck.ask.inspect.context import TaskQuestions, new_run, questions_of
 from deskcheck.ask.results.transcript import LEFT_OUT, TranscriptLine, shortened, transcript
 
 
@@ -44,10 +44,11 @@ def test_a_solver_finds_the_questions_of_its_task(tmp_path: Path) -> None:
         Sample(id=id_, question="q", program=id_, cluster="c", parts={"p": id_}, answer="", data={})
         for id_ in ("a", "b")
     ]
-    key = remember_questions(samples, tmp_path)
-    assert [question.id for question in questions_of(key).questions] == ["a", "b"]
-    assert [question.prompt for question in questions_of(key).questions] == [s.prompt for s in samples]
-    assert questions_of(key).folder == tmp_path
-    assert remember_questions(samples) == key
-    assert questions_of(key).folder is None
-    assert questions_of("another") == AskedTogether()
+    with new_run() as context:
+        key = context.add_task(samples, tmp_path)
+        assert [question.id for question in questions_of(key).questions] == ["a", "b"]
+        assert [question.prompt for question in questions_of(key).questions] == [s.prompt for s in samples]
+        assert questions_of(key).folder == tmp_path
+        assert context.add_task(samples) == key
+        assert questions_of(key).folder is None
+    assert questions_of(key) == TaskQuestions(), "each run has its own"

@@ -4,6 +4,7 @@
 another request, replies to nobody, without end, and many that each hold as much as a message may.
 """
 
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +12,6 @@ import pytest
 
 pytest.importorskip("ipykernel", reason="would have proved what a hostile kernel can do to the recorder")
 
-from deskcheck.notebook.kernel.cell import CellLimits
 from deskcheck.notebook.kernel.kernel import Kernel
 from deskcheck.notebook.trajectory.trajectory import Status
 from deskcheck.sandbox.confinement import Confinement
@@ -33,40 +33,7 @@ OTHER = {"header": {"msg_id": "another", "msg_type": "execute_request", "session
          "version": "5"}, "msg_id": "another", "msg_type": "execute_request"}
 BIG = 900_000
 """
-CELLS = {
-    "a reply for another": 'reply({"status": "error", "ename": "X"}, parent=OTHER)\nprint("true")',
-    "outputs of another": 'tell("stream", {"name": "stdout", "text": "false"}, parent=OTHER)\nprint("true")',
-    "an end of another": 'tell("status", {"execution_state": "idle"}, parent=OTHER)\nprint("true")',
-    "a reply to nobody": 'reply({"status": "ok"}, parent={})\nprint("true")',
-    "a reply of another kind": 'reply({"status": "ok", "found": True}, kind="inspect_reply")\nprint("true")',
-    "two replies": 'reply({"status": "ok"})\nprint("true")',
-    "a status that is none": 'reply({"status": "what", "execution_count": 5})\nprint("true")',
-    "an end, and goes on": 'tell("status", {"execution_state": "idle"})\nprint("true")',
-    "a state that is none": 'tell("status", {"execution_state": "what"})\nprint("true")',
-    "streams of many names": 'for n in range(400):\n    tell("stream", {"name": "x" * 900 + str(n), "text": "y" * BIG})',
-    "a stream with a long name": 'tell("stream", {"name": "x" * 100_000, "text": "y"})\ntime.sleep(2)',
-    "many errors": 'for n in range(400):\n    tell("error", {"ename": "x" * BIG, "evalue": "y", "traceback": []})',
-    "metadata": 'for n in range(300):\n    tell("display_data", {"data": {}, "metadata": {"x": "y" * BIG}})',
-    "many kinds of data": 'for n in range(100):\n    tell("display_data", {"metadata": {}, "data": {f"{i:0200}": "" for i in range(4000)}})',
-    "long kinds of data": 'for n in range(300):\n    tell("display_data", {"metadata": {}, "data": {"x" * BIG: ""}})',
-    "a long name of an output": 'tell("display_data", {"metadata": {}, "data": {}, "transient": {"display_id": "x" * 90_000}})\ntime.sleep(2)',
-    "an error without end": 'for n in range(300):\n    tell("error", {"ename": "E", "evalue": "y", "traceback": ["z" * 90_000] * 9})',
-    "speaks on without an end": """
-plain = k.session.send
-def send(stream, kind, *given, **named):
-    if kind == "status" or (isinstance(kind, dict) and kind["header"]["msg_type"] == "status"):
-        return None
-    return plain(stream, kind, *given, **named)
-k.session.send = send
-def on():
-    until = time.monotonic() + 100
-    while time.monotonic() < until:
-        plain(k.iopub_socket, "stream", {"name": "stdout", "text": "x"}, parent=OTHER)
-        time.sleep(0.005)
-threading.Thread(target=on, daemon=True).start()
-""",
-}  # fmt: skip
-"""What a cell does, after `SAY`."""
+CELLS: dict[str, str] = tomllib.loads(Path(__file__).with_name("kernels.toml").read_text("utf-8"))["cells"]
 DIES = ("a stream with a long name", "a long name of an output")
 """No message of Jupyter's: the kernel is ended."""
 LARGE = ("streams of many names", "many errors", "metadata", "many kinds of data", "long kinds of data", "an error without end")  # fmt: skip
@@ -92,7 +59,7 @@ def assert_heard(kernel: Kernel, name: str) -> None:
         kernel.restart()
     Path("/proc/self/clear_refs").write_text("5")
     before = filled()
-    ran = kernel.run(SAY + CELLS[name], limits=CellLimits(cell_s=40))
+    ran = kernel.run(SAY + CELLS[name], cell_s=40)
     grown = filled() - before
     assert grown <= GROWN_KIB, f"{name}: {grown} KiB"
     if name in DIES:
@@ -131,7 +98,7 @@ def test_a_kernel_that_speaks_on_is_not_heard_for_ever(monkeypatch: pytest.Monke
     limits = Limits(cpu_s=60, wall_s=600, memory_bytes=4 << 30)
     with Kernel(confinement=Confinement.STANDARD, limits=limits) as kernel:
         monkeypatch.setattr("deskcheck.notebook.kernel.cell._EVER_S", 4.0)
-        ran = kernel.run(SAY + CELLS["speaks on without an end"], limits=CellLimits(cell_s=2))
+        ran = kernel.run(SAY + CELLS["speaks on without an end"], cell_s=2)
     assert ran.at is not None
     assert ran.end is not None
     assert ran.end - ran.at < 60

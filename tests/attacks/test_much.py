@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from deskcheck.notation import NOTATIONS
-from deskcheck.notation.values import ValueWriter
+from deskcheck.notation import NOTATIONS, values
 from deskcheck.recording import Outcome, Program, Recording, RunResult
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.value import _Decoder, extent
@@ -60,12 +59,12 @@ def read(folder: Path) -> Recording:
 def work(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How many values were written out, and decoded."""
     done = Counter[str]()
-    for kind, name in ((ValueWriter, "text"), (_Decoder, "value")):
+    for kind, name in ((values, "_text"), (_Decoder, "value")):
         plain = getattr(kind, name)
 
-        def counting(self: Any, *given: Any, _plain: Any = plain, _kind: str = kind.__name__) -> Any:
+        def counting(*given: Any, _plain: Any = plain, _kind: str = kind.__name__) -> Any:
             done[_kind] += 1
-            return _plain(self, *given)
+            return _plain(*given)
 
         monkeypatch.setattr(kind, name, counting)
     return done
@@ -80,7 +79,7 @@ def test_a_text_ends_where_its_events_hold_too_much(tmp_path: Path, work: Counte
         text = NOTATIONS[notation].render(recording, most=MOST)
         assert text.splitlines()[-1] == "cut: values", notation
         # A notation writes a value twice: to see whether it is another, and to show it.
-        assert work["ValueWriter"] <= 3 * MOST, notation
+        assert work["deskcheck.notation.values"] <= 3 * MOST, notation
 
 
 def test_what_is_in_the_bound_is_written_as_without_one(tmp_path: Path) -> None:

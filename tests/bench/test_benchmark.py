@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,129 +23,8 @@ from tests.command import PROCESS, deskcheck
 from tests.conftest import unmeasured
 from tests.pages import page_facts
 
-LICENCE = """Copyright (c) 2026 Somebody
-
-Redistribution and use in source and binary forms, with or without modification, are permitted provided that the
-following conditions are met:
-
-Neither the name of the copyright holder nor the names of its contributors may be used to
-endorse or promote products derived from this software.
-"""
-CODE = """
-def price(count, each=3):
-    total = 0
-    for _ in range(count):
-        total += each
-    return total
-
-
-def grade(points):
-    if points > 89:
-        return "a"
-    if points > 49:
-        return "b"
-    return "c"
-
-
-def words(text):
-    found = []
-    for word in text.split():
-        if word not in found:
-            found.append(word)
-    return found
-
-
-def nobody_calls_this(x):
-    return x
-
-
-def of_stream(stream):
-    return stream.read().upper()
-
-
-def each(n):
-    while n:
-        yield n
-        n -= 1
-
-
-def _own(x):
-    y = x + 1
-    return y
-
-
-class Basket:
-    def __init__(self):
-        self.items = []
-
-    def add(self, name, count=1):
-        for _ in range(count):
-            self.items.append(name)
-        return len(self.items)
-
-    def count(self, name):
-        found = 0
-        for item in self.items:
-            if item == name:
-                found += 1
-        return found
-
-    @property
-    def size(self):
-        return len(self.items)
-"""
-TESTS = """
-import pytest
-
-from shop.tools import Basket, _own, each, grade, price, words
-
-
-@pytest.mark.parametrize("count", [0, 1, 2, 5])
-def test_price(count):
-    assert price(count) == 3 * count
-
-
-@pytest.mark.parametrize("points", [95, 60, 10])
-def test_grade(points):
-    assert grade(points) in "abc"
-
-
-def test_words():
-    assert words("to be or not to be") == ["to", "be", "or", "not"]
-
-
-def test_each():
-    assert list(each(2)) == [2, 1]
-
-
-def test_own():
-    assert _own(2) == 3
-
-
-def test_basket():
-    basket = Basket()
-    assert basket.add("pear", 2) == 2
-    assert basket.add("plum") == 3
-"""
-LACKING = """
-import socket
-
-
-def test_speed(benchmark):
-    assert benchmark(int)
-
-
-def test_other():
-    import there_is_no_such_module
-
-
-def test_far():
-    socket.create_connection(("no.such.host.invalid", 80), timeout=5)
-
-
-def test_wrong():
-    assert "<b>one</b>" == "two"
-"""
+SHOP: dict[str, str] = tomllib.loads(Path(__file__).with_name("shop.toml").read_text("utf-8"))["files"]
+TESTS, LACKING = SHOP["test_tools"], SHOP["test_lacking"]
 
 
 def project(folder: Path, **tests: str) -> Path:
@@ -152,11 +32,11 @@ def project(folder: Path, **tests: str) -> Path:
     package = folder / "src" / "shop"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("")
-    (package / "tools.py").write_text(CODE)
+    (package / "tools.py").write_text(SHOP["tools"])
     (folder / "tests").mkdir()
     for name, text in (tests or {"test_tools": TESTS}).items():
         (folder / "tests" / f"{name}.py").write_text(textwrap.dedent(text))
-    (folder / "LICENSE").write_text(LICENCE)
+    (folder / "LICENSE").write_text(SHOP["licence"])
     (folder / "pyproject.toml").write_text('[project]\nname = "shop"\nversion = "1.2"\n')
     return folder
 

@@ -15,11 +15,10 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 
-from deskcheck.notation import NOTATIONS, moments, state_text
-from deskcheck.notation.forms.running import RunningTexts
+from deskcheck.notation import NOTATIONS, moments
 from deskcheck.recording import Program, Trace
 from deskcheck.tracer import Granularity, TraceLimits
-from tests.notation.states import BY_LINE, differs
+from tests.notation.states import BY_LINE, differs, kept_up
 from tests.tracer.agree import Runner, Setting, generated, published
 
 TOKENS, CHARS_A_TOKEN = 2_000, 3
@@ -80,12 +79,8 @@ def _differences(program: Program, trace: Trace, granularity: Granularity) -> It
     for name in ["dynamic_instruction"] if instructions else BY_LINE:
         if text := differs(name, states, program.code):
             yield text
-    running = RunningTexts(file=program.filename, instructions=instructions)
-    kept = [running.text() for row in trace.rows if running.advance(row)]
-    for at, (one, state) in enumerate(zip(kept, states, strict=True)):
-        if one != state_text(state):
-            yield f"state {at} is kept up as\n{one}\nand not\n{state_text(state)}"
-            return
+    if text := kept_up(trace.rows, program.filename, instructions=instructions):
+        yield text
 
 
 if __name__ == "__main__":

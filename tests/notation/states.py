@@ -4,7 +4,19 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
-from deskcheck.notation import NOTATIONS, Moment, Parsed, claims, cwm_kept, ending, inline_claims
+from deskcheck.notation import (
+    NOTATIONS,
+    Moment,
+    Parsed,
+    RunningTexts,
+    claims,
+    cwm_kept,
+    ending,
+    inline_claims,
+    moments,
+    state_text,
+)
+from deskcheck.recording import Row, Trace
 
 BY_LINE = [name for name, notation in NOTATIONS.items() if not notation.instructions]
 
@@ -62,3 +74,23 @@ def _kept(name: str, states: Sequence[Moment], told: Parsed) -> tuple[list[objec
         case "monologue":
             return list(claims(states)), list(told.claims)
     return list(states), list(told.moments)
+
+
+def kept_up(rows: Sequence[Row], file: str, *, instructions: bool = False, every: int = 1) -> str:
+    """Where the kept-up texts are not those of `state_text`; only every n-th is asked for. Empty where they are."""
+    running, found = RunningTexts(file=file, instructions=instructions), []
+    advanced = (row for row in rows if running.advance(row))
+    for at, _ in enumerate(advanced):
+        if at % every == 0:
+            found.append((running.text(), running.depth))
+    wanted = [
+        (state_text(moment), len(moment.frames))
+        for number, moment in enumerate(moments(Trace(rows), file=file, instructions=instructions))
+        if number % every == 0
+    ]
+    if len(found) != len(wanted):
+        return f"{len(found)} texts, not {len(wanted)}"
+    for number, (one, two) in enumerate(zip(found, wanted, strict=True)):
+        if one != two:
+            return f"state {number * every}:\n{one}\n{two}"
+    return ""

@@ -7,11 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from deskcheck.notation import NOTATIONS, moments, state_text
-from deskcheck.notation.forms.explained import EXPLAINED, EXPLAINED_PROGRAM
+from deskcheck.notation.forms.explained import EXPLAINED, EXPLAINED_PROGRAM, TEXTS
 from deskcheck.notation.forms.explained_steps import (
     _EXAMPLES,
-    _INSTRUCTIONS_PROGRAM,
-    _INSTRUCTIONS_RUN,
     ANSWERS,
     explained_in,
     explained_step,
@@ -77,8 +75,8 @@ def test_examples_of_other_steps_are_steps(recording: Recording, notation: str, 
     sys.version_info[:2] != (3, 11), reason="the example is of 3.11: would show that it is true"
 )
 def test_the_example_of_instructions_is_what_runs(record: Record) -> None:
-    run = record(_INSTRUCTIONS_PROGRAM, "f", "(2)", granularity=Granularity.INSTRUCTION)
-    assert f"{_INSTRUCTIONS_RUN}\n" in NOTATIONS["dynamic_instruction"].render(run)
+    run = record(TEXTS["instructions_program"], "f", "(2)", granularity=Granularity.INSTRUCTION)
+    assert f"{TEXTS['instructions_run']}\n" in NOTATIONS["dynamic_instruction"].render(run)
 
 
 def test_words_are_told_apart() -> None:

@@ -15,7 +15,7 @@ from deskcheck.notation.edits import edit_text, edited
 from deskcheck.recording import Kind, Program, Trace
 from deskcheck.recording.trace import fingerprint
 from deskcheck.tracer import Granularity, TraceLimits
-from tests.notation.states import BY_LINE, differs
+from tests.notation.states import BY_LINE, differs, kept_up
 from tests.sample import examples, some, spread
 from tests.tracer.agree import Runner, Setting, native_is_built, own_programs
 from tests.tracer.conftest import FILE, run_traced
@@ -42,9 +42,11 @@ def trace(request: pytest.FixtureRequest) -> Iterator[Callable[[Program], Trace]
 @pytest.mark.parametrize("trace", [Granularity.LINE], indirect=True, ids=str)
 def test_own_programs(trace: Callable[[Program], Trace], name: str) -> None:
     """Each program of tests/programs, in every notation by line."""
-    states = list(moments(trace(PROGRAMS[name]), file=PROGRAMS[name].filename))
+    recorded, file = trace(PROGRAMS[name]), PROGRAMS[name].filename
+    states = list(moments(recorded, file=file))
     for notation in BY_LINE:
         assert differs(notation, states, PROGRAMS[name].code) == ""
+    assert kept_up(recorded.rows, file) == ""
 
 
 @pytest.mark.slow
@@ -58,6 +60,7 @@ def test_own_programs_by_instruction(trace: Callable[[Program], Trace], name: st
     assert differs("dynamic_instruction", states, PROGRAMS[name].code) == ""
     by_line = list(moments(recorded, file=PROGRAMS[name].filename))
     assert differs("compact", by_line, PROGRAMS[name].code) == ""
+    assert kept_up(recorded.rows, PROGRAMS[name].filename, instructions=True) == ""
 
 
 @pytest.mark.slow
@@ -72,9 +75,11 @@ def test_cruxeval(trace: Callable[[Program], Trace], part: int) -> None:
         )
     for row in [json.loads(line) for line in path.read_text("utf-8").splitlines()][part * 10 :: 40]:
         code = f"{row['code']}\nf({row['input']})\n"
-        states = list(moments(trace(Program(id=row["id"], code=code)), file=FILE))
+        recorded = trace(Program(id=row["id"], code=code))
+        states = list(moments(recorded, file=FILE))
         for notation in BY_LINE:
             assert differs(notation, states, code) == "", row["id"]
+        assert kept_up(recorded.rows, FILE) == "", row["id"]
 
 
 @settings(
@@ -85,9 +90,12 @@ def test_cruxeval(trace: Callable[[Program], Trace], part: int) -> None:
 @given(source=programs())
 def test_generated_programs(source: str) -> None:
     """Programs that nobody wrote, in every notation by line, with the reference tracer."""
-    states = list(moments(run_traced(source, TraceLimits(events=60)).trace, file=FILE))
+    trace = run_traced(source, TraceLimits(events=60)).trace
+    states = list(moments(trace, file=FILE))
     for notation in BY_LINE:
         assert differs(notation, states, source) == ""
+    for every in (1, 4):
+        assert kept_up(trace.rows, FILE, every=every) == ""
 
 
 PIECES = {
@@ -148,10 +156,12 @@ def test_edits_of_pieces(granularity: Granularity) -> None:
 def test_gaps(name: str) -> None:
     """Where calls or repetitions are not recorded, the states that there are come back, with what was left out."""
     code = "def f(n):\n    return [f(n - 1)] if n else n\ndef g():\n    for i in range(3):\n        yield i\nf(3)\nfor x in g():\n    f(x)"
-    for limits in (TraceLimits(call_depth=2), TraceLimits(repetitions=1)):
-        states = list(moments(run_traced(code, limits).trace, file=FILE))
-        assert any(state.left_out for state in states)
+    for limits in (TraceLimits(call_depth=2), TraceLimits(repetitions=1), TraceLimits(only=("f",))):
+        trace = run_traced(code, limits).trace
+        states = list(moments(trace, file=FILE))
+        assert limits.only or any(state.left_out for state in states)
         assert differs(name, states, code) == ""
+        assert kept_up(trace.rows, FILE) == ""
 
 
 def test_states_are_told_apart_as_the_recording_does() -> None:

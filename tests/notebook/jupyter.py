@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
+from tests.notebook.books import book, code
+
 WAIT_S = 120.0
 """For anything that a server, a kernel or a page has to do on a busy machine; nothing waits longer than it takes."""
 
@@ -28,18 +30,9 @@ def until(true: Callable[[], Any], what: str) -> Any:
 
 def content(cells: Sequence[tuple[str, str]], minor: int = 5) -> dict[str, Any]:
     """A notebook of (id, source), as a file holds it; cells have ids from nbformat 4.5 on."""
-    made: list[dict[str, Any]] = []
-    for id_, source in cells:
-        cell: dict[str, Any] = {
-            "cell_type": "code",
-            "source": source,
-            "metadata": {},
-            "outputs": [],
-            "execution_count": None,
-        }
-        made.append(cell | ({"id": id_} if minor >= 5 else {}))
+    made = [code(source) | ({"id": id_} if minor >= 5 else {}) for id_, source in cells]
     spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    return {"nbformat": 4, "nbformat_minor": minor, "metadata": {"kernelspec": spec}, "cells": made}
+    return book(*made, minor=minor, metadata={"kernelspec": spec})
 
 
 class Server:

@@ -18,18 +18,16 @@ from deskcheck.notebook.settings import ReplayLimits
 from deskcheck.notebook.trajectory.file import read_trajectory
 from deskcheck.notebook.trajectory.trajectory import Cell, Execution, Restart, Status, Trajectory
 from deskcheck.recording import InputError
+from tests.notebook import books
+from tests.notebook.books import code
 
 pytest.importorskip(
     "ipykernel", reason="would have proved that bad notebooks do not keep others from running"
 )
 
 
-def code(source: str) -> dict[str, Any]:
-    return {"cell_type": "code", "source": source, "metadata": {}, "outputs": [], "execution_count": None}
-
-
 def book(*sources: str, **more: Any) -> dict[str, Any]:
-    return {"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": [code(s) for s in sources]} | more
+    return books.book(*map(code, sources), minor=4, **more)
 
 
 OLD_CELL = {

@@ -32,6 +32,7 @@ from deskcheck.notebook.trajectory.ipynb import read_notebook
 from deskcheck.notebook.trajectory.trajectory import Output, Status
 from deskcheck.view.notebooks import notebooks_table
 from deskcheck.view.notebooks_page import notebooks_facts, notebooks_page
+from tests.notebook.books import book, code
 
 SHARED = Path(os.environ.get("DESKCHECK_SHARED", Path(__file__).parents[3] / "shared")) / "data" / "notebooks"
 
@@ -56,19 +57,12 @@ def raised(name: str, value: str) -> dict[str, Any]:
 def cell(
     source: str, *outputs: dict[str, Any], count: int | None = 1, tags: tuple[str, ...] = ()
 ) -> dict[str, Any]:
-    return {
-        "cell_type": "code",
-        "source": source,
-        "metadata": {"tags": [*tags]},
-        "outputs": [*outputs],
-        "execution_count": count,
-    }
+    return code(source, *outputs, count=count, metadata={"tags": [*tags]})
 
 
 def save(path: Path, *cells: dict[str, Any], **metadata: Any) -> Path:
     text = {"cell_type": "markdown", "source": "# text", "metadata": {}}
-    book = {"nbformat": 4, "nbformat_minor": 4, "metadata": metadata, "cells": [text, *cells]}
-    path.write_text(json.dumps(book))
+    path.write_text(json.dumps(book(text, *cells, minor=4, metadata=metadata)))
     return path
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from deskcheck.errors import InputError
 from deskcheck.notebook.trajectory.git import read_history
+from tests.notebook.books import book, code
 from tests.notebook.valid import check
 
 pytestmark = pytest.mark.skipif(
@@ -31,13 +32,8 @@ def git(folder: Path, *arguments: str) -> None:
 
 
 def commit(folder: Path, *cells: tuple[Any, ...], name: str = "n.ipynb", ids: bool = True) -> None:
-    made = [
-        {"cell_type": "code", "source": source, "metadata": {}, "outputs": [], "execution_count": count}
-        | ({"id": id_} if ids else {})
-        for id_, source, count in cells
-    ]
-    book = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": made}
-    (folder / name).write_text(json.dumps(book))
+    made = [code(source, count=count, **({"id": id_} if ids else {})) for id_, source, count in cells]
+    (folder / name).write_text(json.dumps(book(*made)))
     git(folder, "add", "-A")
     git(folder, "commit", "-qm", "x", "--allow-empty")
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from deskcheck.cli import app
 from deskcheck.errors import InputError
 from deskcheck.notebook.check.check import NotebookReport, check_notebooks
-from deskcheck.notebook.check.job import _settings, _told
+from deskcheck.notebook.check.job import _as_json, _from_json
 from deskcheck.notebook.settings import CheckSettings, ReplayLimits
 from deskcheck.view.notebooks_page import notebooks_facts
 from tests.notebook.test_check import cell, printed, save
@@ -125,10 +125,10 @@ def test_it_is_said_wherever_a_report_is(kernels: Path, tmp_path: Path) -> None:
     report = check_notebooks([path], settings, out=tmp_path / "out")
     assert [cell.status.value for cell in report.notebooks[0].cells] == ["failed", "different"]
     assert report.to_dict()["kernel"] == "tests-sh"
-    said = notebooks_facts(report)["facts"]
-    assert "without a sandbox" in said
-    assert "in a sandbox" not in said
-    assert _settings(_told(settings)).kernel == "tests-sh"
+    facts = notebooks_facts(report)["facts"]
+    assert "without a sandbox" in facts
+    assert "in a sandbox" not in facts
+    assert _from_json(_as_json(settings)).kernel == "tests-sh"
 
 
 @pytest.mark.exhaustive

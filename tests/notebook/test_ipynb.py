@@ -11,28 +11,21 @@ import pytest
 from deskcheck.errors import InputError
 from deskcheck.notebook.trajectory.ipynb import parse_notebook, read_notebook
 from deskcheck.notebook.trajectory.trajectory import Execution, Status
+from tests.notebook.books import book, code
 from tests.notebook.valid import check
 
 SHARED = Path(os.environ.get("DESKCHECK_SHARED", Path(__file__).parents[3] / "shared")) / "data" / "notebooks"
 
 
-def code(source: str, count: int | None = None, **more: Any) -> dict[str, Any]:
-    return {
-        "cell_type": "code",
-        "source": source,
-        "metadata": {},
-        "outputs": [],
-        "execution_count": count,
-    } | more
-
-
-def notebook(*cells: dict[str, Any], **more: Any) -> bytes:
-    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells} | more).encode()
+def notebook(*cells: dict[str, Any]) -> bytes:
+    return json.dumps(book(*cells)).encode()
 
 
 def test_orders() -> None:
     """From the top every code cell; by count those that ran, and only those."""
-    text = notebook(code("a", 7), {"cell_type": "markdown", "source": ["x\n", "y"]}, code("b", 2), code("c"))
+    text = notebook(
+        code("a", count=7), {"cell_type": "markdown", "source": ["x\n", "y"]}, code("b", count=2), code("c")
+    )
     top, count = (parse_notebook(text, name="n", order=order) for order in ("top", "count"))
     assert [e.source for e in top.executions] == ["a", "b", "c"]
     assert [e.source for e in count.executions] == ["b", "a"]
@@ -53,7 +46,7 @@ def test_outputs_keep_their_words() -> None:
         },
         {"output_type": "error", "ename": "KeyboardInterrupt", "evalue": "", "traceback": ["6", "7"]},
     ]
-    (ran,) = parse_notebook(notebook(code("x", 3, outputs=outputs)), name="n").executions
+    (ran,) = parse_notebook(notebook(code("x", count=3, outputs=outputs)), name="n").executions
     assert ran.text("stderr") == "1\n2"
     assert ran.outputs[1].data == {"text/plain": "4", "application/json": [5]}
     assert ran.error is not None
@@ -108,7 +101,7 @@ def test_what_is_no_notebook_is_refused(text: bytes, said: str) -> None:
 
 def test_oddities_are_noted() -> None:
     """An unknown cell type is kept and not run; a missing kernelspec and repeated counts are said."""
-    text = notebook(code("a", 1), {"cell_type": "poem", "source": "rose"}, code("b", 1))
+    text = notebook(code("a", count=1), {"cell_type": "poem", "source": "rose"}, code("b", count=1))
     read = parse_notebook(text, name="n", order="count")
     assert len(read.cells) == 3
     assert [e.source for e in read.executions] == ["a", "b"]

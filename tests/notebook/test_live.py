@@ -71,14 +71,7 @@ def test_going_on(path: Path) -> None:
     run(live, "b", "x")
     found = live.finish()
     check(found.cells, found.steps)
-    assert [step.kind for step in found.steps] == [
-        "execution",
-        "restart",
-        "edit",
-        "execution",
-        "restart",
-        "execution",
-    ]
+    assert [step.kind for step in found.steps] == "execution restart edit execution restart execution".split()
     assert [step.why for step in found.steps if isinstance(step, Restart)] == ["asked", "died"]
     assert found.cells == CELLS
     again = Live(path, head(()), fresh=False)

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from deskcheck.cli import app
 from deskcheck.notebook.check.check import check_notebooks
-from deskcheck.notebook.check.job import _settings, _told
+from deskcheck.notebook.check.job import _as_json, _from_json
 from deskcheck.notebook.settings import CheckSettings
 from deskcheck.notebook.trajectory.ipynb import read_notebook
 from deskcheck.notebook.trajectory.parameters import parameter, with_parameters
@@ -87,7 +87,7 @@ def test_a_check_with_parameters(tmp_path: Path) -> None:
     (found,) = check_notebooks([path], settings, out=out).notebooks
     assert [(each.number, each.status.value) for each in found.cells][1:] == [(3, "different"), (4, "same")]
     assert found.notes[-1] == "ran with other parameters: x = 'a b'"
-    assert _settings(json.loads(json.dumps(_told(settings)))).parameters == {"x": "a b"}
+    assert _from_json(json.loads(json.dumps(_as_json(settings)))).parameters == {"x": "a b"}
     ran = CliRunner().invoke(app, ["notebooks", "check", str(path), "--runs", "1", "-p", "x=1", "-p", "z=2"])
     assert ran.exit_code == 0, ran.output
     ran = CliRunner().invoke(app, ["notebooks", "check", str(path), "-p", "x"])

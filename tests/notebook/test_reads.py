@@ -2,7 +2,7 @@
 
 import pytest
 
-from deskcheck.notebook.state.names import read_later, reads
+from deskcheck.notebook.state.names import cell_names, read_later
 
 
 @pytest.mark.parametrize(
@@ -53,5 +53,5 @@ def test_where_everything_counts(source: str) -> None:
 
 def test_what_a_cell_reads_of_its_own() -> None:
     """Names that it has bound before are named, not read first."""
-    found = reads("t = n + 1\ny = t * 2")
-    assert [*map(sorted, (found.first, found.bound, found.named))] == [["n"], ["t", "y"], ["n", "t"]]
+    found = cell_names("t = n + 1\ny = t * 2")
+    assert [*map(sorted, (found.read, found.bound, found.named))] == [["n"], ["t", "y"], ["n", "t"]]

@@ -18,6 +18,7 @@ from deskcheck.notebook.trajectory.file import read_trajectory, trajectories
 from deskcheck.notebook.trajectory.ipynb import parse_notebook
 from deskcheck.notebook.trajectory.trajectory import Ended, Execution, Restart, Status, Trajectory
 from deskcheck.sandbox.confinement import Confinement
+from tests.notebook.books import book, code
 from tests.notebook.valid import check
 
 pytest.importorskip("ipykernel", reason="would have proved that notebooks are replayed")
@@ -25,18 +26,8 @@ SHARED = Path(os.environ.get("DESKCHECK_SHARED", Path(__file__).parents[3] / "sh
 
 
 def notebook(*sources: str, **metadata: Any) -> bytes:
-    cells = [
-        {
-            "cell_type": "code",
-            "id": f"c{n}",
-            "source": s,
-            "metadata": {},
-            "outputs": [],
-            "execution_count": n + 1,
-        }
-        for n, s in enumerate(sources)
-    ]
-    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": cells}).encode()
+    cells = [code(source, count=n + 1, id=f"c{n}") for n, source in enumerate(sources)]
+    return json.dumps(book(*cells, metadata=metadata)).encode()
 
 
 def run(path: Path, *sources: str, **more: Any) -> Trajectory:
@@ -46,13 +37,7 @@ def run(path: Path, *sources: str, **more: Any) -> Trajectory:
 def test_a_death_and_what_goes_on(tmp_path: Path) -> None:
     """After a kernel that died comes a restart, and the later cells run without the earlier ones' variables."""
     found = run(tmp_path, "x = 1", "import os; os._exit(1)", "", "x", "1 + 1", state=StateLimits(time_s=60))
-    assert [step.kind for step in found.steps] == [
-        "execution",
-        "execution",
-        "restart",
-        "execution",
-        "execution",
-    ]
+    assert [step.kind for step in found.steps] == "execution execution restart execution execution".split()
     assert [e.status for e in found.executions] == ["ok", "died", "error", "ok"]
     counts = [e.count for e in found.executions]
     assert counts[1] in (2, None)  # a kernel that dies at once may not have said it

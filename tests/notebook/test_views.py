@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from deskcheck.errors import InputError
 from deskcheck.notebook.settings import VIEWS
 from deskcheck.notebook.state.capture import Capture, StateLimits
-from deskcheck.notebook.state.names import depends_on, names_bound, names_read, names_unbound
+from deskcheck.notebook.state.names import cell_names, depends_on, names_unbound
 from deskcheck.notebook.state.state import KernelState, states
 from deskcheck.notebook.state.views import estimate_tokens, used_names, view
 from deskcheck.notebook.trajectory.trajectory import Execution, Status
@@ -81,7 +81,7 @@ def shown(state: KernelState, kind: str, budget: int = 10_000, **more: Any) -> l
 )
 def test_what_a_cell_reads(source: str, read: str) -> None:
     """Names that are read before the cell has surely bound them; magics and broken cells are no obstacle."""
-    assert set(names_read(source)) - {"f"} == set(read.split())
+    assert set(cell_names(source).read) - {"f"} == set(read.split())
 
 
 def test_reading_is_what_python_looks_up() -> None:
@@ -105,18 +105,18 @@ def test_reading_is_what_python_looks_up() -> None:
     ):
         names = Asked()
         exec(source, {}, names)
-        assert [n for n in names_read(source) if not hasattr(builtins, n)] == names.asked
+        assert [n for n in cell_names(source).read if not hasattr(builtins, n)] == names.asked
 
 
 def test_names_bound() -> None:
     """Everything that may be bound at the top level, in order, and nothing of inner scopes."""
     source = "import a.b\nx, (y, *z) = 1, (2, 3)\ndef f(p):\n    q = 1\n[i for i in x if (w := i)]\nfor k in x: pass\ndel x"
-    assert names_bound(source) == ("a", "x", "y", "z", "f", "w", "k")
+    assert cell_names(source).bound == ("a", "x", "y", "z", "f", "w", "k")
 
 
 def test_a_name_in_a_command_may_be_the_shells() -> None:
     """It is read if it is there, and not missed if it is not."""
-    assert names_read("!echo {b} $HOME") == ("b", "HOME")
+    assert cell_names("!echo {b} $HOME").read == ("b", "HOME")
     assert names_unbound("!echo {b} $HOME") == ("b",)
 
 

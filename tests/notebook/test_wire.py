@@ -8,7 +8,6 @@ import pytest
 
 pytest.importorskip("ipykernel", reason="would have proved what a hostile kernel can do to the recorder")
 
-from deskcheck.notebook.kernel.cell import CellLimits
 from deskcheck.notebook.kernel.kernel import Kernel
 from deskcheck.notebook.kernel.wire import Connection
 from deskcheck.notebook.trajectory.trajectory import Status
@@ -45,11 +44,11 @@ LONG = {"a wrong key", "many frames", "a long frame"}
 )
 def test_a_cell_that_speaks_for_its_kernel(kernel: Kernel, name: str) -> None:
     """It has died, with a word; the next kernel runs the next cell."""
-    ran = kernel.run(CELLS[name], limits=CellLimits(cell_s=20))
+    ran = kernel.run(CELLS[name], cell_s=20)
     for _ in range(100):  # what it sent may arrive after its reply
         if ran.status is not Status.OK:
             break
-        ran = kernel.run("import time; time.sleep(0.1)", limits=CellLimits(cell_s=20))
+        ran = kernel.run("import time; time.sleep(0.1)", cell_s=20)
     assert ran.status is Status.DIED
     assert "it wrote to the kernel's sockets" in (ran.detail or "")
     kernel.restart()
@@ -60,12 +59,11 @@ def test_what_is_too_long_is_cut_by_our_own(kernel: Kernel) -> None:
     """An honest cell that prints, shows or raises more than a message holds."""
     if not kernel.alive:
         kernel.restart()
-    limits = CellLimits(output_chars=3 << 20)
-    ran = kernel.run("print('x' * 5_000_000, end='')", limits=limits)
+    ran = kernel.run("print('x' * 5_000_000, end='')", output_chars=3 << 20)
     assert [(len(o.text or ""), o.length) for o in ran.outputs] == [(3 << 20, 5_000_000)]
-    ran = kernel.run("raise ValueError('x' * 20_000_000)", limits=limits)
+    ran = kernel.run("raise ValueError('x' * 20_000_000)", output_chars=3 << 20)
     assert ran.status is Status.ERROR
-    ran = kernel.run("from IPython.display import HTML\nHTML('x' * 20_000_000)", limits=limits)
+    ran = kernel.run("from IPython.display import HTML\nHTML('x' * 20_000_000)", output_chars=3 << 20)
     assert ran.status is Status.OK
     assert (ran.outputs[0].length or 0) >= 20_000_000
 

@@ -8,15 +8,12 @@ from typing import Any
 from deskcheck.notebook.trajectory.ipynb import parse_notebook
 from deskcheck.notebook.trajectory.trajectory import Trajectory
 from deskcheck.notebook.trial.trial import TrialPlace, Trials
+from tests.notebook.books import book, code
 
 
 def notebook(*sources: str, name: str = "n.ipynb") -> Trajectory:
-    cells = [
-        {"cell_type": "code", "id": f"c{n}", "source": s, "metadata": {}, "outputs": [], "execution_count": n}
-        for n, s in enumerate(sources, 1)
-    ]
-    text = json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})
-    return parse_notebook(text.encode(), name=name)
+    cells = [code(source, count=n, id=f"c{n}") for n, source in enumerate(sources, 1)]
+    return parse_notebook(json.dumps(book(*cells)).encode(), name=name)
 
 
 @contextlib.contextmanager

@@ -59,7 +59,7 @@ def recorded() -> dict[str, list[Stream]]:
         with sandbox.session() as session:
             heard.clear()  # what it said when it began
             for code in ("x = [1, {'a': (2, 3.5)}]\nx", "1 / 0", "print('x')"):
-                session.run(code, record=True)
+                session.run(code)
                 take("session")
     return found
 
@@ -198,9 +198,7 @@ def framed(stream: Stream, key: bytes = _KEY) -> bytes:
 
 def hear(kind: str, data: bytes, cut: Callable[[int], int] = lambda size: size) -> None:
     """Give bytes to a decoder of that kind, in pieces. Raises Forged and nothing else, or the decoder is wrong."""
-    decoder = Decoder(
-        _KEY, traced=kind in ("traced", "session"), session=kind == "session", answers=kind == "answers"
-    )
+    decoder = Decoder(_KEY, traced=kind == "traced", session=kind == "session", answers=kind == "answers")
     decoder.owed = 2
     at = 0
     while at < len(data):

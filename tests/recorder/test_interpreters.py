@@ -197,8 +197,8 @@ def test_what_differs_is_explained_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("python", "message"),
     [
-        ("no-such-python", "--python no-such-python: is no program that can be started"),
-        ("/bin/ls", "--python /bin/ls: is no Python that can be started"),
+        ("no-such-python", "--python no-such-python: is not a program that can be started"),
+        ("/bin/ls", "--python /bin/ls: is not a Python that can be started"),
     ],
 )
 def test_what_is_no_interpreter_is_refused(tmp_path: Path, script: Path, python: str, message: str) -> None:

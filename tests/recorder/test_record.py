@@ -33,7 +33,7 @@ def test_several_sources_into_one_folder(file: Path, tmp_path: Path) -> None:
     assert len(found) == 1
     assert len(told) == 2
     again = deskcheck.record(*sources, out=tmp_path / "runs", settings=OPEN)
-    assert (again.summary.recorded, again.summary.skipped) == (0, 2)
+    assert (again.summary.recorded, again.summary.in_folder) == (0, 2)
 
 
 def test_settings_must_go_with_the_sources(file: Path, tmp_path: Path) -> None:

@@ -545,7 +545,7 @@ def test_an_interpreter_without_pytest_is_told_how_to_get_it(shop: Path, tmp_pat
     with pytest.raises(InputError, match=f"has no pytest. Install it with: {python} -m pip install pytest"):
         record_suite(find_suite(f"pytest:{shop}", python=str(python)), tmp_path / "runs")
     assert not (tmp_path / "runs/.suite").exists(), "the next start would hear of the missing pytest again"
-    with pytest.raises(InputError, match="is no program that can be started"):
+    with pytest.raises(InputError, match="is not a program that can be started"):
         find_suite(f"pytest:{shop}", python="no-such-python")
     with pytest.raises(InputError, match="no such file or folder"):
         find_suite("pytest:nowhere/tests")

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from deskcheck.sandbox.limits import WALL_TIMES
 from deskcheck.sandbox.linux import cgroup
 from deskcheck.sandbox.server import NOT_COUNTED
 from tests.circumstances import as_nobody
+from tests.sandbox.processes import search_path
 
 LIMITS = Limits(cpu_s=0.4, wall_s=30, memory_bytes=1 << 30)
 IGNORED = """
@@ -219,10 +219,13 @@ def test_an_ordinary_user_is_counted(level: str, tmp_path: Path) -> None:
         "    ending = sandbox.run_one(Program(id='p', code=sys.argv[2]))\n"
         "print(json.dumps([str(ending.outcome), ending.detail, ending.cpu_s]))\n"
     )
-    paths = os.pathsep.join(path for path in sys.path if path and "site-packages" not in path)
     done = subprocess.run(
         [*as_nobody(), "-c", caller, level, code],
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"},
+        env={
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": search_path(installed=False),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        },
         cwd="/",
         stdout=subprocess.PIPE,
         check=True,

@@ -1,6 +1,5 @@
 """Control groups bound what processes use together, where this machine lets us make them."""
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -16,6 +15,7 @@ from deskcheck.sandbox.checked import Checked
 from deskcheck.sandbox.layers import layers
 from deskcheck.sandbox.linux import cgroup as _cgroup
 from deskcheck.sandbox.server import NOT_COUNTED
+from tests.sandbox.processes import in_new_interpreter
 
 FILL = """
 import os, sys, time
@@ -204,11 +204,7 @@ def test_groups_that_nobody_holds_are_swept(proves: None) -> None:
         "import os, sys, time; from deskcheck.sandbox.linux import cgroup as _cgroup; group = _cgroup.ControlGroup(); "
         "print(*group.folders.values(), flush=True); os.kill(os.getpid(), 9)"
     )
-    paths = os.pathsep.join(path for path in sys.path if path)
-    left = subprocess.run(
-        [sys.executable, "-c", code], env={"PYTHONPATH": paths}, stdout=-1, text=True, check=False
-    )
-    folders = left.stdout.split()
+    folders = in_new_interpreter(code, check=False).stdout.split()
     assert len(folders) == len(held.folders)
     until = time.monotonic() + 60
     while any(Path(folder).exists() for folder in folders):  # a group is left alone in its first seconds

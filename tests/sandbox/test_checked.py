@@ -1,7 +1,9 @@
 """A check in another process: what asserts beside the program would let pass is found wrong."""
 
 import json
+import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -97,177 +99,7 @@ def test_an_argument_is_changed_in_place(sandbox: Sandbox) -> None:
     assert run_result.outcome is Outcome.RETURNED, run_result.detail
 
 
-RIGHT = {
-    "an exception's text": (
-        "def f(x): raise ValueError(f'no {x}')",
-        (
-            "try:\n    f(3)\nexcept ValueError as error:\n    assert str(error) == 'no 3' and error.args == ('no 3',)\n"
-            "else:\n    assert False"
-        ),
-    ),
-    "an exception class of its own": (
-        (
-            "class Odd(ValueError):\n    def __init__(self, x): self.x = x\n    def __str__(self): return f'<{self.x}>'\n"
-            "def f(x): raise Odd(x)"
-        ),
-        (
-            "try:\n    f([3])\nexcept ValueError as error:\n    found = error\n"
-            "assert (type(found).__name__, str(found), found.x) == ('Odd', '<[3]>', [3])"
-        ),
-    ),
-    "an exception that is returned": (
-        "def f(): return [KeyError('a'), ExceptionGroup('two', [ValueError(1), OSError(2, 'no')])]",
-        (
-            "a, b = f()\nassert type(a) is KeyError and a.args == ('a',)\n"
-            "assert [type(e) for e in b.exceptions] == [ValueError, FileNotFoundError]"
-        ),
-    ),
-    "Decimal and Fraction": (
-        (
-            "from decimal import Decimal\nfrom fractions import Fraction\n"
-            "def f(x): return [Decimal('1.10'), Fraction(x.numerator, 6), x]"
-        ),
-        (
-            "from decimal import Decimal\nfrom fractions import Fraction\n"
-            "a, b, c = f(Fraction(3, 7))\nassert str(a) == '1.10' and b == Fraction(1, 2) and c == Fraction(3, 7)"
-        ),
-    ),
-    "dates and times": (
-        (
-            "import datetime as d, zoneinfo, uuid\n"
-            "def f(x): return [x, d.date(2020, 1, 2), d.time(3, fold=1), d.timedelta(1, 2, 3),\n"
-            "    d.datetime(2020, 1, 2, tzinfo=d.timezone(d.timedelta(hours=2))), uuid.UUID(int=7)]"
-        ),
-        (
-            "import datetime as d, uuid\nnow = d.datetime(2021, 2, 3, 4, 5, 6, 7, tzinfo=d.timezone.utc)\n"
-            "assert f(now) == [now, d.date(2020, 1, 2), d.time(3), d.timedelta(1, 2, 3),\n"
-            "    d.datetime(2020, 1, 2, tzinfo=d.timezone(d.timedelta(hours=2))), uuid.UUID(int=7)]"
-        ),
-    ),
-    "arrays": (
-        "import numpy as np\ndef f(x):\n    x[0] = 9\n    return x * 2, np.float32(1.5), np.int64(4), x",
-        (
-            "import numpy as np\ngiven = np.arange(3)\ntwice, small, four, same = f(given)\n"
-            "assert same is given and (given == [9, 1, 2]).all() and (twice == [18, 2, 4]).all()\n"
-            "assert twice.dtype == given.dtype and small == 1.5 and small.dtype == 'float32' and four == 4"
-        ),
-    ),
-    "a generator": (
-        "def f(n):\n    for i in range(n): yield i\n",
-        (
-            "import types\nit = f(3)\nassert isinstance(it, types.GeneratorType)\nassert next(it) == 0\n"
-            "assert list(it) == [1, 2] and list(it) == []"
-        ),
-    ),
-    "a generator without end": (
-        "import itertools\ndef f(): return map(str, itertools.count())",
-        "import itertools\nassert list(itertools.islice(f(), 3)) == ['0', '1', '2']",
-    ),
-    "a generator that fails": (
-        "def f():\n    yield 1\n    raise KeyError('k')",
-        (
-            "it = f()\nassert next(it) == 1\ntry:\n    next(it)\nexcept KeyError as e:\n    assert e.args == ('k',)\n"
-            "else:\n    assert False"
-        ),
-    ),
-    "a list inside a list, changed": (
-        "def f(grid, *, more): grid[1].append(5); more['k'].add(1); grid.append(grid[0])",
-        (
-            "row, kept = [1], set()\ngrid, more = [[0], row], {'k': kept}\nassert f(grid, more=more) is None\n"
-            "assert row == [1, 5] and grid[1] is row and grid[2] is grid[0] and kept == {1}"
-        ),
-    ),
-    "the same list given back": (
-        "def f(xs, ys):\n    xs.append(1)\n    return [xs, ys, xs]",
-        "xs = []\na, b, c = f(xs, xs)\nassert a is xs and b is xs and c is xs and xs == [1]",
-    ),
-    "a list inside itself": (
-        "def f():\n    xs = [1]\n    xs.append(xs)\n    return xs",
-        "xs = f()\nassert xs[1] is xs and xs[0] == 1",
-    ),
-    "functions": (
-        "def f(g, xs): return lambda n: [g(x) + n for x in xs]",
-        (
-            "def square(x): return x * x\nassert f(square, [1, 2])(1) == [2, 5]\n"
-            "assert f(len, ['ab'])(0) == [2] and f(lambda x: x, iter([7]))(0) == [7]"
-        ),
-    ),
-    "a function that comes home": (
-        "def f(g, it): return g, [g], it",
-        "def g(): return 1\nit = iter([1])\na, b, c = f(g, it)\nassert a is g and b == [g] and c is it",
-    ),
-    "a function that fails": (
-        "def f(g):\n    try: g()\n    except LookupError as e: return repr(e)",
-        "def g(): raise KeyError('k')\nassert f(g) == \"KeyError('k')\"",
-    ),
-    "calls inside of calls": (
-        "def f(n, g): return 1 if n == 0 else n * g(n - 1)",
-        "def g(n): return f(n, g)\nassert f(5, g) == 120",
-    ),
-    "collections": (
-        (
-            "from collections import *\ndef f(c, d):\n    d['x'].append(c.most_common(1))\n"
-            "    return deque([1, 2], 2), OrderedDict(a=1), {1: 2}.keys(), {1: 2}.values(), {1: 2}.items(), int"
-        ),
-        (
-            "from collections import *\nd = defaultdict(list)\na, b, c, e, g, h = f(Counter('aab'), d)\n"
-            "assert d == {'x': [[('a', 2)]]} and a == deque([1, 2]) and a.maxlen == 2 and b == OrderedDict(a=1)\n"
-            "assert c == {1} and list(e) == [2] and g == {(1, 2)} and h is int"
-        ),
-    ),
-    "StopIteration, as in a generator": (
-        "def f(): raise StopIteration(3)",
-        "try:\n    f()\nexcept RuntimeError as error:\n    assert 'StopIteration' in str(error)\nelse:\n    assert False",
-    ),
-}
-LYING = "class E(Exception):\n    def __eq__(self, other): return True\n    __hash__ = None\n"
-WRONG = {
-    "StopIteration in map": ("def f(x): raise StopIteration", "assert all(map(f, [1, 2]))"),
-    "StopIteration in iter": ("def f(): raise StopIteration", "assert list(iter(f, 0)) == []"),
-    "StopIteration of a class": (
-        "class S(StopIteration): pass\ndef f(x): raise S",
-        "assert all(map(f, [1, 2]))",
-    ),
-    "StopIteration of what is returned": (
-        "def g(x): raise StopIteration\ndef f(): return g",
-        "assert all(map(f(), [1, 2]))",
-    ),
-    "an exception of the harness's name": (
-        "class NotCompared(Exception): pass\ndef f(x): raise NotCompared",
-        "f(1)",
-    ),
-    "a lying exception": (LYING + "def f(x): return E()", "assert f(1) == [1]"),
-    "a lying function": (
-        "class E:\n    def __eq__(self, other): return True\n    def __call__(self): pass\ndef f(x): return E()",
-        "assert f(1) == [1]",
-    ),
-    "a lying number": (
-        (
-            "import decimal\nclass D(decimal.Decimal):\n    def __eq__(self, other): return True\n"
-            "    def __str__(self): return '7'\ndef f(x): return D(1)"
-        ),
-        "import decimal\nassert f(1) == decimal.Decimal(7)",
-    ),
-    "a lying array": (
-        (
-            "import numpy as np\nclass A(np.ndarray):\n    def __eq__(self, other): return np.True_\n"
-            "def f(x): return np.zeros(1).view(A)"
-        ),
-        "import numpy as np\nassert (f(1) == np.ones(1)).all()",
-    ),
-    "a lying item": (
-        LYING + "def f(x): return {'a': [E()]}",
-        "assert f(1) == {'a': [1]}",
-    ),
-    "another text": (
-        "def f(): raise ValueError('no')",
-        "try:\n    f()\nexcept ValueError as error:\n    assert str(error) == 'yes'",
-    ),
-    "another Decimal": (
-        "from decimal import Decimal\ndef f(): return Decimal(1)",
-        "from decimal import Decimal\nassert f() == Decimal(2)",
-    ),
-}
+PROGRAMS = tomllib.loads(Path(__file__).with_name("checked.toml").read_text("utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -276,20 +108,20 @@ def strict() -> Iterator[Sandbox]:
         yield opened
 
 
-@pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.parametrize("name", PROGRAMS["right"])
 def test_what_is_right_is_found_right(strict: Sandbox, name: str) -> None:
     """Values of every type that can be told, what a call did to its arguments, functions and iterators."""
-    code, check = RIGHT[name]
-    compile(check, "check", "exec")
-    run_result = strict.check_one(Checked(Program(id="p", code=code), check, ("f",)))
+    texts = PROGRAMS["right"][name]
+    compile(texts["check"], "check", "exec")
+    run_result = strict.check_one(Checked(Program(id="p", code=texts["code"]), texts["check"], ("f",)))
     assert run_result.outcome is Outcome.RETURNED, run_result.detail
 
 
-@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("name", PROGRAMS["wrong"])
 def test_what_is_wrong_is_found_wrong(strict: Sandbox, name: str) -> None:
     """Also where in one process it would pass: objects that lie, exceptions that end the check's loops."""
-    code, check = WRONG[name]
-    run_result = strict.check_one(Checked(Program(id="p", code=code), check, ("f",)))
+    texts = PROGRAMS["wrong"][name]
+    run_result = strict.check_one(Checked(Program(id="p", code=texts["code"]), texts["check"], ("f",)))
     assert run_result.outcome is Outcome.WRONG, run_result.detail
 
 

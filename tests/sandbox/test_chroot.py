@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.sandbox.processes import search_path
+
 PROGRAM = """
 import sys
 from deskcheck.recording.program import Program
@@ -41,8 +43,7 @@ def test_a_root_that_is_no_mount_point(tmp_path: Path) -> None:
     made += (
         f'mkdir {root}/tmp; mount --bind /tmp {root}/tmp; exec chroot {root} {sys.executable} -c "$PROGRAM"'
     )
-    paths = os.pathsep.join(filter(None, sys.path))
-    environment = {"PATH": os.environ["PATH"], "PROGRAM": PROGRAM, "PYTHONPATH": paths}
+    environment = {"PATH": os.environ["PATH"], "PROGRAM": PROGRAM, "PYTHONPATH": search_path()}
     before = Path("/proc/self/mounts").read_text()
     done = subprocess.run(
         ["unshare", "--mount", "sh", "-c", made], capture_output=True, text=True, check=False, env=environment

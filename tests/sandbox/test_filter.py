@@ -1,20 +1,20 @@
 """The system call filter: a list of what is allowed, decided for every number, and by arguments where these matter."""
 
 import errno
-import os
 import struct
-import subprocess
-import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deskcheck.sandbox.linux import call_numbers
 from deskcheck.sandbox.linux import kernel as _kernel
 from deskcheck.sandbox.linux import seccomp as _seccomp
-from deskcheck.sandbox.linux.call_numbers import NUMBERS
+from deskcheck.sandbox.linux.call_numbers import NUMBERS, REFUSED
 from tests.sample import examples
+from tests.sandbox.processes import in_new_interpreter
 
 X86, ARM, I386 = 0xC000003E, 0xC00000B7, 0x40000003
 ALLOWED, KILLED = 0x7FFF0000, 0x80000000
@@ -75,17 +75,17 @@ FILTERS = {
 @pytest.mark.parametrize("code", FILTERS.values(), ids=FILTERS)
 def test_every_number_is_allowed_by_the_list_refused_by_name_or_unknown(code: bytes) -> None:
     """What stands on neither list fails as on a kernel that does not have it, whatever the arguments."""
-    known = numbers(_seccomp._ALLOWED | _seccomp._REFUSED)
+    known = numbers(call_numbers.ALLOWED | REFUSED)
     for number in (*range(1024), 0x3FFFFFFF, 0xFFFFFFFF):
         if number not in known:
             assert decided(code, number, 1, 2, 3) == failed(errno.ENOSYS), number
     open_to_all = {number for number in known if decided(code, number) == ALLOWED}
-    assert open_to_all <= numbers(_seccomp._ALLOWED | _seccomp._FOR_LISTENING)
+    assert open_to_all <= numbers(call_numbers.ALLOWED | _seccomp._FOR_LISTENING)
     assert numbers(frozenset("read write openat mmap futex execve exit_group wait4".split())) <= open_to_all
 
 
 def test_what_is_refused_by_name_is_refused() -> None:
-    for name in _seccomp._REFUSED:
+    for name in REFUSED:
         number = NUMBERS[name][COLUMN]
         if number is not None:
             answer = errno.EOPNOTSUPP if name.endswith("xattr") else errno.EPERM
@@ -106,7 +106,7 @@ def test_who_is_asked_decides_nothing() -> None:
     """A filter that asks does so exactly where the other one fails with EPERM or ENOSYS; the answer is that
     number. It asks nobody about a call that every C library makes and does without."""
     asking = _seccomp.program(owner_changes=False, asks=True)
-    known = numbers(_seccomp._ALLOWED | _seccomp._REFUSED)
+    known = numbers(call_numbers.ALLOWED | REFUSED)
     arguments = [(), (1, 1), (2, 9, 3), (0, 5, 19), (0xFFFFFFFF,), (4, 0x2800, 0x2800, 0, 9)]
     asked = set()
     for number in (*range(512), 0x3FFFFFFF):
@@ -125,38 +125,10 @@ def test_who_is_asked_decides_nothing() -> None:
 
 YES, NO = ALLOWED, failed(errno.EPERM)
 CASES = [
-    ("socketpair", (1, 1), YES), ("socketpair", (1, 0x80801), YES), ("socketpair", (1, 5), YES),
-    ("socketpair", (1, 2), NO), ("socketpair", (1, 3), NO), ("socketpair", (1, 0x80802), NO),
-    ("socketpair", (2, 1), NO), ("socketpair", (1 << 32 | 1, 1), YES),
-    ("sendto", (3, 1, 1, 0, 0, 0), YES), ("sendto", (3, 1, 1, 0, 1 << 40, 110), NO), ("sendto", (3, 1, 1, 0, 8, 1), NO),
-    ("setpriority", (0, 0, 19), YES), ("setpriority", (0, 5, 19), NO), ("setpriority", (1, 0, 19), NO),
-    ("setpriority", (2, 0, 19), NO), ("ioprio_set", (1, 0), YES), ("ioprio_set", (3, 0), NO),
-    ("prctl", (15,), YES), ("prctl", (1, 9), YES), ("prctl", (1, 0), NO), ("prctl", (1, 15), NO),
-    ("prctl", (35,), failed(errno.EINVAL)), ("prctl", (0x59616D61,), failed(errno.EINVAL)),
-    ("ioctl", (0, 0x5401), YES), ("ioctl", (0, 0x5421), YES), ("ioctl", (0, 0x8901), failed(errno.ENOTTY)),
-    ("ioctl", (0, 0x8902), failed(errno.ENOTTY)), ("ioctl", (0, 0x5412), failed(errno.ENOTTY)),
-    ("ioctl", (0, 0x5452), failed(errno.ENOTTY)),
-    ("fcntl", (0, 2, 1), YES), ("fcntl", (0, 8, 5), NO), ("fcntl", (0, 15), NO), ("fcntl", (0, 10), NO),
-    ("fcntl", (0, 1024), NO), ("fcntl", (0, 1026), NO), ("fcntl", (0, 4, 0x800), YES), ("fcntl", (0, 4, 0x2800), NO),
-    ("fcntl", (0, 1031, 65536), YES), ("fcntl", (0, 1031, 65537), NO), ("fcntl", (0, 1033), NO),
-    ("clone", (17,), YES), ("clone", (0x3D0F00,), YES), ("clone", (0x10000011,), NO), ("clone", (0x8011,), NO),
-    ("setsockopt", (3, 1, 20), YES), ("setsockopt", (3, 1, 7), NO), ("setsockopt", (3, 1, 33), NO),
-    ("setsockopt", (3, 1, 26), NO), ("setsockopt", (3, 6, 1), NO),
-    ("personality", (0xFFFFFFFF,), YES), ("personality", (0x40000,), NO),
-    ("prlimit64", (0,), YES), ("prlimit64", (1,), NO), ("prlimit64", (0, 10, 0), YES), ("prlimit64", (0, 7, 8), YES),
-    ("prlimit64", (0, 10, 8), NO), ("prlimit64", (0, 10, 1 << 40), NO), ("setrlimit", (7, 8), YES),
-    ("setrlimit", (10, 8), NO), ("rt_sigaction", (17, 8), YES), ("sched_setaffinity", (7,), NO), ("sched_setaffinity", (0,), YES),
-    ("mknodat", (3, 1, 0o010644), YES), ("mknodat", (3, 1, 0o100644), YES), ("mknodat", (3, 1, 0o020644), NO),
-    ("mknodat", (3, 1, 0o140644), NO), ("seccomp", (1, 0), NO), ("seccomp", (1, 8), NO),
-    ("clone", (0x3D0B00,), NO), ("clone", (0x10000,), NO), ("close_range", (3, 9, 0), YES), ("close_range", (3, 9, 4), YES),
-    ("close_range", (3, 9, 2), NO), ("close_range", (3, 9, 6), NO),
-    ("madvise", (8, 4096, 12), failed(errno.EINVAL)), ("madvise", (8, 4096, 4), YES), ("madvise", (8, 4096, 14), YES),
-    ("preadv2", (3, 8, 1, 0, 0, 0x18), failed(errno.EOPNOTSUPP)), ("preadv2", (3, 8, 1, 0, 0, 0x10), YES),
-    ("arch_prctl", (0x1002,), YES), ("arch_prctl", (0x1012,), failed(errno.EINVAL)),
-    ("mknod", (1, 0o010644), YES), ("mknod", (1, 0o020644), NO),
-    ("sched_setscheduler", (0,), YES), ("sched_setscheduler", (7,), NO), ("sched_setparam", (0,), YES),
-    ("sched_setparam", (7,), NO), ("sched_setattr", (0,), YES), ("sched_setattr", (7,), NO),
-]  # fmt: skip
+    (name, tuple(arguments), YES if answer == "allowed" else failed(getattr(errno, answer)))
+    for name, rows in tomllib.loads(Path(__file__).with_name("filter.toml").read_text("utf-8")).items()
+    for arguments, answer in rows
+]
 
 
 @pytest.mark.parametrize(("name", "arguments", "answer"), CASES)
@@ -173,15 +145,15 @@ def test_each_call_whose_arguments_decide_is_tried_and_documented() -> None:
     page = (Path(__file__).parents[2] / "docs" / "explanation" / "sandbox.md").read_text()
     section = page.partition("\n## The system call filter\n")[2].partition("\n## ")[0]
     missing = []
-    for name in sorted(_seccomp._ALLOWED):
+    for name in sorted(call_numbers.ALLOWED):
         code = _seccomp._with_arguments(name, owner_changes=True, listening=False, reaps=False)
         if code == [_seccomp._YES]:
             continue
         answers = [answer for tried, _, answer in CASES if tried == name]
         if YES not in answers:
-            missing.append(f"{name}: arguments that are allowed, in CASES of tests/sandbox/test_filter.py")
+            missing.append(f"{name}: arguments that are allowed, in tests/sandbox/filter.toml")
         if not any(answer != YES for answer in answers):
-            missing.append(f"{name}: arguments that are refused, in CASES of tests/sandbox/test_filter.py")
+            missing.append(f"{name}: arguments that are refused, in tests/sandbox/filter.toml")
         if f"`{name}`" not in section:
             missing.append(f"{name}: its name in docs/explanation/sandbox.md, The system call filter")
     assert not missing, "\n".join(["missing:", *missing])
@@ -232,18 +204,11 @@ def test_the_kernel_decides_as_it_is_read_here() -> None:
         "from deskcheck.sandbox.linux import seccomp as _seccomp\n"
         "_seccomp.attach(_seccomp.program(owner_changes=True))\n"
         "libc = ctypes.CDLL(None, use_errno=True)\n"
-        f"for number in {sorted(set(range(600)) - numbers(_seccomp._ALLOWED) - UPROBES)}:\n"
+        f"for number in {sorted(set(range(600)) - numbers(call_numbers.ALLOWED) - UPROBES)}:\n"
         "    ctypes.set_errno(0)\n"
         "    print(number, libc.syscall(number, 0, 0, 0, 0, 0, 0), ctypes.get_errno())\n"
     )
-    paths = os.pathsep.join(path for path in sys.path if path)
-    shown = subprocess.run(
-        [sys.executable, "-s", "-P", "-c", code],
-        env={"PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    shown = in_new_interpreter(code)
     rows = [tuple(map(int, line.split())) for line in shown.stdout.splitlines()]
     assert len(rows) > 300
     for number, result, error in rows:
@@ -258,6 +223,4 @@ def test_an_alien_call_names_itself() -> None:
         "import ctypes\nfrom deskcheck.sandbox.linux import seccomp as _seccomp\n"
         "_seccomp.attach(_seccomp.program(owner_changes=True))\nctypes.CDLL(None).syscall(0x40000000 | 39)\n"
     )
-    paths = os.pathsep.join(path for path in sys.path if path)
-    ran = subprocess.run([sys.executable, "-s", "-P", "-c", code], env={"PYTHONPATH": paths}, check=False)
-    assert ran.returncode == -31
+    assert in_new_interpreter(code, check=False).returncode == -31

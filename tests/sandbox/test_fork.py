@@ -1,7 +1,6 @@
 """A program's process is a fork of a warm interpreter: what it finds is what a new interpreter would give it."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.sandbox import Sandbox
+from tests.sandbox.processes import in_new_interpreter
 
 LEVELS = ("strict", "standard", "trusted")
 SHOWN = """
@@ -53,15 +53,7 @@ def test_each_program_has_random_numbers_of_its_own(level: str) -> None:
 def test_what_modules_do_after_a_fork_is_not_left_out(imported: str, nothing: bool) -> None:
     """The short way to fork is taken only where no module has something to do in the child that it leaves out."""
     code = f"import {imported}; from deskcheck.sandbox.inside import server as _server; print(_server._nothing_after_fork())"
-    paths = os.pathsep.join(path for path in sys.path if path)
-    shown = subprocess.run(
-        [sys.executable, "-s", "-P", "-c", code],
-        env={"PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert shown.stdout == f"{nothing}\n"
+    assert in_new_interpreter(code).stdout == f"{nothing}\n"
 
 
 STEPS = """
@@ -106,9 +98,7 @@ def in_way(way: str, code: str) -> "subprocess.CompletedProcess[str]":
 
         if _steps.compiled is None:
             pytest.skip("not compiled here: would have proved that C confines a process as ctypes does")
-    paths = os.pathsep.join(path for path in sys.path if path)
-    command = [sys.executable, "-s", "-P", "-c", code.replace("{way}", way)]
-    return subprocess.run(command, env={"PYTHONPATH": paths}, capture_output=True, text=True, check=False)
+    return in_new_interpreter(code.replace("{way}", way), check=False)
 
 
 WAYS = ("_steps.compiled.fork", "_steps._fork")

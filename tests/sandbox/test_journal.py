@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 
 from deskcheck.errors import RecordingError
+from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.observed.journal import Journal
+from tests.attacks.suites import project
+from tests.command import deskcheck
+from tests.conftest import unmeasured
 
 
 def kept(path: Path) -> list[bytes]:
@@ -63,6 +67,15 @@ def test_a_full_disk_is_told_with_the_way_out(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(RecordingError, match="A file stands where a folder is needed"):
         Journal(tmp_path / "file" / "run")
+
+
+def test_a_journal_above_the_project(tmp_path: Path) -> None:
+    """Recordings may go to a folder that is named by its way from the project."""
+    folder = project(tmp_path / "project", "pass")
+    with unmeasured():
+        done = deskcheck("record", "pytest:tests", "--out", "../runs", "--no-repeat", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert {recording.id for recording in Recordings(tmp_path / "runs")} == {"m.f(1)", "m.f(2)"}
 
 
 def test_what_is_no_message_is_dropped(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """What has lost its server and its caller is ended by the next start, and nothing else is."""
 
-import ctypes
 import os
 import signal
 import subprocess
@@ -15,11 +14,9 @@ from deskcheck.sandbox import Sandbox
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.linux import orphans
 from deskcheck.sandbox.server import Profile, Server
-from tests.attacks.stage import parent_of, processes
 from tests.circumstances import as_nobody
+from tests.sandbox.processes import GONE_S, adopting, children, in_new_interpreter, search_path
 
-_SUBREAPER = 36
-_GONE_S = 60.0
 CALLER = """
 import sys
 from deskcheck.recording.program import Program
@@ -48,22 +45,13 @@ time.sleep(600)
 @pytest.fixture
 def adopted() -> Iterator[None]:
     """What loses its parent is this process's child while the test runs, and is ended after it."""
-    libc = ctypes.CDLL(None)
-    assert libc.prctl(_SUBREAPER, 1, 0, 0, 0) == 0
-    before = children()
-    try:
+    with adopting() as before:
         yield
-    finally:
-        end = time.monotonic() + _GONE_S
+        end = time.monotonic() + GONE_S
         while (left := children() - before) and time.monotonic() < end:
             for pid in left:
                 os.kill(pid, signal.SIGKILL)
                 os.waitpid(pid, 0)
-        libc.prctl(_SUBREAPER, 0, 0, 0, 0)
-
-
-def children() -> set[int]:
-    return {pid for pid in processes() if parent_of(pid) == os.getpid()}
 
 
 def carriers(mark: int) -> set[int]:
@@ -72,7 +60,7 @@ def carriers(mark: int) -> set[int]:
 
 def wait_for(count: int, mark: int) -> set[int]:
     """The processes that carry a mark, once there are so many."""
-    end = time.monotonic() + _GONE_S
+    end = time.monotonic() + GONE_S
     while len(found := carriers(mark)) != count:
         assert time.monotonic() < end, found
         time.sleep(0.01)
@@ -82,10 +70,13 @@ def wait_for(count: int, mark: int) -> set[int]:
 def begun(level: str, user: str) -> "tuple[subprocess.Popen[str], int, int]":
     """A caller whose program has left a child; its server, and the mark."""
     command = as_nobody() if user == "nobody" else [sys.executable]
-    paths = os.pathsep.join(path for path in sys.path if path and "site-packages" not in path)
     caller = subprocess.Popen(
         [*command, "-c", CALLER, level, ORPHAN],
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"},
+        env={
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": search_path(installed=False),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        },
         cwd="/",
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -147,7 +138,7 @@ def test_what_a_killed_server_leaves_ends_with_its_server(adopted: None) -> None
         assert helper.poll() is None
         os.kill(server.process.pid, signal.SIGKILL)
         server.close()
-        assert helper.wait(_GONE_S) == -signal.SIGKILL
+        assert helper.wait(GONE_S) == -signal.SIGKILL
 
 
 def test_a_mark_is_read_as_it_was_made() -> None:
@@ -158,9 +149,5 @@ def test_a_mark_is_read_as_it_was_made() -> None:
         "resource.setrlimit(10, (5000, 5000)) if sys.argv[1] == '0' else orphans.carry(int(sys.argv[1])); "
         "print(orphans.mark_of('self'))"
     )
-    paths = os.pathsep.join(path for path in sys.path if path)
     for given, seen in ((str(mark), str(mark)), ("0", "None")):
-        said = subprocess.run(
-            [sys.executable, "-c", code, given], env={"PYTHONPATH": paths}, stdout=-1, text=True, check=True
-        )
-        assert said.stdout.split() == ["None", seen]
+        assert in_new_interpreter(code, given).stdout.split() == ["None", seen]

@@ -250,7 +250,7 @@ with Sandbox("standard", workers=1, limits=Limits(cpu_s=4, wall_s=20)) as sandbo
         file.write("5")
     if way == "session":
         with sandbox.session() as session:
-            outcome = session.run(code, record=True).outcome
+            outcome = session.run(code).outcome
     else:
         outcome = sandbox.run_one(Program(id="p", code=code), tracing=Tracing(len) if way == "traced" else None).outcome
     print(outcome, filled("VmHWM") - before)

@@ -1,6 +1,5 @@
 """One program in a process of its own: every ending happens for real, and none can be forged."""
 
-import contextlib
 import gc
 import json
 import os
@@ -17,6 +16,7 @@ from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode, Program
 from deskcheck.recording.recording import RunResult
 from deskcheck.sandbox import Confinement, Limits, Tracing, run
+from tests.sandbox.processes import children, running
 
 LIMITS = Limits(cpu_s=1, wall_s=60, memory_bytes=1 << 30, output_bytes=100_000)
 """CPU time decides, also where many others want the processor."""
@@ -155,19 +155,6 @@ def test_what_it_leaves_behind_goes(confinement: Confinement) -> None:
     assert running(name) == []
 
 
-def running(name: str) -> list[int]:
-    """Processes of this machine, as it counts them, that call themselves so."""
-    found = []
-    for place in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            text = place.read_text()
-        except OSError:
-            continue  # it has ended
-        if f"({name})" in text and text.rpartition(")")[2].split()[0] != "Z":
-            found.append(int(text.split()[0]))
-    return found
-
-
 def test_a_killed_program_keeps_its_events() -> None:
     """What was recorded before the process was killed has been received."""
     blocks: list[bytes] = []
@@ -189,16 +176,6 @@ def test_many_runs_leave_nothing_open() -> None:
     gc.collect()
     assert len(os.listdir("/proc/self/fd")) == before
     assert children() <= others
-
-
-def children() -> set[int]:
-    """Children of this process, those too that have ended and nobody has asked after (proc(5), stat)."""
-    found = set()
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            if int(stat.read_text().rpartition(")")[2].split()[1]) == os.getpid():
-                found.add(int(stat.parent.name))
-    return found
 
 
 def test_an_interpreter_that_is_not_there_is_our_error() -> None:

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,23 +27,7 @@ for call in (socket.socket, lambda: os.chroot("/"), lambda: os.memfd_create("x")
     except OSError as error:
         print(error.errno)
 """
-PLAIN = {
-    "nothing": "",
-    "a thread": "import threading\nt = threading.Thread(target=print)\nt.start()\nt.join()",
-    "a process": "import subprocess\nsubprocess.run(['true'], check=True)",
-    "an event loop": "import asyncio\nasyncio.run(asyncio.sleep(0))",
-    "copies of files": "import shutil\nopen('a', 'w').close()\nshutil.copy2('a', 'b')\nshutil.copytree('.', 'c')",
-    "temporary files": "import tempfile\ntempfile.NamedTemporaryFile().close()\ntempfile.mkdtemp()",
-    "files that are nowhere": "import glob\nfor p in ('no', '/no/such', '/proc/1/no'):\n    try:\n        open(p)\n"
-    "    except OSError: pass\nglob.glob('/nowhere/*')",
-    "its own files": "import os\nos.makedirs('a/b', exist_ok=True)\nopen('a/b/c', 'w').close()\nopen('a/b/c').close()\n"
-    "os.makedirs('/usr/lib', exist_ok=True)\nopen(os.path.abspath('d'), 'w').close()",
-    "the library's files": "import this, pydoc, os\nopen(os.__file__).close()\nos.listdir('/usr')\nos.scandir(os.path.dirname(os.__file__)).close()",
-    "databases": "import sqlite3\nsqlite3.connect(':memory:').close()\nsqlite3.connect('x.db').close()",
-    "commands": "import subprocess, os\nsubprocess.run(['/bin/echo', 'x'], check=True)\nos.posix_spawn('/bin/true', ['true'], {})",
-    "events that are none": "import sys\nfor event in ('open', 'os.mkdir'):\n    sys.audit(event)\n    sys.audit(event, 1)\n"
-    "    sys.audit(event, 'a\\0b', None, 10 ** 30)\n    sys.audit(event, '\\ud800', None, 0)\n    sys.audit(event, '', 0, 0)",
-}
+PLAIN = tomllib.loads(Path(__file__).with_name("refusals.toml").read_text("utf-8"))["plain"]
 
 
 @pytest.fixture(scope="module", params=spread([Confinement.STRICT, Confinement.STANDARD], 2))

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 import sysconfig
 from pathlib import Path
 
@@ -13,22 +12,8 @@ from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.sandbox import BareInterpreter, Limits, Provided, Sandbox
 from tests.circumstances import let_all_read
+from tests.sandbox.processes import hostile_module, packages_of
 
-HOSTILE = """
-import os, socket
-found = {"pid": os.getpid(), "uid": os.getuid()}
-for name, what in {
-    "writes": lambda: open(%(canary)r, "w"),
-    "reads": lambda: open(%(secret)r),
-    "connects": lambda: socket.socket(),
-    "signals": lambda: os.kill(%(victim)d, 0),
-}.items():
-    try:
-        what()
-        found[name] = True
-    except OSError:
-        found[name] = False
-"""
 SEEN = """
 import json, os, sys
 import found_by_path
@@ -45,8 +30,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     let_all_read(folder)
     python = folder / "python"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", python], check=True)
-    (packages,) = python.glob("lib/python*/site-packages")
+    packages = packages_of(python)
     (packages / "beside").mkdir()
     (packages / "beside" / "found_by_path.py").touch()
     (packages / "a.pth").write_text(
@@ -57,7 +41,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "import sys; sys.told.append('after an error')\n"
     )
     (packages / "b.pth").write_text("import hostile, sys; sys.told.append('b')\n")
-    (packages / "hostile.py").write_text("found = None\n")
+    (packages / "hostile.py").write_text("facts = None\n")
     (packages / "sitecustomize.py").write_text("import sys; sys.told.append('sitecustomize')\n")
     return folder
 
@@ -72,14 +56,10 @@ def test_it_runs_confined_before_each_program(
     level: str, modules: tuple[str, ...], place: Path, tmp_path: Path
 ) -> None:
     """It has no more rights than the program, where nothing else is imported before either."""
-    canary, secret = tmp_path / "canary", tmp_path / "secret"
-    canary.touch()
-    canary.chmod(0o666)
-    secret.touch(0o600)
-    let_all_read(tmp_path)
     (hostile,) = place.glob("python/lib/python*/site-packages/hostile.py")
-    hostile.write_text(HOSTILE % {"canary": str(canary), "secret": str(secret), "victim": os.getpid()})
-    code = "import hostile, json, os\nprint(json.dumps([hostile.found, os.getuid(), os.getpid()]))\n"
+    hostile.write_text(hostile_module(tmp_path))
+    let_all_read(tmp_path)
+    code = "import hostile, json, os\nprint(json.dumps([hostile.facts, os.getuid(), os.getpid()]))\n"
     with Sandbox(
         level, workers=1, environment=BareInterpreter(python_of(place)), provided=Provided(modules=modules)
     ) as sandbox:
@@ -90,6 +70,7 @@ def test_it_runs_confined_before_each_program(
         assert found.pop("uid") == uid
         assert uid != 0 or os.geteuid() != 0
         assert (found.pop("pid") == pid) is not bool(modules)
+        found.pop("privileged")
         assert set(found.values()) == {False}, found
         assert run_result.refused == {}, "what an environment was refused is not the program's"
 

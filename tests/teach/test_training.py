@@ -34,7 +34,8 @@ from deskcheck.teach.small.batches import (  # noqa: E402
 )
 from deskcheck.teach.small.checkpoints import open_checkpoint  # noqa: E402
 from deskcheck.teach.small.model import Model, ModelConfig  # noqa: E402
-from deskcheck.teach.small.training import RESUME, loss_of, teach  # noqa: E402
+from deskcheck.teach.small.trainer import RESUME  # noqa: E402
+from deskcheck.teach.small.training import loss_of, teach  # noqa: E402
 
 SMALL = ModelConfig(vocab_size=Bytes.size, layers=2, hidden_size=48, heads=2, intermediate_size=96)
 SHORT = Training(

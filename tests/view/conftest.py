@@ -205,7 +205,8 @@ def runs(lines: Folder, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str
 def hostile_logs() -> Any:
     """A run whose every text is hostile."""
     from deskcheck.ask.results.logs import Logs
-    from deskcheck.ask.results.results import ScoredSample, result_of
+    from deskcheck.ask.results.results import result_of
+    from deskcheck.ask.results.rows import ScoredSample
 
     text = f"{HOSTILE}\u202e\u200b\ud800" + "<b>" * 400_000
     rows = tuple(

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from deskcheck.ask.results.results import ScoredSample, result_of
+from deskcheck.ask.results.results import result_of
+from deskcheck.ask.results.rows import ScoredSample
 from deskcheck.ask.results.tables import write_results
 from deskcheck.recording import InputError
 from deskcheck.terminal import console_out

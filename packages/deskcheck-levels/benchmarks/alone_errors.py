@@ -115,7 +115,7 @@ def asked(recording: Recording, writer: Writer, tally: Tally) -> Iterator[_Asked
 def measure(model: AloneModels, some: list[_Asked], tally: Tally) -> None:
     """Adds steps, asked all at once."""
     rows = model.read([program_text(one.recording.program) for one in some])
-    found = rows.work({row: one.before for row, one in enumerate(some)})
+    found = rows.work([(rows.programs[row], one.before) for row, one in enumerate(some)])
     for row, one in enumerate(some):
         try:
             told = edit_text(read_program(one.recording.program.code), found[row].words)

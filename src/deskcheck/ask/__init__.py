@@ -49,12 +49,14 @@ if TYPE_CHECKING:
     from deskcheck.ask.baselines.stand_ins import BASELINES, Baseline, baseline
     from deskcheck.ask.inspect.settings import Generation
     from deskcheck.ask.methods.solvers import METHODS, Method, method
-    from deskcheck.ask.questions.benchmarks import BENCHMARKS, BenchmarkReader
+    from deskcheck.ask.questions.benchmarks import BENCHMARKS
     from deskcheck.ask.questions.notebooks import NOTEBOOK_QUESTIONS
     from deskcheck.ask.questions.questions import QUESTIONS, question
+    from deskcheck.ask.questions.reader import BenchmarkReader
     from deskcheck.ask.questions.settings import NotebookOptions, Sampling
     from deskcheck.ask.results.effects import Effect, effects
-    from deskcheck.ask.results.results import Result, ScoredSample
+    from deskcheck.ask.results.results import Result
+    from deskcheck.ask.results.rows import ScoredSample
     from deskcheck.ask.results.statistics import Interval, mean_interval, paired_difference
     from deskcheck.ask.results.steps import Horizon, Steps
     from deskcheck.ask.run import ask, ask_benchmark, compare
@@ -74,9 +76,11 @@ __getattr__, __dir__ = lazily(
         "questions.notebooks": ("NOTEBOOK_QUESTIONS",),
         "questions.questions": ("QUESTIONS", "question"),
         "questions.settings": ("NotebookOptions", "Sampling"),
-        "questions.benchmarks": ("BENCHMARKS", "BenchmarkReader"),
+        "questions.benchmarks": ("BENCHMARKS",),
+        "questions.reader": ("BenchmarkReader",),
         "results.effects": ("Effect", "effects"),
-        "results.results": ("ScoredSample", "Result"),
+        "results.results": ("Result",),
+        "results.rows": ("ScoredSample",),
         "results.statistics": ("Interval", "mean_interval", "paired_difference"),
         "results.steps": ("Horizon", "Steps"),
         "run": ("ask", "ask_benchmark", "compare"),

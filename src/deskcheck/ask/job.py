@@ -1,14 +1,14 @@
-"""Scoring as a job in shards, of answers that models gave elsewhere (`lines`): no model is asked.
+"""Scoring of answers that models gave elsewhere (`lines`), as a job in shards.
 
-A line of the files of answers is an item of the job and gives one row, whatever stands in it. Scores are
-those of `deskcheck ask` for the same completions, but for one thing: where our own sandbox failed, the answer
-has no score. Not: next cells scored by running (`running`), answers read from predicted runs (`solvers`).
+A line of the files of answers is an item of the job and gives one row, whatever is in it. Scores are those of
+`deskcheck ask` for the same completions. Not covered: next cells scored by running (`running`), and answers
+read from predicted runs (`solvers`).
 """
 
 import json
 import os
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field
@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from deskcheck.ask.questions.lines import (
@@ -32,12 +31,13 @@ from deskcheck.ask.questions.lines import (
 )
 from deskcheck.ask.results.attempts import Attempt, measured, vote_of
 from deskcheck.ask.results.offline_scores import QUESTIONS_FILE
+from deskcheck.ask.results.results import Figures, figures_of
 from deskcheck.ask.results.statistics import Interval, interval_of
 from deskcheck.ask.results.tables import utf8
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.scoring import sandbox as _sandbox
-from deskcheck.ask.scoring.programs import InstructionCount
-from deskcheck.ask.scoring.score import METRICS, Reading
+from deskcheck.ask.scoring.judge import MOST_S, PROGRAM_LIMITS, AnswerNotRun, InstructionCount, Judge
+from deskcheck.ask.scoring.sandbox import LIMITS, for_many, score_in
+from deskcheck.ask.scoring.score import METRICS
 from deskcheck.ask.settings import ScoreSettings
 from deskcheck.errors import own_failures
 from deskcheck.jobs import Item, Job, JobSummary, Progress, Runner, run_job
@@ -53,18 +53,15 @@ from deskcheck.sandbox import Checked, Confinement
 FORMAT = 5
 """Version of the columns of a shard."""
 SIZE = 2000
-"""Answers of a shard: by value a fifth of a second of work, by running ten seconds."""
+"""Answers of a shard: a fifth of a second of work by value, ten seconds by running."""
 TABLE = "scores"
 MEASURED = tuple(dict.fromkeys(name for names in METRICS.values() for name in names))
+_TEXTS = ("question", "state", "program", "cluster", "model")
 _SCHEMA = pa.schema(
     [
         pa.field("id", pa.string()),
         pa.field("attempt", pa.int64()),
-        pa.field("question", pa.string()),
-        pa.field("state", pa.string()),
-        pa.field("program", pa.string()),
-        pa.field("cluster", pa.string()),
-        pa.field("model", pa.string()),
+        *(pa.field(name, pa.string()) for name in _TEXTS),
         pa.field("status", pa.string(), nullable=False),
         pa.field("score", pa.float64()),
         pa.field("answer", pa.string()),
@@ -77,12 +74,13 @@ _SCHEMA = pa.schema(
     metadata={"deskcheck.scores": str(FORMAT)},
 )
 _NAMED = 100
+"""Most lines that are listed because something is wrong with them."""
 _PATIENCE_S = 120.0
-"""An answer is given up by the sandbox long before."""
+"""The sandbox gives an answer up long before."""
 
 
 class AnswerStatus(StrEnum):
-    """What became of a line of answers. Only what was scored has a score."""
+    """The outcome of a line of answers. Only a scored one has a score."""
 
     SCORED = "scored"
     EMPTY = "empty"
@@ -95,36 +93,16 @@ class AnswerStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
-    """The answers of one model to one kind of question; model: None where the lines name none. state: of
-    questions about notebooks, which view of the kernel's state they show.
+class Score(Figures):
+    """The score of one model over all questions of a kind, but for those on whose only answer our machinery
+    failed. A question with several answers counts with their mean."""
 
-    n: questions of that kind, answered or not; without those on whose only answer our machinery failed.
-    score: share that is right, with its 95 % interval clustered by program, as in `Result`; a question with
-    several samples counts with their mean. programs: how many different ones. effective: of these
-    (`statistics.effective_clusters`). unanswered: questions
-    among n without an answer; they count as wrong. answers: those that were scored. cut, empty, refused,
-    unreadable: of these, completions without an answer, by what they are (`score.Reading`); they count as
-    wrong."""
-
-    question: str
     model: str | None
-    n: int
-    programs: int
-    score: float
-    low: float | None
-    high: float | None
+    """None if the lines do not name one."""
     unanswered: int
+    """Questions without an answer. They count as wrong."""
     answers: int
-    cut: int
-    empty: int
-    refused: int
-    unreadable: int
-    metrics: Mapping[str, Interval] = field(default_factory=dict)
-    attempts: Mapping[str, Interval] = field(default_factory=dict)
-    """Of several answers to each question: ``pass@k``, ``majority``, ``consistency`` (`results.attempts`)."""
-    state: str = ""
-    effective: float = 0.0
+    """Answers that were scored."""
 
     def to_dict(self) -> dict[str, Any]:
         """The fields, JSON-able; `state` only where there is one."""
@@ -133,12 +111,13 @@ class Score:
 
 @dataclass(slots=True)
 class OfflineScores:
-    """What scoring came to. statuses: lines by `AnswerStatus`. not_used: the first lines that hold no
-    answer to be scored, with the reason."""
+    """The result of scoring."""
 
     scores: list[Score] = field(default_factory=list)
     statuses: Counter[str] = field(default_factory=Counter)
+    """`AnswerStatus` -> lines."""
     not_used: list[str] = field(default_factory=list)
+    """The first lines without an answer that can be scored, with the reason."""
 
     def to_dict(self) -> dict[str, Any]:
         """The fields, JSON-able."""
@@ -160,92 +139,97 @@ def score_in_shards(
     replace: bool = False,
     progress: Callable[[Progress], None] = lambda progress: None,
 ) -> tuple[OfflineScores, JobSummary]:
-    """Score answers to a file of questions, in shards of about `size`, wherever `runner` does it: what
-    the folder does not have yet, as `run_job` does. A row for each line, in their order.
+    """Score answers to a file of questions, in shards of about `size`, with `runner`; only those that the
+    folder does not have yet (`run_job`). There is a row for each line, in their order.
 
-    The score of a model is over all questions: what it did not answer is wrong.
-
-    An answer that ends the process that scores it three times has the status ``harness_error``.
+    The score of a model is over all questions: those that it did not answer are wrong. An answer that ends
+    the process that scores it three times has the status ``harness_error``.
 
     Raises:
-        InputError: a file cannot be read or is changed meanwhile; the questions are damaged, or two have one
-            id; there is no answer; a model answers one question twice, and not `samples`; the folder holds
-            other scores, and not `replace`.
+        InputError: a file cannot be read or was changed meanwhile; the questions are damaged, or two have one
+            id; there is no answer; a model answers one question twice, without `samples`; the folder has
+            other scores, without `replace`.
         RecordingError: another job has the folder, or the disk refuses.
-        SandboxError: a machine does not give what running answers needs.
+        SandboxError: a machine does not provide what running answers needs.
     """
     settings = settings or ScoreSettings()
-    known = Questions(Path(questions))
+    all_questions = Questions(Path(questions))
     files = [Path(path) for path in answers]
-    told = {"confinement": settings.sandbox.value, "limits": asdict(_sandbox.LIMITS)}
-    told["program_limits"] = asdict(_sandbox.PROGRAM_LIMITS)
-    key = decided_by(settings=told, format=FORMAT)
-    found = OfflineScores()
+    decisive = {
+        "confinement": settings.sandbox.value,
+        "limits": asdict(LIMITS),
+        "program_limits": asdict(PROGRAM_LIMITS),
+    }
+    key = decided_by(settings=decisive, format=FORMAT)
+    scores = OfflineScores()
 
     def finish(place: Place, lines: Sequence[Line]) -> None:
-        _tell([place.file(TABLE, line["shard"]) for line in lines], known, found, samples=settings.samples)
-        asked = {"path": str(known.path.resolve()), "digest": known.digest_of_all()}
+        _sum_up(
+            [place.file(TABLE, line["shard"]) for line in lines],
+            all_questions,
+            scores,
+            samples=settings.samples,
+        )
+        origin = {"path": str(all_questions.path.resolve()), "digest": all_questions.digest_of_all()}
         with place.doing("say where the questions are"):
-            write_whole(place.folder / QUESTIONS_FILE, json.dumps(asked))
+            write_whole(place.folder / QUESTIONS_FILE, json.dumps(origin))
 
     job = Job(
         kind="score",
         work=__name__,
-        items=_items(known, files, samples=settings.samples),
+        items=_items(all_questions, files, samples=settings.samples),
         key=key,
-        settings=told,
+        settings=decisive,
         task={
-            "settings": told,
+            "settings": decisive,
             "decided_by": key,
-            "questions": str(known.path.resolve()),
+            "questions": str(all_questions.path.resolve()),
             "answers": [[str(path), str(path.resolve())] for path in files],
         },
         tables=(TABLE,),
         commit=TABLE,
         finish=finish,
     )
-    done = run_job(job, Path(out), runner=runner, size=size, replace=replace, progress=progress)
-    return found, done
+    summary = run_job(job, Path(out), runner=runner, size=size, replace=replace, progress=progress)
+    return scores, summary
 
 
 def _items(questions: Questions, files: Sequence[Path], *, samples: bool) -> Iterator[Item]:
-    """Each line of the answers: where it is, where its question is, and digests of both lines, which decide
-    its score. A line without a known question says of itself where it stands, so that this decides, too."""
+    """Each line of the answers: its place, the place of its question, and the digests of both, which decide
+    the score. The row of a line without a known question names the line, so its place decides, too."""
     attempts = array("I", bytes(array("I").itemsize * len(questions)))
     answered = KeySet()
-    none = True
+    blank = True
     for file, path in enumerate(files):
         for line in lines_of(path, empty=True):
-            none = none and line.raw.isspace()
-            given = digest_of(line.raw).hex()
+            blank = blank and line.raw.isspace()
+            digest = digest_of(line.raw).hex()
+            here = [file, line.number, line.offset, digest]
             try:
                 answer = answer_in_line(line.raw)
             except ValueError:
                 answer = Given("", None, None, None)
-                place = None
-            else:
-                place = questions.find(answer.id)
-            id_ = answer.id
-            where = [file, line.number, line.offset, given]
+            place = questions.find(answer.id)
             if place is None:
-                decides = json.dumps([str(path), line.number, given])
-                yield Item(f"{file}:{line.number}", json.dumps([*where, None, None, None]), decides)
+                decisive = json.dumps([str(path), line.number, digest])
+                yield Item(f"{file}:{line.number}", json.dumps([*here, None, None, None]), decisive)
                 continue
             again = answer.completion is not None and not answered.add(key_of(f"{place}:{answer.model}"))
             if again and not samples:
                 who = "" if answer.model is None else f" by {answer.model}"
                 raise InputError(
-                    f"{path} line {line.number}: is another answer{who} to {id_!r}. Remove one of them, "
-                    "or say --samples if the model was asked several times: the mean of its answers counts."
+                    f"{path} line {line.number}: is another answer{who} to {answer.id!r}. Remove one of "
+                    "them, or say --samples if the model was asked several times: the mean of its answers "
+                    "counts."
                 )
             attempts[place] += 1
-            asked, attempt = questions.digest(place).hex(), attempts[place]
+            question, attempt = questions.digest(place).hex(), attempts[place]
             yield Item(
-                f"{id_}#{attempt}",
-                json.dumps([*where, questions.offsets[place], asked, attempt]),
-                f"{asked} {given} {attempt}",
+                f"{answer.id}#{attempt}",
+                json.dumps([*here, questions.offsets[place], question, attempt]),
+                f"{question} {digest} {attempt}",
             )
-    if none:
+    if blank:
         raise InputError(f"{', '.join(map(str, files))}: there are no answers.")
 
 
@@ -253,154 +237,138 @@ def _items(questions: Questions, files: Sequence[Path], *, samples: bool) -> Ite
 
 
 def _rows(task: dict[str, Any], items: Sequence[Any], scratch: Path) -> Rows:
-    """Score some answers."""
+    """The rows of some answers."""
     try:
-        with _Scorer(task) as scorer:
+        with ExitStack() as stack:
+            scorer = _Scorer(task, stack)
             for item in items:
                 yield scorer.row(*item)
     finally:
         unwatch()
 
 
-def _be_patient() -> None:
-    """Give the run of a program all the time that it can take."""
-    unwatch()
-    watch(_sandbox.MOST_S + _PATIENCE_S)
-
-
-class _Watched(_sandbox.SandboxJudge):
-    """An answer is not given up as long as its program is run."""
+class _PatientJudge(Judge):
+    """An answer is not given up while its program runs."""
 
     def check(self, checked: Checked, count: InstructionCount | None = None) -> tuple[RunResult, str]:
-        _be_patient()
+        self._wait()
         return super().check(checked, count)
 
     def script(self, program: Program, count: InstructionCount | None = None) -> RunResult:
-        _be_patient()
+        self._wait()
         return super().script(program, count)
+
+    def _wait(self) -> None:
+        unwatch()
+        watch(MOST_S + _PATIENCE_S)
 
 
 class _Scorer:
-    """Makes rows. Files are opened, and a sandbox is started, when first needed."""
+    """Makes rows. Files are opened, and a sandbox is started, when first needed; the stack closes them."""
 
-    def __init__(self, task: dict[str, Any]) -> None:
+    def __init__(self, task: dict[str, Any], stack: ExitStack) -> None:
         self._questions: str = task["questions"]
         self._answers: list[tuple[str, str]] = task["answers"]
         self._blame: str | None = task["blame"]
-        self._stack = ExitStack()
-        sandbox = _sandbox.for_many(Confinement(task["settings"]["confinement"]))
-        self._sandbox = self._stack.enter_context(closing(sandbox))
+        self._stack = stack
+        sandbox = for_many(Confinement(task["settings"]["confinement"]))
+        self._sandbox = stack.enter_context(closing(sandbox))
         self._files: dict[str, IO[bytes]] = {}
         self._sample = lru_cache(maxsize=64)(self._read_sample)
-
-    def __enter__(self) -> "_Scorer":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._stack.close()
 
     def row(
         self,
         file: int,
         number: int,
         offset: int,
-        known: str,
-        asked_offset: int | None,
-        asked_known: str | None,
+        digest: str,
+        question_offset: int | None,
+        question_digest: str | None,
         attempt: int | None,
     ) -> dict[str, Any]:
-        """The row of an answer: of line `number`, which begins at `offset` and has the digest `known`; and of
-        its question's line."""
+        """The row of an answer: of line `number`, with its offset and digest, and those of its question."""
         name, path = self._answers[file]
-        raw = self._line(path, offset, known)
+        line = f"{name} line {number}"
+        raw = self._line(path, offset, digest)
         if raw.isspace():
-            return _row(status=AnswerStatus.EMPTY, reason=f"{name} line {number}: is empty")
+            return _row(status=AnswerStatus.EMPTY, reason=f"{line}: is empty")
         try:
-            given = answer_in_line(raw)
+            answer = answer_in_line(raw)
         except ValueError as error:
-            return _row(status=AnswerStatus.DAMAGED, reason=f"{name} line {number}: {error}")
-        row = _row(id=given.id, model=given.model, extra=given.extra)
-        if asked_offset is None:
-            reason = f"{name} line {number}: there is no question with the id {given.id!r}"
-            return row | _told(status=AnswerStatus.UNKNOWN_QUESTION, reason=reason)
-        sample = self._sample(asked_offset, asked_known)
-        if sample.id != given.id:  # their hashes are equal
-            raise InputError(f"{name} line {number}: rename {given.id!r}: it is taken for {sample.id!r}.")
-        row |= _told(
-            attempt=attempt,
-            question=sample.question,
-            state=sample.view,
-            program=sample.program,
-            cluster=sample.cluster,
-        )
-        if given.completion is None:
-            reason = f"{name} line {number}: has no completion"
-            return row | _told(status=AnswerStatus.NO_COMPLETION, reason=reason)
-        return row | self._scored(sample, given)
+            return _row(status=AnswerStatus.DAMAGED, reason=f"{line}: {error}")
+        fields: dict[str, Any] = {"id": answer.id, "model": answer.model, "extra": answer.extra}
+        if question_offset is None:
+            reason = f"{line}: there is no question with the id {answer.id!r}"
+            return _row(**fields, status=AnswerStatus.UNKNOWN_QUESTION, reason=reason)
+        sample = self._sample(question_offset, question_digest)
+        if sample.id != answer.id:  # their hashes are equal
+            raise InputError(f"{line}: rename {answer.id!r}: it is taken for {sample.id!r}.")
+        fields |= {
+            "attempt": attempt,
+            "question": sample.question,
+            "state": sample.view,
+            "program": sample.program,
+            "cluster": sample.cluster,
+        }
+        if answer.completion is None:
+            reason = f"{line}: has no completion"
+            return _row(**fields, status=AnswerStatus.NO_COMPLETION, reason=reason)
+        return _row(**fields, **self._scored(sample, answer.completion, answer.stop_reason))
 
-    def _scored(self, sample: Sample, given: Given) -> dict[str, Any]:
-        assert given.completion is not None
+    def _scored(self, sample: Sample, completion: str, stop_reason: str | None) -> dict[str, Any]:
         if self._blame is not None:
-            return _told(status=AnswerStatus.HARNESS_ERROR, reason=self._blame)
+            return {"status": AnswerStatus.HARNESS_ERROR, "reason": self._blame}
         watch(_PATIENCE_S)
         failures: list[str] = []
-        found = None
+        scored = None
         try:
-            judge = _Watched(self._sandbox)
+            judge = _PatientJudge(self._sandbox)
             with own_failures(failures.append):
-                found = _sandbox.score_in(
-                    self._sandbox, sample, given.completion, judge=judge, stop_reason=given.stop_reason
-                )
-        except _sandbox.AnswerNotRun as error:
+                scored = score_in(self._sandbox, sample, completion, judge=judge, stop_reason=stop_reason)
+        except AnswerNotRun as error:
             failures.append(str(error))
-        if found is None:
-            return _told(status=AnswerStatus.HARNESS_ERROR, reason=failures[0])
-        return _told(
-            status=AnswerStatus.SCORED,
-            score=found.score,
-            answer=found.answer,
-            reason=found.reason,
-            reading=found.reading.value,
-            stop_reason=given.stop_reason,
-            **found.metrics,
-        )
+        if scored is None:
+            return {"status": AnswerStatus.HARNESS_ERROR, "reason": failures[0]}
+        return {
+            "status": AnswerStatus.SCORED,
+            "score": scored.score,
+            "answer": scored.answer,
+            "reason": scored.reason,
+            "reading": scored.reading.value,
+            "stop_reason": stop_reason,
+            **scored.metrics,
+        }
 
-    def _line(self, path: str, offset: int, known: str) -> bytes:
+    def _line(self, path: str, offset: int, digest: str) -> bytes:
         try:
             if path not in self._files:
                 self._files[path] = self._stack.enter_context(open(path, "rb"))  # noqa: SIM115 (the stack does)
             raw = read_line(self._files[path], offset)
         except OSError as error:
             raise InputError(f"{os.uname().nodename}: {path}: cannot be read: {error.strerror}.") from error
-        if digest_of(raw).hex() != known:
+        if digest_of(raw).hex() != digest:
             raise InputError(f"{path}: was changed while the job ran. Start it again.")
         return raw
 
-    def _read_sample(self, offset: int, known: str) -> Sample:
-        return sample_in(self._line(self._questions, offset, known))
+    def _read_sample(self, offset: int, digest: str) -> Sample:
+        return sample_in(self._line(self._questions, offset, digest))
 
 
 def _row(**fields: Any) -> dict[str, Any]:
-    return dict.fromkeys(_SCHEMA.names) | {"reason": ""} | _told(**fields)
-
-
-def _told(**fields: Any) -> dict[str, Any]:
-    return {name: utf8(value) for name, value in fields.items()}
+    values = {name: utf8(value) for name, value in fields.items()}
+    return dict.fromkeys(_SCHEMA.names) | {"reason": ""} | values
 
 
 def _line(shard: str, path: Path) -> Line:
-    table = pq.read_table(path, columns=["id", "attempt", "status", "score"], use_threads=False)
+    """The line of the manifest about a shard."""
     outcomes: Counter[str] = Counter()
     problems: dict[str, str] = {}
-    for status, score in zip(*(table.column(name).to_pylist() for name in ("status", "score")), strict=True):
-        outcomes[("right" if score else "wrong") if status == AnswerStatus.SCORED else status] += 1
-    if outcomes[AnswerStatus.HARNESS_ERROR]:
-        ours = pq.read_table(
-            path,
-            columns=["id", "attempt", "reason"],
-            filters=[("status", "=", AnswerStatus.HARNESS_ERROR.value)],
-        )
-        problems = {f"{row['id']}#{row['attempt']}": row["reason"] for row in ours.to_pylist()[:_NAMED]}
+    columns = ["id", "attempt", "status", "score", "reason"]
+    for row in pq.read_table(path, columns=columns, use_threads=False).to_pylist():
+        scored = row["status"] == AnswerStatus.SCORED
+        outcomes[("right" if row["score"] else "wrong") if scored else row["status"]] += 1
+        if row["status"] == AnswerStatus.HARNESS_ERROR and len(problems) < _NAMED:
+            problems[f"{row['id']}#{row['attempt']}"] = row["reason"]
     return shard_line(
         shard,
         {TABLE: path},
@@ -411,182 +379,143 @@ def _line(shard: str, path: Path) -> Line:
     )
 
 
-def _needed(task: dict[str, Any]) -> list[Path]:
-    return [Path(task["questions"]), *(Path(path) for _, path in task["answers"])]
-
-
 TASKS = TableWork(
     table=TABLE,
     schema=_SCHEMA,
     decided_by=lambda task: decided_by(settings=task["settings"], format=FORMAT),
     decides="Python or deskcheck",
-    sees=_needed,
+    sees=lambda task: [Path(task["questions"]), *(Path(path) for _, path in task["answers"])],
     rows=_rows,
     line=_line,
 ).tasks()
 
 
-# -- what it comes to --------------------------------------------------------------------------------
+# -- scores ------------------------------------------------------------------------------------------
 
-_KEYS = ["question", "state", "model", "cluster"]
-_READINGS = [reading.value for reading in Reading if reading is not Reading.ANSWERED]
-_SUMMED = ["n", "answers", "failed", "right", *_READINGS, *(f"sum_{name}" for name in MEASURED)]
-_MERGE_ROWS = 200_000
-_OF_QUESTIONS = [
-    AnswerStatus.SCORED.value,
-    AnswerStatus.HARNESS_ERROR.value,
-    AnswerStatus.NO_COMPLETION.value,
-]
-"""Rows that have a question and a model."""
+_Key = tuple[str, str, str | None]
+"""Question, view of the state, model."""
+_NOT_USED = {*AnswerStatus} - {AnswerStatus.SCORED, AnswerStatus.HARNESS_ERROR}
 
 
-def _tell(paths: Sequence[Path], questions: Questions, found: OfflineScores, *, samples: bool) -> None:
-    """Add up shards, one at a time; what is held is a row for each question kind, model and cluster, of
-    samples for each question and model."""
-    keys = [*_KEYS, "id"] if samples else _KEYS
-    tries: _Tries = {}
-    sums: pa.Table | None = None
-    waiting: list[pa.Table] = []
-    for path in paths:
-        table = pq.read_table(path, columns=[*keys, "status", "score", "reading", *MEASURED])
-        counted = Counter(table.column("status").to_pylist())
-        found.statuses.update(counted)
-        if len(found.not_used) < _NAMED and counted.keys() - {
-            AnswerStatus.SCORED,
-            AnswerStatus.HARNESS_ERROR,
-        }:
-            used = [AnswerStatus.SCORED.value, AnswerStatus.HARNESS_ERROR.value]
-            odd = pq.read_table(path, columns=["reason"], filters=[("status", "not in", used)])
-            found.not_used += odd.column("reason").to_pylist()[: _NAMED - len(found.not_used)]
+@dataclass(slots=True)
+class _Question:
+    """The answers of one model to one question."""
+
+    cluster: str
+    n: int = 0
+    """Answers that were scored."""
+    failed: bool = False
+    totals: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    """``score`` or metric -> the sum over the answers."""
+    attempts: list[Attempt] = field(default_factory=list)
+
+
+class _Tally:
+    """Sums over the answers of one model to one kind of question."""
+
+    def __init__(self) -> None:
+        self.readings: Counter[str] = Counter()
+        self.answered = 0
+        self.failed: Counter[int] = Counter()
+        """Key of a cluster -> questions on whose only answer our machinery failed."""
+        self.totals: defaultdict[tuple[int, str], float] = defaultdict(float)
+        """Key of a cluster, and ``score`` or metric -> the sum over its questions."""
+        self.questions: dict[str, _Question] = {}
+        """With samples: the questions by id, until all of their answers are there."""
+
+    def add_answer(self, row: Mapping[str, Any], names: Sequence[str], *, samples: bool) -> None:
+        question = _Question(row["cluster"])
         if samples:
-            _note(path, tries)
-        told = table.filter(pc.is_in(table["status"], pa.array(_OF_QUESTIONS)))
-        waiting.append(_summed(_ones(told, keys), keys))
-        if sum(map(len, waiting)) > _MERGE_ROWS:
-            sums = _summed(pa.concat_tables([*([] if sums is None else [sums]), *waiting]), keys)
-            waiting = []
-    if sums is not None or waiting:
-        whole = _summed(pa.concat_tables([*([] if sums is None else [sums]), *waiting]), keys)
-        _score(_summed(_means(whole), _KEYS) if samples else whole, questions, found, tries)
+            question = self.questions.setdefault(row["id"], question)
+        if row["status"] == AnswerStatus.HARNESS_ERROR:
+            question.failed = True
+        elif row["status"] == AnswerStatus.SCORED:
+            self.readings[row["reading"]] += 1
+            question.n += 1
+            for name in names:
+                question.totals[name] += row[name] or 0.0
+            if samples:  # of a vote only the hash is held
+                vote = vote_of(row["answer"])
+                question.attempts.append(Attempt(row["score"], None if vote is None else hash(vote)))
+        if not samples:
+            self.add_question(question)
+
+    def add_question(self, question: _Question) -> None:
+        """Count a question once, with the mean of its answers."""
+        cluster = key_of(question.cluster)
+        if question.n:
+            self.answered += 1
+            for name, total in question.totals.items():
+                self.totals[cluster, name] += total / question.n
+        else:
+            self.failed[cluster] += question.failed
 
 
-_Tries = dict[tuple[str, str, str | None], dict[str, tuple[str, list[Attempt]]]]
-"""(Kind, state, model) -> question -> its cluster and its answers; of a vote only the hash is held."""
-
-
-def _note(path: Path, tries: _Tries) -> None:
-    """Add the answers of a shard that were scored."""
-    columns = ["question", "state", "model", "id", "cluster", "score", "answer"]
-    table = pq.read_table(path, columns=columns, filters=[("status", "=", AnswerStatus.SCORED.value)])
-    for batch in table.to_batches():
-        for kind, state, model, id_, cluster, score, answer in zip(*batch.to_pydict().values(), strict=True):
-            vote = vote_of(answer)
-            attempt = Attempt(score, None if vote is None else hash(vote))
-            tries.setdefault((kind, state, model), {}).setdefault(id_, (cluster, []))[1].append(attempt)
-
-
-def _ones(table: pa.Table, keys: Sequence[str]) -> pa.Table:
-    """A row of sums for each row. answers: scored; n: the same, until samples of one question become one."""
-    columns = {name: table[name] for name in keys}
-    scored = pc.is_valid(table["score"])
-    columns["n"] = columns["answers"] = pc.cast(scored, pa.int64())
-    columns["failed"] = pc.cast(pc.equal(table["status"], AnswerStatus.HARNESS_ERROR.value), pa.int64())
-    columns["right"] = pc.fill_null(table["score"], 0.0)
-    for reading in _READINGS:
-        columns[reading] = pc.cast(pc.fill_null(pc.equal(table["reading"], reading), False), pa.int64())
-    for name in MEASURED:
-        columns[f"sum_{name}"] = pc.fill_null(table[name], 0.0)
-    return pa.table(columns)
-
-
-def _means(table: pa.Table) -> pa.Table:
-    """Of rows that each have the samples of one question: the question counts once, with their mean."""
-    some = pc.greater(table["n"], 0)
-    times = pc.if_else(some, table["n"], 1)
-    columns = {name: table[name] for name in table.column_names}
-    columns["n"] = pc.cast(some, pa.int64())
-    # Where one sample was scored, those on which our machinery failed do not count.
-    columns["failed"] = pc.cast(pc.and_not(pc.greater(table["failed"], 0), some), pa.int64())
-    for name in ("right", *(f"sum_{name}" for name in MEASURED)):
-        columns[name] = pc.divide(table[name], pc.cast(times, pa.float64()))
-    return pa.table(columns)
-
-
-def _summed(table: pa.Table, keys: Sequence[str]) -> pa.Table:
-    added = table.group_by(keys, use_threads=False).aggregate([(name, "sum") for name in _SUMMED])
-    return pa.table(
-        {**{name: added[name] for name in keys}, **{name: added[f"{name}_sum"] for name in _SUMMED}}
-    )
-
-
-def _score(sums: pa.Table, questions: Questions, found: OfflineScores, tries: _Tries) -> None:
-    """A score for each kind of question and each model that answered any."""
-    models = sorted(set(sums["model"].to_pylist()), key=lambda model: model or "")
+def _sum_up(paths: Sequence[Path], questions: Questions, scores: OfflineScores, *, samples: bool) -> None:
+    """Add up shards, one at a time. This holds some figures for each kind of question, model and cluster;
+    with samples for each question."""
+    metrics = [name for name in MEASURED if any(name in METRICS.get(form, ()) for form in questions.forms)]
+    columns = [
+        "id",
+        "question",
+        "state",
+        "model",
+        "cluster",
+        "status",
+        "score",
+        "reason",
+        "reading",
+        *metrics,
+    ]
+    tallies: defaultdict[_Key, _Tally] = defaultdict(_Tally)
+    for path in paths:
+        for row in pq.read_table(path, columns=[*columns, *(["answer"] if samples else [])]).to_pylist():
+            scores.statuses[row["status"]] += 1
+            if row["status"] in _NOT_USED and len(scores.not_used) < _NAMED:
+                scores.not_used.append(row["reason"])
+            if row["question"] is not None:
+                tally = tallies[row["question"], row["state"], row["model"]]
+                tally.add_answer(row, ["score", *metrics], samples=samples)
+    for tally in tallies.values():
+        for question in tally.questions.values():
+            tally.add_question(question)
+    models = sorted({model for _, _, model in tallies}, key=lambda model: model or "")
     for kind, state in sorted(questions.names):
-        asked = questions.of_kind((kind, state))
-        of_kind = sums.filter(pc.and_(pc.equal(sums["question"], kind), pc.equal(sums["state"], state)))
+        sizes = questions.of_kind((kind, state))
         for model in models:
-            of_model = (
-                pc.equal(of_kind["model"], model) if model is not None else pc.is_null(of_kind["model"])
-            )
-            mine = tries.get((kind, state, model), {})
-            score = _score_of(kind, state, model, asked, of_kind.filter(of_model), mine)
+            score = _score_of((kind, state, model), sizes, tallies[kind, state, model])
             if score is not None:
-                found.scores.append(score)
+                scores.scores.append(score)
 
 
-def _score_of(
-    kind: str,
-    state: str,
-    model: str | None,
-    asked: Mapping[int, int],
-    mine: pa.Table,
-    tries: Mapping[str, tuple[str, list[Attempt]]],
-) -> Score | None:
-    """The score over the questions that were asked, by cluster; None if our machinery failed on all."""
-    rows = {key_of(cluster): at for at, cluster in enumerate(mine["cluster"].to_pylist())}
-    failed = mine["failed"].to_pylist()
-    there = [(rows.get(key), count) for key, count in asked.items()]
-    counted = [(at, n) for at, count in there if (n := count - (0 if at is None else failed[at])) > 0]
-    if not counted:
+def _score_of(key: _Key, sizes: Mapping[int, int], tally: _Tally) -> Score | None:
+    """The score over all questions of a kind. sizes: key of a cluster -> its questions. None if our machinery
+    failed on all."""
+    kind, state, model = key
+    counts = {cluster: n for cluster, size in sizes.items() if (n := size - tally.failed[cluster]) > 0}
+    if not counts:
         return None
-    counts = [n for _, n in counted]
 
     def over(name: str) -> Interval:
-        column = mine[name].to_pylist()
-        totals = [0.0 if at is None else column[at] for at, _ in counted]
-        return interval_of(counts, totals, by_execution=bool(state))
+        totals = [tally.totals[cluster, name] for cluster in counts]
+        return interval_of(list(counts.values()), totals, by_execution=bool(state))
 
-    def over_questions(values: Mapping[str, float]) -> Interval:
-        sums: dict[str, float] = {}
+    attempts: dict[str, Interval] = {}
+    several = {id_: question.attempts for id_, question in tally.questions.items() if question.attempts}
+    for name, values in measured(several).items():
+        sums: defaultdict[int, float] = defaultdict(float)
         for id_, value in values.items():
-            cluster = tries[id_][0]
-            sums[cluster] = sums.get(cluster, 0.0) + value
-        names = mine["cluster"].to_pylist()
-        return interval_of(counts, [0.0 if at is None else sums.get(names[at], 0.0) for at, _ in counted])
-
-    score = over("right")
-    several = measured({id_: given for id_, (_, given) in tries.items()})
+            sums[key_of(tally.questions[id_].cluster)] += value
+        attempts[name] = interval_of(list(counts.values()), [sums[cluster] for cluster in counts])
+    score = over("score")
     return Score(
         question=kind,
         state=state,
         model=model,
         n=score.n,
-        programs=score.clusters,
-        effective=score.effective,
-        score=score.value,
-        low=score.low,
-        high=score.high,
-        unanswered=score.n - _total(mine, "n"),
-        answers=_total(mine, "answers"),
-        cut=_total(mine, Reading.CUT),
-        empty=_total(mine, Reading.EMPTY),
-        refused=_total(mine, Reading.REFUSED),
-        unreadable=_total(mine, Reading.UNREADABLE),
-        metrics={name: over(f"sum_{name}") for name in ("lenient", *METRICS.get(kind, ())[1:])},
-        attempts={name: over_questions(values) for name, values in several.items()},
+        **figures_of(score, tally.readings),
+        unanswered=score.n - tally.answered,
+        answers=tally.readings.total(),
+        metrics={name: over(name) for name in ("lenient", *METRICS.get(kind, ())[1:])},
+        attempts=attempts,
     )
-
-
-def _total(table: pa.Table, name: str) -> int:
-    return int(pc.sum(table[name]).as_py() or 0)

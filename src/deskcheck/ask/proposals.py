@@ -1,4 +1,4 @@
-"""A model that is asked for inputs of functions: what `find_inputs` calls its `propose`."""
+"""Inputs of functions that a model proposes, for `find_inputs`."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -14,15 +14,14 @@ if TYPE_CHECKING:
 
 @contextmanager
 def proposer(model: "str | Model") -> Iterator[Callable[[str], str]]:
-    """Asks a model: prompt -> answer. model: one of Inspect's, as ``openai/gpt-4o-mini``.
-
-    Raises InputError for a model that cannot be had, and when called, for one that gives no answer.
-    """
-    (found,) = prepare([model], {"memoize": False} if isinstance(model, str) else None)
+    """A function that asks a model: prompt -> answer. model: a name of Inspect's, such as
+    ``openai/gpt-4o-mini``. Raises InputError for an unknown model; the function for one that gives no
+    answer."""
+    (prepared,) = prepare([model], {"memoize": False} if isinstance(model, str) else None)
     from inspect_ai.model import GenerateConfig
 
     async def answer(prompt: str) -> str:
-        return (await found.generate(prompt, config=GenerateConfig(max_retries=3))).completion
+        return (await prepared.generate(prompt, config=GenerateConfig(max_retries=3))).completion
 
     with asyncio.Runner() as loop:  # one for all questions: the model's connections belong to it
 
@@ -31,9 +30,10 @@ def proposer(model: "str | Model") -> Iterator[Callable[[str], str]]:
                 return loop.run(answer(prompt))
             except Exception as error:  # each provider has its own
                 text = " ".join(str(error).split())[-400:]  # why it failed comes last
-                raise InputError(f"model {found}: gave no inputs: {type(error).__name__}: {text}") from error
+                message = f"model {prepared}: gave no inputs: {type(error).__name__}: {text}"
+                raise InputError(message) from error
 
         try:
             yield propose
         finally:
-            loop.run(found.api.aclose())
+            loop.run(prepared.api.aclose())

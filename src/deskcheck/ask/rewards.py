@@ -1,10 +1,8 @@
 """Rewards for reinforcement learning: scores of answers to our questions, as a function that trainers call.
 
-The scores are those of `deskcheck offline score` for the same completions: both call
-`scoring.sandbox.score_in`. What failed on our side is never a reward of 0. Answers that need no running are
-scored in the calling process; others are run in a sandbox, which is started when the first of them comes.
-
-Not: next cells scored by running (`scoring.running`), runs that a model predicts whole (`methods.solvers`).
+The scores are those of `deskcheck offline score`. A failure of ours is never a reward of 0. Answers that need
+not run are scored in the calling process; others run in a sandbox, which starts with the first of them. Not
+covered: next cells scored by running (`scoring.running`), and predicted runs (`methods.solvers`).
 """
 
 import os
@@ -19,7 +17,8 @@ from typing import Any
 
 from deskcheck.ask.questions.lines import Questions
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.scoring.sandbox import AnswerNotRun, for_many, score_in
+from deskcheck.ask.scoring.judge import AnswerNotRun
+from deskcheck.ask.scoring.sandbox import for_many, score_in
 from deskcheck.ask.scoring.score import METRICS
 from deskcheck.errors import InputError
 from deskcheck.sandbox import Confinement, Sandbox
@@ -29,12 +28,38 @@ OUTCOME = "outcome"
 
 
 class OnFailure(StrEnum):
-    """What an answer gets whose run failed on our side, after three tries."""
+    """The reward of an answer whose run failed on our side, after three tries."""
 
     RAISE = "raise"
     """The error `AnswerNotRun`, which ends the training."""
     NONE = "none"
-    """None, with a warning: no reward, and the trainer leaves the answer out."""
+    """None, with a warning: the trainer leaves the answer out."""
+
+
+class _Samples:
+    """Samples in memory, with the part of `Questions` that rewards use.
+
+    Raises InputError: no sample, or two with one id.
+    """
+
+    def __init__(self, samples: Iterable[Sample]) -> None:
+        self._samples = list(samples)
+        self._places: dict[str, int] = {}
+        for place, sample in enumerate(self._samples):
+            if self._places.setdefault(sample.id, place) != place:
+                raise InputError(f"two samples both have the id {sample.id!r}. Give each its own.")
+        if not self._samples:
+            raise InputError("there are no samples to reward answers to.")
+        self.forms = {sample.data["form"] for sample in self._samples}
+
+    def __len__(self) -> int:
+        return len(self._samples)
+
+    def find(self, id_: str) -> int | None:
+        return self._places.get(id_)
+
+    def read(self, place: int) -> Sample:
+        return self._samples[place]
 
 
 def reward(
@@ -45,46 +70,35 @@ def reward(
     confinement: Confinement | str = Confinement.STRICT,
     on_failure: OnFailure | str = OnFailure.RAISE,
 ) -> "Reward":
-    """A reward function over questions, for TRL's `GRPOTrainer` and whatever calls functions as it does.
+    """A reward function over questions, for TRL's `GRPOTrainer` and other callers of such functions.
 
         with deskcheck.reward("questions.jsonl") as rewarded:
             dataset = datasets.Dataset.from_list(list(rewarded.rows()))
             GRPOTrainer(model, reward_funcs=rewarded, train_dataset=dataset).train()
 
-    questions: a file that ``deskcheck offline questions`` wrote, which is read again for each question that
-    is met and must not change; or samples, which are held in memory. metric: ``outcome``, the score of the
-    score, 0 or 1 (of a question kind of one's own also between); or the name of a metric of a kind
-    (`METRICS`), from 0 to 1: where a question has no such metric, its answers get None. workers: answers
-    that are run at once; rewards do not depend on it. confinement: of answers that are run. on_failure: see
-    `OnFailure`.
+    questions: a file that ``deskcheck offline questions`` wrote, which must not change; or samples. metric:
+    ``outcome``, the score; or a metric of a kind (`METRICS`): answers to other kinds get None. workers:
+    answers that run at once; rewards do not depend on it. confinement: of answers that run.
 
     Raises:
         InputError: the questions cannot be read, are damaged, or two have one id; no question has the metric.
-        ValueError: `workers` is less than one, or a setting has another value than those that there are.
+        ValueError: `workers` is less than one, or a setting has an unknown value.
     """
     if isinstance(questions, (str, os.PathLike)):
         return Reward(Questions(Path(questions)), metric, workers, Confinement(confinement), on_failure)
-    held: dict[str, Sample] = {}
-    for sample in questions:
-        if sample.id in held:
-            raise InputError(f"two samples both have the id {sample.id!r}. Give each its own.")
-        held[sample.id] = sample
-    if not held:
-        raise InputError("there are no samples to reward answers to.")
-    return Reward(held, metric, workers, Confinement(confinement), on_failure)
+    return Reward(_Samples(questions), metric, workers, Confinement(confinement), on_failure)
 
 
 class Reward:
-    """A reward function (`reward` makes it). Its ``__name__`` is what trainers log it by.
+    """A reward function (`reward` makes it). Trainers log it by its ``__name__``.
 
-    The processes of its sandbox live until `close`, the end of a ``with`` block, or the end of the
-    interpreter; a call after `close` starts new ones. A fork of the process, and whoever unpickles the
-    object, starts its own. Threads may call it together.
+    The processes of its sandbox live until `close`, the end of a ``with`` block or of the interpreter. A call
+    after `close` starts new ones, and so does a fork or an unpickled copy. Threads may call it together.
     """
 
     def __init__(
         self,
-        questions: Questions | Mapping[str, Sample],
+        questions: Questions | _Samples,
         metric: str,
         workers: int,
         confinement: Confinement,
@@ -99,11 +113,11 @@ class Reward:
         self.on_failure = OnFailure(on_failure)
         self.__name__ = f"deskcheck_{metric}"
         self._pools: dict[int, _Pool] = {}
-        """By the process that they are of."""
-        known = {name for form in self._forms() for name in METRICS.get(form, ())}
-        if metric != OUTCOME and metric not in known:
-            there = ", ".join([OUTCOME, *sorted(known)])
-            raise InputError(f"no question here has the metric {metric!r}. They have: {there}.")
+        """Process id -> its pool."""
+        metrics = {name for form in questions.forms for name in METRICS.get(form, ())}
+        if metric != OUTCOME and metric not in metrics:
+            names = ", ".join([OUTCOME, *sorted(metrics)])
+            raise InputError(f"no question here has the metric {metric!r}. They have: {names}.")
 
     def __call__(
         self,
@@ -115,17 +129,15 @@ class Reward:
     ) -> list[float | None]:
         """The rewards of completions, in their order.
 
-        completions: texts, or conversations as lists of messages, of which the last of the assistant counts.
-        id: of each the id of its question; None, for a row that is none of ours: the reward is None.
-        stop_reason: why each ended, where that is known (`score.reading_of`); of one that ended at a limit
-        of tokens, an answer counts only if it is closed. Other columns, and what else a trainer gives, are
-        not read.
+        completions: texts, or conversations, of which the last message of the assistant counts. id: the id of
+        each question; the reward of a row without one is None. stop_reason: why each ended
+        (`score.reading_of`). Other columns are not read.
 
         Raises:
             InputError: there are no ids, or not as many as completions; an unknown id; the file of questions
                 was changed; something that is neither a text nor a conversation.
             AnswerNotRun: an answer could not be run, unless ``on_failure="none"``.
-            SandboxError: the level of confinement cannot be had here; the reward was closed meanwhile.
+            SandboxError: the level of confinement is not available here; the reward was closed meanwhile.
         """
         if id is None:
             raise InputError(
@@ -133,26 +145,25 @@ class Reward:
                 "from `rows()` of the reward, and let the trainer keep its columns: "
                 "remove_unused_columns=False."
             )
-        ended = [None] * len(completions) if stop_reason is None else stop_reason
-        for name, column in (("ids", id), ("stop reasons", ended)):
+        reasons = [None] * len(completions) if stop_reason is None else stop_reason
+        for name, column in (("ids", id), ("stop reasons", reasons)):
             if len(column) != len(completions):
                 raise InputError(f"there are {len(column)} {name}, and {len(completions)} completions.")
         samples: dict[str, Sample] = {}  # in a group of GRPO all have one question
-        asked = []
-        for id_, said, why in zip(id, completions, ended, strict=True):
+        answers = []
+        for id_, completion, reason in zip(id, completions, reasons, strict=True):
             if id_ is not None:
                 sample = samples[id_] = samples.get(id_) or self._sample(id_)
-                asked.append((sample, text_of(said), why))
+                answers.append((sample, text_of(completion), reason))
         pool = self._pool()
-        found = pool.map(lambda answer: self._found(pool.sandbox, *answer), asked)
-        return [None if id_ is None else self._given(id_, next(found)) for id_ in id]
+        rewards = pool.map(lambda answer: self._reward(pool.sandbox, *answer), answers)
+        return [None if id_ is None else self._checked(id_, next(rewards)) for id_ in id]
 
     def rows(self, *, chat: bool = False) -> Iterator[dict[str, Any]]:
-        """What a trainer's dataset is made of: the prompt and the id of each question that has the metric.
-
-        chat: the prompt as a conversation of one message, for models with a chat template.
-        """
-        for sample in filter(self._applies, self._samples()):
+        """The rows of a trainer's dataset: prompt and id of each question that has the metric. chat: prompts
+        as conversations of one message, for models with a chat template."""
+        samples = map(self._questions.read, range(len(self._questions)))
+        for sample in filter(self._applies, samples):
             prompt = [{"role": "user", "content": sample.prompt}] if chat else sample.prompt
             yield {"prompt": prompt, "id": sample.id}
 
@@ -176,26 +187,26 @@ class Reward:
     def __repr__(self) -> str:
         return f"<Reward {self.metric} of {len(self._questions)} questions>"
 
-    def _found(
+    def _reward(
         self, sandbox: Sandbox, sample: Sample, completion: str, stop_reason: str | None
     ) -> float | AnswerNotRun | None:
         if not self._applies(sample):
             return None
         try:
-            found = score_in(sandbox, sample, completion, stop_reason=stop_reason)
+            scored = score_in(sandbox, sample, completion, stop_reason=stop_reason)
         except AnswerNotRun as error:
             return error
-        return found.score if self.metric == OUTCOME else found.metrics[self.metric]
+        return scored.score if self.metric == OUTCOME else scored.metrics[self.metric]
 
     def _applies(self, sample: Sample) -> bool:
         return self.metric == OUTCOME or self.metric in METRICS.get(sample.data["form"], ())
 
-    def _given(self, id_: str, found: float | AnswerNotRun | None) -> float | None:
-        if not isinstance(found, AnswerNotRun):
-            return found
+    def _checked(self, id_: str, reward: float | AnswerNotRun | None) -> float | None:
+        if not isinstance(reward, AnswerNotRun):
+            return reward
         if self.on_failure is OnFailure.RAISE:
-            raise AnswerNotRun(f"the answer to {id_} could not be run: {found}") from found
-        warnings.warn(f"{id_}: {found}. The answer has no reward.", RuntimeWarning, stacklevel=3)
+            raise AnswerNotRun(f"the answer to {id_} could not be run: {reward}") from reward
+        warnings.warn(f"{id_}: {reward}. The answer has no reward.", RuntimeWarning, stacklevel=3)
         return None
 
     def _pool(self) -> "_Pool":
@@ -204,30 +215,14 @@ class Reward:
         pid = os.getpid()
         return self._pools.get(pid) or self._pools.setdefault(pid, _Pool(self))
 
-    def _forms(self) -> set[str]:
-        if isinstance(self._questions, Questions):
-            return self._questions.forms
-        return {sample.data["form"] for sample in self._questions.values()}
-
-    def _samples(self) -> Iterator[Sample]:
-        if isinstance(self._questions, Questions):
-            yield from map(self._questions.read, range(len(self._questions)))
-        else:
-            yield from self._questions.values()
-
     def _sample(self, id_: Any) -> Sample:
-        sample = self._find(id_) if isinstance(id_, str) else None
+        place = self._questions.find(id_) if isinstance(id_, str) else None
+        sample = None if place is None else self._questions.read(place)
         if sample is None or sample.id != id_:
             raise InputError(
                 f"there is no question with the id {id_!r}. Give rows of other tasks the id None."
             )
         return sample
-
-    def _find(self, id_: str) -> Sample | None:
-        if not isinstance(self._questions, Questions):
-            return self._questions.get(id_)
-        place = self._questions.find(id_)
-        return None if place is None else self._questions.read(place)
 
 
 class _Pool:
@@ -250,24 +245,20 @@ def _end(pid: int, sandbox: Sandbox, threads: ThreadPoolExecutor | None) -> None
 
 
 def text_of(completion: Any) -> str:
-    """The text of a completion: itself; of a conversation, the last message of the assistant.
+    """A text, or the content of the last message of the assistant in a conversation.
 
-    A content may be None, as beside calls of tools, and a list of parts, whose texts are joined. Raises
-    InputError for anything else.
+    A content may be None, beside calls of tools, or a list of parts. Raises InputError for anything else.
     """
     if isinstance(completion, str):
         return completion
-    said = [each for each in completion if each.get("role") == "assistant"] if _is_chat(completion) else []
-    if not said:
+    is_chat = isinstance(completion, (list, tuple)) and all(isinstance(one, Mapping) for one in completion)
+    messages = [one for one in completion if one.get("role") == "assistant"] if is_chat else []
+    if not messages:
         raise InputError(
             "a completion is neither a text nor a conversation with a message of the assistant: "
             f"{repr(completion)[:200]}"
         )
-    content = said[-1].get("content")
+    content = messages[-1].get("content")
     if content is None or isinstance(content, str):
         return content or ""
     return "".join(part.get("text") or "" for part in content)
-
-
-def _is_chat(completion: Any) -> bool:
-    return isinstance(completion, (list, tuple)) and all(isinstance(each, Mapping) for each in completion)

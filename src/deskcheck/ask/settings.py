@@ -1,4 +1,4 @@
-"""What decides how models are asked: which questions are drawn, what is shown, how completions are made."""
+"""Settings of `ask` and of `offline score`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,13 +25,7 @@ def named(text: str) -> tuple[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskSettings:
-    """What decides a run of `ask`.
-
-    methods: names in `ask.METHODS`, with options as ``NAME:OPTION=VALUE``; each is asked the same samples,
-    and the differences from the first are told. explain: prompts for runs and states explain the notation;
-    without it they are laid out as in lessons. run_cells: next cells of notebooks are scored by running them
-    too. model_args: arguments of the models' provider, as Inspect has them.
-    """
+    """The settings of a run of `ask`."""
 
     methods: Annotated[
         tuple[str, ...],

@@ -24,18 +24,16 @@ from deskcheck.ask.results.project_benchmark import Interpreter
 from deskcheck.bench.project import ProjectFiles
 from deskcheck.errors import InputError, SandboxError
 from deskcheck.files import disk_errors, read_json
+from deskcheck.sandbox.environments import PythonFacts, facts_of, named_interpreter
 
-OLDEST = (3, 11)
-"""deskcheck's own code runs in the process of the tests."""
 _MARK = "deskcheck.json"
 """Stands in an environment that is whole."""
 _OWN_ENVIRONMENTS = (".venv", "venv", "env")
 _INSTALL_S = 1800.0
-_FACTS = """
-import importlib.util, json, platform, sys
+_HAS = """
+import importlib.util, json, sys
 from importlib import metadata
-found = {"version": sys.version_info[:2], "text": platform.python_version(), "editable": "",
-    "implementation": sys.implementation.name, "pytest": importlib.util.find_spec("pytest") is not None}
+found = {"pytest": importlib.util.find_spec("pytest") is not None, "editable": ""}
 try:
     told = json.loads(metadata.distribution(sys.argv[1]).read_text("direct_url.json") or "{}")
     found["editable"] = told["url"] if told.get("dir_info", {}).get("editable") else ""
@@ -67,62 +65,45 @@ def interpreter_of(
     """The interpreter for a project's tests.
 
     The first of: `python`, if it has pytest; the environment in the project's folder, if it has; this
-    interpreter, if the project is installed in it, editable; an environment at `place`, made from `python` or
-    this interpreter. more: requirements beside those that the project's files name: with some, an environment
-    is made.
+    interpreter, if the project is installed in it, editable; an environment made at `place`. more:
+    requirements beside those of the project's files: with some, an environment is made.
 
     Raises:
         InputError: there is no such interpreter, or it is too old; what the tests need cannot be installed.
         SandboxError: an environment cannot be made here at all.
     """
     if python is not None:
-        path = shutil.which(python)
-        if path is None:
-            raise InputError(f"--python {python}: is no program that can be started.")
-        facts = _facts(path, project)
-        if facts is None:
-            raise InputError(f"--python {python}: is no Python that can be started.")
-        _refuse_old(f"--python {python}", facts)
-        if facts["pytest"] and not more:
-            return Interpreter(
-                path=os.path.abspath(path), version=facts["text"], how="the interpreter that --python names"
-            )
-        return _made(project, place, os.path.abspath(path), more, progress, note)
-    for path, how in () if more else _there(project):
-        facts = _facts(path, project)
-        if facts and facts["pytest"] and tuple(facts["version"]) >= OLDEST:
-            return Interpreter(path=path, version=facts["text"], how=how)
-    facts = None if more else _facts(sys.executable, project)
-    if facts and facts["pytest"] and facts["editable"] == project.folder.as_uri():
-        how = "the environment that deskcheck runs in"
-        return Interpreter(path=sys.executable, version=facts["text"], how=how)
+        path, facts = named_interpreter(python)
+        if not more and _has(path, project)["pytest"]:
+            return Interpreter(path=path, version=facts.version, how="the interpreter that --python names")
+        return _made(project, place, path, more, progress, note)
+    for path, how, is_own in () if more else _candidates(project):
+        known, has = facts_of(path), _has(path, project)
+        of_project = is_own or has["editable"] == project.folder.as_uri()
+        if known and known.runs_our_code and has["pytest"] and of_project:
+            return Interpreter(path=path, version=known.version, how=how)
     return _made(project, place, sys.executable, more, progress, note)
 
 
-def _there(project: ProjectFiles) -> Iterator[tuple[str, str]]:
+def _candidates(project: ProjectFiles) -> Iterator[tuple[str, str, bool]]:
+    """Interpreters that are there, what they are, and whether they are the project's own."""
     for name in _OWN_ENVIRONMENTS:
         path = project.folder / name / "bin" / "python"
         if path.exists():
-            yield str(path), f"the project's own environment, {name}"
+            yield str(path), f"the project's own environment, {name}", True
+    yield sys.executable, "the environment that deskcheck runs in", False
 
 
-def _facts(path: str, project: ProjectFiles) -> dict[str, Any] | None:
+def _has(path: str, project: ProjectFiles) -> dict[str, Any]:
+    """Whether an interpreter has pytest, and from where the project is installed in it, editable."""
     try:
         ran = subprocess.run(
-            [path, "-I", "-c", _FACTS, project.name], capture_output=True, text=True, timeout=60, check=False
+            [path, "-I", "-c", _HAS, project.name], capture_output=True, text=True, timeout=60, check=False
         )
-        found: dict[str, Any] = read_json(ran.stdout)
+        has: dict[str, Any] = read_json(ran.stdout)
     except (OSError, ValueError, subprocess.TimeoutExpired):
-        return None
-    return found
-
-
-def _refuse_old(who: str, facts: dict[str, Any]) -> None:
-    if facts["implementation"] != "cpython" or tuple(facts["version"]) < OLDEST:
-        raise InputError(
-            f"{who}: is {facts['implementation']} {facts['text']}. deskcheck's own code runs beside the "
-            f"tests, and needs CPython {OLDEST[0]}.{OLDEST[1]} or newer."
-        )
+        return {"pytest": False, "editable": ""}
+    return has
 
 
 # -- an environment that is made -------------------------------------------------------------------
@@ -137,45 +118,45 @@ def _made(
     note: Callable[[str], None],
 ) -> Interpreter:
     """The environment at `place`: what an earlier call has made there, if the same is wanted."""
-    facts = _facts(base, project)
+    facts = facts_of(base)
     if facts is None:
         raise SandboxError(f"{base} cannot be started, so no environment can be made.")
-    wanted = _wanted(project, base, facts, more)
+    text = _wanted(project, base, facts, more)
     mark = place / _MARK
-    found = Interpreter(
+    interpreter = Interpreter(
         path=str(place / "bin" / "python"),
-        version=facts["text"],
+        version=facts.version,
         how=f"an environment made for the tests, {place}",
         made=True,
     )
-    if mark.exists() and mark.read_text("utf-8") == wanted and os.access(found.path, os.X_OK):
-        return found
+    if mark.exists() and mark.read_text("utf-8") == text and os.access(interpreter.path, os.X_OK):
+        return interpreter
     with disk_errors(place, "make an environment"):
         if place.exists():
             shutil.rmtree(place)
         place.parent.mkdir(parents=True, exist_ok=True)
-    installer = _installer(found.path)
+    installer = _installer(interpreter.path)
     requirements = [*dict.fromkeys([*project.requirements, *project.plugins, "pytest", *more])]
     listed = [*_project(project), *requirements, *(path.name for path in project.files)]
     note(f"making an environment with {', '.join(listed)}, in {place}")
     try:
         _run([base, "-I", "-m", "venv", "--without-pip", str(place)], {}, progress, "make an environment")
         command = [*installer.command, *requirements]
-        for each in _project(project):
-            command += ["--editable", each]
+        for path_of_project in _project(project):
+            command += ["--editable", path_of_project]
         for path in project.files:
             command += ["--requirement", str(path)]
-        status, said = _run(
+        status, output = _run(
             command, installer.environment, progress, "install what the tests need", fails=True
         )
         if status:
-            raise _not_installed(project, said)
+            raise _not_installed(project, output)
         with disk_errors(mark, "make an environment"):
-            mark.write_text(wanted, encoding="utf-8")
+            mark.write_text(text, encoding="utf-8")
     except BaseException:
         shutil.rmtree(place, ignore_errors=True)
         raise
-    return found
+    return interpreter
 
 
 def _project(project: ProjectFiles) -> list[str]:
@@ -185,13 +166,19 @@ def _project(project: ProjectFiles) -> list[str]:
     return [f"{project.folder}{extras}"]
 
 
-def _wanted(project: ProjectFiles, base: str, facts: dict[str, Any], more: Sequence[str]) -> str:
+def _wanted(project: ProjectFiles, base: str, facts: PythonFacts, more: Sequence[str]) -> str:
     """What decides an environment, as text."""
     files = [project.folder / name for name in ("pyproject.toml", "setup.py", "setup.cfg")]
     files += project.files
     digests = [hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None for path in files]
-    told = {**asdict(project), "base": base, "python": facts["text"], "more": [*more], "files": digests}
-    return json.dumps(told, default=str, sort_keys=True)
+    contents = {
+        **asdict(project),
+        "base": base,
+        "python": facts.version,
+        "more": [*more],
+        "files": digests,
+    }
+    return json.dumps(contents, default=str, sort_keys=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,10 +193,10 @@ def _installer(python: str) -> _Installer:
     uv = shutil.which("uv", path=near)
     if uv is not None:
         command = [uv, "pip", "install", "--quiet", "--python", python]
-        told = _told_to_pip()
-        if told:  # pip takes the best of all its indexes
+        settings = _told_to_pip()
+        if settings:  # pip takes the best of all its indexes
             command += ["--index-strategy", "unsafe-best-match"]
-        return _Installer(command, told)
+        return _Installer(command, settings)
     if importlib.util.find_spec("pip") is None:
         raise SandboxError(
             f"an environment for the tests is made with uv or pip, and there is neither. Install one: "
@@ -230,16 +217,16 @@ def _told_to_pip() -> dict[str, str]:
         timeout=60,
         check=False,
     )
-    found = {}
+    variables = {}
     for line in ran.stdout.splitlines():
         key, _, value = line.partition("=")
         name = _FOR_UV.get(key.rpartition(".")[2])
         if name is not None and name not in os.environ:
             try:
-                found[name] = str(literal_eval(value))
+                variables[name] = str(literal_eval(value))
             except (SyntaxError, ValueError):
                 continue
-    return found
+    return variables
 
 
 def _run(
@@ -247,10 +234,10 @@ def _run(
 ) -> tuple[int, str]:
     """Run a command to its end; its exit status, and what it said. fails: whether the caller looks after a
     failure."""
-    own = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
-            command, env={**own, **environment}, stdin=subprocess.DEVNULL, stdout=output, stderr=output
+            command, env={**variables, **environment}, stdin=subprocess.DEVNULL, stdout=output, stderr=output
         )
         try:
             for _ in range(int(_INSTALL_S / 0.2)):
@@ -267,33 +254,33 @@ def _run(
                 process.kill()
                 process.wait()
         output.seek(0)
-        said = output.read().decode("utf-8", "replace")
+        text = output.read().decode("utf-8", "replace")
     if process.returncode and not fails:
-        raise SandboxError(f"could not {what}: {said.strip()[-600:]}")
-    return process.returncode, said
+        raise SandboxError(f"could not {what}: {text.strip()[-600:]}")
+    return process.returncode, text
 
 
-def _not_installed(project: ProjectFiles, said: str) -> InputError:
+def _not_installed(project: ProjectFiles, output: str) -> InputError:
     """Why the project or what its tests need cannot be installed, and what to do."""
-    said = re.sub(r"\x1b\[[0-9;]*m", "", said).strip()
+    output = re.sub(r"\x1b\[[0-9;]*m", "", output).strip()
     way_out = "If you have an environment in which its tests run, name its interpreter: --python."
-    if re.search(r"Permission denied|Read-only file system|PermissionError", said):
+    if re.search(r"Permission denied|Read-only file system|PermissionError", output):
         return InputError(
             f"{project.folder}: cannot be written to, and installing the project writes there. Make a copy. "
-            f"{way_out}\n  {_end(said)}"
+            f"{way_out}\n  {_end(output)}"
         )
     if re.search(
-        r"(?i)connection|dns error|name resolution|network is unreachable|error sending request", said
+        r"(?i)connection|dns error|name resolution|network is unreachable|error sending request", output
     ):
         return InputError(
             f"{project.folder}: no package index can be reached, so what its tests need cannot be installed. "
-            f"{way_out}\n  {_end(said)}"
+            f"{way_out}\n  {_end(output)}"
         )
     return InputError(
         f"{project.folder}: the project, or what its tests need, cannot be installed. {way_out}\n"
-        f"  {_end(said)}"
+        f"  {_end(output)}"
     )
 
 
-def _end(said: str) -> str:
-    return "\n  ".join(said[-1500:].splitlines())
+def _end(output: str) -> str:
+    return "\n  ".join(output[-1500:].splitlines())

@@ -31,7 +31,7 @@ def public_functions(root: Path, modules: Mapping[str, str]) -> list[Defined]:
     counted: tests, overloads, and functions with no body but ``...``.
     """
     project = Project(str(root), (), ("test_*.py", "*_test.py"))
-    found: dict[str, Defined] = {}
+    functions: dict[str, Defined] = {}
     for name, file in sorted(_files(modules).items()):
         if not project.owns(str(file)):
             continue
@@ -39,30 +39,30 @@ def public_functions(root: Path, modules: Mapping[str, str]) -> list[Defined]:
             tree = ast.parse(read_file(file))
         except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
             continue
-        shown = str(file.relative_to(root)) if file.is_relative_to(root) else str(file)
+        relative = str(file.relative_to(root)) if file.is_relative_to(root) else str(file)
         for function, line in _defined(tree, ""):
-            one = Defined(module=name, name=function, file=shown, line=line)
-            found.setdefault(one.key, one)
-    return list(found.values())
+            defined = Defined(module=name, name=function, file=relative, line=line)
+            functions.setdefault(defined.key, defined)
+    return list(functions.values())
 
 
 def _files(modules: Mapping[str, str]) -> dict[str, Path]:
     """Modules of the packages of these -> their files."""
-    found: dict[str, Path] = {}
+    paths_by_module: dict[str, Path] = {}
     tops: set[Path] = set()
     for name, file in modules.items():
         path, parts = Path(file), name.split(".")
         if path.name == "__init__.py":
             path = path.parent
         if len(parts) == 1 and path.suffix == ".py":
-            found[name] = path
+            paths_by_module[name] = path
         elif len(path.parts) > len(parts):
             tops.add(path.parents[len(parts) - 2] if len(parts) > 1 else path)
     for top in tops:
         for path in sorted(top.rglob("*.py")):
             inside = path.relative_to(top.parent).with_suffix("").parts
-            found[".".join(inside[:-1] if inside[-1] == "__init__" else inside)] = path
-    return found
+            paths_by_module[".".join(inside[:-1] if inside[-1] == "__init__" else inside)] = path
+    return paths_by_module
 
 
 def _defined(node: ast.AST, prefix: str) -> Iterator[tuple[str, int]]:
@@ -79,13 +79,13 @@ def _defined(node: ast.AST, prefix: str) -> Iterator[tuple[str, int]]:
 
 def _is_stub(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     names = {
-        each.id if isinstance(each, ast.Name) else each.attr
-        for each in function.decorator_list
-        if isinstance(each, (ast.Name, ast.Attribute))
+        node.id if isinstance(node, ast.Name) else node.attr
+        for node in function.decorator_list
+        if isinstance(node, (ast.Name, ast.Attribute))
     }
     constants = [
-        each.value.value
-        for each in function.body
-        if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)
+        node.value.value
+        for node in function.body
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     ]
     return "overload" in names or (len(constants) == len(function.body) and ... in constants)

@@ -1,4 +1,4 @@
-"""Made inputs: calls of public functions of which no call of the tests can be asked about.
+"""Made inputs: calls of public functions for which no call of the tests makes a question.
 
 Inputs are searched for in the sandbox, at its strictest, as the source `inputs:` does: nobody has said that
 these functions may be called with anything. Methods are called on objects that are made for them. What is
@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -62,9 +62,6 @@ class MadeInputs:
     not_repeatable: int = 0
     cost_s: float = 0.0
     failed: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 @dataclass(slots=True)
@@ -128,7 +125,7 @@ def make_inputs(
         if run_result is not None:
             clock.add(2 * (run_result.cpu_s or 0.0))
 
-    keys = {one.key for one in functions}
+    keys = {function.key for function in functions}
     try:
         for python, group in _by_interpreter(_modules(functions, files), files, interpreter, clock, workers):
             settings = RecordSettings(
@@ -153,43 +150,49 @@ def make_inputs(
     return made
 
 
-def _short(why: str) -> str:
-    return next((text for begin, text in _SHORT if why.startswith(begin)), why)
+def _short(reason: str) -> str:
+    return next((text for begin, text in _SHORT if reason.startswith(begin)), reason)
+
+
+def _module_of(function: Defined) -> str:
+    return function.module
 
 
 def _modules(functions: Sequence[Defined], files: ProjectFiles) -> Iterator[File]:
-    for module, group in groupby(sorted(functions, key=lambda one: one.module), key=lambda one: one.module):
-        shown = next(group).file
-        path = files.folder / shown
+    for module, group in groupby(sorted(functions, key=_module_of), key=_module_of):
+        file = next(group).file
+        path = files.folder / file
         depth = module.count(".") + (path.name == "__init__.py")
-        origin = origin_of_file(path, shown, path.parents[depth])
+        origin = origin_of_file(path, file, path.parents[depth])
         licence = files.licence.name if files.licence else None
-        yield module_file(path, shown, module, module, replace(origin, licence=licence))
+        yield module_file(path, file, module, module, replace(origin, licence=licence))
 
 
 def _by_interpreter(
-    found: Iterable[File], files: ProjectFiles, interpreter: Interpreter, clock: _Clock, workers: int
+    modules: Iterable[File], files: ProjectFiles, interpreter: Interpreter, clock: _Clock, workers: int
 ) -> Iterator[tuple[str | None, list[File]]]:
     """The modules that our own interpreter can run, as it does for the tests' calls: that need no more than
     the project and the standard library; and the others, with the interpreter of the tests."""
-    rest = list(found)
+    files_left = list(modules)
     if interpreter.path == os.path.abspath(sys.executable):
-        yield None, rest
+        yield None, files_left
         return
     if interpreter.version.rpartition(".")[0] == platform.python_version().rpartition(".")[0]:
         ours = []
-        own = versions({file.first.module.partition(".")[0] for file in rest if file.first.module}).keys()
+        allowed = versions(
+            {file.first.module.partition(".")[0] for file in files_left if file.first.module}
+        ).keys()
         with Sandbox(Confinement.STRICT, workers=1, limits=_AT_IMPORT) as sandbox:
-            for file in rest:
+            for file in files_left:
                 run_result = sandbox.run_one(imported(file))
                 clock.add(run_result.cpu_s or 0.0)
-                if run_result.outcome is Outcome.RETURNED and run_result.packages.keys() <= own:
+                if run_result.outcome is Outcome.RETURNED and run_result.packages.keys() <= allowed:
                     ours.append(file)
         if ours:
             yield None, ours
-        rest = [file for file in rest if file not in ours]
-    if rest:
-        yield interpreter.path, rest
+        files_left = [file for file in files_left if file not in ours]
+    if files_left:
+        yield interpreter.path, files_left
 
 
 def _programs(
@@ -215,9 +218,9 @@ def _programs(
             cpu_s=clock.share_s,
             spent_s=clock.add,
         )
-        found = search.of_files(files, workers)
-        with closing(found):
-            for tried in found:
+        tries = search.of_files(files, workers)
+        with closing(tries):
+            for tried in tries:
                 if tried.account.function:
                     noted(tried, f"{modules[tried.account.file]}:{tried.account.function}")
                 yield from tried.programs()
@@ -227,16 +230,16 @@ def _programs(
 
 
 def without_questions(public: Sequence[Defined], recordings: Any) -> list[Defined]:
-    """Functions of which no recorded call is one to ask about: none is there, or none that is repeatable and
-    has arguments that a prompt can show."""
-    known: Counter[str] = Counter()
+    """Functions without a recorded call to ask about: one that is repeatable, and has arguments that a prompt
+    can show."""
+    asked_about: Counter[str] = Counter()
     for _, _, module, entry, repeatable, extra in recordings.columns(
         "module", "entry", "repeatable", "extra"
     ):
-        told: Mapping[str, Any] = read_json(extra, "column extra")
-        if repeatable and told.get("arguments") in ("literal", "shown") and "input" not in told:
-            known[f"{module}:{entry}"] += 1
-    return [one for one in public if one.key not in known]
+        facts: Mapping[str, Any] = read_json(extra, "column extra")
+        if repeatable and facts.get("arguments") in ("literal", "shown") and "input" not in facts:
+            asked_about[f"{module}:{entry}"] += 1
+    return [function for function in public if function.key not in asked_about]
 
 
 def made_ids(recordings: Any) -> set[str]:

@@ -19,67 +19,9 @@ from typing import Any
 from deskcheck.errors import InputError
 from deskcheck.files import read_text
 
-_TESTS = ("test", "tests", "testing", "pytest", "unittest", "unittests", "tests-min", "check")
-_DEVELOPMENT = ("dev", "develop", "development")
-_REQUIREMENTS = (
-    *("requirements-test.txt", "requirements-tests.txt", "test-requirements.txt", "test_requirements.txt"),
-    *("requirements_test.txt", "requirements/test.txt", "requirements/tests.txt", "tests/requirements.txt"),
-    *("requirements/testing.txt", "requirements-dev.txt", "dev-requirements.txt", "requirements_dev.txt"),
-    *("requirements/dev.txt", "requirements-dev.in"),
-)
-"""Files of requirements for tests, by the names that projects give them; the first that is there counts."""
-_OPTIONS = {
-    "--cov": "pytest-cov",
-    "--no-cov": "pytest-cov",
-    "--benchmark": "pytest-benchmark",
-    "--codspeed": "pytest-codspeed",
-    "-n": "pytest-xdist",
-    "--numprocesses": "pytest-xdist",
-    "--dist": "pytest-xdist",
-    "--timeout": "pytest-timeout",
-    "--asyncio-mode": "pytest-asyncio",
-    "--reruns": "pytest-rerunfailures",
-    "--random-order": "pytest-random-order",
-    "--randomly": "pytest-randomly",
-    "--mypy": "pytest-mypy-plugins",
-    "--html": "pytest-html",
-    "--hypothesis": "hypothesis",
-    "--disable-socket": "pytest-socket",
-    "--allow-hosts": "pytest-socket",
-    "--doctest-plus": "pytest-doctestplus",
-}
-"""Beginning of an option in ``addopts`` -> the plugin that knows it."""
-_SETTINGS = {
-    "asyncio_mode": "pytest-asyncio",
-    "asyncio_default_fixture_loop_scope": "pytest-asyncio",
-    "timeout": "pytest-timeout",
-    "env": "pytest-env",
-    "django_settings_module": "pytest-django",
-    "trio_mode": "pytest-trio",
-    "qt_api": "pytest-qt",
-    "mock_use_standalone_module": "pytest-mock",
-}
-"""Setting of pytest's -> the plugin that it is for."""
-_LICENCE_FILES = ("licen[cs]e*", "copying*", "unlicense*")
-_TEXTS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("AGPL-3.0", ("gnu affero general public license",)),
-    ("LGPL-3.0", ("gnu lesser general public license", "version 3")),
-    ("LGPL-2.1", ("gnu lesser general public license", "version 2.1")),
-    ("GPL-3.0", ("gnu general public license", "version 3")),
-    ("GPL-2.0", ("gnu general public license", "version 2")),
-    ("Apache-2.0", ("apache license", "version 2.0")),
-    ("MPL-2.0", ("mozilla public license", "2.0")),
-    ("MIT", ("permission is hereby granted, free of charge", "the above copyright notice and this")),
-    ("MIT-0", ("permission is hereby granted, free of charge",)),
-    ("BSD-3-Clause", ("redistribution and use in source and binary forms", "endorse or promote")),
-    ("BSD-2-Clause", ("redistribution and use in source and binary forms",)),
-    ("ISC", ("permission to use, copy, modify, and/or distribute",)),
-    ("ISC", ("permission to use, copy, modify, and distribute",)),
-    ("PSF-2.0", ("python software foundation license",)),
-    ("Unlicense", ("this is free and unencumbered software",)),
-    ("CC0-1.0", ("cc0 1.0 universal",)),
-)
-"""SPDX identifier -> what its text has, in small letters, runs of white space as one; the first that fits."""
+_CONVENTIONS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("conventions.toml").read_text("utf-8"))
+_GROUPS: dict[str, list[str]] = _CONVENTIONS["groups"]
+FIXTURES: dict[str, str] = _CONVENTIONS["fixtures"]
 _TEXT_CHARS = 100_000
 
 
@@ -95,10 +37,9 @@ class Licence:
 class ProjectFiles:
     """What a project's files say.
 
-    version: None where that is worked out when the project is built. licence: None where no file tells it.
-    python: the versions that it is for, as it writes them. installable: whether pip can install it. extras,
-    groups, files: where the requirements of its tests stand; requirements: those of groups, written out.
-    plugins: of pytest's, which its settings name. test_paths: where pytest looks for tests.
+    version: None where it is worked out when the project is built. licence: None where no file names it.
+    installable: whether pip can install it. extras, groups, files: where the requirements of its tests are;
+    requirements: those of groups. plugins: of pytest, named in its settings. test_paths: where pytest looks.
     """
 
     folder: Path
@@ -194,9 +135,9 @@ def _ini(path: Path) -> dict[str, dict[str, str]]:
     return {name: dict(parser[name]) for name in parser.sections()}
 
 
-def _table(found: Mapping[str, Any], *names: str) -> dict[str, Any]:
+def _table(tables: Mapping[str, Any], *names: str) -> dict[str, Any]:
     """A table inside others; empty where there is none."""
-    value: Any = found
+    value: Any = tables
     for name in names:
         value = value.get(name) if isinstance(value, Mapping) else None
     return dict(value) if isinstance(value, Mapping) else {}
@@ -215,19 +156,19 @@ def _pytest_settings(
 ) -> dict[str, Any]:
     """The settings that pytest takes: of the first file that has some, in its own order."""
     for name in ("pytest.ini", ".pytest.ini"):
-        if found := _ini(folder / name).get("pytest"):
-            return dict(found)
-    if found := _table(toml, "tool", "pytest", "ini_options"):
-        return found
-    if (found := _table(toml, "tool", "pytest")) and "ini_options" not in found:
-        return found
+        if settings := _ini(folder / name).get("pytest"):
+            return dict(settings)
+    if settings := _table(toml, "tool", "pytest", "ini_options"):
+        return settings
+    if (settings := _table(toml, "tool", "pytest")) and "ini_options" not in settings:
+        return settings
     return dict(_ini(folder / "tox.ini").get("pytest") or cfg.get("tool:pytest") or {})
 
 
 def _words(value: object) -> list[str]:
     """Of a setting that is a list, or text with several words."""
     if isinstance(value, list):
-        return [str(each) for each in value]
+        return [str(word) for word in value]
     try:
         return shlex.split(str(value or ""), comments=True)
     except ValueError:
@@ -240,14 +181,14 @@ def _words(value: object) -> list[str]:
 def _refuse_none(folder: Path, pytest: Mapping[str, Any]) -> None:
     """Raise InputError where there is nothing that pytest could run."""
     patterns = _words(pytest.get("python_files")) or ["test_*.py", "*_test.py"]
-    some = False
+    has_python = False
     for name in _python_files(folder):
-        some = True
-        if any(fnmatch.fnmatch(os.path.basename(name), each.rpartition("/")[2]) for each in patterns):
+        has_python = True
+        if any(fnmatch.fnmatch(os.path.basename(name), pattern.rpartition("/")[2]) for pattern in patterns):
             return
     if "--doctest-modules" in _words(pytest.get("addopts")):
         return
-    if not some:
+    if not has_python:
         raise InputError(f"{folder}: is no Python project: no Python file lies in it.")
     raise InputError(
         f"{folder}: has no tests: no file in it is named {' or '.join(patterns)}. A benchmark is made of the "
@@ -257,13 +198,13 @@ def _refuse_none(folder: Path, pytest: Mapping[str, Any]) -> None:
 
 def _python_files(folder: Path) -> Iterator[str]:
     """Python files, without environments and hidden folders."""
-    for place, folders, files in os.walk(folder):
+    for parent, folders, files in os.walk(folder):
         folders[:] = [
             name
             for name in folders
-            if not name.startswith(".") and not os.path.exists(os.path.join(place, name, "pyvenv.cfg"))
+            if not name.startswith(".") and not os.path.exists(os.path.join(parent, name, "pyvenv.cfg"))
         ]
-        yield from (os.path.join(place, name) for name in files if name.endswith(".py"))
+        yield from (os.path.join(parent, name) for name in files if name.endswith(".py"))
 
 
 def _test_paths(folder: Path, pytest: Mapping[str, Any]) -> tuple[Path, ...]:
@@ -272,22 +213,24 @@ def _test_paths(folder: Path, pytest: Mapping[str, Any]) -> tuple[Path, ...]:
         try:
             named += sorted(folder.glob(pattern))
         except (OSError, ValueError, NotImplementedError) as error:  # too long, empty, absolute
-            why = error.strerror if isinstance(error, OSError) else error
-            raise InputError(f"{folder}: testpaths of its settings: {pattern!r:.80}: {why}.") from None
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise InputError(f"{folder}: testpaths of its settings: {pattern!r:.80}: {reason}.") from None
     return tuple(named) or (folder,)
 
 
 def _plugins(pytest: Mapping[str, Any]) -> tuple[str, ...]:
     """The plugins that settings of pytest's name, without whom it would refuse to start."""
-    found = dict.fromkeys(_words(pytest.get("required_plugins")))
+    plugins = dict.fromkeys(_words(pytest.get("required_plugins")))
     for word in _words(pytest.get("addopts")):
-        found |= {
+        plugins |= {
             name: None
-            for option, name in _OPTIONS.items()
+            for option, name in _CONVENTIONS["options"].items()
             if word.startswith(option) and (option != "-n" or word[2:3] in ("", *"0123456789la"))
         }
-    found |= {plugin: None for name, plugin in _SETTINGS.items() if name in map(str.lower, pytest)}
-    return tuple(found)
+    plugins |= {
+        plugin: None for name, plugin in _CONVENTIONS["settings"].items() if name in map(str.lower, pytest)
+    }
+    return tuple(plugins)
 
 
 def _of_tests(
@@ -306,8 +249,8 @@ def _of_tests(
         poetry["dev"] = old
     if not extras and not declared and (folder / "setup.py").exists() and "project" not in toml:
         text = _text(folder / "setup.py")
-        extras = [name for name in _TESTS if re.search(rf"[\"']{name}[\"']\s*[:\]]", text)]
-    for names in (_TESTS, _DEVELOPMENT):
+        extras = [name for name in _GROUPS["tests"] if re.search(rf"[\"']{name}[\"']\s*[:\]]", text)]
+    for names in _GROUPS.values():
         of_extras = tuple(each for each in extras if _same_name(each) in names)
         of_groups = tuple(each for each in groups if _same_name(each) in names)
         of_poetry = tuple(each for each in poetry if _same_name(each) in names)
@@ -330,16 +273,16 @@ def _group(groups: Mapping[str, Any], name: str, folder: Path, inside: tuple[str
             f"{folder / 'pyproject.toml'}: [dependency-groups] {name}: "
             + ("includes itself." if isinstance(listed, list) else "there is no such list.")
         )
-    for each in listed:
-        if isinstance(each, str):
-            yield each
-        elif isinstance(each, Mapping) and isinstance(each.get("include-group"), str):
-            yield from _group(groups, each["include-group"], folder, (*inside, _same_name(name)))
+    for entry in listed:
+        if isinstance(entry, str):
+            yield entry
+        elif isinstance(entry, Mapping) and isinstance(entry.get("include-group"), str):
+            yield from _group(groups, entry["include-group"], folder, (*inside, _same_name(name)))
 
 
-def _of_poetry(name: str, wanted: object) -> str:
+def _of_poetry(name: str, requirement: object) -> str:
     """A requirement as Poetry writes it, without its version where pip has no word for it."""
-    table: dict[str, Any] = {**wanted} if isinstance(wanted, Mapping) else {"version": wanted}
+    table: dict[str, Any] = {**requirement} if isinstance(requirement, Mapping) else {"version": requirement}
     if "path" in table or "git" in table or "url" in table or name == "python":
         return ""
     extras = f"[{','.join(map(str, table['extras']))}]" if table.get("extras") else ""
@@ -354,9 +297,9 @@ def _of_poetry(name: str, wanted: object) -> str:
 
 
 def _files(folder: Path) -> tuple[Path, ...]:
-    found = [path for name in _REQUIREMENTS if (path := folder / name).is_file()][:1]
+    paths = [path for name in _CONVENTIONS["requirements"]["files"] if (path := folder / name).is_file()][:1]
     general = folder / "requirements.txt"
-    return tuple([general] if general.is_file() else []) + tuple(found)
+    return tuple([general] if general.is_file() else []) + tuple(paths)
 
 
 # -- the licence -----------------------------------------------------------------------------------
@@ -369,7 +312,7 @@ def _licence(
     cfg: Mapping[str, dict[str, str]],
     information: Mapping[str, str],
 ) -> Licence | None:
-    """What the project says of its licence; else what the text of its file is."""
+    """The licence that the project names, or the one whose text its file has."""
     stated = project.get("license") or poetry.get("license")
     table = stated if isinstance(stated, Mapping) else {}
     for text, where in (
@@ -378,34 +321,37 @@ def _licence(
         (cfg.get("metadata", {}).get("license"), "setup.cfg"),
         (information.get("License-Expression"), "PKG-INFO"),
     ):
-        if (said := _said(text)) and "\n" not in said.strip() and len(said) < 100:
-            return Licence(name=said.strip(), where=where)
+        if (text_said := _said(text)) and "\n" not in text_said.strip() and len(text_said) < 100:
+            return Licence(name=text_said.strip(), where=where)
     files = [folder / str(table["file"])] if "file" in table else []
     for path in (*files, *_licence_files(folder)):
         if name := _recognised(_text(path)):
             return Licence(name=name, where=path.name)
     listed = project.get("classifiers")
-    classifiers = [str(each) for each in listed] if isinstance(listed, list) else []
+    classifiers = [str(classifier) for classifier in listed] if isinstance(listed, list) else []
     classifiers += (cfg.get("metadata", {}).get("classifiers") or "").split("\n")
-    for each in classifiers:
-        if each.strip().startswith("License ::"):
-            return Licence(name=each.rpartition("::")[2].strip(), where="its classifiers")
-    if (said := _said(information.get("License"))) and "\n" not in said and len(said) < 100:
-        return Licence(name=said, where="PKG-INFO")
+    for classifier in classifiers:
+        if classifier.strip().startswith("License ::"):
+            return Licence(name=classifier.rpartition("::")[2].strip(), where="its classifiers")
+    if (text_said := _said(information.get("License"))) and "\n" not in text_said and len(text_said) < 100:
+        return Licence(name=text_said, where="PKG-INFO")
     return next((Licence(name=path.name, where=path.name) for path in _licence_files(folder)), None)
 
 
 def _licence_files(folder: Path) -> list[Path]:
-    names = sorted(path for path in folder.iterdir() if path.is_file())
+    patterns = _CONVENTIONS["licences"]["files"]
     return [
-        path for path in names if any(fnmatch.fnmatch(path.name.lower(), each) for each in _LICENCE_FILES)
+        path
+        for path in sorted(folder.iterdir())
+        if path.is_file() and any(fnmatch.fnmatch(path.name.lower(), pattern) for pattern in patterns)
     ]
 
 
 def _recognised(text: str) -> str | None:
     """The licence that a text is, as SPDX names it."""
     plain = " ".join(text.lower().split())
-    return next((name for name, parts in _TEXTS if all(part in plain for part in parts)), None)
+    texts: list[dict[str, Any]] = _CONVENTIONS["licences"]["text"]
+    return next((text["name"] for text in texts if all(part in plain for part in text["parts"])), None)
 
 
 def _text(path: Path) -> str:

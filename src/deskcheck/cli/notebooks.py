@@ -47,7 +47,7 @@ class _Compared:
     ] = ()
 
     def normalisers(self) -> Any:
-        """The rules, those of the files first. Raises InputError for one that there is not."""
+        """The rules, those of the files first. Raises InputError for an unknown one."""
         from deskcheck.notebook.check.normalise import NORMALISERS
         from deskcheck.notebook.check.sanitise import read_sanitisers
 
@@ -55,17 +55,17 @@ class _Compared:
         unknown = [name for name in self.without if name not in (*names, "all")]
         if unknown:
             raise InputError(f"--without {unknown[0]!r}: the normalisers are {', '.join(names)}; or all.")
-        given = [rule for file in self.sanitize_with for rule in read_sanitisers(file)]
-        twice = {rule.name for rule in given if sum(each.name == rule.name for each in given) > 1}
+        from_files = [rule for file in self.sanitize_with for rule in read_sanitisers(file)]
+        twice = {rule.name for rule in from_files if sum(each.name == rule.name for each in from_files) > 1}
         if twice:
             raise InputError(f"--sanitize-with: two files have a rule {min(twice)!r}: rename one section.")
-        kept = [each for each in NORMALISERS if each.name not in self.without and "all" not in self.without]
-        return (*given, *kept)
+        built_in = [] if "all" in self.without else [r for r in NORMALISERS if r.name not in self.without]
+        return (*from_files, *built_in)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ReportOptions:
-    """Where the report goes, and when the check has failed."""
+    """Where the report is written, and when the check fails."""
 
     json_file: Annotated[
         Path | None, Setting("Write the report as JSON; '-' prints it.", flag="--json", metavar="FILE")
@@ -124,10 +124,10 @@ def check_notebooks(
             refuse_unwritable(file)
     settings = replace(settings, normalisers=compared.normalisers())
     with _for_github(options.github, failing) as add_report:
-        report, done = _checked(paths, settings, options.out, work)
-        _tell(report, done, options, failing, details)
+        report, summary = _checked(paths, settings, options.out, work)
+        _tell(report, summary, options, failing, details)
         add_report(report)
-    if (done is not None and done.totals.problems) or "harness_error" in report.statuses():
+    if (summary is not None and summary.totals.problems) or "harness_error" in report.statuses():
         raise typer.Exit(2)
     if failing & report.statuses():
         raise typer.Exit(1)
@@ -157,18 +157,18 @@ def accept_outputs(
     settings = replace(settings, normalisers=compared.normalisers())
     if not dry_run:
         refuse_unwritable(path)
-    found = accept(path, settings, cells=cell or (), write=not dry_run)
+    accepted = accept(path, settings, cells=cell or (), write=not dry_run)
     if as_json:
-        print(json.dumps(found.to_dict()))
+        print(json.dumps(accepted.to_dict()))
         return
-    report = Report((), settings.runs, [found.report])
+    report = Report((), settings.runs, [accepted.report])
     console_out().print(notebooks_table(report, details=True))
-    cells = ", ".join(map(str, found.written))
+    cells = ", ".join(map(str, accepted.written))
     stored = "would be stored" if dry_run else "are stored"
     print(f"outputs of cells {cells} {stored} in {path}" if cells else f"{path}: nothing to accept")
-    if found.left:
-        left = ", ".join(f"{number} ({word})" for number, word in found.left.items())
-        print(f"not accepted: cells {left}")
+    if accepted.left:
+        rejected = ", ".join(f"{number} ({word})" for number, word in accepted.left.items())
+        print(f"not accepted: cells {rejected}")
 
 
 @notebooks.command("mcp")
@@ -193,13 +193,12 @@ def serve_kernels(
 def check_options(
     arguments: Sequence[str], defaults: Mapping[str, Any]
 ) -> tuple[CheckSettings, set[str] | None]:
-    """The settings that options of `notebooks check` stand for, and the statuses of ``--fail-on``, or None
-    where they are not given: for other doors to the same check. defaults: of options by name, as
-    `configuration` reads them.
+    """The settings of options of `notebooks check`, and the statuses of ``--fail-on`` if given: for other
+    ways to start the same check. defaults: of options by name, as `configuration` reads them.
 
-    Raises InputError for options that the command would not take, or that have no meaning here.
+    Raises InputError for options that the command refuses, or that have no meaning here.
     """
-    found: list[tuple[CheckSettings, set[str] | None]] = []
+    parsed: list[tuple[CheckSettings, set[str] | None]] = []
 
     def read(
         *,
@@ -208,7 +207,7 @@ def check_options(
         settings: Annotated[CheckSettings, Panel("Runs")],
     ) -> None:
         rules = replace(settings, normalisers=compared.normalisers())
-        found.append((rules, None if fail_on is None else _statuses(fail_on)))
+        parsed.append((rules, None if fail_on is None else _statuses(fail_on)))
 
     reader = typer.Typer(add_completion=False)
     reader.command()(with_options(read))
@@ -217,15 +216,15 @@ def check_options(
         command.main([*arguments], "deskcheck notebooks check", standalone_mode=False, default_map=defaults)
     except ClickException as error:
         raise InputError(f"{' '.join(arguments)}: {error.format_message()}") from None
-    if not found:
+    if not parsed:
         raise InputError("--help: give `deskcheck notebooks check --help` on a command line.")
-    return found[0]
+    return parsed[0]
 
 
 @contextmanager
-def _for_github(wanted: bool, failing: set[str]) -> Iterator[Any]:
-    """Gives a function that tells GitHub of a report. All else that is printed within is no command."""
-    if not wanted:
+def _for_github(enabled: bool, failing: set[str]) -> Iterator[Any]:
+    """Yields a function that reports to GitHub. Other output in the context cannot be read as a command."""
+    if not enabled:
         yield lambda report: None
         return
     from deskcheck.notebook.trajectory.lines import cell_lines
@@ -241,8 +240,8 @@ def _for_github(wanted: bool, failing: set[str]) -> Iterator[Any]:
                 with open(file, "a", encoding="utf-8") as to:
                     to.write(summary(report, failing))
             except OSError as error:
-                why = f"cannot be written: {error.strerror}."
-                raise InputError(f"GITHUB_STEP_SUMMARY={file}: {why}") from None
+                reason = f"cannot be written: {error.strerror}."
+                raise InputError(f"GITHUB_STEP_SUMMARY={file}: {reason}") from None
         print(stopped.end())
         workspace = Path(os.environ.get("GITHUB_WORKSPACE") or ".")
         for line in annotations(report, failing, workspace=workspace, lines_of=cell_lines):
@@ -273,8 +272,8 @@ def _tell(
         return
     if options.json_file is not None:
         write_file(options.json_file, [json.dumps(report.to_dict(), indent=1), "\n"])
-    shown = details if details is not None else len(report.notebooks) == 1
-    console_out().print(notebooks_table(report, details=shown))
+    with_details = details if details is not None else len(report.notebooks) == 1
+    console_out().print(notebooks_table(report, details=with_details))
     if done is not None:
         print_job(done)
 
@@ -282,7 +281,7 @@ def _tell(
 def _checked(
     paths: list[Path], settings: CheckSettings, out: Path | None, work: Work
 ) -> tuple["Report", "JobSummary | None"]:
-    """What came of the notebooks, and of the job, where it is one in shards."""
+    """The report of the notebooks, and the summary of the job if it is one in shards."""
     from deskcheck.notebook.check.check import check_notebooks
 
     if work.in_shards:
@@ -291,25 +290,25 @@ def _checked(
         if out is None:
             raise InputError("--shards, --on, --ray-address, --replace need a folder: add --out FOLDER.")
         size = work.shards or SIZE
-        with job_progress(out, quiet=False) as tell:
+        with job_progress(out, quiet=False) as progress:
             return check_in_shards(
-                paths, out, settings, runner=work.runner(), size=size, replace=work.replace, progress=tell
+                paths, out, settings, runner=work.runner(), size=size, replace=work.replace, progress=progress
             )
     stopped = "interrupted: nothing was kept; with --out FOLDER, finished runs are"
     if out is not None:
         stopped = f"interrupted: the runs are in {out}; the same command goes on from there"
-    with progress_told(quiet=False) as tell, says_when_interrupted(stopped):
-        return check_notebooks(paths, settings, out=out, workers=work.workers, progress=tell), None
+    with progress_told(quiet=False) as progress, says_when_interrupted(stopped):
+        return check_notebooks(paths, settings, out=out, workers=work.workers, progress=progress), None
 
 
 def _statuses(names: str) -> set[str]:
-    """The statuses of a list with commas. Raises InputError for one that there is not."""
+    """The statuses of a list with commas. Raises InputError for an unknown one."""
     from deskcheck.notebook.check.check import CellStatus, NotebookStatus
 
-    known = [*dict.fromkeys([*(s.value for s in NotebookStatus), *(s.value for s in CellStatus)])]
-    found = {name.strip() for name in names.split(",") if name.strip() != "none"}
-    if not found <= {*known}:
+    statuses = [*dict.fromkeys([*(s.value for s in NotebookStatus), *(s.value for s in CellStatus)])]
+    chosen = {name.strip() for name in names.split(",") if name.strip() != "none"}
+    if not chosen <= {*statuses}:
         raise InputError(
-            f"--fail-on {', '.join(sorted(found - {*known}))}: known are {', '.join(known)}, and none."
+            f"--fail-on {', '.join(sorted(chosen - {*statuses}))}: known are {', '.join(statuses)}, and none."
         )
-    return found
+    return chosen

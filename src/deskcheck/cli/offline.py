@@ -1,4 +1,4 @@
-"""Commands for models that answer elsewhere: `offline questions` and `offline score`."""
+"""The commands `offline`, for models that answer elsewhere."""
 
 import json
 from collections.abc import Mapping
@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from deskcheck.ask.questions.settings import NotebookOptions, Sampling
+from deskcheck.ask.results.statistics import bounds_text
 from deskcheck.ask.samples.steps import StepOptions
 from deskcheck.ask.settings import ScoreSettings
 from deskcheck.cli.asking import (
@@ -15,9 +16,9 @@ from deskcheck.cli.asking import (
     Folders,
     Kinds,
     benchmarks_in,
-    few_programs,
     kinds_in,
     print_excluded,
+    warn_of_few,
 )
 from deskcheck.cli.common.jobs import Work, job_progress, print_job
 from deskcheck.cli.common.options import Panel, with_options
@@ -136,7 +137,7 @@ def score(
     from deskcheck.ask.job import SIZE, score_in_shards
 
     with job_progress(out, as_json) as tell:
-        found, done = score_in_shards(
+        scores, summary = score_in_shards(
             questions_file,
             answers,
             out,
@@ -147,52 +148,44 @@ def score(
             progress=tell,
         )
     if as_json:
-        print(json.dumps({**found.to_dict(), "job": done.to_dict()}))
+        print(json.dumps({**scores.to_dict(), "job": summary.to_dict()}))
     else:
-        _print_scores(found)
-        print_job(done)
+        _print_scores(scores)
+        print_job(summary)
         print(f"scores: {out}")
-    if done.totals.problems:
+    if summary.totals.problems:
         raise typer.Exit(2)
-    if found.not_used:
+    if scores.not_used:
         raise typer.Exit(1)
 
 
-def _print_scores(found: Any) -> None:
-    from deskcheck.ask.results.statistics import bounds_text
-
+def _print_scores(result: Any) -> None:
     console = console_out()
-    measured = list(dict.fromkeys(name for score in found.scores for name in score.metrics))
+    named = [(_named(score), score) for score in result.scores]
+    metrics = list(dict.fromkeys(name for score in result.scores for name in score.metrics))
     rows = []
-    for s in found.scores:
-        shown = [
-            str(s.n),
-            str(s.programs),
-            f"{s.score:.3f}",
-            bounds_text(s.low, s.high),
-            str(s.unanswered),
-        ]
-        shown += [str(getattr(s, name)) for name in READINGS]
-        shown += [with_interval(s.metrics.get(name), s.n) for name in measured]
-        rows.append((_named(s), shown))
+    for row, s in named:
+        figures = [str(s.n), str(s.programs), f"{s.score:.3f}", bounds_text(s.low, s.high)]
+        figures += [str(s.unanswered), *(str(getattr(s, name)) for name in READINGS)]
+        figures += [with_interval(s.metrics.get(name), s.n) for name in metrics]
+        rows.append((row, figures))
     if rows:
-        numbers = ("n", "programs", "score", "95 % interval", "not answered", *READINGS, *measured)
+        numbers = ("n", "programs", "score", "95 % interval", "not answered", *READINGS, *metrics)
         print_table(console, ("question", "model"), numbers, rows, optional=("not answered", *READINGS))
-    print_by_execution(console, [(_named(s)[0], s) for s in found.scores])
-    print_attempts(console, ("question", "model"), [(_named(s), s) for s in found.scores])
-    for s in found.scores:
+    print_by_execution(console, [(question, score) for (question, _), score in named])
+    print_attempts(console, ("question", "model"), named)
+    for (question, _), s in named:
         if s.unanswered:
             who = "" if s.model is None else f" by {s.model}"
-            told = f"{_named(s)[0]}: {s.unanswered} of {s.n} questions are not answered{who}"
-            console.print(f"{told}; they count as wrong", markup=False)
-    for text in few_programs((s.question, s.effective) for s in found.scores):
-        say(text)
-    others = {name.replace("_", " "): n for name, n in found.statuses.items() if name != "scored"}
+            text = f"{question}: {s.unanswered} of {s.n} questions are not answered{who}"
+            console.print(f"{text}; they count as wrong", markup=False)
+    warn_of_few((s.question, s.effective) for s in result.scores)
+    others = {name.replace("_", " "): n for name, n in result.statuses.items() if name != "scored"}
     if others:
         print(f"not scored: {counts_text(others)}")
-    for text in found.not_used[:10]:
+    for text in result.not_used[:10]:
         console.print(f"  {text}", markup=False)
-    if len(found.not_used) > 10:
+    if len(result.not_used) > 10:
         print("  ... and more: the rows whose status is not scored")
 
 

@@ -66,23 +66,23 @@ def _lessons_in_shards(runs: list[Path], out: Path, settings: Any, work: Spread,
     from deskcheck.jobs.plan import SIZE
     from deskcheck.teach.lessons.job import build_in_shards
 
-    with job_progress(out, as_json) as tell:
-        summary, done = build_in_shards(
+    with job_progress(out, as_json) as progress:
+        summary, job_summary = build_in_shards(
             runs,
             out,
             settings,
             runner=work.runner(),
             size=work.shards or SIZE,
             replace=work.replace,
-            progress=tell,
+            progress=progress,
             note=say,
         )
     if as_json:
-        print(json.dumps({**summary.to_dict(), "job": done.to_dict()}))
+        print(json.dumps({**summary.to_dict(), "job": job_summary.to_dict()}))
     else:
         _show_lessons(out, summary)
-        print_job(done)
-    if done.totals.problems:
+        print_job(job_summary)
+    if job_summary.totals.problems:
         raise typer.Exit(2)
 
 
@@ -107,8 +107,8 @@ def _show_lessons(out: Path, summary: Any) -> None:
             table.add_row(split, notation, *(f"{number:,}" for number in numbers))
     console_out().print(table)
     for what, reasons in sorted(summary.left_out.items()):
-        found = ", ".join(f"{count:,} {reason}" for reason, count in sorted(reasons.items()))
-        print(f"left out, {what}: {found}")
+        counts_text = ", ".join(f"{count:,} {reason}" for reason, count in sorted(reasons.items()))
+        print(f"left out, {what}: {counts_text}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,7 +226,7 @@ def _lessons_of(folder: Path, out: Path, options: _TeachOptions, budget: int | N
     from deskcheck.teach.lessons.lessons import build
     from deskcheck.teach.run_folder import LESSONS
 
-    made = out / LESSONS
+    lessons = out / LESSONS
     settings = LessonSettings(
         tokenizer=options.model or "bytes",
         ids=options.model is not None,
@@ -235,10 +235,10 @@ def _lessons_of(folder: Path, out: Path, options: _TeachOptions, budget: int | N
     )
     with progress_bar(False) as advance:
         summary = build(
-            [folder], made, settings, progress=lambda done, of: advance("recordings", done, of), note=say
+            [folder], lessons, settings, progress=lambda done, of: advance("recordings", done, of), note=say
         )
-    _show_lessons(made, summary)
-    return made
+    _show_lessons(lessons, summary)
+    return lessons
 
 
 def _teach_further(lessons: Callable[[int | None], Path], model: str, out: Path, tuning: Tuning) -> None:
@@ -361,34 +361,35 @@ def _step_alone(chosen: list[Any], settings: _StepSettings, *, one: bool, as_jso
         raise MissingExtra(str(error.name), "nano", "Stepping a model") from error
     model, rows, budget = settings.model, settings.batch_size, settings.budget or 1000
     jumps = _numbers("--jump", settings.jump)
-    done = 0
+    steps_made = 0
     opening = step_model(model, explain=settings.explain, arguments=settings.model_args)
     with opening as opened, progress_bar(as_json) as progress:
         opened.refuse_untaught("dynamic", jumps)
 
         def note(steps: int) -> None:
-            nonlocal done
-            done += steps
-            progress(model, done, len(chosen) * budget)
+            nonlocal steps_made
+            steps_made += steps
+            progress(model, steps_made, len(chosen) * budget)
 
         stepped = list(run_all(opened, chosen, rows=rows, budget=budget, jumps=jumps, note=note))
-        found = evaluated(opened, stepped, each=settings.each, rows=rows)
-    told: dict[str, Any] = {
+        evaluation = evaluated(opened, stepped, each=settings.each, rows=rows)
+    results: dict[str, Any] = {
         "model": model,
-        "steps": found.steps.to_dict(),
-        "each": found.each and asdict(found.each),
+        "steps": evaluation.steps.to_dict(),
+        "each": evaluation.each and asdict(evaluation.each),
         "runs": [{"id": s.recording.id, **s.run.to_dict(), **asdict(s.agreement)} for s in stepped],
     }
     if settings.out is not None:
-        write_file(settings.out, [json.dumps(told), "\n"])
+        write_file(settings.out, [json.dumps(results), "\n"])
     if as_json:
-        print(json.dumps(told))
+        print(json.dumps(results))
         return
     if one:
         _print_run(stepped[0])
-    print_steps(console_out(), ("model",), [((model,), found.steps)])
-    if found.each is not None:
-        print(f"each step from its true state: {with_interval(found.each, found.each.n, '.4f', '.4f')}")
+    print_steps(console_out(), ("model",), [((model,), evaluation.steps)])
+    if evaluation.each is not None:
+        each = with_interval(evaluation.each, evaluation.each.n, ".4f", ".4f")
+        print(f"each step from its true state: {each}")
 
 
 def _with_states(recordings: Iterable[Any]) -> Iterator[Any]:
@@ -410,15 +411,15 @@ def _print_run(one: Any) -> None:
     from deskcheck.notation import state_text
     from deskcheck.teach.small.stepper import reached, true_states
 
-    told, exact = one.run.states, one.agreement.exact
-    for number, text in enumerate(told[: exact + 1]):
+    texts, exact = one.run.states, one.agreement.exact
+    for number, text in enumerate(texts[: exact + 1]):
         print(f"{number:6} {text.splitlines()[-1]}")
     if one.agreement.first is None:
         print(f"right to the end, {exact} steps")
         return
     print(f"\nfirst wrong: step {exact + 1}, {one.agreement.first.value}")
-    if len(told) > exact + 1:
-        print("model:\n" + "\n".join([f"    {line}" for line in told[exact + 1].splitlines()]))
+    if len(texts) > exact + 1:
+        print("model:\n" + "\n".join([f"    {line}" for line in texts[exact + 1].splitlines()]))
     elif one.run.why:
         print(f"model: {one.run.why}")
     jumps = (*one.run.jumps, *[1] * (exact + 1))

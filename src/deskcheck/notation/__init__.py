@@ -15,10 +15,9 @@ from deskcheck.notation.divergence import (
 )
 from deskcheck.notation.forms.cwm import cwm_kept, cwm_prompt, cwm_text, parse_cwm
 from deskcheck.notation.forms.direct import ending
-from deskcheck.notation.forms.dynamic import state_text, transitions
+from deskcheck.notation.forms.dynamic import RunningTexts, state_text, transitions
 from deskcheck.notation.forms.inline import inline_claims
 from deskcheck.notation.forms.notations import NOTATIONS, Notation
-from deskcheck.notation.forms.running import RunningTexts
 from deskcheck.notation.lines import Parsed, Unreadable
 from deskcheck.notation.state import Frame, Moment, moments
 

@@ -11,7 +11,7 @@ from deskcheck.notation.state import Moment
 from deskcheck.recording.value import extent
 
 VALUES = "values"
-"""What the last line of a text says where it ends for this bound: ``cut: values``."""
+"""The reason in the last line of a text that ends for this bound: ``cut: values``."""
 
 
 def extent_of(moment: Moment, most: int) -> int:
@@ -33,10 +33,10 @@ class Bounded:
     def __iter__(self) -> Iterator[Moment]:
         for moment in self._moments:
             if self._most is not None:
-                left = self._most - self.values
-                found = extent_of(moment, left + 1)
-                self.values += found
-                if found > left:
+                allowed = self._most - self.values
+                count = extent_of(moment, allowed + 1)
+                self.values += count
+                if count > allowed:
                     self.cut = True
                     return
             yield moment

@@ -6,7 +6,7 @@ import functools
 from deskcheck.recording import Mode, Program
 
 SOURCES = 128
-"""Source texts of which what was worked out is kept: a project's recordings show the same files again."""
+"""Source texts that stay parsed: the recordings of a project show the same files again."""
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -24,7 +24,7 @@ def parsed(source: str) -> ast.Module | None:
 def functions(source: str) -> tuple[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef], ...]:
     """(Qualified name as events have it, node) of every function of a source, outer ones first. A name
     that is defined twice is there twice."""
-    found: list[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]] = []
+    functions_by_name: list[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]] = []
     todo: list[tuple[str, ast.AST]] = [("", parsed(source) or ast.Module([], []))]
     while todo:
         prefix, outer = todo.pop(0)
@@ -35,16 +35,16 @@ def functions(source: str) -> tuple[tuple[str, ast.FunctionDef | ast.AsyncFuncti
                 if isinstance(node, ast.ClassDef):
                     todo.append((f"{name}.", node))
                 else:
-                    found.append((name, node))
+                    functions_by_name.append((name, node))
                     todo.append((f"{name}.<locals>.", node))
             else:
                 todo.append((prefix, node))
-    return tuple(found)
+    return tuple(functions_by_name)
 
 
 @functools.lru_cache(4096)
 def begins(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-    """What a call of a function only begins: a ``coroutine``, a ``generator`` or an ``async generator``.
+    """The object that a call of a function only begins: ``coroutine``, ``generator`` or ``async generator``.
     Empty for a function that a call runs."""
     todo: list[ast.AST] = list(node.body)
     draws = False
@@ -62,15 +62,15 @@ _OF_METHODS = ("staticmethod", "classmethod")
 
 
 def begun_by(program: Program, source: str | None = None) -> str:
-    """What the call of a program only `begins`, and deskcheck ran to its end. ``decorated``: one of these
+    """The object that a program's call only `begins`, and deskcheck then ran. ``decorated``: one of these
     under decorators, which may run it themselves. source: the text with the function, where that is a
     module's and not the program's."""
     code = program.code if source is None else source
-    found = [node for name, node in functions(code) if name == program.entry]
-    if program.mode is not Mode.CALL or not found:
+    nodes = [node for name, node in functions(code) if name == program.entry]
+    if program.mode is not Mode.CALL or not nodes:
         return ""
-    begun = begins(found[-1])
-    under = any(ast.unparse(one) not in _OF_METHODS for one in found[-1].decorator_list)
+    begun = begins(nodes[-1])
+    under = any(ast.unparse(decorator) not in _OF_METHODS for decorator in nodes[-1].decorator_list)
     return "decorated" if begun and under else begun
 
 

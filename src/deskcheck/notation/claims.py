@@ -2,9 +2,8 @@
 of them.
 
 A step is one run of a line in a frame, from its `line` event to the frame's next; steps are numbered from 1
-in the order in which they begin, those of called functions among them. What a generator does after it is
-resumed, until its next line, is a step of the line that it goes on with. Step 0 is what comes before the
-first.
+in the order in which they begin, those of called functions among them. A generator's run from its resumption
+to its next line is a step of the line that it continues. Step 0 is everything before the first.
 
 Not told: iterators and other parts of unfinished expressions, which variables share a value, files other than
 the program's own, events at instruction level.
@@ -20,7 +19,7 @@ from deskcheck.recording import Kind
 
 
 class What(StrEnum):
-    """What a claim says of its step."""
+    """The kind of a claim."""
 
     RUNS = "runs"
     """The step is a run of that line."""
@@ -60,8 +59,8 @@ _ENDING = {Kind.RETURN: What.RETURNS, Kind.YIELD: What.YIELDS, Kind.RAISE: What.
 
 
 def claims(moments: Iterable[Moment]) -> Iterator[Claim]:
-    """All that is true of the steps of a trace, in the order of its events; a step's effects when it is
-    over."""
+    """All true claims about the steps of a trace, in the order of its events; the effects of a step at its
+    end."""
     steps = 0
     latest = (0, 0)
     """The step that began last, and its line; 0 if that is in another file."""

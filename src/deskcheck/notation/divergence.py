@@ -15,7 +15,7 @@ from deskcheck.notation.state import Frame, Moment
 class Stop(StrEnum):
     """Why there are no more predicted states.
 
-    END: the run was told to its end. UNREADABLE: what came next could not be read as a state. BUDGET: no more
+    END: the run ended. UNREADABLE: the next text could not be read as a state. BUDGET: no more
     steps, or no longer text, were allowed.
     """
 
@@ -74,12 +74,12 @@ class RunAgreement:
 
 def compare_step(predicted: Moment, true: Moment) -> JudgedStep:
     """Whether a predicted state is the true one, its place and its values apart."""
-    place = _place(predicted) == _place(true)
+    same_place = _place(predicted) == _place(true)
     if len(predicted.frames) != len(true.frames):
-        return JudgedStep(place, False)
-    if not place:
+        return JudgedStep(same_place, False)
+    if not same_place:
         predicted = _placed_as(predicted, true)
-    return JudgedStep(place, predicted == true)
+    return JudgedStep(same_place, predicted == true)
 
 
 def compare_runs(predicted: Iterable[Moment], true: Iterable[Moment], stop: Stop) -> RunAgreement:
@@ -120,11 +120,11 @@ def _place(moment: Moment) -> tuple[object, ...]:
     return (moment.kind, moment.instruction, *frames)
 
 
-def _placed_as(moment: Moment, other: Moment) -> Moment:
+def _placed_as(moment: Moment, target: Moment) -> Moment:
     """A moment with the event and the places of another of the same depth."""
-    frames = [_at(mine, theirs) for mine, theirs in zip(moment.frames, other.frames, strict=True)]
-    return replace(moment, kind=other.kind, instruction=other.instruction, frames=tuple(frames))
+    frames = [_at(mine, theirs) for mine, theirs in zip(moment.frames, target.frames, strict=True)]
+    return replace(moment, kind=target.kind, instruction=target.instruction, frames=tuple(frames))
 
 
-def _at(frame: Frame, other: Frame) -> Frame:
-    return replace(other, locals=frame.locals, stack=frame.stack)
+def _at(frame: Frame, target: Frame) -> Frame:
+    return replace(target, locals=frame.locals, stack=frame.stack)

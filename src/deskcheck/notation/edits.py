@@ -1,6 +1,6 @@
-"""A state as an edit of the one before: what a line did, without what it left alone.
+"""A state as an edit of the one before: only the effects of a line.
 
-    5: n=4, xs=[1, 2]            the frame goes on: its line, and the variables that are new or another now
+    5: n=4, xs=[1, 2]            the frame continues: its line, and variables that are new or changed
     return 5 -> 3                a kind, where the event is none of a line; what stands behind the variables
     2: del k, for x=1 |          a variable that is gone; another value stack, or none
     6: xs[2]=5, del d['a']       an item of a list or a dictionary, new or another now, or gone
@@ -62,7 +62,7 @@ _LONGEST = 80
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A state's line, taken apart. entries: by name, in their order; stack: None where there is none."""
+    """The parts of a state's line. entries: by name, in their order; stack: None if it has none."""
 
     head: str
     entries: dict[str, str]
@@ -95,24 +95,26 @@ def edit_text(before: str, after: str, line: str = "", *, parts: bool = True) ->
     assigns are told even if their values are what they were. parts: tell items, and iterators that go one
     on; without, values in whole, as models were taught before there were parts."""
     old, new = before.split("\n"), after.split("\n")
-    told = assigned(line)
+    names = assigned(line)
     if len(new) == len(old):
-        text = _difference(old[-1], new[-1], told, parts)
+        text = _difference(old[-1], new[-1], names, parts)
     elif len(new) > len(old):
         text = _ENTERED + new[-1]
     else:
-        text = _LEFT + _difference(old[len(new) - 1].removeprefix(_FRAME), new[-1], told, parts)
-    made = edited(before, text).split("\n")
-    if len(made) == len(new):
-        for number, (one, wanted) in enumerate(zip(made, new, strict=True)):
-            if one != wanted and one.startswith(_FRAME) and wanted.startswith(_FRAME):
-                change = _difference(one.removeprefix(_FRAME), wanted.removeprefix(_FRAME), (), parts)
+        text = _LEFT + _difference(old[len(new) - 1].removeprefix(_FRAME), new[-1], names, parts)
+    edited_lines = edited(before, text).split("\n")
+    if len(edited_lines) == len(new):
+        for number, (line_made, line_wanted) in enumerate(zip(edited_lines, new, strict=True)):
+            if line_made != line_wanted and line_made.startswith(_FRAME) and line_wanted.startswith(_FRAME):
+                change = _difference(
+                    line_made.removeprefix(_FRAME), line_wanted.removeprefix(_FRAME), (), parts
+                )
                 text += f"{_OTHER}{number} {change}"
     return text if edited(before, text) == after else _WHOLE + after
 
 
 def edited(before: str, text: str) -> str:
-    """The state that an edit makes of a state. Never raises: what is no edit gives a text that is no
+    """The state after an edit. Never raises: a text that is not an edit gives a text that is not a
     state."""
     if text.startswith(_WHOLE):
         return text.removeprefix(_WHOLE)
@@ -121,10 +123,10 @@ def edited(before: str, text: str) -> str:
     last = lines.pop()
     if text.startswith(_ENTERED):
         below = _line(last)
-        found = _HEAD.fullmatch(below.head)
-        if found is None:
+        head_match = _HEAD.fullmatch(below.head)
+        if head_match is None:
             return text
-        head = _FRAME + found["title"] + " " + found["line"] + found["after"]
+        head = _FRAME + head_match["title"] + " " + head_match["line"] + head_match["after"]
         lines.append(_Line(head, below.entries, below.stack, "").text())
         last = text.removeprefix(_ENTERED)
     elif text.startswith(_LEFT):
@@ -134,8 +136,8 @@ def edited(before: str, text: str) -> str:
     else:
         last = _changed(last, text)
     lines.append(last)
-    for other in others:
-        number, _, change = other.partition(" ")
+    for edit_of_line in others:
+        number, _, change = edit_of_line.partition(" ")
         if not (number.isascii() and number.isdecimal() and int(number[:9]) < len(lines)):
             return text
         lines[int(number)] = _FRAME + _changed(lines[int(number)].removeprefix(_FRAME), change)
@@ -144,8 +146,8 @@ def edited(before: str, text: str) -> str:
 
 def assigned(line: str) -> list[str]:
     """The plain variables that a line of code assigns: of ``a = b = c``, ``a += b``."""
-    found = _ASSIGNED.match(line)
-    return _NAME.findall(found[1]) if found else []
+    assignment = _ASSIGNED.match(line)
+    return _NAME.findall(assignment[1]) if assignment else []
 
 
 def names_of(state: str, line: str, *, parts: bool = True) -> str:
@@ -155,14 +157,14 @@ def names_of(state: str, line: str, *, parts: bool = True) -> str:
     (without `parts` the whole). At a loop over something also the value stack, which says how far it is, and
     what comes next: ``| <iterator> next 5``, ``| <iterator> ended``."""
     *below, last = state.split("\n")
-    known = _line(last)
-    kind, _, _ = known.head.partition(" ")
+    frame_line = _line(last)
+    kind, _, _ = frame_line.head.partition(" ")
     if kind in _ENDED and below:
-        known = _line(below[-1].removeprefix(_FRAME))
+        frame_line = _line(below[-1].removeprefix(_FRAME))
     entries: dict[str, str] = {}
     if state.startswith("globals: "):
         entries |= _line(below[0] if below else last).entries
-    entries |= known.entries
+    entries |= frame_line.entries
     loop = _LOOP.match(line)
     target = loop or _ASSIGNED.match(line)
     read = line[target.end() :] if target and target[0].endswith((" = ", " in ")) else line
@@ -178,23 +180,23 @@ def names_of(state: str, line: str, *, parts: bool = True) -> str:
     if parts:
         read = _SUBSCRIPT.sub(looked_up, read)
     found = [entries[name] for name in dict.fromkeys(_NAME.findall(read)) if name in entries]
-    told = ", ".join([entry for entry in found if "=" in entry and len(entry) <= _LONGEST] + [*items])
-    if loop and known.stack:
-        stack = known.stack if len(known.stack) <= _LONGEST else ""
-        coming = _upcoming(known.stack, [*below, last]) if parts else ""
-        told += " | " + " ".join(filter(None, (stack, coming))) if stack or coming else ""
-    return told
+    listed = ", ".join([entry for entry in found if "=" in entry and len(entry) <= _LONGEST] + [*items])
+    if loop and frame_line.stack:
+        stack = frame_line.stack if len(frame_line.stack) <= _LONGEST else ""
+        coming = _upcoming(frame_line.stack, [*below, last]) if parts else ""
+        listed += " | " + " ".join(filter(None, (stack, coming))) if stack or coming else ""
+    return listed
 
 
-def _difference(old: str, new: str, told: Sequence[str], parts: bool) -> str:
-    """The edit that makes a line of one of the same frame. told: variables to be told in any case."""
+def _difference(old: str, new: str, always: Sequence[str], parts: bool) -> str:
+    """The edit that makes one line of another of the same frame. always: variables told in any case."""
     before, after = _line(old), _line(new)
-    found = _HEAD.fullmatch(after.head)
-    if found is None:
+    head_match = _HEAD.fullmatch(after.head)
+    if head_match is None:
         return _WHOLE
-    head = f"{found['kind'] or ''}{found['line']}{found['instruction'] or ''}"
+    head = f"{head_match['kind'] or ''}{head_match['line']}{head_match['instruction'] or ''}"
     changed = {
-        key: text for key, text in after.entries.items() if before.entries.get(key) != text or key in told
+        key: text for key, text in after.entries.items() if before.entries.get(key) != text or key in always
     }
     changed |= {key: _GONE + key for key in before.entries if key not in after.entries}
     stack = after.stack if after.stack != before.stack else None
@@ -224,59 +226,59 @@ def _in_items(old: str | None, key: str, entry: str) -> Mapping[str, str]:
         label = after.begin[len(key) + 1 : -1] or "#="
         return {key: f"{key}={label}" if before.items == after.items else entry}
     changed = {at: item for at, item in after.items.items() if before.items.get(at) != item}
-    gone = [at for at in before.items if at not in after.items]
+    removed = [at for at in before.items if at not in after.items]
     if after.begin[-1] == "[":
         more = [at for at in changed if at not in before.items]
-        if len(more) + len(gone) > 1:
+        if len(more) + len(removed) > 1:
             return {key: entry}
         changed = {"" if at in more else at: item for at, item in changed.items()}
-        gone = ["-1" for _ in gone]
+        removed = ["-1" for _ in removed]
     texts = [f"{key}[{at}]={item}" for at, item in changed.items()]
-    texts += [f"{_GONE}{key}[{at}]" for at in gone]
+    texts += [f"{_GONE}{key}[{at}]" for at in removed]
     if not texts or (len(texts) > 1 and len(", ".join(texts)) >= len(entry)):
         return {key: entry}
     return {_key(text): text for text in texts}
 
 
 def _with_label(display: str, label: str) -> str | None:
-    """A variable's list or dictionary with a label; none for ``#=``. None: it is no list or dictionary."""
-    known = _display(display)
-    if known is None:
+    """A variable's list or dictionary with a label, without one for ``#=``. None for other values."""
+    parsed = _display(display)
+    if parsed is None:
         return None
-    name = known.begin.partition("=")[0]
-    return _Display(f"{name}={'' if label == '#=' else label}{known.begin[-1]}", known.items).text()
+    name = parsed.begin.partition("=")[0]
+    return _Display(f"{name}={'' if label == '#=' else label}{parsed.begin[-1]}", parsed.items).text()
 
 
 def _put(display: str, key: str, entry: str | None) -> str | None:
     """A variable's list or dictionary with an item that is another one, or, without an entry, gone. None:
     there is no such item."""
-    known = _display(display)
-    if known is None or known.begin[-1] == "(":
+    parsed = _display(display)
+    if parsed is None or parsed.begin[-1] == "(":
         return None
-    size = len(known.items)
-    if known.begin[-1] == "[" and entry is not None and not key:
+    size = len(parsed.items)
+    if parsed.begin[-1] == "[" and entry is not None and not key:
         key = str(size)
-        known.items[key] = entry
-    elif known.begin[-1] == "[" and entry is None and key == "-1" and size:
-        known.items.popitem()
-    elif entry is not None and key and (key in known.items or known.begin[-1] == "{"):
-        known.items[key] = entry
-    elif entry is None and known.begin[-1] == "{" and key in known.items:
-        del known.items[key]
+        parsed.items[key] = entry
+    elif parsed.begin[-1] == "[" and entry is None and key == "-1" and size:
+        parsed.items.popitem()
+    elif entry is not None and key and (key in parsed.items or parsed.begin[-1] == "{"):
+        parsed.items[key] = entry
+    elif entry is None and parsed.begin[-1] == "{" and key in parsed.items:
+        del parsed.items[key]
     else:
         return None
-    return known.text()
+    return parsed.text()
 
 
 def _item(entry: str, index: str, lines: Iterable[str]) -> str | None:
     """What stands in a variable's list, tuple, dictionary or text at an index, ``name=value`` both. lines: of
     the state, where what has a label is looked for."""
-    held, at = _held(entry, lines), index.partition("=")[2]
-    if held is None:
+    items_of, at = _held(entry, lines), index.partition("=")[2]
+    if items_of is None:
         return None
-    if held.begin[-1] != "{" and at[:1] == "-" and at[1:10].isdecimal():
-        at = str(len(held.items) + int(at[:10]))
-    return held.items.get(at)
+    if items_of.begin[-1] != "{" and at[:1] == "-" and at[1:10].isdecimal():
+        at = str(len(items_of.items) + int(at[:10]))
+    return items_of.items.get(at)
 
 
 def _held(entry: str, lines: Iterable[str]) -> _Display | None:
@@ -294,24 +296,26 @@ def _held(entry: str, lines: Iterable[str]) -> _Display | None:
         )
     if value[:1] in ("'", '"'):
         try:
-            return _Display("'", {str(at): repr(one) for at, one in enumerate(ast.literal_eval(value))})
+            return _Display(
+                "'", {str(at): repr(character) for at, character in enumerate(ast.literal_eval(value))}
+            )
         except (ValueError, SyntaxError):
             return None
     return _display(entry)
 
 
 def _upcoming(stack: str, lines: Iterable[str]) -> str:
-    """What the iterator on top of a value stack gives next: ``next 5``, or ``ended``. Empty: it is none of
+    """The next item of the iterator on top of a value stack: ``next 5``, or ``ended``. Empty: it is not one
     which that can be looked up."""
-    if found := _RANGE.search(stack):
-        start, step = int(found[2]), int(found[4] or 1)
-        stop = int(found[3].rstrip(")>").partition(",")[0])
+    if iterator := _RANGE.search(stack):
+        start, step = int(iterator[2]), int(iterator[4] or 1)
+        stop = int(iterator[3].rstrip(")>").partition(",")[0])
         return "ended" if (stop - start) * step <= 0 else f"next {start}"
-    found = _OVER.search(stack)
-    held = _held(f"over={found[1]}", lines) if found else None
-    if found is None or held is None or held.begin[-1] == "{":
+    iterator = _OVER.search(stack)
+    items_of = _held(f"over={iterator[1]}", lines) if iterator else None
+    if iterator is None or items_of is None or items_of.begin[-1] == "{":
         return ""
-    item = held.items.get(found[2])
+    item = items_of.items.get(iterator[2])
     if item is None:
         return "ended"
     return f"next {item}" if len(item) <= _LONGEST else ""
@@ -320,28 +324,28 @@ def _upcoming(stack: str, lines: Iterable[str]) -> str:
 def _changed(old: str, text: str) -> str:
     """A line after an edit."""
     before, edit = _line(old), _line(text)
-    head, told = _HEAD.fullmatch(before.head), _SHORT.fullmatch(edit.head)
-    if head is None or told is None:
+    head, short = _HEAD.fullmatch(before.head), _SHORT.fullmatch(edit.head)
+    if head is None or short is None:
         return text
     entries = dict(before.entries)
     labelled = {key: entries.pop(key) for key in list(entries) if key.startswith("#")}
     for key, entry in edit.entries.items():
-        gone = key.startswith(_GONE)
+        removed = key.startswith(_GONE)
         among = labelled if key.removeprefix(_GONE).startswith("#") else entries
         item = _ITEM.fullmatch(key.removeprefix(_GONE))
         if item and item[1] in among:
-            put = _put(among[item[1]], item[2], None if gone else entry.removeprefix(key + "="))
+            put = _put(among[item[1]], item[2], None if removed else entry.removeprefix(key + "="))
             if put is None:  # left as it is said, which no state can hold
                 among[key] = entry
             else:
                 among[item[1]] = put
         elif key in among and (label := _LABELLED.fullmatch(entry)):
             among[key] = _with_label(among[key], label[1]) or entry
-        elif gone:
+        elif removed:
             among.pop(key.removeprefix(_GONE), None)
         else:
             among[key] = entry
-    kind, line, instruction = (told[name] or "" for name in ("kind", "line", "instruction"))
+    kind, line, instruction = (short[name] or "" for name in ("kind", "line", "instruction"))
     # A frame is entered in full; what goes on has the same name and comes from the same place.
     stack = before.stack if edit.stack is None else edit.stack or None
     if stack == _ADVANCED and before.stack:
@@ -353,21 +357,21 @@ def _changed(old: str, text: str) -> str:
 
 def _advanced(stack: str) -> str | None:
     """A value stack whose top is an iterator, after that has gone one on; None of any other."""
-    if found := _RANGE.search(stack):
-        return f"{stack[: found.end(1)]}{int(found[2]) + int(found[4] or 1)}, {found[3]}"
-    if found := _NEXT.search(stack):
-        return f"{stack[: found.end(1)]}{int(found[2]) + 1}>"
+    if iterator := _RANGE.search(stack):
+        return f"{stack[: iterator.end(1)]}{int(iterator[2]) + int(iterator[4] or 1)}, {iterator[3]}"
+    if iterator := _NEXT.search(stack):
+        return f"{stack[: iterator.end(1)]}{int(iterator[2]) + 1}>"
     return None
 
 
 def _display(entry: str) -> _Display | None:
     """The list, tuple or dictionary that is the value of a variable; None of anything else, and of one that
     is cut."""
-    found = _DISPLAY.match(entry)
-    if found is None or entry[-1] != _CLOSE[_OPEN.index(found[2])]:
+    opening = _DISPLAY.match(entry)
+    if opening is None or entry[-1] != _CLOSE[_OPEN.index(opening[2])]:
         return None
     items: dict[str, str] = {}
-    depth, start, key = 0, found.end(), None
+    depth, start, key = 0, opening.end(), None
     for step in _STEP.finditer(entry, start):
         what, at = step[0], step.start()
         if what in _OPEN or what == "<":
@@ -376,18 +380,18 @@ def _display(entry: str) -> _Display | None:
             depth -= 1
         elif depth:
             continue
-        elif what == ":" and key is None and found[2] == "{":
+        elif what == ":" and key is None and opening[2] == "{":
             key, start = entry[start:at], at + 2
         elif what in _CLOSE or (what == "," and entry.startswith(", ", at)):
             part = entry[start:at]
-            if part.startswith("...") or (found[2] == "{" and key is None and part):
+            if part.startswith("...") or (opening[2] == "{" and key is None and part):
                 return None
             if part:
                 part = part.removesuffix(",")  # of a tuple of one
                 items[str(len(items)) if key is None else key] = part
             key, start = None, at + 2
             if what in _CLOSE:
-                return _Display(entry[: found.end()], items) if at == len(entry) - 1 else None
+                return _Display(entry[: opening.end()], items) if at == len(entry) - 1 else None
     return None
 
 
@@ -399,8 +403,8 @@ def _line(text: str) -> _Line:
     start = 0
     stack: int | None = None
     tail = len(text)
-    for found in _STEP.finditer(text):
-        what, at = found[0], found.start()
+    for token in _STEP.finditer(text):
+        what, at = token[0], token.start()
         if what in _OPEN or what == "<":
             depth += 1
         elif what in _CLOSE or what == ">":
@@ -422,8 +426,8 @@ def _line(text: str) -> _Line:
         head = text[:end]
     else:
         parts.append(text[start:end])
-    held = None if stack is None else text[stack + 2 : tail].removeprefix(" ")
-    return _Line(head, {_key(part): part for part in parts}, held, text[tail:])
+    stack_text = None if stack is None else text[stack + 2 : tail].removeprefix(" ")
+    return _Line(head, {_key(part): part for part in parts}, stack_text, text[tail:])
 
 
 def _key(entry: str) -> str:

@@ -28,52 +28,56 @@ def following(code: str) -> Mapping[int, Lines]:
         body = ast.parse(code).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return MappingProxyType({})
-    found: dict[int, Lines] = {}
-    _block(body, (), None, found)
-    return MappingProxyType(found)  # the next who asks gets the same
+    next_lines: dict[int, Lines] = {}
+    _block(body, (), None, next_lines)
+    return MappingProxyType(next_lines)  # the next who asks gets the same
 
 
-def _block(body: Sequence[ast.stmt], after: Lines, loop: _Loop | None, found: dict[int, Lines]) -> None:
+def _block(body: Sequence[ast.stmt], after: Lines, loop: _Loop | None, next_lines: dict[int, Lines]) -> None:
     """Adds the statements of a block. after: the lines that come after its last one."""
-    run = [one for one in body if _runs(one)]
-    ways = [*[(_line(one),) for one in run[1:]], after]
-    for one, way in zip(run, ways, strict=False):
-        _statement(one, way, loop, found)
+    run = [statement for statement in body if _runs(statement)]
+    ways = [*[(_line(statement),) for statement in run[1:]], after]
+    for statement, way in zip(run, ways, strict=False):
+        _statement(statement, way, loop, next_lines)
 
 
-def _statement(one: ast.stmt, after: Lines, loop: _Loop | None, found: dict[int, Lines]) -> None:
-    here = _line(one)
+def _statement(statement: ast.stmt, after: Lines, loop: _Loop | None, next_lines: dict[int, Lines]) -> None:
+    here = _line(statement)
     ways = after
-    match one:
+    match statement:
         case ast.If(body=body, orelse=orelse):
             ways = (*_first(body, after), *_first(orelse, after))
-            _block(body, after, loop, found)
-            _block(orelse, after, loop, found)
+            _block(body, after, loop, next_lines)
+            _block(orelse, after, loop, next_lines)
         case ast.While(body=body, orelse=orelse) | ast.For(body=body, orelse=orelse):
             past = _first(orelse, after)
             ways = (*_first(body, (here,)), *past)
-            if isinstance(one, ast.While) and isinstance(one.test, ast.Constant) and one.test.value:
+            if (
+                isinstance(statement, ast.While)
+                and isinstance(statement.test, ast.Constant)
+                and statement.test.value
+            ):
                 ways = _first(body, (here,))
-            _block(body, (here,), ((here,), after), found)
-            _block(orelse, after, loop, found)
+            _block(body, (here,), ((here,), after), next_lines)
+            _block(orelse, after, loop, next_lines)
         case ast.AsyncFor(body=body, orelse=orelse):
             ways = (*_first(body, (here,)), *_first(orelse, after))
-            _block(body, (here,), ((here,), after), found)
-            _block(orelse, after, loop, found)
+            _block(body, (here,), ((here,), after), next_lines)
+            _block(orelse, after, loop, next_lines)
         case ast.With(body=body) | ast.AsyncWith(body=body):
             ways = (*_first(body, (here,)), *after)  # it is left through its first line
-            _block(body, (here,), loop, found)
+            _block(body, (here,), loop, next_lines)
         case ast.Try() | ast.TryStar():
-            ways = _try(one, after, loop, found)
+            ways = _try(statement, after, loop, next_lines)
         case ast.Match(cases=cases):
             below = [case.pattern.lineno for case in cases]
             ways = (below[0],)
-            for case, other in zip(cases, [*[(line,) for line in below[1:]], after], strict=True):
-                found[case.pattern.lineno] = (*_first(case.body, after), *other)
-                _block(case.body, after, loop, found)
+            for case, otherwise in zip(cases, [*[(line,) for line in below[1:]], after], strict=True):
+                next_lines[case.pattern.lineno] = (*_first(case.body, after), *otherwise)
+                _block(case.body, after, loop, next_lines)
         case ast.FunctionDef(body=body) | ast.AsyncFunctionDef(body=body) | ast.ClassDef(body=body):
             ways = (*_first(body, ()), *after)
-            _block(body, (), None, found)
+            _block(body, (), None, next_lines)
         case ast.Break() if loop is not None:
             ways = loop[1]
         case ast.Continue() if loop is not None:
@@ -81,34 +85,36 @@ def _statement(one: ast.stmt, after: Lines, loop: _Loop | None, found: dict[int,
         case ast.Return() | ast.Raise():
             ways = ()
     # Of several statements in a line the first tells whether it is left; the last, where to.
-    found[here] = tuple(dict.fromkeys(ways))
+    next_lines[here] = tuple(dict.fromkeys(ways))
 
 
-def _try(one: ast.Try | ast.TryStar, after: Lines, loop: _Loop | None, found: dict[int, Lines]) -> Lines:
-    past = _first(one.finalbody, after)
-    _block(one.body, _first(one.orelse, past), loop, found)
-    _block(one.orelse, past, loop, found)
-    _block(one.finalbody, after, loop, found)
-    others = [*[(handler.lineno,) for handler in one.handlers[1:]], ()]
-    for handler, other in zip(one.handlers, others, strict=False):
-        found[handler.lineno] = (*_first(handler.body, past), *other)
-        _block(handler.body, past, loop, found)
-    return _first(one.body, past)
+def _try(
+    statement: ast.Try | ast.TryStar, after: Lines, loop: _Loop | None, next_lines: dict[int, Lines]
+) -> Lines:
+    past = _first(statement.finalbody, after)
+    _block(statement.body, _first(statement.orelse, past), loop, next_lines)
+    _block(statement.orelse, past, loop, next_lines)
+    _block(statement.finalbody, after, loop, next_lines)
+    others = [*[(handler.lineno,) for handler in statement.handlers[1:]], ()]
+    for handler, otherwise in zip(statement.handlers, others, strict=False):
+        next_lines[handler.lineno] = (*_first(handler.body, past), *otherwise)
+        _block(handler.body, past, loop, next_lines)
+    return _first(statement.body, past)
 
 
 def _first(body: Sequence[ast.stmt], otherwise: Lines) -> Lines:
-    """Where a block begins; where there is none, what comes instead."""
-    return next(((_line(one),) for one in body if _runs(one)), otherwise)
+    """The first line of a block, or `otherwise` if no statement of it runs."""
+    return next(((_line(statement),) for statement in body if _runs(statement)), otherwise)
 
 
-def _line(one: ast.stmt) -> int:
+def _line(statement: ast.stmt) -> int:
     """The line at which a statement is seen to begin."""
-    if isinstance(one, _WithBody) and one.decorator_list:
-        return one.decorator_list[0].lineno
-    return one.lineno
+    if isinstance(statement, _WithBody) and statement.decorator_list:
+        return statement.decorator_list[0].lineno
+    return statement.lineno
 
 
-def _runs(one: ast.stmt) -> bool:
+def _runs(statement: ast.stmt) -> bool:
     """Whether the interpreter stops at a statement: not at a docstring, nor at what only declares."""
-    constant = isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)
-    return not constant and not isinstance(one, ast.Global | ast.Nonlocal)
+    constant = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    return not constant and not isinstance(statement, ast.Global | ast.Nonlocal)

@@ -11,7 +11,7 @@
     compact                        and in which notation the answer is wanted
 
 Every prompt ends with a newline, so that no tokenizer merges over its end. The repeated line is taken from
-the program by its number, which stands in the state: it tells a model nothing that it was not given, and
+the program by its number, which is in the state: it gives a model nothing new, and
 spares it a search through the program at every step.
 """
 
@@ -54,8 +54,8 @@ def step_question(code: Sequence[str], line: int | None, jump: int = 1) -> str:
 
 def asked_state(prompt: str) -> str | None:
     """The state in what `step_prompt` made; None for any other prompt."""
-    found = _STEP_QUESTION.search(prompt)
-    return prompt[: found.start()] if found else None
+    question = _STEP_QUESTION.search(prompt)
+    return prompt[: question.start()] if question else None
 
 
 _STEP_QUESTION = re.compile(r"\n(?:[0-9]+\|[^\n]*\n)?[+-][0-9]+\n\Z")

@@ -25,7 +25,17 @@ from typing import Any
 
 from deskcheck.notation.claims import Claim
 from deskcheck.notation.state import BEGINS, ENDS, MODULE, VALUED, Frame, Moment, fields_of
-from deskcheck.notation.values import Objects, Reader, Unread, ValueWriter, name_text, title_text
+from deskcheck.notation.values import (
+    Hole,
+    Objects,
+    Pieces,
+    Reader,
+    Unread,
+    ValueWriter,
+    name_text,
+    pieces_of,
+    title_text,
+)
 from deskcheck.recording import Kind
 from deskcheck.recording.value import Content, Encoded
 
@@ -49,7 +59,7 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What was read from a text.
+    """The states or claims that a text holds.
 
     moments: the states, in order; those of lines that could not be read are missing. lines: for each, the
     line of the text (from 1) that it ends with. claims: what it says instead, in the notations that have no
@@ -70,12 +80,12 @@ _CUT = re.compile(r"(?:\A|\n)cut: ([a-z]+)\s*\Z")
 
 def split_cut(text: str) -> tuple[str, str | None]:
     """A text without its last line if that says that events are missing, and why they are."""
-    found = _CUT.search(text)
-    return (text[: found.start()], found[1]) if found else (text, None)
+    cut_line = _CUT.search(text)
+    return (text[: cut_line.start()], cut_line[1]) if cut_line else (text, None)
 
 
 def unreadable(line: int, text: str, error: Unread) -> Unreadable:
-    """A line's error as it is reported."""
+    """The report of an error in a line."""
     return Unreadable(line, error.at + 1, error.why, text[:SHOWN_CHARS])
 
 
@@ -93,14 +103,13 @@ def roots(moment: Moment) -> Iterator[Encoded]:
         yield moment.value
 
 
-def entry_text(name: str, text: str, *, hidden: bool = False) -> str:
-    """``name=text``. hidden: a variable of a comprehension in a module's frame."""
-    if name_text(name) == name and not hidden:
-        if text == f"<function {name}>":
-            return f"def {name}"
-        if text == f"<class {name}>":
-            return f"class {name}"
-    return f"{'for ' if hidden else ''}{name_text(name)}={text}"
+def entry_pieces(name: str, value: Encoded, *, hidden: bool = False) -> Pieces:
+    """``name=value`` with holes. hidden: a variable of a comprehension in a module's frame."""
+    written = name_text(name)
+    head = f"{'for ' if hidden else ''}{written}="
+    if isinstance(value, dict) and "ref" in value:
+        return [Hole(value["ref"], 0, head, name if written == name and not hidden else None)]
+    return [head, *pieces_of(value)]
 
 
 def place_text(frame: Frame, *, named: bool) -> str:
@@ -108,18 +117,12 @@ def place_text(frame: Frame, *, named: bool) -> str:
     text = str(frame.line) if frame.offset is None else f"{frame.line}@{frame.offset}"
     if not named:
         return text
-    before, after = place_parts(frame)
-    return f"{before} {text}{after}"
-
-
-def place_parts(frame: Frame) -> tuple[str, str]:
-    """What stands before and after line and offset."""
     where = f" of {frame.file!r}" if frame.file is not None else ""
-    before, after = f"{title_text(frame.function, _WORDS)}{where}", ""
+    text = f"{title_text(frame.function, _WORDS)}{where} {text}"
     if frame.at is not None:
         line, column, end_line, end = frame.at
-        after = f" from {line}:{column}-{end if line == end_line else f'{end_line}:{end}'}"
-    return before, after if frame.via is None else f"{after} via {title_text(frame.via, frozenset())}"
+        text += f" from {line}:{column}-{end if line == end_line else f'{end_line}:{end}'}"
+    return text if frame.via is None else f"{text} via {title_text(frame.via, frozenset())}"
 
 
 def line_text(head: str, entries: Sequence[str], stack: str | None = None, tail: Sequence[str] = ()) -> str:
@@ -132,14 +135,14 @@ def line_text(head: str, entries: Sequence[str], stack: str | None = None, tail:
 
 
 def event_head(moment: Moment, *, named: bool) -> str:
-    """What an event's line begins with. named: with the function."""
+    """The beginning of an event's line. named: with the function."""
     word = "" if moment.kind is Kind.LINE else f"{moment.kind.value} "
     instruction = f" {moment.instruction!r}" if moment.instruction is not None else ""
     return f"{word}{place_text(moment.running, named=named)}{instruction}"
 
 
 def event_tail(moment: Moment, writer: ValueWriter) -> list[str]:
-    """What it ends with: the event's value, what was printed, what was left out."""
+    """The end of an event's line: the event's value, the output, counts of omissions."""
     tail = [f"{ARROWS[moment.kind]} {writer.text(moment.value)}"] if moment.kind in VALUED else []
     if moment.output:
         tail.append(f"prints {moment.output!r}")
@@ -170,9 +173,9 @@ class LineReader(Reader):
 
     def kind(self) -> Kind:
         start = self.at
-        found = self.match(re.compile(r"[a-z]+(?=[ \d])"))
-        if found and found[0] in KIND_WORDS:
-            return Kind(found[0])
+        word = self.match(re.compile(r"[a-z]+(?=[ \d])"))
+        if word and word[0] in KIND_WORDS:
+            return Kind(word[0])
         self.at = start
         return Kind.LINE
 
@@ -197,16 +200,16 @@ class LineReader(Reader):
         return line, offset
 
     def _at(self) -> tuple[int, int, int, int]:
-        found = self.match(_AT)
-        if not found:
+        columns = self.match(_AT)
+        if not columns:
             raise self.fail("expected LINE:COLUMN-COLUMN")
-        return int(found[1]), int(found[2]), int(found[3] or found[1]), int(found[4])
+        return int(columns[1]), int(columns[2]), int(columns[3] or columns[1]), int(columns[4])
 
     def entries(self) -> tuple[dict[tuple[bool, str], Encoded], bool]:
         """What stands after the colon, if there is one: (hidden, name) -> value, {"unbound"} for ``del``."""
-        found: dict[tuple[bool, str], Encoded] = {}
+        values: dict[tuple[bool, str], Encoded] = {}
         if not self.take(":"):
-            return found, False
+            return values, False
         while True:
             self.skip()
             if self.line.startswith("#", self.at):
@@ -216,17 +219,17 @@ class LineReader(Reader):
                     self.at = start
                     raise self.fail("expected a name and =")
             elif definition := self.match(_DEFINITION):
-                found[False, definition[2]] = self._definition(*definition.groups())
+                values[False, definition[2]] = self._definition(*definition.groups())
             elif self.word("del"):
                 hidden = self.word("for")
-                found[hidden, self.name()] = {"unbound": True}
+                values[hidden, self.name()] = {"unbound": True}
             else:
                 hidden = self.word("for")
                 name = self.name()
                 self.need("=")
-                found[hidden, name] = self.value()
+                values[hidden, name] = self.value()
             if not self.take(","):
-                return found, True
+                return values, True
 
     def _definition(self, word: str, name: str) -> Encoded:
         if word == "def":
@@ -234,7 +237,7 @@ class LineReader(Reader):
         return self._new({"kind": "class", "type": "type", "text": f"class {name}"})
 
     def stack_values(self) -> list[Encoded] | None:
-        """The values after ``|``; None where there is no such mark."""
+        """The values after ``|``; None without that mark."""
         if not self.take("|"):
             return None
         values: list[Encoded] = []
@@ -253,20 +256,20 @@ class LineReader(Reader):
             raise self.fail("expected the end of the line")
 
     def counts(self) -> dict[str, int]:
-        found: dict[str, int] = {}
+        counts: dict[str, int] = {}
         while True:
             name = self.name()
             self.need("=")
-            found[name] = self.integer()
+            counts[name] = self.integer()
             if not self.take(","):
-                return found
+                return counts
 
 
 def parse_lines(text: str, *, full: bool, each_alone: bool) -> Parsed:
     """Read a text of such lines. Never raises, whatever the text.
 
-    full: an event's line has all that its frame holds, not what changed. each_alone: each state is told from
-    nothing.
+    full: an event's line has all variables of its frame, not only changes. each_alone: each state is complete
+    by itself.
     """
     return _Lines(full, each_alone).parse(text)
 
@@ -403,7 +406,7 @@ class _Lines:
         instruction: str | None,
         reader: LineReader,
     ) -> Moment:
-        made = Moment(
+        moment = Moment(
             kind,
             tuple(replace(o.frame, locals=dict(o.locals), stack=tuple(o.stack)) for o in self.open),
             {file: dict(names) for file, names in self.globals.items() if names},
@@ -414,7 +417,7 @@ class _Lines:
             instruction,
         )
         reached: dict[int, Content] = {}
-        todo: list[Any] = list(roots(made))
+        todo: list[Any] = list(roots(moment))
         while todo:
             item = todo.pop()
             if isinstance(item, list):
@@ -433,7 +436,7 @@ class _Lines:
                     todo += content.get("items", ())
                     todo += fields_of(content).values()
         self.objects.contents = dict(reached)  # what is not reached can only be told anew
-        return replace(made, objects=reached)
+        return replace(moment, objects=reached)
 
 
 def _update(names: dict[str, Encoded], entries: Mapping[tuple[bool, str], Encoded], hidden: bool) -> None:

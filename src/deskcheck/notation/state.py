@@ -4,9 +4,9 @@ What `recording.State` has beyond it is left out: frame numbers, suspended frame
 hangs on their generators), byte offsets at line level, which Python's version decides.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from deskcheck.recording import Kind, Trace
 from deskcheck.recording.trace import FrameState, Row, State, plain
@@ -23,6 +23,9 @@ MODULE = "<module>"
 UNKNOWN: Content = {"kind": "opaque", "type": "unknown"}
 """Stands for an object whose content is not recorded any more: after a gap, a frame can be on the stack whose
 values have gone."""
+
+T = TypeVar("T")
+Made = TypeVar("Made")
 
 _FRAME = "(frame)"
 """A field of generators: the number of a frame, which tells nothing about the program."""
@@ -90,56 +93,120 @@ class Moment:
         return hash(self.canonical())
 
 
+class RunningStates:
+    """Follows a trace: `advance` by each of its rows, and `moment` is the state at the last one.
+
+    file: the program's own (`Program.filename`). instructions: those events are states too. Moments of one
+    run share what is the same in them.
+    """
+
+    def __init__(self, *, file: str, instructions: bool = False) -> None:
+        self.file = file
+        self.instructions = instructions
+        self.state = State()
+        self.row: Row | None = None
+        self._output = ""
+        self._left_out: dict[str, int] = {}
+        self._told = False
+        self._made = MadeOnce()
+
+    def advance(self, row: Row) -> bool:
+        """Take in the next event. Whether it is one that has a state (with `instructions`, each)."""
+        if self._told:
+            self._output, self._left_out = "", {}
+        self.row = row
+        self.state = self.state.after(row)
+        self._output += row.output or ""
+        if row.left_out:
+            for reason, count in loads(row.left_out).items():
+                self._left_out[reason] = self._left_out.get(reason, 0) + count
+        self._told = self.instructions or row.kind != Kind.INSTRUCTION
+        return self._told
+
+    @property
+    def depth(self) -> int:
+        """Frames on the call stack."""
+        return len(self._numbers())
+
+    @property
+    def current_line(self) -> int | None:
+        """The line of the program that runs next; None at the end of the run, or in another file."""
+        assert self.row is not None
+        numbers = self._numbers()
+        if self.row.kind in ENDS:
+            numbers = numbers[:-1]
+        if not numbers:
+            return None
+        frame = self.state.frames[numbers[-1]]
+        return frame.line if frame.file == self.file else None
+
+    @property
+    def moment(self) -> Moment:
+        """The state at the event."""
+        row, made = self.row, self._made
+        assert row is not None
+        made.begin()
+        return Moment(
+            Kind(row.kind),
+            tuple([made.of(self.state.frames[number], self._frame) for number in self._numbers()]),
+            {
+                None if name == self.file else name: made.of(names, plain)
+                for name, names in self.state.globals.items()
+            },
+            made.of(self.state.objects, plain),
+            loads(row.value) if row.value else None,
+            self._output,
+            dict(self._left_out),
+            row.instruction if self.instructions else None,
+        )
+
+    def _numbers(self) -> tuple[int, ...]:
+        assert self.row is not None
+        active, running = self.state.active, self.row.frame
+        # A frame that went on unseen (a gap) is on no stack; one above the running frame was left unseen.
+        return active[: active.index(running) + 1] if running in active else (*active, running)
+
+    def _frame(self, frame_state: FrameState) -> Frame:
+        caller = frame_state.caller or {}
+        at = caller.get("at")
+        return Frame(
+            frame_state.function,
+            frame_state.line,
+            None if frame_state.file == self.file else frame_state.file,
+            self._made.of(frame_state.locals, plain),
+            self._made.of(frame_state.stack, tuple),
+            tuple(at) if at else None,
+            caller.get("via"),
+            frame_state.offset if self.instructions else None,
+        )
+
+
+class MadeOnce:
+    """Results for the parts of a state, kept as long as each state has the same part (the very object)."""
+
+    def __init__(self) -> None:
+        self._now: dict[int, tuple[Any, Any]] = {}
+        self._before: dict[int, tuple[Any, Any]] = {}
+
+    def begin(self) -> None:
+        """The next state: what the one before it did not have is forgotten."""
+        self._now, self._before = {}, self._now
+
+    def of(self, part: T, make: Callable[[T], Made]) -> Made:
+        """What `make` makes of a part. The part is kept, so that its `id` stays its own."""
+        known = self._now.get(id(part)) or self._before.get(id(part)) or (part, make(part))
+        self._now[id(part)] = known
+        made: Made = known[1]
+        return made
+
+
 def moments(trace: Trace, *, file: str, instructions: bool = False) -> Iterator[Moment]:
     """The state at each event of a trace. file: the program's own (`Program.filename`). Without
     `instructions`, those events are passed over."""
-    output, left_out = "", dict[str, int]()
-    state = State()
+    states = RunningStates(file=file, instructions=instructions)
     for row in trace.rows:
-        state = state.after(row)
-        output += row.output or ""
-        if row.left_out:
-            for what, count in loads(row.left_out).items():
-                left_out[what] = left_out.get(what, 0) + count
-        if row.kind == Kind.INSTRUCTION and not instructions:
-            continue
-        yield moment_at(state, row, file=file, instructions=instructions, output=output, left_out=left_out)
-        output, left_out = "", {}
-
-
-def moment_at(
-    state: State, row: Row, *, file: str, instructions: bool, output: str, left_out: Mapping[str, int]
-) -> Moment:
-    """The moment of an event, whose state is given. output, left_out: since the moment before."""
-    active = state.active
-    # A frame that went on unseen (a gap) is on no stack; one above the running frame was left unseen.
-    numbers = active[: active.index(row.frame) + 1] if row.frame in active else (*active, row.frame)
-    return Moment(
-        Kind(row.kind),
-        tuple([frame_at(state.frames[number], file=file, instructions=instructions) for number in numbers]),
-        {None if name == file else name: plain(names) for name, names in state.globals.items()},
-        plain(state.objects),
-        loads(row.value) if row.value else None,
-        output,
-        left_out,
-        row.instruction if instructions else None,
-    )
-
-
-def frame_at(known: FrameState, *, file: str, instructions: bool) -> Frame:
-    """A frame of a state, as texts have it."""
-    caller = known.caller or {}
-    at = caller.get("at")
-    return Frame(
-        known.function,
-        known.line,
-        None if known.file == file else known.file,
-        plain(known.locals),
-        tuple(known.stack),
-        tuple(at) if at else None,
-        caller.get("via"),
-        known.offset if instructions else None,
-    )
+        if states.advance(row):
+            yield states.moment
 
 
 class _Canonical:

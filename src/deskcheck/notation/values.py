@@ -21,9 +21,9 @@ import json
 import math
 import re
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from keyword import iskeyword
-from typing import Any
+from typing import Any, NamedTuple
 
 from deskcheck.notation.state import UNKNOWN, fields_of
 from deskcheck.recording.value import Content, Encoded
@@ -89,32 +89,97 @@ def title_text(name: str, reserved: frozenset[str] = _RESERVED) -> str:
 # -- writing -------------------------------------------------------------------------------------
 
 
-class ValueWriter:
-    """Writes the values of one state. objects: contents by identity. roots: all values of the state.
+_MARK = "\0"
+"""Stands around a hole while a text is made. `repr` and JSON never write it, nor does any other part."""
 
-    labels: identity -> label. What has a label keeps it; objects that are met more than once get one when
-    they are first written. Give the same dict for every state of a history, an empty one for a state by
-    itself.
+
+class Hole(NamedTuple):
+    """Where an object is written: its identity, and how deep inside other values.
+
+    head: what stands before it. name: of the variable, if ``def`` or ``class`` may stand for both.
+    """
+
+    number: int
+    depth: int
+    head: str = ""
+    name: str | None = None
+
+
+Pieces = list[str | Hole]
+"""A text that does not depend on the state around it, with a hole for each object that it refers to."""
+
+
+class _Body(NamedTuple):
+    """An object's content as text: whole if it refers to no other object; otherwise in pieces.
+
+    numbers: the objects that it refers to. deepest: how deep in it the deepest of them stands.
+    """
+
+    content: Content
+    text: str | None
+    pieces: Pieces
+    numbers: list[int]
+    deepest: int
+
+
+Bodies = dict[int, _Body]
+"""Contents of objects as text, by identity: `ValueWriter` makes one again when the content is another."""
+
+
+class ValueWriter:
+    """Writes the values of one state: the text of each value, and in its holes labels or contents.
+
+    objects: contents by identity. roots: all values of the state; pieces: the same as `pieces_of` gives them,
+    if the caller has them. labels: identity -> label. An object keeps its label; objects that are met more
+    than once get one when they are first written. Give the same dict for every state of a history, an empty
+    one for a state by itself. bodies: give the same for the states of one run.
     """
 
     def __init__(
-        self, objects: Mapping[int, Content], roots: Iterable[Encoded], labels: dict[int, int]
+        self,
+        objects: Mapping[int, Content],
+        roots: Iterable[Encoded],
+        labels: dict[int, int],
+        *,
+        bodies: Bodies | None = None,
+        pieces: Pieces | None = None,
     ) -> None:
         self.objects = objects
         self.labels = labels
-        self.labelled = self._labelled(roots)
+        self._bodies = {} if bodies is None else bodies
+        if pieces is None:
+            roots = list(roots)
+            pieces = [piece for root in roots for piece in pieces_of(root)]
+        self.labelled = self._labelled([piece for piece in pieces if not isinstance(piece, str)], roots)
         """Identities of this state that are written with a label."""
         self.pending: set[int] = set()
         """Those whose content is still to be written, where they are met or by `left`."""
 
-    def _labelled(self, roots: Iterable[Encoded]) -> set[int]:
+    def _labelled(self, holes: Sequence[Hole], roots: Iterable[Encoded]) -> set[int]:
+        met, again = set[int](), set[int]()
+        level, depth = [hole.number for hole in holes], max([hole.depth for hole in holes], default=0)
+        while level:
+            below: list[int] = []
+            deepest = 0
+            for number in level:
+                if number in met:
+                    again.add(number)
+                    continue
+                met.add(number)
+                body = self._body(number)
+                below += body.numbers
+                deepest = max(deepest, body.deepest)
+            level, depth = below, depth + deepest
+        if depth > INLINE_DEPTH:
+            return self._labelled_by_depth(roots)
+        return again | (met & self.labels.keys())
+
+    def _labelled_by_depth(self, roots: Iterable[Encoded]) -> set[int]:
+        """The same where objects may stand so deep that they are written apart."""
         count: dict[int, int] = {}
         parent: dict[int, int | None] = {}
         todo: list[tuple[Encoded, int | None]] = [(root, None) for root in roots]
-        at = 0
-        while at < len(todo):  # level by level: a parent comes before its children
-            value, inside = todo[at]
-            at += 1
+        for value, inside in todo:  # level by level: a parent comes before its children
             if isinstance(value, dict):
                 number = value.get("ref")
                 if number is None:
@@ -128,19 +193,19 @@ class ValueWriter:
                     todo += [(v, number) for v in fields_of(content).values() if isinstance(v, (dict, list))]
             elif isinstance(value, list):
                 todo += [(v, inside) for v in value if isinstance(v, (dict, list))]
-        found: set[int] = set()
+        labelled: set[int] = set()
         depth: dict[int, int] = {}
         for number, inside in parent.items():
-            depth[number] = 0 if inside is None or inside in found else depth[inside] + 1
+            depth[number] = 0 if inside is None or inside in labelled else depth[inside] + 1
             if count[number] > 1 or number in self.labels or depth[number] > INLINE_DEPTH:
-                found.add(number)
-        return found
+                labelled.add(number)
+        return labelled
 
     def label(self, number: int) -> int:
         return self.labels.setdefault(number, len(self.labels) + 1)
 
     def left(self) -> list[str]:
-        """What is pending, each as ``#1=...``."""
+        """The pending objects, each as ``#1=...``."""
         parts = []
         while self.pending:
             number = min(self.pending, key=self.label)
@@ -148,154 +213,220 @@ class ValueWriter:
             parts.append(f"#{self.label(number)}={self.content(number)}")
         return parts
 
-    def text(self, value: Encoded, depth: int = 0) -> str:
-        if value is None or isinstance(value, (bool, int, str)):
-            return repr(value)
-        if isinstance(value, float):
-            return repr(value)
-        if not isinstance(value, dict):
-            raise ValueError(f"not an encoded value: {value!r:.80}")
-        number = value.get("ref")
-        if number is None:
-            return self._inline(value, depth)
-        if number not in self.labelled:
-            return self.content(number, depth)
-        if number in self.pending and depth < INLINE_DEPTH:
-            self.pending.discard(number)
-            return f"#{self.label(number)}={self.content(number, depth)}"
-        return f"#{self.label(number)}"
+    def text(self, value: Encoded) -> str:
+        return self.fill(pieces_of(value))
 
-    def _items(self, content: Mapping[str, Any], items: list[Encoded], depth: int) -> str:
-        parts = [self.text(item, depth + 1) for item in items]
-        return ", ".join(parts + _more(content, len(items)))
+    def content(self, number: int) -> str:
+        """The content of an object, without its label."""
+        return self.fill(self._body(number).pieces)
 
-    def _pairs(self, content: Mapping[str, Any], depth: int) -> str:
-        items = content.get("items", ())
-        parts = [f"{self.text(k, depth + 1)}: {self.text(v, depth + 1)}" for k, v in items]
-        return ", ".join(parts + _more(content, len(items)))
+    def fill(self, pieces: Pieces) -> str:
+        """The text of pieces, with their holes filled."""
+        texts: list[str] = []
+        self._fill(pieces, 0, texts)
+        return "".join(texts)
 
-    def _fields(self, fields: Mapping[str, Encoded], depth: int) -> list[str]:
-        return [f"{name_text(name, _FIELD)}={self.text(v, depth + 1)}" for name, v in fields.items()]
-
-    def content(self, number: int, depth: int = 0) -> str:
-        """What an object holds, without its label."""
+    def _body(self, number: int) -> _Body:
         content = self.objects.get(number, UNKNOWN)
-        kind, type_, items = content["kind"], content["type"], content.get("items", [])
-        if type_ == kind and content.keys() <= {"kind", "type", "items", "length", "cut"}:
-            if kind == "list":
-                return f"[{self._items(content, items, depth)}]"
-            if kind == "dict" and (items or not content.get("cut")):
-                return f"{{{self._pairs(content, depth)}}}"
-            if kind == "set" and (items or not content.get("cut")):
-                return f"{{{self._items(content, items, depth)}}}" if items else "set()"
-            if kind == "bytearray" and all(type(item) is int and 0 <= item < 256 for item in items):
-                parts = [repr(bytes(items)), *_more(content, len(items))]
-                return f"bytearray({', '.join(parts)})"
-        fields = fields_of(content)
-        if (
-            kind == "exception"
-            and (items or not fields)
-            and content.keys() <= {"kind", "type", "items", "fields"}
-            and _DOTTED.fullmatch(type_)
-            and type_ not in _CALLED
-        ):
-            parts = [self.text(item, depth + 1) for item in items] + self._fields(fields, depth)
-            return f"{type_}({', '.join(parts)})"
-        return self._object(content, fields, depth)
+        body = self._bodies.get(number)
+        if body is None or body.content is not content:
+            pieces = _pieces(_content_text(content))
+            holes = [piece for piece in pieces if not isinstance(piece, str)]
+            body = self._bodies[number] = _Body(
+                content,
+                None if holes else "".join(map(str, pieces)),
+                pieces,
+                [hole.number for hole in holes],
+                max([hole.depth for hole in holes], default=0),
+            )
+        return body
 
-    def _object(self, content: Content, fields: Mapping[str, Encoded], depth: int) -> str:
-        kind, type_ = content["kind"], content["type"]
-        title = content.get("text")
-        rest = {"text", "base", "shape", "dtype", *content} - {"kind", "type", "items", "fields"}
-        head, parts = [kind], []
-        if kind in _TITLED and type_ == _TYPE_OF[kind] and title and title.startswith(f"{kind} "):
-            head.append(title_text(title[len(kind) + 1 :], frozenset()))
-            rest.discard("text")
-        elif kind in _TITLED:
-            rest.add("type")
-        else:
-            head.append(title_text(type_))
-            if kind == "object" or (kind == "iterator" and type_ in _ITERATORS):
-                head.pop(0)
-        if content.get("items"):
-            pairs = kind in ("dict", "table") or content.get("base") == "dict"
-            if pairs:
-                parts.append(f"{{{self._pairs(content, depth)}}}")
+    def _fill(self, pieces: Pieces, depth: int, texts: list[str]) -> None:
+        for piece in pieces:
+            if isinstance(piece, str):
+                texts.append(piece)
+                continue
+            number, inside, head, name = piece
+            body = self._body(number)
+            if number in self.labelled:
+                texts.append(f"{head}#{self.label(number)}")
+                if number not in self.pending or depth + inside >= INLINE_DEPTH:
+                    continue
+                self.pending.discard(number)
+                texts.append("=")
+            elif name is not None and body.text in (f"<function {name}>", f"<class {name}>"):
+                texts.append(f"{'def' if body.text[1] == 'f' else 'class'} {name}")
+                continue
             else:
-                parts.append(f"[{self._items(content, content['items'], depth)}]")
-            rest -= {"length", "cut"} if content.get("cut") else set()
-        parts += self._fields(fields, depth)
-        # ASCII: a lone surrogate stays an escape, and the decoder gives the same back.
-        parts += [
-            f":{key}={json.dumps(content[key])}" for key in sorted(rest) if content.get(key) is not None
-        ]
-        return f"<{' '.join(head)}{' ' if parts else ''}{', '.join(parts)}>"
+                texts.append(head)
+            if body.text is None:
+                self._fill(body.pieces, depth + inside, texts)
+            else:
+                texts.append(body.text)
 
-    def _inline(self, value: dict[str, Any], depth: int) -> str:
-        if "tuple" in value:
-            return self._tuple(value, depth)
-        if "frozenset" in value:
-            items, type_ = value["frozenset"], value.get("type", "frozenset")
-            inside = f"{{{self._items(value, items, depth)}}}"
-            if type_ == "frozenset":
-                return f"frozenset({inside if items or 'cut' in value else ''})"
-            return f"<frozenset {title_text(type_)} {inside}>"
-        if "array" in value:
-            return f"<column {value['dtype']!r} [{self._items(value, value['array'], depth)}]>"
-        if "int" in value:
-            return f"<int {value['length']} bits {value['cut']}>" if "cut" in value else value["int"]
-        if "float" in value:
-            return repr(float(value["float"]))
-        if "complex" in value:
-            real, imaginary = (float(part) for part in value["complex"])
-            return repr(complex(real, imaginary))
-        if "str" in value:
-            return f"<str {value['str']!r} {value['length']} {value['cut']}>"
-        if "bytes" in value:
-            text = repr(value["bytes"].encode("latin-1"))
-            return f"<bytes {text} {value['length']} {value['cut']}>" if "cut" in value else text
-        if "range" in value or "slice" in value:
-            kind = "range" if "range" in value else "slice"
-            parts = [self.text(part, depth + 1) for part in value[kind]]
-            return f"{kind}({', '.join(parts[:2] if kind == 'range' and parts[2] == '1' else parts)})"
-        if "text" in value:
-            bare = _BARE.get((value["text"], value["type"]))
-            cut = f" {value['cut']}" if "cut" in value else ""
-            return bare or f"<text {title_text(value['type'])} {value['text']!r}{cut}>"
-        if "method" in value:
-            name = title_text(value["method"], frozenset())
-            return f"<method {name} of {self.text(value['self'], depth + 1)}>"
-        if "unbound" in value:
-            return "<unbound>"
-        if "cut" in value:
-            return f"<cut {value['cut']} {title_text(value['type'])}>"
+
+def pieces_of(value: Encoded) -> Pieces:
+    """A value as text with holes."""
+    return _pieces(_text(value, 0))
+
+
+def _pieces(text: str) -> Pieces:
+    if _MARK not in text:
+        return [text]
+    pieces: Pieces = []
+    for at, part in enumerate(text.split(_MARK)):
+        if at % 2:
+            number, _, depth = part.partition(" ")
+            pieces.append(Hole(int(number), int(depth)))
+        elif part:
+            pieces.append(part)
+    return pieces
+
+
+def _text(value: Encoded, depth: int) -> str:
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return repr(value)
+    if not isinstance(value, dict):
         raise ValueError(f"not an encoded value: {value!r:.80}")
-
-    def _tuple(self, value: dict[str, Any], depth: int) -> str:
-        items, type_, names = value["tuple"], value.get("type", "tuple"), value.get("names", [])
-        if type_ == "tuple" and not names:
-            inside = self._items(value, items, depth)
-            return f"({inside},)" if len(items) == 1 and "cut" not in value else f"({inside})"
-        plain = (
-            bool(names)
-            and len(names) == len(items)
-            and "cut" not in value
-            and _DOTTED.fullmatch(type_)
-            and type_ not in _CALLED
-            and all(name_text(name) == name for name in names)
-        )
-        if plain:
-            pairs = zip(names, items, strict=True)
-            return f"{type_}({', '.join([f'{name}={self.text(v, depth + 1)}' for name, v in pairs])})"
-        listed = f" :names={json.dumps(names)}" if names else ""
-        return f"<tuple {title_text(type_)} ({self._items(value, items, depth)}){listed}>"
+    number = value.get("ref")
+    return _inline_text(value, depth) if number is None else f"{_MARK}{number} {depth}{_MARK}"
 
 
-def _more(content: Mapping[str, Any], shown: int) -> list[str]:
+def _items_text(content: Mapping[str, Any], items: list[Encoded], depth: int) -> str:
+    parts = [_text(item, depth + 1) for item in items]
+    return ", ".join(parts + _more(content, len(items)))
+
+
+def _pairs_text(content: Mapping[str, Any], depth: int) -> str:
+    items = content.get("items", ())
+    parts = [f"{_text(k, depth + 1)}: {_text(v, depth + 1)}" for k, v in items]
+    return ", ".join(parts + _more(content, len(items)))
+
+
+def _field_texts(fields: Mapping[str, Encoded], depth: int) -> list[str]:
+    return [f"{name_text(name, _FIELD)}={_text(v, depth + 1)}" for name, v in fields.items()]
+
+
+def _content_text(content: Content) -> str:
+    kind, type_, items = content["kind"], content["type"], content.get("items", [])
+    if type_ == kind and content.keys() <= {"kind", "type", "items", "length", "cut"}:
+        if kind == "list":
+            return f"[{_items_text(content, items, 0)}]"
+        if kind == "dict" and (items or not content.get("cut")):
+            return f"{{{_pairs_text(content, 0)}}}"
+        if kind == "set" and (items or not content.get("cut")):
+            return f"{{{_items_text(content, items, 0)}}}" if items else "set()"
+        if kind == "bytearray" and all(type(item) is int and 0 <= item < 256 for item in items):
+            parts = [repr(bytes(items)), *_more(content, len(items))]
+            return f"bytearray({', '.join(parts)})"
+    fields = fields_of(content)
+    if (
+        kind == "exception"
+        and (items or not fields)
+        and content.keys() <= {"kind", "type", "items", "fields"}
+        and _DOTTED.fullmatch(type_)
+        and type_ not in _CALLED
+    ):
+        parts = [_text(item, 1) for item in items] + _field_texts(fields, 0)
+        return f"{type_}({', '.join(parts)})"
+    return _object_text(content, fields)
+
+
+def _object_text(content: Content, fields: Mapping[str, Encoded]) -> str:
+    kind, type_ = content["kind"], content["type"]
+    title = content.get("text")
+    other_keys = {"text", "base", "shape", "dtype", *content} - {"kind", "type", "items", "fields"}
+    head, parts = [kind], []
+    if kind in _TITLED and type_ == _TYPE_OF[kind] and title and title.startswith(f"{kind} "):
+        head.append(title_text(title[len(kind) + 1 :], frozenset()))
+        other_keys.discard("text")
+    elif kind in _TITLED:
+        other_keys.add("type")
+    else:
+        head.append(title_text(type_))
+        if kind == "object" or (kind == "iterator" and type_ in _ITERATORS):
+            head.pop(0)
+    if content.get("items"):
+        pairs = kind in ("dict", "table") or content.get("base") == "dict"
+        if pairs:
+            parts.append(f"{{{_pairs_text(content, 0)}}}")
+        else:
+            parts.append(f"[{_items_text(content, content['items'], 0)}]")
+        other_keys -= {"length", "cut"} if content.get("cut") else set()
+    parts += _field_texts(fields, 0)
+    # ASCII: a lone surrogate stays an escape, and the decoder gives the same back.
+    parts += [
+        f":{key}={json.dumps(content[key])}" for key in sorted(other_keys) if content.get(key) is not None
+    ]
+    return f"<{' '.join(head)}{' ' if parts else ''}{', '.join(parts)}>"
+
+
+def _inline_text(value: dict[str, Any], depth: int) -> str:
+    if "tuple" in value:
+        return _tuple_text(value, depth)
+    if "frozenset" in value:
+        items, type_ = value["frozenset"], value.get("type", "frozenset")
+        inside = f"{{{_items_text(value, items, depth)}}}"
+        if type_ == "frozenset":
+            return f"frozenset({inside if items or 'cut' in value else ''})"
+        return f"<frozenset {title_text(type_)} {inside}>"
+    if "array" in value:
+        return f"<column {value['dtype']!r} [{_items_text(value, value['array'], depth)}]>"
+    if "int" in value:
+        return f"<int {value['length']} bits {value['cut']}>" if "cut" in value else value["int"]
+    if "float" in value:
+        return repr(float(value["float"]))
+    if "complex" in value:
+        real, imaginary = (float(part) for part in value["complex"])
+        return repr(complex(real, imaginary))
+    if "str" in value:
+        return f"<str {value['str']!r} {value['length']} {value['cut']}>"
+    if "bytes" in value:
+        text = repr(value["bytes"].encode("latin-1"))
+        return f"<bytes {text} {value['length']} {value['cut']}>" if "cut" in value else text
+    if "range" in value or "slice" in value:
+        kind = "range" if "range" in value else "slice"
+        parts = [_text(part, depth + 1) for part in value[kind]]
+        return f"{kind}({', '.join(parts[:2] if kind == 'range' and parts[2] == '1' else parts)})"
+    if "text" in value:
+        bare = _BARE.get((value["text"], value["type"]))
+        cut = f" {value['cut']}" if "cut" in value else ""
+        return bare or f"<text {title_text(value['type'])} {value['text']!r}{cut}>"
+    if "method" in value:
+        name = title_text(value["method"], frozenset())
+        return f"<method {name} of {_text(value['self'], depth + 1)}>"
+    if "unbound" in value:
+        return "<unbound>"
+    if "cut" in value:
+        return f"<cut {value['cut']} {title_text(value['type'])}>"
+    raise ValueError(f"not an encoded value: {value!r:.80}")
+
+
+def _tuple_text(value: dict[str, Any], depth: int) -> str:
+    items, type_, names = value["tuple"], value.get("type", "tuple"), value.get("names", [])
+    if type_ == "tuple" and not names:
+        inside = _items_text(value, items, depth)
+        return f"({inside},)" if len(items) == 1 and "cut" not in value else f"({inside})"
+    plain = (
+        bool(names)
+        and len(names) == len(items)
+        and "cut" not in value
+        and _DOTTED.fullmatch(type_)
+        and type_ not in _CALLED
+        and all(name_text(name) == name for name in names)
+    )
+    if plain:
+        pairs = zip(names, items, strict=True)
+        return f"{type_}({', '.join([f'{name}={_text(v, depth + 1)}' for name, v in pairs])})"
+    listed = f" :names={json.dumps(names)}" if names else ""
+    return f"<tuple {title_text(type_)} ({_items_text(value, items, depth)}){listed}>"
+
+
+def _more(content: Mapping[str, Any], written: int) -> list[str]:
     cut, length = content.get("cut"), content.get("length")
     if cut is None:
         return []
-    more = f" {length - shown} more" if length is not None else ""
+    more = f" {length - written} more" if length is not None else ""
     return [f"...{more}{'' if cut == 'long' else f' {cut}'}"]
 
 
@@ -312,7 +443,7 @@ class Unread(Exception):
 
 
 class Objects:
-    """What the texts that are read have told of objects: contents by identity, and identities by label."""
+    """Objects of the texts that were read: contents by identity, and identities by label."""
 
     def __init__(self) -> None:
         self.contents: dict[int, Content] = {}
@@ -379,21 +510,21 @@ class Reader:
 
     def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         self.skip()
-        found = pattern.match(self.line, self.at)
-        if found:
-            self.at = found.end()
-        return found
+        matched = pattern.match(self.line, self.at)
+        if matched:
+            self.at = matched.end()
+        return matched
 
     def integer(self) -> int:
-        found = self.match(_INTEGER)
-        if not found or len(found[0]) > 18:
+        digits = self.match(_INTEGER)
+        if not digits or len(digits[0]) > 18:
             raise self.fail("expected a number")
-        return int(found[0])
+        return int(digits[0])
 
     def string(self) -> str:
         start = self.at
-        found = self.match(_STRING)
-        text = self._literal(found[0]) if found else None
+        quoted = self.match(_STRING)
+        text = self._literal(quoted[0]) if quoted else None
         if not isinstance(text, str):
             self.at = start
             raise self.fail("expected a quoted text")
@@ -410,9 +541,9 @@ class Reader:
         return value
 
     def name(self, pattern: re.Pattern[str] = _NAME) -> str:
-        found = self.match(pattern)
-        if found:
-            return found[0]
+        bare = self.match(pattern)
+        if bare:
+            return bare[0]
         if self.line[self.at : self.at + 1] in ("'", '"'):
             return self.string()
         raise self.fail("expected a name")
@@ -462,45 +593,45 @@ class Reader:
         if first == "<":
             self.at += 1
             return self._angle()
-        found = self.match(_COMPLEX)
-        if found:
-            return self._complex(found)
+        token = self.match(_COMPLEX)
+        if token:
+            return self._complex(token)
         if first == "(":
             self.at += 1
             return self._tuple()
-        found = self.match(_NUMBER)
-        if found:
-            return self._number(found[0], found.start())
+        token = self.match(_NUMBER)
+        if token:
+            return self._number(token[0], token.start())
         start = self.at
-        found = self.match(_DOTTED)
-        if not found:
+        token = self.match(_DOTTED)
+        if not token:
             raise self.fail("expected a value")
         if self.line.startswith("(", self.at):
             self.at += 1
-            return self._called(found[0])
-        if found[0] in _WORDS:
-            return _WORDS[found[0]]
+            return self._called(token[0])
+        if token[0] in _WORDS:
+            return _WORDS[token[0]]
         for (text, type_), bare in _BARE.items():
-            if bare == found[0]:
+            if bare == token[0]:
                 return {"text": text, "type": type_}
         self.at = start
-        raise self.fail(f"{found[0]:.40} is no value")
+        raise self.fail(f"{token[0]:.40} is no value")
 
     def _text(self) -> Encoded:
         start = self.at
-        found = self.match(_STRING)
-        if not found:
+        quoted = self.match(_STRING)
+        if not quoted:
             raise self.fail("a text without its end")
-        self.at, end = start, found.end()
-        value = self._literal(found[0])
+        self.at, end = start, quoted.end()
+        value = self._literal(quoted[0])
         self.at = end
         return value if isinstance(value, str) else {"bytes": value.decode("latin-1")}
 
-    def _complex(self, found: re.Match[str]) -> Encoded:
+    def _complex(self, token: re.Match[str]) -> Encoded:
         try:
-            real, imaginary = (float(found[1]), float(found[2])) if found[1] else (0.0, float(found[3]))
+            real, imaginary = (float(token[1]), float(token[2])) if token[1] else (0.0, float(token[3]))
         except ValueError:
-            self.at = found.start()
+            self.at = token.start()
             raise self.fail("no number") from None
         return {"complex": [repr(real), repr(imaginary)]}
 
@@ -518,19 +649,19 @@ class Reader:
 
     def _labelled(self) -> Encoded:
         start = self.at
-        found = self.match(_LABEL)
-        if not found:
+        label = self.match(_LABEL)
+        if not label:
             raise self.fail("expected a number after #")
-        number = self.objects.labelled(int(found[1]))
+        number = self.objects.labelled(int(label[1]))
         if not self.line.startswith("=", self.at):
             return {"ref": number}
         self.at += 1
         value = self.value()
-        made = value.get("ref") if isinstance(value, dict) else None
-        if made is None or self.objects.has_label(made):
+        new_number = value.get("ref") if isinstance(value, dict) else None
+        if new_number is None or self.objects.has_label(new_number):
             self.at = start
             raise self.fail("a # belongs before a list, a dictionary, an object: something with an identity")
-        self.objects.contents[number] = self.objects.contents.pop(made)
+        self.objects.contents[number] = self.objects.contents.pop(new_number)
         return {"ref": number}
 
     def _made(self, kind: str, items: list[Any], more: dict[str, Any]) -> Encoded:
@@ -556,12 +687,12 @@ class Reader:
             items.append(self.value())
         return items, {}
 
-    def _missing(self, shown: int) -> dict[str, Any]:
-        found = self.match(_MORE)
-        if not found:
+    def _missing(self, written: int) -> dict[str, Any]:
+        ellipsis = self.match(_MORE)
+        if not ellipsis:
             return {}
-        length = {} if found[1] is None else {"length": shown + int(found[1])}
-        return {**length, "cut": found[2] or "long"}
+        length = {} if ellipsis[1] is None else {"length": written + int(ellipsis[1])}
+        return {**length, "cut": ellipsis[2] or "long"}
 
     def _braces(self) -> Encoded:
         self.need("{")
@@ -657,8 +788,8 @@ class Reader:
         start = self.at
         if self.match(_FIELD):
             name = self.line[start : self.at].strip()
-        elif self.line[self.at : self.at + 1] in ("'", '"') and (found := self.match(_STRING)):
-            text = self._literal(found[0])
+        elif self.line[self.at : self.at + 1] in ("'", '"') and (quoted := self.match(_STRING)):
+            text = self._literal(quoted[0])
             name = text if isinstance(text, str) else ""
         else:
             return None
@@ -718,10 +849,10 @@ class Reader:
                 content["items"], more = self._until("]")
                 content |= more
             elif not begun and self.line.startswith("{", self.at):
-                made = self.objects.contents.pop(self._braces()["ref"])
-                if made["kind"] != "dict":
+                new_content = self.objects.contents.pop(self._braces()["ref"])
+                if new_content["kind"] != "dict":
                     raise self.fail("expected pairs")
-                content |= {key: made[key] for key in ("items", "length", "cut") if key in made}
+                content |= {key: new_content[key] for key in ("items", "length", "cut") if key in new_content}
             else:
                 name = self._field_name()
                 if name is None:
@@ -745,10 +876,10 @@ class Reader:
                 return {"str": self.string(), "length": self.integer(), "cut": self.name()}
             case "bytes":
                 self.skip()
-                found = self._text()
-                if not isinstance(found, dict):
+                bytes_value = self._text()
+                if not isinstance(bytes_value, dict):
                     raise self.fail("expected bytes")
-                return {**found, "length": self.integer(), "cut": self.name()}
+                return {**bytes_value, "length": self.integer(), "cut": self.name()}
             case "int":
                 length = self.integer()
                 self.need("bits")
@@ -799,14 +930,14 @@ _PLAIN = {
     "length": _is_length,
     "shape": _is_shape,
 }
-"""Parts of a content that are no values, and whether a JSON value can be one."""
+"""Parts of a content that are plain data, and the check of each."""
 
 
 # -- one value by itself -------------------------------------------------------------------------
 
 
 def value_text(value: Encoded, objects: Mapping[int, Content]) -> str:
-    """One value by itself. What it shares with others of its state is not told."""
+    """One value by itself, without the objects that it shares with others of its state."""
     writer = ValueWriter(objects, [value], {})
     writer.pending = set(writer.labelled)
     text = writer.text(value)

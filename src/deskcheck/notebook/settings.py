@@ -1,4 +1,4 @@
-"""What decides how notebooks are run."""
+"""Settings of how notebooks run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,13 +11,13 @@ from deskcheck.sandbox.confinement import Confinement
 from deskcheck.settings import Setting, parse_size
 
 PREFIXES = ("notebooks:", "june:", "history:")
-"""Beginnings of sources, beside ``FILE.ipynb``: a folder or file, a JuNE log, a notebook under git."""
+"""Prefixes of sources: a folder or file, a JuNE log, a notebook under git."""
 
 VIEWS = ("none", "names", "used", "changed", "full")
 """``none``: nothing. ``names``: names and types of all variables. ``used``: the variables that a piece of
 source depends on. ``changed``: those that the last execution added, rebound or mutated, and the names it
-removed. ``full``: all variables. Order: what the last execution changed, then the others, the newest first;
-of ``used``, as `state.views.used_names` gives them."""
+removed. ``full``: all variables. Order: changed by the last execution, then the newest first; ``used``: as in
+`state.views.used_names`."""
 
 
 class CellOrder(StrEnum):
@@ -42,19 +42,16 @@ Root = Annotated[
 ]
 
 CELL_S = 60.0
-"""Seconds that a cell may take where neither the caller nor the notebook says so."""
+"""Seconds that a cell may take if neither the caller nor the notebook says so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayLimits:
-    """Bounds on a replay. What `notebook_s` cuts off is not in the trajectory, which says so.
+    """Bounds on a replay. Cells after `notebook_s` are missing in the trajectory, which says so.
 
-    cell_s: a notebook's own limit (``execution.timeout`` of its metadata) can lower it, never raise it; None:
-    the notebook's own limit, else `CELL_S`.
-    cpu_s: CPU time of one kernel, between two restarts. memory_bytes: of the kernel and all its processes;
-    None: three quarters of what the machine has. disk_bytes: what a notebook may write, in all at `strict`,
-    where it is kept in memory, and in each file at `standard`; None: a quarter of the machine's memory, and
-    no bound at `trusted`. output_chars: kept of one cell's outputs.
+    cell_s: the notebook's ``execution.timeout`` can lower it; None: that, else `CELL_S`. cpu_s: of one
+    kernel, between two restarts. memory_bytes: of the kernel and its processes. disk_bytes: of all files at
+    `strict`, where they are in memory; of each file at `standard`; no bound at `trusted`.
     """
 
     cell_s: Annotated[
@@ -89,22 +86,21 @@ class ReplayLimits:
     processes: Annotated[int, Setting("Processes and threads that a kernel may have.", min=16)] = 1024
     output_chars: Annotated[int, Setting("Characters of a cell's outputs that are kept.", min=1)] = 1 << 20
 
-    def of_cells(self, wanted: float | None) -> float:
-        """Seconds that a cell may take in a notebook that wants `wanted` for each."""
-        limits = [limit for limit in (self.cell_s, wanted) if limit is not None]
+    def of_cells(self, notebook_s: float | None) -> float:
+        """Seconds that a cell may take in a notebook that asks for `notebook_s`."""
+        limits = [limit for limit in (self.cell_s, notebook_s) if limit is not None]
         return min(limits, default=CELL_S)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotebookSettings:
-    """What decides the recording of a notebook.
+    """How a notebook is recorded.
 
-    root: what notebooks can read beside their folder is what lies below it; None: the top of the git
-    repository that the folder lies in, or the folder alone. runs: in how many fresh kernels it runs at most,
-    if `repeat` says so: in two, and in further ones while a cell that drew few numbers without a seed shows
-    the same in all. Else it is one.
+    root: notebooks can read what is below it; None: the git repository of the folder, or the folder. runs:
+    maximum number of fresh kernels with `repeat`: two, and more while a cell that drew few numbers without a
+    seed shows the same in all.
 
-    Raises ValueError where `runs` is less than two.
+    Raises ValueError if `runs` is less than two.
     """
 
     limits: ReplayLimits = field(default_factory=ReplayLimits)
@@ -128,16 +124,13 @@ class NotebookSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckSettings:
-    """How a notebook is checked. It is run up to `runs` times: a second time if a cell gives something else
-    than is stored or draws without a seed, and further times while a cell that drew few numbers shows the
-    same in all. root: as of `NotebookSettings`. kernel: an installed kernel
-    (`deskcheck.notebook.installed`), in which neither `sandbox` nor limits on memory, disk, processes and
-    CPU time hold; None: deskcheck's own, of this Python. parameters: values that a cell of ours assigns
-    (`trajectory.parameters`): None, bool, int, float or str. env: names of variables of this process's
-    environment that cells have, too. normalisers: rules that forgive differences
-    (`deskcheck.notebook.check.normalise`); None: all that there are. allow_random: cells that are not
-    repeatable are accepted. lax: any output is accepted of cells that are not marked to be compared.
-    strict_random: those that draw without a seed are not repeatable.
+    """How a notebook is checked.
+
+    runs: maximum: a second if a cell differs or draws without a seed, further ones while a cell that drew few
+    numbers shows the same in all. kernel: an installed one (`deskcheck.notebook.installed`), without
+    `sandbox` and limits on memory, disk, processes and CPU time. parameters: name -> None, bool, int, float
+    or str. env: names of variables of this process's environment. normalisers: rules that forgive
+    differences; None: all.
 
     Raises ValueError for less than one run.
     """

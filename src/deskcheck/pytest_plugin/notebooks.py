@@ -1,9 +1,8 @@
-"""What pytest calls while ``--deskcheck-notebooks`` is given: a notebook is a file of tests, each of its code
-cells a test. A notebook is run once, as `deskcheck notebooks check` runs it, when the first of its tests is.
-A script with ``# %%`` cells is a notebook where pytest was given its name, unless its name is that of a file
-of tests.
+"""``pytest --deskcheck-notebooks``: a notebook is a file of tests, and each of its code cells a test.
 
-Under pytest-xdist every process runs the notebooks that it is given tests of.
+A notebook runs once, as by `deskcheck notebooks check`, when the first of its tests runs. A script with ``#
+%%`` cells is a notebook if pytest was given its name and it is not a file of tests. Under pytest-xdist every
+process runs the notebooks whose tests it gets.
 """
 
 import hashlib
@@ -32,7 +31,7 @@ from deskcheck.view.ci.cases import WHOLE, Case, CaseOutcome, case_name, cases
 FAIL_ON = frozenset(
     "different not_repeatable confined failed timed_out unreadable no_kernel harness_error".split()
 )
-"""What is not accepted unless ``--fail-on`` says otherwise."""
+"""Statuses that fail without ``--fail-on``."""
 _WORDS = {"no_stored_output": "nothing stored", "normalised": "normalised"}
 
 
@@ -41,17 +40,17 @@ def register(config: pytest.Config) -> None:
     arguments = [*config.getini("deskcheck_notebooks_options"), *_split(config)]
     try:
         group = typer.main.get_command(app)
-        found = configuration(group, typer.Context(group), config.rootpath)
-        settings, failing = check_options(arguments, found.get("notebooks", {}).get("check", {}))
+        defaults = configuration(group, typer.Context(group), config.rootpath)
+        settings, failing = check_options(arguments, defaults.get("notebooks", {}).get("check", {}))
     except DeskcheckError as error:
         raise pytest.UsageError(f"--deskcheck-notebooks: {error}") from None
     config.pluginmanager.register(Notebooks(settings, failing), "deskcheck-notebooks")
 
 
 def _split(config: pytest.Config) -> list[str]:
-    given: Iterable[str] = config.option.deskcheck_notebooks_options
+    texts: Iterable[str] = config.option.deskcheck_notebooks_options
     try:
-        return [part for text in given for part in shlex.split(text)]
+        return [part for text in texts for part in shlex.split(text)]
     except ValueError as error:
         raise pytest.UsageError(f"--deskcheck-notebooks-options: {error}") from None
 
@@ -74,23 +73,23 @@ class Notebooks:
             return None
         if not parent.session.isinitpath(file_path) and {*LEFT_OUT} & {*file_path.parts}:
             return None
-        made: NotebookFile = NotebookFile.from_parent(parent, path=file_path)
-        made.check = self
-        return made
+        notebook: NotebookFile = NotebookFile.from_parent(parent, path=file_path)
+        notebook.check = self
+        return notebook
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pycollect_makemodule(
         self, module_path: Path, parent: pytest.Collector
     ) -> "NotebookFile | None":
-        """pytest asks this for a Python file that it was given, or that is one of tests."""
+        """pytest calls this for a Python file that it was given, or that has tests."""
         patterns = parent.config.getini("python_files")
         if any(module_path.match(pattern) for pattern in patterns) or not is_script(module_path):
             return None
         if not parent.session.isinitpath(module_path):
             return None
-        made: NotebookFile = NotebookFile.from_parent(parent, path=module_path)
-        made.check = self
-        return made
+        notebook: NotebookFile = NotebookFile.from_parent(parent, path=module_path)
+        notebook.check = self
+        return notebook
 
     def pytest_report_teststatus(self, report: Any) -> tuple[str, str, str] | None:
         if report.when != "call" or not report.passed:
@@ -104,8 +103,8 @@ class NotebookFile(pytest.File):
 
     check: Notebooks
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**arguments)
         self._found: NotebookReport | DeskcheckError | None = None
         if self.config.pluginmanager.hasplugin("xdist"):
             # No name: with `--dist loadgroup` it becomes part of each test's, where a bracket would mislead.
@@ -133,7 +132,7 @@ class NotebookFile(pytest.File):
                 yield item
 
     def case(self, name: str) -> Case:
-        """What became of one of its cells. Runs the notebook, unless that was done. Raises DeskcheckError."""
+        """The result of one of its cells. Runs the notebook if necessary. Raises DeskcheckError."""
         if self._found is None:
             try:
                 (self._found,) = check_notebooks([self.path], self.check.settings).notebooks
@@ -141,21 +140,20 @@ class NotebookFile(pytest.File):
                 self._found = error
         if isinstance(self._found, DeskcheckError):
             raise self._found
-        found = {case.name: case for case in cases(self._found, self.check.failing)}
-        if name in found and not (found[name].status == "not_run" and WHOLE in found):
-            return found[name]
-        if WHOLE in found:  # it became no notebook for us, or its time was up between two cells
-            return found[WHOLE]
+        cases_by_name = {case.name: case for case in cases(self._found, self.check.failing)}
+        if name in cases_by_name and not (cases_by_name[name].status == "not_run" and WHOLE in cases_by_name):
+            return cases_by_name[name]
+        if WHOLE in cases_by_name:  # it became no notebook for us, or its time was up between two cells
+            return cases_by_name[WHOLE]
         raise InputError(f"{self.path}: has no {name} any more: it was changed while the tests ran.")
 
 
 class CellFailed(Exception):
-    """A cell did not give what is stored."""
+    """A cell differs from its stored output."""
 
 
 class CellItem(pytest.Item):
-    """A code cell, or a whole notebook that has none we could run. line: at which its source begins in the
-    file."""
+    """A code cell, or a whole notebook that cannot run. line: of the file, at which its source begins."""
 
     line = 1
     marked_skip = False
@@ -179,8 +177,8 @@ class CellItem(pytest.Item):
         if case.outcome is CaseOutcome.ERROR:
             pytest.fail(self._told(case), pytrace=False)
 
-    def _skip(self, why: str) -> None:
-        skipped = pytest.skip.Exception(why)
+    def _skip(self, reason: str) -> None:
+        skipped = pytest.skip.Exception(reason)
         skipped._use_item_location = True  # what pytest does for its own mark: the cell's line, not this one
         raise skipped
 
@@ -189,8 +187,8 @@ class CellItem(pytest.Item):
             raise CellFailed(self._told(self._case))
 
     def _told(self, case: Case) -> str:
-        place = os.path.relpath(self.path, self.config.invocation_params.dir)
-        return f"{case.text()}\n\n{place}:{self.line}: {self.name}"
+        file = os.path.relpath(self.path, self.config.invocation_params.dir)
+        return f"{case.text()}\n\n{file}:{self.line}: {self.name}"
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         if isinstance(excinfo.value, CellFailed):

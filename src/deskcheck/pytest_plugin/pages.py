@@ -1,6 +1,6 @@
-"""What pytest calls while ``--deskcheck`` is given: watches tests, writes pages, links them at the end.
+"""``pytest --deskcheck``: watches tests, writes pages, and links them at the end.
 
-A test's page is written by the process that ran it. Under pytest-xdist its place travels with the report.
+The process that ran a test writes its page. Under pytest-xdist the path is sent with the report.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ _NAME_CHARS = 100
 
 
 def register(config: pytest.Config) -> None:
-    """Have pytest call us. In the process that starts the others, the folder is settled for all of them."""
+    """Register the hooks. The process that starts the others chooses the folder for all of them."""
     option = config.option
     if option.deskcheck_events < 1 or option.deskcheck_repetitions < 1:
         raise pytest.UsageError("--deskcheck-events and --deskcheck-repetitions must be at least one")
@@ -43,16 +43,16 @@ def register(config: pytest.Config) -> None:
 
 
 def _folder(config: pytest.Config) -> Path:
-    """A folder of pytest's cache; a temporary one where there is no cache, or it cannot be written to."""
+    """A folder of pytest's cache, or a temporary one if that cannot be used."""
     cache = getattr(config, "cache", None)
     if cache is not None:
         try:
             return Path(cache.mkdir("deskcheck"))
         except OSError:
             pass
-    made = Path(tempfile.mkdtemp(prefix="deskcheck-"))
-    config.add_cleanup(lambda: _remove_empty(made))
-    return made
+    temporary = Path(tempfile.mkdtemp(prefix="deskcheck-"))
+    config.add_cleanup(lambda: _remove_empty(temporary))
+    return temporary
 
 
 def _remove_empty(folder: Path) -> None:
@@ -96,14 +96,14 @@ class Pages:
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> Iterator[None]:
-        made: Any = yield
-        if made.excinfo is None and made.get_result().failed:
-            report = made.get_result()
+        outcome: Any = yield
+        if outcome.excinfo is None and outcome.get_result().failed:
+            report = outcome.get_result()
             error = None if call.excinfo is None else call.excinfo.value
             report.deskcheck = self._page(item.nodeid, report.when, error)
 
     def _page(self, test: str, when: str, error: BaseException | None) -> dict[str, Any]:
-        """Write the page of the last call; what there is to say of it."""
+        """Write the page of the last call; returns the facts for the summary."""
         call = self.watch.last
         if call is None:
             return {"why_not": self.watch.why_not or "the test called none of the project's own code"}
@@ -119,21 +119,21 @@ class Pages:
     # -- in the process that tells of all --------------------------------------------------------------
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        told = getattr(report, "deskcheck", None)
-        if told is not None:
-            self.told.append((report.nodeid, report.when or "", told))
+        facts = getattr(report, "deskcheck", None)
+        if facts is not None:
+            self.told.append((report.nodeid, report.when or "", facts))
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         if not self.told:
             return
         terminalreporter.write_sep("=", "deskcheck: last calls of failed tests")
-        for test, when, told in self.told:
+        for test, when, facts in self.told:
             terminalreporter.write_line(test if when == "call" else f"{test} ({when})")
-            if "page" in told:
-                terminalreporter.write_line(f"    {told['said']}")
-                terminalreporter.write_line(f"    {Path(told['page']).as_uri()}#event={told['event']}")
+            if "page" in facts:
+                terminalreporter.write_line(f"    {facts['said']}")
+                terminalreporter.write_line(f"    {Path(facts['page']).as_uri()}#event={facts['event']}")
             else:
-                terminalreporter.write_line(f"    no page: {visible(told['why_not'])}")
+                terminalreporter.write_line(f"    no page: {visible(facts['why_not'])}")
 
     def _file_name(self, test: str, when: str) -> str:
         """A name for the page of a test, the same in each run; a subtest's has its number."""
@@ -149,13 +149,13 @@ class Pages:
 
 
 def recorded(call: WatchedCall, test: str, limits: TraceLimits, error: BaseException | None) -> Recording:
-    """The recording of a call that a test made. error: what the test failed with."""
+    """The recording of a call that a test made. error: with which the test failed."""
     traces = traces_of(call.blocks, call.tracer.cut)
     label = call.scope[call.code.co_filename]
     sources = _sources(call, traces)
     outcome, detail, result, builtin = _how_it_ended(traces[0], call, error)
     first = traces[0][0].locals if len(traces[0]) else {}
-    shown = ", ".join(f"{name}={render(value, max_chars=_SAID_CHARS)}" for name, value in first.items())
+    arguments = ", ".join(f"{name}={render(value, max_chars=_SAID_CHARS)}" for name, value in first.items())
     environment = Environment.here(
         tracer=call.tracer.name, hash_seed=None, packages={}, limits=limits.leaving_out
     )
@@ -166,7 +166,7 @@ def recorded(call: WatchedCall, test: str, limits: TraceLimits, error: BaseExcep
             mode=Mode.CALL,
             filename=label,
             entry=call.code.co_qualname,
-            arguments=f"({shown})",
+            arguments=f"({arguments})",
             source=call.code.co_filename,
             extra={"test": test, "arguments": "in part"},
         ),
@@ -186,7 +186,7 @@ def recorded(call: WatchedCall, test: str, limits: TraceLimits, error: BaseExcep
 
 
 def _sources(call: WatchedCall, traces: tuple[Trace, ...]) -> dict[str, str]:
-    """Text of the files that events name, and of the call's own, by the name in events."""
+    """Name in events -> text, for the files that events name and the call's own."""
     files = {label: file for file, label in call.scope.items()}
     named = {row.file for trace in traces for row in trace.rows} | {call.scope[call.code.co_filename]}
     return {label: Path(files[label]).read_text("utf-8", "replace") for label in sorted(named)}
@@ -195,8 +195,8 @@ def _sources(call: WatchedCall, traces: tuple[Trace, ...]) -> dict[str, str]:
 def _how_it_ended(
     trace: Trace, call: WatchedCall, error: BaseException | None
 ) -> tuple[Outcome, str, str | None, bool]:
-    """Outcome, detail, result and whether that is a builtin's: from the trace, or where it was cut from what
-    the test failed with."""
+    """Outcome, detail, result and whether that is a builtin's: from the trace, or from the test's exception
+    if the trace was cut."""
     last = trace[-1] if len(trace) else None
     if last is not None and last.frame == 0 and last.kind is Kind.RETURN and last.value is not None:
         return Outcome.RETURNED, "", render(last.value), last.value.builtin
@@ -219,7 +219,7 @@ def _went_through(error: BaseException, call: WatchedCall) -> bool:
 
 
 def telling_event(trace: Trace) -> int:
-    """Where to look first: where the exception came up that ended the call; else its end."""
+    """The event to show first: where the exception was raised that ended the call, else its end."""
     at = len(trace) - 1
     while at > 0 and trace.rows[at].kind in (Kind.UNWIND, Kind.RAISE):
         at -= 1
@@ -229,8 +229,8 @@ def telling_event(trace: Trace) -> int:
 def said(recording: Recording) -> str:
     """The call and how it ended, in one line."""
     program, run_result = recording.program, recording.run_result
-    told = run_result.detail if run_result.result is None else run_result.result
-    how = told if run_result.outcome is Outcome.KILLED else f"{run_result.outcome} {told}"
+    ending = run_result.detail if run_result.result is None else run_result.result
+    how = ending if run_result.outcome is Outcome.KILLED else f"{run_result.outcome} {ending}"
     parts = [f"{program.entry}{program.arguments}", how]
     short = [visible(part if len(part) <= _SAID_CHARS else part[:_SAID_CHARS] + "...") for part in parts]
     return f"{short[0]} {short[1]}".rstrip() + f", {recording.events:,} events"

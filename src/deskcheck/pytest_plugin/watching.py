@@ -1,9 +1,8 @@
-"""Records each call of the project's own code that a test makes, while the test runs, and keeps the last.
+"""Records each call of the project's own code that a test makes, and keeps the last one.
 
-Nothing is run a second time: a second run may do something else, and has the side effects of the first once
-more. A call is recorded from its `call` event to its end; what it calls is part of it.
-
-Not covered: other threads than the one that runs the tests, and processes that tests start.
+Nothing runs a second time: a second run may differ, and repeats side effects. A call is recorded from its
+`call` event to its end, with the calls inside it. Not covered: other threads than the one that runs the
+tests, and processes that tests start.
 """
 
 import os
@@ -22,23 +21,23 @@ from deskcheck.tracer.stdout import StdoutHearing
 _OPTIMIZED = 0x1
 """CO_OPTIMIZED: the code of a function, not that of a module or of a class's body."""
 _GENERATES = 0x20 | 0x80 | 0x200
-"""CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR: a frame of it is left and entered again."""
+"""CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR: its frame is left and entered again."""
 _LEFT_AT = frozenset({opmap["YIELD_VALUE"], opmap["RESUME"]})
-"""Where a frame stands that is left and may come back: before 3.13 and from then on."""
+"""Instructions of a frame that was left and may come back: before 3.13, and from then on."""
 _SHOWING = tuple(os.path.join("_pytest", part) for part in ("assertion", "_io", "_code"))
-"""Where pytest turns values into text."""
+"""Parts of pytest that turn values into text."""
 _ASKED = 50
-"""Frames that are looked at to find out who called."""
+"""Frames that are searched for the caller."""
 _WALKS = 10_000
-"""After so many calls inside one that goes on unrecorded, the rest of a test is not watched."""
+"""After so many calls inside an unrecorded one, the rest of a test is not watched."""
 _gettrace = sys.gettrace
 
 
 class Watch:
     """Watches the calling thread between `on` and `off`. One at a time in a process.
 
-    limits: of one call. cpu_s: of one test, after which no further call is recorded. `last` is the last call
-    since `begin`; `why_not` says why it was not recorded, where that is so.
+    limits: of one call. cpu_s: of one test, after which no call is recorded. last: the last call since
+    `begin`. why_not: why it was not recorded.
     """
 
     def __init__(self, project: Project, limits: TraceLimits, cpu_s: float) -> None:
@@ -57,7 +56,7 @@ class Watch:
         os.register_at_fork(after_in_child=self._forked)
 
     def begin(self) -> None:
-        """A test begins: what was called before is forgotten."""
+        """A test begins: earlier calls are forgotten."""
         self.last, self.why_not, self._walks = None, "", 0
         self._began = time.process_time()
 
@@ -66,7 +65,7 @@ class Watch:
             self._hook.on()
 
     def off(self) -> None:
-        """Watch no more. A call that has not ended, as of a generator that was left, is kept as it is."""
+        """Stop watching. A call that has not ended, such as a generator's, is recorded so far."""
         if os.getpid() == self._pid:
             self._hook.off()
             if self._call is not None:
@@ -79,7 +78,7 @@ class Watch:
             call.tracer.forget_thread()
 
     def _entered(self, frame: FrameType) -> bool:
-        """A frame begins. Returns whether there is any point in telling of this code again."""
+        """A frame begins. Returns whether to report this code again."""
         code = frame.f_code
         if not self.project.owns(code.co_filename) or not code.co_flags & _OPTIMIZED:
             return False
@@ -91,7 +90,7 @@ class Watch:
         return True
 
     def _inside(self, frame: FrameType) -> bool:
-        """Whether a call that is being recorded goes on: then this one is a part of it."""
+        """Whether the frame is part of a call that is being recorded."""
         call = self._call
         if call is None:
             return False
@@ -168,7 +167,7 @@ class WatchedCall:
         self.watch.ended(self)
 
     def _told(self, event: str, arg: Any) -> None:
-        """An exception comes up in the call's own frame, or the frame is left."""
+        """An exception is raised in the call's own frame, or the frame is left."""
         if not self._instructions:
             if event == "return":
                 self.end()
@@ -180,7 +179,7 @@ class WatchedCall:
             self.end()
 
     def _offset(self) -> int:
-        """Byte offset of the instruction that the call's frame, which is running, is at."""
+        """Byte offset of the instruction that the call's running frame is at."""
         frame: FrameType | None = sys._getframe(2)
         while frame is not None and id(frame) != self.frame:
             frame = frame.f_back
@@ -188,7 +187,7 @@ class WatchedCall:
 
 
 def _asked_by_pytest(frame: FrameType, root: str) -> bool:
-    """Whether pytest itself called, to show a value: the `repr` of an object is not what a test calls."""
+    """Whether pytest called it to show a value: the test did not call that `repr`."""
     above = frame.f_back
     for _ in range(_ASKED):
         if above is None:

@@ -1,6 +1,8 @@
 """Runs programs that nobody trusts. The only place that starts foreign code."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from deskcheck.lazy import lazily
 
 __all__ = [
     "After",
@@ -31,24 +33,16 @@ if TYPE_CHECKING:
     from deskcheck.sandbox.session import After, Piece, Session, SessionEnded, Snapshot
     from deskcheck.sandbox.workspace import Workspace
 
-_HOMES = {
-    "Checked": "deskcheck.sandbox.checked",
-    "Confinement": "deskcheck.sandbox.confinement",
-    "Determinism": "deskcheck.sandbox.determinism",
-    "Limits": "deskcheck.sandbox.limits",
-    **dict.fromkeys(
-        ("BareInterpreter", "ProgramResult", "Provided", "Sandbox", "run"), "deskcheck.sandbox.sandbox"
-    ),
-    **dict.fromkeys(("After", "Piece", "Session", "SessionEnded", "Snapshot"), "deskcheck.sandbox.session"),
-    "Tracing": "deskcheck.sandbox.process",
-    "Workspace": "deskcheck.sandbox.workspace",
-}
-
-
-def __getattr__(name: str) -> Any:
-    # Imported on first use: the process that a program runs in comes by here, and need not pay for it.
-    if name in _HOMES:
-        from importlib import import_module
-
-        return getattr(import_module(_HOMES[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__ = lazily(
+    __name__,
+    {
+        "checked": ("Checked",),
+        "confinement": ("Confinement",),
+        "determinism": ("Determinism",),
+        "limits": ("Limits",),
+        "process": ("Tracing",),
+        "sandbox": ("BareInterpreter", "ProgramResult", "Provided", "Sandbox", "run"),
+        "session": ("After", "Piece", "Session", "SessionEnded", "Snapshot"),
+        "workspace": ("Workspace",),
+    },
+)

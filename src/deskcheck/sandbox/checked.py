@@ -1,9 +1,7 @@
 """Judges a program by a check that runs in another process, out of the program's reach.
 
-Asserts in the same process as the code that they judge can be forged: by an object that is equal to
-everything, by a frame that skips lines, by a builtin replaced. Here the check is a program of its own, under
-a server of its own, and calls the judged functions through the caller. Only values of the standard
-library's own types, and arrays, come back (`inside.plain`): compared there, they cannot lie.
+Code can forge asserts in its own process: by an object that is equal to everything, or a builtin replaced.
+Here the check calls the judged functions through the caller, and gets only plain values (`inside.codec`).
 """
 
 from collections.abc import Callable
@@ -13,7 +11,7 @@ from deskcheck.errors import SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import RunResult
-from deskcheck.sandbox.exchange import Exchange
+from deskcheck.sandbox.exchange import ChildRun, Exchange
 from deskcheck.sandbox.inside.calling import NotCompared
 from deskcheck.sandbox.process import Cancelled, ProcessRun
 
@@ -22,12 +20,10 @@ from deskcheck.sandbox.process import Cancelled, ProcessRun
 class Checked:
     """A program and a check of it.
 
-    check: Python text that is trusted and raises where the program is wrong. names: functions of the program
-    that the check calls. What they take and return is told by value: builtins and containers of them,
-    Decimal, Fraction, dates and times, arrays of numpy, exceptions with class, arguments and text. A list
-    that was an argument is afterwards what the call made of it, and is that list where it is returned.
-    Functions and iterators may be arguments and results: they stay where they are and are called from there.
-    StopIteration becomes RuntimeError, as in a generator.
+    check: trusted Python text that raises where the program is wrong. names: functions of the program that
+    the check calls. Arguments and results cross by value; a list that was an argument is afterwards what the
+    call made of it. Functions and iterators stay where they are and are called from there. StopIteration
+    becomes RuntimeError, as in a generator.
     """
 
     program: Program
@@ -46,23 +42,19 @@ def judge(
     cancelled: Callable[[], bool],
     told: Callable[[str], None] = lambda text: None,
 ) -> RunResult:
-    """Have a check call a program until one of them ends. The program's result, judged.
+    """Have a check call a program until one of them ends; the program's result, judged.
 
-    told: is given what the check printed, which the program has no part in.
+    `RETURNED`: the check passed. `WRONG`: it did not. `NOT_COMPARED`: a value cannot be handed over. Other
+    outcomes of the program stay; a failure of the check itself is ours. told: takes what the check printed.
 
-    `Outcome.RETURNED`: the check passed. `Outcome.WRONG`: it did not. `Outcome.NOT_COMPARED`: an argument or
-    a result is of no type that can be handed over; that is not passed, and not wrong: it stays in n. An
-    object of the program's own that says itself what it is equal to is wrong. What else the program
-    did, it ran out of time or exited, stays what it is; what the check did wrong itself is a failure of ours.
-
-    Raises Cancelled, ServerLost: both servers may be busy then. Afterwards they are free.
+    Raises Cancelled, ServerLost: both servers may be busy then. Otherwise they are free.
     """
     answering.forward = checking.send
     checking.forward = answering.send
-    with Exchange() as exchange:
+    with Exchange[RunResult]() as exchange:
         exchange.add(answering)
         exchange.add(checking)
-        ended: dict[ProcessRun, RunResult] = {}
+        ended: dict[ChildRun[RunResult], RunResult] = {}
         while len(ended) < 2:
             if cancelled():
                 raise Cancelled(f"the run of {answering.program.id!r} was cancelled")

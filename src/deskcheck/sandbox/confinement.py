@@ -10,7 +10,7 @@ class Confinement(StrEnum):
     """
 
     STRICT = "strict"
-    """For programs that nobody trusts: `STANDARD`, and namespaces of their own for processes, network,
+    """For untrusted programs: `STANDARD`, and separate namespaces for processes, network,
     IPC, host name and file system. Needs root or user namespaces."""
     STANDARD = "standard"
     """Against mistakes, not malice; without privileges, as in most containers: rlimits, seccomp and Landlock

@@ -1,11 +1,8 @@
 """What a child process says, read as the words of a hostile peer.
 
-All that programs, sessions, workspaces, test suites and notebook kernels send comes through here. What a
-message is, how long it may be and how many values it may hold is known before it is parsed; what it says is
-known to have the right keys and types before anybody uses it. Whatever else comes raises `Forged`, which is
-an ending of that child and no error of ours.
-
-Not: whether what it says is true. That is decided by what the child cannot write.
+All that programs, sessions, workspaces, test suites and notebook kernels send comes through here: bounded
+before it is parsed, and with the right keys and types before it is used. Anything else raises `Forged`, which
+is an ending of that child and no error of ours. Whether it is true is decided by what the child cannot write.
 """
 
 import functools
@@ -24,10 +21,6 @@ from deskcheck.sandbox.inside.channel import Forged as Forged
 
 TRACE_BYTES = 1 << 30
 """Of all blocks of events of one run; the trace is cut there."""
-KEPT_BYTES = 32 << 20
-"""The same, where they are kept in memory."""
-KEPT_ROW_BYTES = 300
-"""That a row takes in memory beside its texts."""
 SUITE_BYTES = 32 << 20
 """Of a message from a test suite."""
 SUITE_FACTS_BYTES, SUITE_KEPT_BYTES = 256 << 20, 8 << 30
@@ -36,7 +29,7 @@ _SUITE_PARTS = 1_000_000
 BEYOND = "deskcheck_beyond"
 """A field of what a kernel shows: how much of it was left out there."""
 GOES_ON = "deskcheck_goes_on"
-"""A field of what it prints: whether it goes on from the message before it."""
+"""A field of a stream: whether it continues the message before."""
 CUT = "bytes"
 """What `RunResult.cut` says then."""
 _DEPTH = 60
@@ -84,8 +77,8 @@ def plain(
 
 def _depth(marks: bytes) -> int:
     deepest = depth = 0
-    for found in _MARK.finditer(marks):
-        if found[0] in b"[{":
+    for mark in _MARK.finditer(marks):
+        if mark[0] in b"[{":
             depth += 1
             deepest = max(deepest, depth)
         else:
@@ -116,8 +109,16 @@ def is_truth(value: Any) -> bool:
 
 
 def is_one(value: Any) -> bool:
-    """An object, of which no more is known."""
+    """An object with any fields."""
     return type(value) is dict
+
+
+def is_anything(value: Any) -> bool:
+    return True
+
+
+def one_of(*texts: str) -> Field:
+    return lambda value: is_text(value) and value in texts
 
 
 def maybe(field: Field) -> Field:
@@ -136,30 +137,33 @@ def row_of(*columns: Field) -> Field:
     return lambda value: (
         type(value) is list
         and len(value) == len(columns)
-        and all(column(each) for column, each in zip(columns, value, strict=True))
+        and all(column(item) for column, item in zip(columns, value, strict=True))
     )
 
 
-def shaped(
-    what: str, value: Any, needs: Mapping[str, Field], may: Mapping[str, Field] | None = None
-) -> dict[str, Any]:
+Fields = Mapping[str, Field]
+"""The fields of an object, by name; one whose name ends with a question mark may be missing."""
+
+
+def shaped(what: str, value: Any, fields: Fields) -> dict[str, Any]:
     """The value, which is an object with these fields. Raises Forged, with `what` it should be."""
+    more = sorted(_checked(what, value, fields).keys() - {name.removesuffix("?") for name in fields})
+    if more:
+        raise Forged(f"{what} with {_short(more[0])}")
+    return dict(value)
+
+
+def _checked(what: str, value: Any, fields: Fields) -> dict[str, Any]:
+    """The value, which is an object that has these fields, and may have others. Raises Forged."""
     if type(value) is not dict:
         raise Forged(f"{what} that is no object")
-    left = len(value)
-    for name, field in needs.items():
-        if name not in value:
-            raise Forged(f"{what} without {name!r}")
-        if not field(value[name]):
-            raise Forged(f"{what} whose {name!r} is {_short(value[name])}")
-        left -= 1
-    for name, field in (may or {}).items():
-        if name in value:
-            if not field(value[name]):
-                raise Forged(f"{what} whose {name!r} is {_short(value[name])}")
-            left -= 1
-    if left:
-        raise Forged(f"{what} with {_short(sorted(value.keys() - needs.keys() - (may or {}).keys())[0])}")
+    for name, field in fields.items():
+        key = name.removesuffix("?")
+        if key not in value:
+            if key == name:
+                raise Forged(f"{what} without {name!r}")
+        elif not field(value[key]):
+            raise Forged(f"{what} whose {key!r} is {_short(value[key])}")
     return value
 
 
@@ -173,22 +177,24 @@ def _short(value: Any) -> str:
 
 _ENDINGS = frozenset({Outcome.RETURNED, Outcome.RAISED, Outcome.EXITED, Outcome.OUT_OF_MEMORY})
 """What a process can say of itself; the rest is seen from outside."""
-_END: dict[str, Field] = {"outcome": lambda value: is_text(value) and value in _ENDINGS, "cpu_s": is_number}
-_MAY_END: dict[str, Field] = {
-    "cut": maybe(is_text),
-    "failure": maybe(is_text),
-    "sources": named(is_text),
-    "imported": many(is_text),
-    "unopened": many(row_of(is_text, is_truth)),
-    "refused": is_text,
-    "reads": many(is_text),
-    "exception": is_text,
-    "detail": is_text,
-    "result": is_text,
-    "result_builtin": is_truth,
-    "value": lambda value: True,
+_RESULT: Fields = {
+    **dict.fromkeys(("exception?", "detail?", "result?"), is_text),
+    "result_builtin?": is_truth,
 }
-_FAILED: dict[str, Field] = {"exception": is_text, "detail": is_text}
+_END: Fields = {
+    "outcome": one_of(*_ENDINGS),
+    "cpu_s": is_number,
+    "cut?": maybe(is_text),
+    "failure?": maybe(is_text),
+    "sources?": named(is_text),
+    "imported?": many(is_text),
+    "unopened?": many(row_of(is_text, is_truth)),
+    "refused?": is_text,
+    "reads?": many(is_text),
+    **_RESULT,
+    "value?": is_anything,
+}
+_FAILED: Fields = {"exception": is_text, "detail": is_text}
 
 
 class Said(NamedTuple):
@@ -216,7 +222,7 @@ class Decoder:
 
     traced: whether it is recorded. session: it says nothing before it begins, and at its end a value. asks,
     answers: whether it calls another, or is called (`inside.calling`); `owed` counts the calls that it
-    was given. most: bytes of all its events; of a row, what it takes beside its texts.
+    was given.
     """
 
     def __init__(
@@ -227,8 +233,6 @@ class Decoder:
         session: bool = False,
         asks: bool = False,
         answers: bool = False,
-        most: int = TRACE_BYTES,
-        row_bytes: int = 0,
     ) -> None:
         self.ready = session
         self.ended = False
@@ -239,8 +243,7 @@ class Decoder:
         """Why no more events are given on."""
         self._session = session
         self.asks = asks
-        self._left = most
-        self._row_bytes = row_bytes
+        self._left = TRACE_BYTES
         self._checker = Checker() if traced else None
         # Not of a method: a decoder that is part of a circle would wait for the collector, with all it holds.
         most_bytes = functools.partial(
@@ -252,9 +255,9 @@ class Decoder:
         """The messages that these bytes complete. Raises Forged at the first that the sender does not
         write; those before it have been given."""
         for message in self._receiver.feed(data):
-            said = self._read(message)
-            if said is not None:
-                yield said
+            message_read = self._read(message)
+            if message_read is not None:
+                yield message_read
 
     def last(self, memory: bytes) -> bytes | None:
         """The events that a process had not handed over when it ended (`block.mirrored`). Raises Forged."""
@@ -295,13 +298,11 @@ class Decoder:
         self._left -= len(block)
         if self._left >= 0:
             try:
-                rows = self._checker.block(block)
+                self._checker.block(block)
             except OverflowError:
                 self._left = -1
             except ValueError as error:
                 raise Forged(f"events that are none: {error}") from None
-            else:
-                self._left -= rows * self._row_bytes
         if self._left < 0:
             self.cut = CUT
             return None
@@ -310,8 +311,8 @@ class Decoder:
     def _end(self, message: bytes | bytearray) -> dict[str, Any]:
         if self.ended:
             raise Forged("a second end")
-        most = 2 * END_BYTES if self._session else END_BYTES
-        end = shaped("an end", plain(message[4:], most_bytes=most, depth=300), _END, _MAY_END)
+        most_bytes = 2 * END_BYTES if self._session else END_BYTES
+        end = shaped("an end", plain(message[4:], most_bytes=most_bytes, depth=300), _END)
         if end.get("failure") is not None and self._checker is None:
             raise Forged("a failure of a tracer that there is not")
         if "value" in end:
@@ -330,9 +331,9 @@ def end_of_command(data: bytes | bytearray) -> OSError:
     return OSError(*error)
 
 
-def _value(told: Any) -> Value:
+def _value(snapshot: Any) -> Value:
     """The value of a piece, from what `snapshot` gives."""
-    encoded, objects = told if type(told) is list and len(told) == 2 else (None, None)
+    encoded, objects = snapshot if type(snapshot) is list and len(snapshot) == 2 else (None, None)
     if type(objects) is not dict:
         raise Forged("a value that is none")
     try:
@@ -359,50 +360,42 @@ def _is_file(value: Any) -> bool:
 
 _HALF = re.compile("[\ud800-\udfff]")
 _INTERPRETER = frozenset({"python", "implementation", "platform", "tracer"})
-_SUITE: dict[str, tuple[dict[str, Field], dict[str, Field]]] = {
-    "call": (
-        {
-            **dict.fromkeys("test seen stdout".split(), is_text),
-            **dict.fromkeys("module function arguments".split(), _is_unicode),
-            "file": _is_file,
-            "form": lambda value: is_text(value) and value in ("literal", "shown", "in part"),
-            **dict.fromkeys("line time slot".split(), is_whole),
-            "own": many(is_text),
-            "functions": named(is_text),
-            "numbers": maybe(named(many(lambda step: is_text(step) or is_whole(step)))),
-            "needs": named(many(is_text)),
-            "outcome": lambda value: is_text(value) and value in _ENDINGS,
-        },
-        {"exception": is_text, "detail": is_text, "result": is_text, "result_builtin": is_truth},
-    ),
-    "test": ({"test": is_text, "outcome": is_text}, {"why": is_text}),
-    "tested": (
-        {
-            "test": is_text,
-            "cpu_s": is_number,
-            "left_out": named(is_whole),
-            "functions": many(
-                row_of(
-                    *(is_text, is_text, is_whole, is_whole, many(is_text)),
-                    row_of(is_whole, is_whole, is_whole, is_whole),
-                )
-            ),
-        },
-        {},
-    ),
-    "module": ({"label": is_text, "name": is_text, "file": _is_file}, {}),
-    "function": ({**dict.fromkeys(("module", "function", "why_not"), is_text), "line": is_whole}, {}),
-    "collected": (
-        {
-            "tests": is_whole,
-            "packages": named(is_text),
-            "interpreter": lambda value: named(is_text)(value) and value.keys() == _INTERPRETER,
-            "cpu_s": is_number,
-        },
-        {},
-    ),
-    "no pytest": ({}, {}),
-    "ended": ({"ended": is_text}, {}),
+_SUITE: dict[str, Fields] = {
+    "call": {
+        **dict.fromkeys("test seen stdout".split(), is_text),
+        **dict.fromkeys("module function arguments".split(), _is_unicode),
+        "file": _is_file,
+        "form": one_of("literal", "shown", "in part"),
+        **dict.fromkeys("line time slot".split(), is_whole),
+        "own": many(is_text),
+        "functions": named(is_text),
+        "numbers": maybe(named(many(lambda step: is_text(step) or is_whole(step)))),
+        "needs": named(many(is_text)),
+        "outcome": one_of(*_ENDINGS),
+        **_RESULT,
+    },
+    "test": {"test": is_text, "outcome": is_text, "why?": is_text},
+    "tested": {
+        "test": is_text,
+        "cpu_s": is_number,
+        "left_out": named(is_whole),
+        "functions": many(
+            row_of(
+                *(is_text, is_text, is_whole, is_whole, many(is_text)),
+                row_of(is_whole, is_whole, is_whole, is_whole),
+            )
+        ),
+    },
+    "module": {"label": is_text, "name": is_text, "file": _is_file},
+    "function": {**dict.fromkeys(("module", "function", "why_not"), is_text), "line": is_whole},
+    "collected": {
+        "tests": is_whole,
+        "packages": named(is_text),
+        "interpreter": lambda value: named(is_text)(value) and value.keys() == _INTERPRETER,
+        "cpu_s": is_number,
+    },
+    "no pytest": {},
+    "ended": {"ended": is_text},
 }
 _HEAD = re.compile(rb"([a-z ]{1,20}) ([0-9]{1,9})\n")
 
@@ -435,8 +428,8 @@ def suite_message(
     begins = head.end() + int(head[2])
     if begins > len(message):
         raise Forged("a message that ends too early")
-    told = plain(message[head.end() : begins], most_bytes=SUITE_BYTES, parts=_SUITE_PARTS)
-    facts = shaped(kind, told, *_SUITE[kind])
+    facts_read = plain(message[head.end() : begins], most_bytes=SUITE_BYTES, parts=_SUITE_PARTS)
+    facts = shaped(kind, facts_read, _SUITE[kind])
     if kind != "call" and begins != len(message):
         raise Forged("events of nothing")
     if not (by_us if checked is None else checked):
@@ -451,14 +444,14 @@ def suite_message(
 
 def blocks(data: bytes | bytearray) -> list[bytes]:
     """Blocks of events, each after its length. Raises Forged."""
-    found, position = [], 0
+    events, position = [], 0
     while position < len(data):
         end = position + 4 + int.from_bytes(data[position : position + 4], "big")
         if end > len(data):
             raise Forged("a block that ends too early")
-        found.append(bytes(data[position + 4 : end]))
+        events.append(bytes(data[position + 4 : end]))
         position = end
-    return found
+    return events
 
 
 # -- notebook kernels --------------------------------------------------------------------------------
@@ -467,10 +460,11 @@ WIRE_BYTES = 8 << 20
 """Of a message of a kernel. Ours cuts what cells show into pieces, and leaves out what is larger."""
 _WIRE_PARTS = 200_000
 _DELIMITER = b"<IDS|MSG>"
-_HEADER: dict[str, Field] = {"msg_type": is_text, "msg_id": is_text}
-_MORE_HEADER: dict[str, Field] = dict.fromkeys(
-    ("session", "username", "date", "version", "subshell_id"), maybe(is_text)
-)
+_HEADER: Fields = {
+    "msg_type": is_text,
+    "msg_id": is_text,
+    **dict.fromkeys(("session?", "username?", "date?", "version?", "subshell_id?"), maybe(is_text)),
+}
 _WORD_CHARS = 1000
 
 
@@ -478,65 +472,80 @@ def _is_word(value: Any) -> bool:
     return is_text(value) and len(value) <= _WORD_CHARS
 
 
-_DATA: dict[str, Field] = {"data": is_one, "metadata": is_one}
-_MORE_DATA: dict[str, Field] = {"transient": is_one, "execution_count": maybe(is_whole), BEYOND: is_whole}
-_KERNEL: dict[str, tuple[dict[str, Field], dict[str, Field]]] = {
-    "status": ({"execution_state": is_text}, {}),
-    "execute_input": ({"code": is_text}, {"execution_count": maybe(is_whole)}),
-    "stream": ({"name": _is_word, "text": is_text}, {GOES_ON: is_truth}),
-    "clear_output": ({}, {"wait": is_truth}),
-    "error": (
-        {"ename": is_text, "evalue": is_text, "traceback": many(is_text)},
-        {BEYOND: is_whole},
-    ),
-    **dict.fromkeys(("execute_result", "display_data", "update_display_data"), (_DATA, _MORE_DATA)),
+_DATA: Fields = {
+    "data": is_one,
+    "metadata": is_one,
+    "transient?": is_one,
+    "execution_count?": maybe(is_whole),
+    f"{BEYOND}?": is_whole,
 }
-_VARIABLE: dict[str, Field] = {
-    "change": lambda value: is_text(value) and value in ("added", "rebound", "mutated"),
+_KERNEL: dict[str, Fields] = {
+    "status": {"execution_state": is_text},
+    "execute_input": {"code": is_text, "execution_count?": maybe(is_whole)},
+    "stream": {"name": _is_word, "text": is_text, f"{GOES_ON}?": is_truth},
+    "clear_output": {"wait?": is_truth},
+    "error": {"ename": is_text, "evalue": is_text, "traceback": many(is_text), f"{BEYOND}?": is_whole},
+    **dict.fromkeys(("execute_result", "display_data", "update_display_data"), _DATA),
+}
+_CHANGE = one_of("added", "rebound", "mutated")
+_STATE: Fields = {
+    "variables": named(is_one),
+    "count": is_whole,
+    "cost_s": is_number,
+    "removed?": many(is_text),
+    "unseen?": is_whole,
+}
+_VARIABLE: Fields = {
+    "change": _CHANGE,
     "type": is_text,
     "hash": is_text,
-    "value": lambda value: True,
-}
-_MORE_VARIABLE: dict[str, Field] = {
-    "objects": is_one,
-    "sampled": is_truth,
-    "length": maybe(is_whole),
-    "size_bytes": maybe(is_whole),
-    "size_method": maybe(is_text),
-    "described": lambda value: True,
-    "seen": named(lambda value: True),
+    "value": is_anything,
+    "objects?": is_one,
+    "sampled?": is_truth,
+    "length?": maybe(is_whole),
+    "size_bytes?": maybe(is_whole),
+    "size_method?": maybe(is_text),
+    "described?": is_anything,
+    "seen?": is_one,
 }
 
 
-def _is_state(told: Any) -> bool:
-    """What the variables of a kernel held (`notebook.state`)."""
+def _is_state(state: Any) -> bool:
+    """Whether it describes the variables of a kernel (`notebook.state`)."""
     try:
-        shaped(
-            "a state",
-            told,
-            {"variables": named(is_one), "count": is_whole, "cost_s": is_number},
-            {"removed": many(is_text), "unseen": is_whole},
-        )
-        for variable in told["variables"].values():
-            shaped("a variable", variable, _VARIABLE, _MORE_VARIABLE)
+        for variable in shaped("a state", state, _STATE)["variables"].values():
+            shaped("a variable", variable, _VARIABLE)
             check_value(variable["value"], variable.get("objects", {}))
     except (Forged, ValueError):
         return False
     return True
 
 
-_REPLY: dict[str, Field] = {
-    "status": maybe(is_text),
-    "ename": maybe(is_text),
-    "execution_count": maybe(is_whole),
-    "deskcheck": lambda value: (
-        type(value) is dict
-        and all(is_number(value.get(name, 0)) for name in ("wall_s", "cpu_s"))
-        and maybe(_is_state)(value.get("state"))
-        and all(maybe(is_text)(value.get(name)) for name in ("rule", "missing"))
-        and many(is_text)(value.get("drew", []))
-        and maybe(is_whole)(value.get("draws"))
-    ),
+_MEASURED: Fields = {
+    "wall_s?": is_number,
+    "cpu_s?": is_number,
+    "state?": maybe(_is_state),
+    "rule?": maybe(is_text),
+    "missing?": maybe(is_text),
+    "drew?": many(is_text),
+    "draws?": maybe(is_whole),
+}
+
+
+def _is_measured(value: Any) -> bool:
+    """What our kernel says of a cell, beside Jupyter's own fields."""
+    try:
+        _checked("a measurement", value, _MEASURED)
+    except Forged:
+        return False
+    return True
+
+
+_REPLY: Fields = {
+    "status?": maybe(is_text),
+    "ename?": maybe(is_text),
+    "execution_count?": maybe(is_whole),
+    "deskcheck?": _is_measured,
 }
 
 
@@ -566,7 +575,7 @@ def kernel_message(frames: Sequence[bytes], key: bytes) -> Message:
     head, parent, _, content = (
         plain(part, most_bytes=WIRE_BYTES, parts=_WIRE_PARTS, depth=100) for part in parts
     )
-    kind = shaped("a header", head, _HEADER, _MORE_HEADER)["msg_type"]
+    kind = shaped("a header", head, _HEADER)["msg_type"]
     if type(parent) is not dict or not maybe(is_text)(parent.get("msg_id")):
         raise Forged("a parent that is none")
     return shown(kind, parent.get("msg_id"), content)
@@ -574,17 +583,7 @@ def kernel_message(frames: Sequence[bytes], key: bytes) -> Message:
 
 def shown(kind: str, parent: str | None, content: Any) -> Message:
     """A message whose content has the fields that its kind needs. Raises Forged."""
-    if type(content) is not dict:
-        raise Forged(f"a {kind} that is no object")
-    needs, may = _KERNEL.get(kind, ({}, {}))
-    if kind == "execute_reply":
-        may = _REPLY
-    for name, field in needs.items():
-        if name not in content or not field(content[name]):
-            raise Forged(f"a {kind} without {name!r}")
-    for name, field in may.items():
-        if name in content and not field(content[name]):
-            raise Forged(f"a {kind} whose {name!r} is none")
+    _checked(f"a {kind}", content, _REPLY if kind == "execute_reply" else _KERNEL.get(kind, {}))
     transient = content.get("transient", {}) if kind in _KERNEL else {}
     if not maybe(_is_word)(transient.get("display_id")):
         raise Forged(f"a {kind} whose 'display_id' is none")
@@ -593,18 +592,15 @@ def shown(kind: str, parent: str | None, content: Any) -> Message:
 
 # -- cells that are tried out --------------------------------------------------------------------------
 
-_OUTPUT: dict[str, Field] = {"type": is_text}
-_MORE_OUTPUT: dict[str, Field] = {
-    **dict.fromkeys(("name", "text", "value", "display_id"), maybe(is_text)),
-    **dict.fromkeys(("data", "metadata"), is_one),
-    **dict.fromkeys(("count", "length"), maybe(is_whole)),
-    "wait": maybe(is_truth),
+_OUTPUT: Fields = {
+    "type": is_text,
+    **dict.fromkeys(("name?", "text?", "value?", "display_id?"), maybe(is_text)),
+    **dict.fromkeys(("data?", "metadata?"), is_one),
+    **dict.fromkeys(("count?", "length?"), maybe(is_whole)),
+    "wait?": maybe(is_truth),
 }
-_TRIED_VARIABLE: dict[str, Field] = {
-    "change": _VARIABLE["change"],
-    **dict.fromkeys(("type", "hash"), maybe(is_text)),
-}
-_TRIED: dict[str, Field] = {
+_TRIED_VARIABLE: Fields = {"change": _CHANGE, "type?": maybe(is_text), "hash?": maybe(is_text)}
+_TRIED: Fields = {
     "status": is_text,
     "late": is_truth,
     "wall_s": is_number,
@@ -618,26 +614,20 @@ _TRIED: dict[str, Field] = {
 
 def trial_report(text: str) -> dict[str, Any]:
     """What was seen of a cell that was tried out (`notebook.trial.process`). Raises Forged."""
-    found = shaped("a report", _trial_text(text), _TRIED)
-    for output in found["outputs"]:
-        shaped("an output", output, _OUTPUT, _MORE_OUTPUT)
-    shaped(
-        "a state",
-        found["state"],
-        {"variables": named(is_one), "count": is_whole, "cost_s": is_number},
-        {"removed": many(is_text), "unseen": is_whole},
-    )
-    for variable in found["state"]["variables"].values():
-        shaped("a variable", {name: variable.get(name) for name in _TRIED_VARIABLE}, _TRIED_VARIABLE)
-    return found
+    report = shaped("a report", _trial_text(text), _TRIED)
+    for output in report["outputs"]:
+        shaped("an output", output, _OUTPUT)
+    for variable in shaped("a state", report["state"], _STATE)["variables"].values():
+        _checked("a variable", variable, _TRIED_VARIABLE)
+    return report
 
 
 def trial_digests(text: str) -> dict[str, str | None]:
     """Digests of files, by path. Raises Forged."""
-    found: dict[str, str | None] = _trial_text(text)
-    if not named(maybe(is_text))(found):
+    digests: dict[str, str | None] = _trial_text(text)
+    if not named(maybe(is_text))(digests):
         raise Forged("digests that are none")
-    return found
+    return digests
 
 
 def _trial_text(text: str) -> Any:

@@ -1,4 +1,4 @@
-"""What a program is given in place of what differs from run to run."""
+"""Replacements for the things that differ between runs of a program."""
 
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
@@ -24,15 +24,11 @@ def _since_1970(text: str) -> float:
 class Determinism:
     """Sources of difference that are fixed; None leaves one as it is.
 
-    clock: seconds since 1970 from which all clocks of `time` and `datetime` start, consistent with one
-    another. Each reading advances them by tick_s, so that a loop that waits for a time ends; 0 freezes them.
-    A sleep takes its time and advances them by it. random_seed: of `random`, `os.urandom`, `secrets`, `uuid4`
-    and numpy. turns: whether threads take turns only where one waits; False has them take turns all the time.
-    addresses: whether objects lie where they lay in the last run of a fresh server: the kernel's
-    randomisation of addresses is off; it must allow that (`personality(2)`). The hash seed is an option of
-    the sandbox's own.
-
-    C code that reads the clock or asks the kernel for random numbers by itself is not reached.
+    clock: seconds since 1970 from which all clocks of `time` and `datetime` start. Each reading advances them
+    by tick_s (0 freezes them), and so does a sleep. random_seed: of `random`, `os.urandom`, `secrets`,
+    `uuid4` and numpy. turns: switch threads only when one blocks; False: switch all the time. addresses: no
+    randomisation of addresses, where the kernel allows that. C code that reads a clock or random numbers
+    itself is not reached.
 
     Raises ValueError for a negative clock or tick.
     """
@@ -62,8 +58,8 @@ class Determinism:
     def said(self) -> dict[str, Any]:
         """Those that are fixed, as a recording tells them."""
         clock = {"clock": self.clock, "tick_s": self.tick_s} if self.clock is not None else {}
-        rest = {"random_seed": self.random_seed, "turns": self.turns, "addresses": self.addresses}
-        return clock | {name: value for name, value in rest.items() if value is not None}
+        others = {"random_seed": self.random_seed, "turns": self.turns, "addresses": self.addresses}
+        return clock | {name: value for name, value in others.items() if value is not None}
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -23,7 +23,7 @@ class Elsewhere:
     addresses: bool = True
 
     def job(self, fixed: Determinism, *, strict: bool) -> dict[str, Any]:
-        """What the process of a program is told. What is fixed stays so. strict: the level of confinement."""
+        """The part of a job that says it. Fixed things stay fixed. strict: whether that is the level."""
         now = time.time()
         return {
             "seed": self.seed,

@@ -1,17 +1,10 @@
 """Environments: named sets of pinned packages, each built once with `venv` and `pip`, then used offline.
 
-    spec = EnvironmentSpec.read("networkx.toml")     # or a requirements.txt with pins
-    environment = build(spec)                        # installs; or finds what is built already
-    Sandbox(environment=environment.name)            # programs run with that interpreter and its packages
+An environment has a folder named by the SHA-256 of its pins, Python version and platform. It counts once its
+description is there, so a build that was stopped is never used. A name points to an environment.
 
-An environment lies in a folder of its own, under the SHA-256 over its pins, Python version and platform. It
-counts from the moment its description stands in it: a build that was stopped is never used. A name points
-to one.
-
-Building is what ``pip install`` is: it runs the packages' own build code, outside of the sandbox, as the
-user. What it does not do: it does not pin what the pinned packages need themselves. What was installed for
-them is told by `BuiltEnvironment.installed`, and `freeze` writes it as pins. setuptools and pip are there
-only if asked for.
+Building runs the packages' own build code as the user, outside of the sandbox, like ``pip install``. What the
+pinned packages need themselves is not pinned: `BuiltEnvironment.freeze` writes it as pins.
 """
 
 import fcntl
@@ -30,7 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from deskcheck.errors import InputError, SandboxError
 from deskcheck.files import cache_folder, read_file, read_json, read_text
@@ -56,12 +49,10 @@ _FORM = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnvironmentSpec:
-    """What an environment is to be: pinned packages (PEP 508, each with ``==``) for a version of Python.
+    """A wanted environment: pinned packages (PEP 508, each with ``==``) for a version of Python.
 
     python: ``3.12`` or ``3.12.1``; None is the version of this interpreter. modules: imported once, before
-    any program runs; a program that imports them pays nothing.
-
-    Raises InputError where a package is not pinned, or pinned twice.
+    any program runs. Raises InputError where a package is not pinned, or pinned twice.
     """
 
     name: str
@@ -96,31 +87,29 @@ class EnvironmentSpec:
         if path.suffix != ".toml":
             return cls(name=path.stem, packages=tuple(_requirements(text, str(path))))
         try:
-            given = tomllib.loads(text)
+            table = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise InputError(f"{path}: is not TOML: {error}") from error
         kinds: dict[str, type] = {"name": str, "python": str, "packages": list, "modules": list}
-        for key, value in given.items():
+        for key, value in table.items():
             if key not in kinds or type(value) is not kinds[key]:
                 raise InputError(
                     f"{path}: {key!r} is not known here, or not of its kind. An environment is\n{_FORM}"
                 )
-        lists = {key: tuple(given[key]) for key in ("packages", "modules") if key in given}
+        lists = {key: tuple(table[key]) for key in ("packages", "modules") if key in table}
         if not all(isinstance(item, str) for items in lists.values() for item in items):
             raise InputError(f"{path}: packages and modules are lists of strings.")
-        return cls(name=given.get("name", path.stem), python=given.get("python"), **lists)
+        return cls(name=table.get("name", path.stem), python=table.get("python"), **lists)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltEnvironment:
-    """A built environment. `name` is what it was asked for by.
+    """A built environment, or an interpreter of the user's (`of_interpreter`), whose path is `executable`.
 
-    executable: the interpreter, where it is not the one in `folder`; then nothing was built, and there are no
-    pins (`of_interpreter`). pins_sha256: over the pins, the Python version and the platform: what was asked
-    for. installed: every distribution that is there, with its version. installed_sha256: over the files that
-    these brought, as their RECORDs tell (but for scripts and pip's own notes): two of the same digest hold
-    the same code.
-    distributions: by top-level module, whose it is.
+    pins_sha256: of the pins, the Python version and the platform. installed: every distribution and its
+    version. installed_sha256: of the files that these brought, as their RECORDs say, without scripts and
+    pip's own notes: two environments of the same digest hold the same code. distributions: by top-level
+    module.
     """
 
     name: str
@@ -173,36 +162,36 @@ def environments() -> list[BuiltEnvironment]:
     names = _home() / "names"
     if not names.is_dir():
         return []
-    return [found for path in sorted(names.glob("*.json")) if (found := _named(path.stem)) is not None]
+    return [built for path in sorted(names.glob("*.json")) if (built := _named(path.stem)) is not None]
 
 
 def find(name: str) -> BuiltEnvironment:
     """The environment of a name. Raises InputError: it is not built."""
-    found = _named(name) if _NAME.fullmatch(name) else None
-    if found is None:
-        known = ", ".join(environment.name for environment in environments()) or "none"
+    built = _named(name) if _NAME.fullmatch(name) else None
+    if built is None:
+        names = ", ".join(environment.name for environment in environments()) or "none"
         raise InputError(
-            f"no environment is called {name!r}; built are: {known}. Build one with: deskcheck env build FILE"
+            f"no environment is called {name!r}; built are: {names}. Build one with: deskcheck env build FILE"
         )
-    if not os.access(found.python, os.X_OK):
+    if not os.access(built.python, os.X_OK):
         raise InputError(
-            f"environment {name!r}: the Python {found.python_version} that it was built with is gone. "
+            f"environment {name!r}: the Python {built.python_version} that it was built with is gone. "
             f"Build it again: deskcheck env build FILE"
         )
-    return found
+    return built
 
 
 def remove(name: str) -> None:
     """Forget a name, and remove the environment that no other name points to. Raises InputError."""
-    found = _named(name) if _NAME.fullmatch(name) else None
-    if found is None:
+    environment = _named(name) if _NAME.fullmatch(name) else None
+    if environment is None:
         find(name)
         return
-    with _locked(found.folder.name):
+    with _locked(environment.folder.name):
         (_home() / "names" / f"{name}.json").unlink(missing_ok=True)
-        if not any(other.folder == found.folder for other in environments()):
-            (found.folder / _DESCRIPTION).unlink(missing_ok=True)  # first: it no longer counts
-            shutil.rmtree(found.folder)
+        if not any(same.folder == environment.folder for same in environments()):
+            (environment.folder / _DESCRIPTION).unlink(missing_ok=True)  # first: it no longer counts
+            shutil.rmtree(environment.folder)
 
 
 def _home() -> Path:
@@ -223,11 +212,11 @@ def _named(name: str) -> BuiltEnvironment | None:
 
 def _load(folder: Path, name: str, modules: tuple[str, ...]) -> BuiltEnvironment | None:
     try:
-        known = _described(folder / _DESCRIPTION)
+        description = _described(folder / _DESCRIPTION)
     except FileNotFoundError:
         return None
-    packages = tuple(known.pop("packages"))
-    return BuiltEnvironment(name=name, folder=folder, modules=modules, packages=packages, **known)
+    packages = tuple(description.pop("packages"))
+    return BuiltEnvironment(name=name, folder=folder, modules=modules, packages=packages, **description)
 
 
 # -- building --------------------------------------------------------------------------------------
@@ -241,51 +230,50 @@ def build(
 ) -> BuiltEnvironment:
     """Install an environment, or find it where it was built before; then give it its name.
 
-    wheels: a folder of wheels to install from, with no package index. note: is told what takes long. Whoever
-    builds the same at the same time waits, and finds it built.
+    wheels: a folder of wheels to install from, without a package index. note: takes what takes long. A second
+    builder of the same environment waits, and finds it built.
 
     Raises:
         InputError: no such Python is here, or pip cannot find or install what is asked for.
         SandboxError: an environment cannot be made here at all.
     """
-    interpreter = _interpreter(spec)
-    version, implementation, platform = _facts(interpreter)
-    asked = {
+    interpreter, facts = _interpreter(spec)
+    pins = {
         "packages": spec.packages,
-        "python": version,
-        "implementation": implementation,
-        "platform": platform,
+        "python": facts.version,
+        "implementation": facts.implementation,
+        "platform": facts.platform,
     }
-    pins_sha256 = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+    pins_sha256 = hashlib.sha256(json.dumps(pins, sort_keys=True).encode()).hexdigest()
     key = pins_sha256[:_KEY_CHARACTERS]
     folder = _home() / key
     with _locked(key):
-        found = _load(folder, spec.name, spec.modules)
-        if found is None or not os.access(found.python, os.X_OK):
+        environment = _load(folder, spec.name, spec.modules)
+        if environment is None or not os.access(environment.python, os.X_OK):
             if folder.exists():  # what a build that was stopped left, or one whose interpreter is gone
                 (folder / _DESCRIPTION).unlink(missing_ok=True)
                 shutil.rmtree(folder)
-            note(f"building {spec.name} with Python {version} in {folder}")
+            note(f"building {spec.name} with Python {facts.version} in {folder}")
             try:
                 _install(spec, interpreter, folder, wheels)
                 described = _run([_python(folder), "-I", "-c", _DESCRIBE], "describe what was installed")
-                known = {
-                    "python_version": version,
-                    "implementation": implementation,
-                    "platform": platform,
+                description = {
+                    "python_version": facts.version,
+                    "implementation": facts.implementation,
+                    "platform": facts.platform,
                     "packages": spec.packages,
                     "pins_sha256": pins_sha256,
                     **json.loads(described.stdout),
                 }
-                _write(folder / _DESCRIPTION, known)
+                _write(folder / _DESCRIPTION, description)
             except BaseException:
                 shutil.rmtree(folder, ignore_errors=True)
                 raise
-            found = _load(folder, spec.name, spec.modules)
-            assert found is not None
+            environment = _load(folder, spec.name, spec.modules)
+            assert environment is not None
         (_home() / "names").mkdir(exist_ok=True)
         _write(_home() / "names" / f"{spec.name}.json", {"key": key, "modules": spec.modules})
-    return found
+    return environment
 
 
 def _python(folder: Path) -> str:
@@ -313,44 +301,23 @@ def _install(spec: EnvironmentSpec, interpreter: str, folder: Path, wheels: str 
     # Where the next build removes what a killed one left: pip itself does not.
     temporary = folder / "tmp"
     temporary.mkdir()
-    told = {"TMPDIR": str(temporary)}
-    done = _run([*command, "--requirement", str(pins)], "install the packages", fails=True, told=told)
+    variables = {"TMPDIR": str(temporary)}
+    process = _run([*command, "--requirement", str(pins)], "install the packages", fails=True, told=variables)
     shutil.rmtree(temporary)
-    if done.returncode:
-        said = done.stdout + done.stderr
-        errors = [line.removeprefix("ERROR: ") for line in said.splitlines() if line.startswith("ERROR: ")]
+    if process.returncode:
+        output = process.stdout + process.stderr
+        errors = [line.removeprefix("ERROR: ") for line in output.splitlines() if line.startswith("ERROR: ")]
         # A line may name every version there is: its ends tell.
         short = [line if len(line) < 400 else f"{line[:200]} ... {line[-160:]}" for line in errors[:6]]
-        why = "\n  ".join(short) or _last(said)
-        unreached = re.search(r"Retrying \(.*?after connection broken by '(.*)': /", said)
+        reason = "\n  ".join(short) or _last(output)
+        unreached = re.search(r"Retrying \(.*?after connection broken by '(.*)': /", output)
         if unreached:
             raise InputError(
                 f"environment {spec.name!r}: pip reaches no package index ({unreached[1]}). Build it where "
                 "there is a network; or get the wheels there (pip download -d WHEELS PINS, with the same "
-                f"Python), bring them here and add --wheels WHEELS.\n  {why}"
+                f"Python), bring them here and add --wheels WHEELS.\n  {reason}"
             )
-        raise InputError(f"environment {spec.name!r}: pip could not install it:\n  {why}")
-
-
-_DESCRIBE = """
-import hashlib, json, re
-from importlib import metadata
-
-OWN = ("INSTALLER", "REQUESTED", "RECORD", "direct_url.json")
-installed, rows = {}, []
-for each in metadata.distributions():
-    name = re.sub("[-_.]+", "-", each.metadata["Name"]).lower()
-    installed[name] = each.version
-    for file in each.files or ():
-        if file.hash is not None and ".." not in file.parts and file.name not in OWN:
-            rows.append(f"{name} {each.version} {file} {file.hash.mode} {file.hash.value}")
-by_module = {
-    module: sorted({re.sub("[-_.]+", "-", name).lower() for name in names})
-    for module, names in metadata.packages_distributions().items()
-}
-digest = hashlib.sha256("".join(f"{row}\\n" for row in sorted(rows)).encode()).hexdigest()
-print(json.dumps({"installed": installed, "installed_sha256": digest, "distributions": by_module}))
-"""
+        raise InputError(f"environment {spec.name!r}: pip could not install it:\n  {reason}")
 
 
 def _run(
@@ -360,11 +327,11 @@ def _run(
 
     fails: whether the caller looks after a failure. told: variables of its environment beside our own.
     """
-    known = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command,
-            env={**known, **(told or {})},
+            env={**variables, **(told or {})},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -374,9 +341,9 @@ def _run(
         )
     except subprocess.TimeoutExpired as error:
         raise SandboxError(f"could not {what}: not done after {_BUILD_S:g} s: {' '.join(command)}") from error
-    if done.returncode and not fails:
-        raise SandboxError(f"could not {what}: {_last(done.stderr)}")
-    return done
+    if process.returncode and not fails:
+        raise SandboxError(f"could not {what}: {_last(process.stderr)}")
+    return process
 
 
 def _last(text: str) -> str:
@@ -414,22 +381,59 @@ print(platform.python_version(), sys.implementation.name, sysconfig.get_platform
 """
 
 
+class PythonFacts(NamedTuple):
+    """What an interpreter says of itself."""
+
+    version: str
+    implementation: str
+    platform: str
+
+    @property
+    def runs_our_code(self) -> bool:
+        """Whether deskcheck's own code can run in its process."""
+        return self.implementation == "cpython" and _numbers(self.version)[:2] >= _OLDEST
+
+
 @cache
-def _facts(interpreter: str) -> tuple[str, str, str]:
-    """Version, implementation and platform of an interpreter; empty where it cannot be run."""
+def facts_of(python: str) -> PythonFacts | None:
+    """Facts of an interpreter; None where it cannot be run."""
     try:
         ran = subprocess.run(
-            [interpreter, "-I", "-c", _FACTS], capture_output=True, text=True, timeout=60, check=False
+            [python, "-I", "-c", _FACTS], capture_output=True, text=True, timeout=60, check=False
         )
-    except OSError:
-        return "", "", ""
-    said = ran.stdout.split()  # a shim of pyenv's for a version that is switched off says nothing here
-    return (said[0], said[1], said[2]) if ran.returncode == 0 and len(said) == 3 else ("", "", "")
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    words = ran.stdout.split()  # a shim of pyenv's for a version that is switched off says nothing here
+    return PythonFacts(*words) if ran.returncode == 0 and len(words) == 3 else None
 
 
-# `_DESCRIBE` reads every row of every RECORD as an object, which took 27 s of CPU time for 238 distributions,
-# torch among them. This reads lines of text, in 0.2 s. Its digest is another than that of `_DESCRIBE`.
-_DESCRIBE_QUICKLY = """
+def named_interpreter(python: str) -> tuple[str, PythonFacts]:
+    """The absolute path of what --python names, and its facts.
+
+    Raises InputError: there is none; it is not CPython, or too old for our code, which runs in its process.
+    """
+    path = shutil.which(python)
+    if path is None:
+        raise InputError(f"--python {python}: is not a program that can be started.")
+    path = os.path.abspath(path)
+    facts = facts_of(path)
+    if facts is None:
+        raise InputError(f"--python {python}: is not a Python that can be started.")
+    if not facts.runs_our_code:
+        raise InputError(
+            f"--python {python}: is {facts.implementation} {facts.version}. deskcheck's own code runs in the "
+            f"programs' processes and needs CPython {_OLDEST[0]}.{_OLDEST[1]} or later."
+        )
+    return path, facts
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".") if part.isdigit())
+
+
+# `importlib.metadata` makes an object of every row of every RECORD: 27 s of CPU time for 238 distributions,
+# torch among them. Lines of text take 0.2 s.
+_DESCRIBE = """
 import hashlib, json, os, re, sys
 
 OWN = ("INSTALLER,", "REQUESTED,", "RECORD,", "direct_url.json,")
@@ -468,33 +472,18 @@ print(json.dumps({"installed": installed, "installed_sha256": digest, "distribut
 
 @cache
 def of_interpreter(python: str) -> BuiltEnvironment:
-    """An interpreter of the user's own, with what is installed for it, as an environment. Nothing is built,
-    and none of our packages need be there.
+    """A user's own interpreter (a path, or a name on PATH) with what is installed for it, as an environment.
 
-    python: its path, or its name on PATH.
-
-    Raises:
-        InputError: there is none; it is no CPython, or too old for our code, which runs in its process.
+    Nothing is built, and it needs none of our packages. Raises InputError: it cannot be used.
     """
-    path = shutil.which(python)
-    if path is None:
-        raise InputError(f"--python {python}: is no program that can be started.")
-    path = os.path.abspath(path)
-    version, implementation, platform = _facts(path)
-    if not version:
-        raise InputError(f"--python {python}: is no Python that can be started.")
-    if implementation != "cpython" or tuple(int(part) for part in version.split(".")[:2]) < _OLDEST:
-        raise InputError(
-            f"--python {python}: is {implementation} {version}. deskcheck's own code runs in the programs' "
-            f"processes and needs CPython {_OLDEST[0]}.{_OLDEST[1]} or later."
-        )
-    described = _run([path, "-I", "-c", _DESCRIBE_QUICKLY], "describe what is installed")
+    path, facts = named_interpreter(python)
+    described = _run([path, "-I", "-c", _DESCRIBE], "describe what is installed")
     return BuiltEnvironment(
         name=python,
         folder=Path(path).parent.parent,
-        python_version=version,
-        implementation=implementation,
-        platform=platform,
+        python_version=facts.version,
+        implementation=facts.implementation,
+        platform=facts.platform,
         packages=(),
         modules=(),
         pins_sha256="",
@@ -503,63 +492,65 @@ def of_interpreter(python: str) -> BuiltEnvironment:
     )
 
 
-def _interpreter(spec: EnvironmentSpec) -> str:
-    """Path of a CPython of the version that is asked for. Raises InputError."""
+def _interpreter(spec: EnvironmentSpec) -> tuple[str, PythonFacts]:
+    """Path and facts of a CPython of the version that is asked for. Raises InputError."""
+    own = facts_of(sys.executable)
+    assert own is not None
     if spec.python is None:
-        return sys.executable
-    wanted = tuple(int(part) for part in spec.python.split("."))
-    if wanted < _OLDEST:
+        return sys.executable, own
+    version = _numbers(spec.python)
+    if version < _OLDEST:
         raise InputError(
             f"environment {spec.name!r}: Python {spec.python} is too old: deskcheck's own code runs in the "
             f"programs' processes and needs {_OLDEST[0]}.{_OLDEST[1]} or later. "
             "Many packages of that time install there too."
         )
-    for candidate in _candidates(wanted):
-        version, implementation, _ = _facts(candidate)
-        if implementation == "cpython" and f"{version}.".startswith(f"{spec.python}."):
-            return candidate
+    for candidate in _candidates(version):
+        facts = facts_of(candidate)
+        if facts and facts.implementation == "cpython" and f"{facts.version}.".startswith(f"{spec.python}."):
+            return candidate, facts
     raise InputError(
         f"environment {spec.name!r}: there is no Python {spec.python} here: neither is this one "
-        f"({_facts(sys.executable)[0]}), nor python{wanted[0]}.{wanted[1]} on PATH, nor one of pyenv's."
+        f"({own.version}), nor python{version[0]}.{version[1]} on PATH, nor one of pyenv's."
     )
 
 
-def _candidates(wanted: tuple[int, ...]) -> Iterator[str]:
+def _candidates(version: tuple[int, ...]) -> Iterator[str]:
     yield sys.executable
-    name = f"python{wanted[0]}.{wanted[1]}"
+    name = f"python{version[0]}.{version[1]}"
     for folder in os.environ.get("PATH", "").split(os.pathsep):
-        found = shutil.which(name, path=folder) if folder else None
-        if found is not None:
-            yield found
+        path = shutil.which(name, path=folder) if folder else None
+        if path is not None:
+            yield path
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
     # A name that ends in a letter (3.13.0t) is another build of that version.
-    yield from sorted(map(str, pyenv.glob(f"{wanted[0]}.{wanted[1]}.*[0-9]/bin/python")), reverse=True)
+    yield from sorted(map(str, pyenv.glob(f"{version[0]}.{version[1]}.*[0-9]/bin/python")), reverse=True)
 
 
 # -- pins ------------------------------------------------------------------------------------------
 
 
-def _requirements(text: str, place: str) -> Iterator[str]:
+def _requirements(text: str, file: str) -> Iterator[str]:
     """The lines of a requirements file that name packages."""
     joined = re.sub(r"\\\n", " ", text)
     for line in joined.splitlines():
-        kept = re.sub(r"(^|\s)#.*", "", line).strip()
-        if kept.startswith("-"):
+        line_text = re.sub(r"(^|\s)#.*", "", line).strip()
+        if line_text.startswith("-"):
             raise InputError(
-                f"{place}: {kept}: options of pip are not read here; name each package with its version."
+                f"{file}: {line_text}: options of pip are not read here; name each package with its version."
             )
-        if kept:
-            yield kept
+        if line_text:
+            yield line_text
 
 
-def _canonical(packages: Iterable[str], place: str) -> tuple[str, ...]:
+def _canonical(packages: Iterable[str], owner: str) -> tuple[str, ...]:
     """The pins, sorted, each in one spelling (PEP 503), none twice."""
     pins: dict[str, str] = {}
     for text in packages:
         pin = _PIN.fullmatch(text.strip())
         if pin is None:
             raise InputError(
-                f"{place}: {text!r} is not pinned: write NAME==VERSION, a version in full. "
+                f"{owner}: {text!r} is not pinned: write NAME==VERSION, a version in full. "
                 "(What is installed now: pip freeze.)"
             )
         name = re.sub(r"[-_.]+", "-", pin["name"]).lower()
@@ -567,9 +558,9 @@ def _canonical(packages: Iterable[str], place: str) -> tuple[str, ...]:
             sorted(part.strip() for part in (pin["extras"] or "[]")[1:-1].split(",") if part.strip())
         )
         marker = f" {' '.join(pin['marker'].split())}" if pin["marker"] else ""
-        hashes = "".join(f" {each}" for each in sorted(pin["hashes"].split()))
+        hashes = "".join(f" {digest}" for digest in sorted(pin["hashes"].split()))
         line = f"{name}[{extras}]" if extras else name
         line += f"=={pin['version']}{marker}{hashes}"
         if pins.setdefault(f"{name}{marker}", line) != line:
-            raise InputError(f"{place}: {name} is pinned twice: {pins[f'{name}{marker}']} and {line}.")
+            raise InputError(f"{owner}: {name} is pinned twice: {pins[f'{name}{marker}']} and {line}.")
     return tuple(sorted(pins.values()))

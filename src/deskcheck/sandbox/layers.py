@@ -100,14 +100,16 @@ def _control_groups() -> ConfinementLayer:
     try:
         counted = cgroup.places()
     except cgroup.Unavailable as error:
-        there, found = False, str(error)
+        is_complete, description = False, str(error)
         counted = {}
     else:
-        there = len(counted) == len(cgroup.COUNTED)
-        found = ", ".join(f"{what} (version {place.version})" for what, place in counted.items())
-        found += "".join(f"; no {what}" for what in cgroup.COUNTED if what not in counted)
+        is_complete = len(counted) == len(cgroup.COUNTED)
+        description = ", ".join(
+            f"{what} (version {group_place.version})" for what, group_place in counted.items()
+        )
+        description += "".join(f"; no {what}" for what in cgroup.COUNTED if what not in counted)
     missing = "; ".join(text for what, text in NOT_COUNTED.items() if what not in counted)
-    return ConfinementLayer("control groups", there, found, missing, _ALL)
+    return ConfinementLayer("control groups", is_complete, description, missing, _ALL)
 
 
 _UNSHARE = """
@@ -124,7 +126,7 @@ _NAMESPACES = (
 
 
 def _tried(
-    name: str, code: str, found: str, missing: str, levels: tuple[Confinement, ...]
+    name: str, code: str, text_if_so: str, missing: str, levels: tuple[Confinement, ...]
 ) -> ConfinementLayer:
     """A layer that is there if our own code can put a fresh process under it."""
     paths = os.pathsep.join(path for path in sys.path if path)
@@ -137,9 +139,9 @@ def _tried(
         timeout=60,
         check=False,
     )
-    there = ran.returncode == 0
-    said = ran.stderr.strip().splitlines() or [f"status {ran.returncode}"]
-    return ConfinementLayer(name, there, found if there else said[-1], missing, levels)
+    works = ran.returncode == 0
+    lines = ran.stderr.strip().splitlines() or [f"status {ran.returncode}"]
+    return ConfinementLayer(name, works, text_if_so if works else lines[-1], missing, levels)
 
 
 def refusals() -> dict[Confinement, str]:
@@ -148,41 +150,41 @@ def refusals() -> dict[Confinement, str]:
     It holds where a plain program runs, and one that aims at files, listeners and a process of ours reaches
     nothing.
     """
-    found = {}
+    reasons = {}
     for level in Confinement:
         try:
-            found[level] = fault(level)
+            reasons[level] = fault(level)
         except SandboxError as error:
             hints = missing(level)
-            found[level] = f"{error}" + (f" What is missing: {'; '.join(hints)}." if hints else "")
-    return found
+            reasons[level] = f"{error}" + (f" What is missing: {'; '.join(hints)}." if hints else "")
+    return reasons
 
 
 def missing(level: Confinement) -> list[str]:
     """Capabilities and settings of the kernel that stand in a level's way, as far as they can be read."""
-    found = []
+    lacks = []
     if level is Confinement.STRICT and not _kernel.capabilities() & _kernel.CAP_SYS_ADMIN:
-        found += [
+        lacks += [
             f"{name} is {wrong} (sysctl), and there is no capability SYS_ADMIN"
             for name, wrong in _SETTINGS
             if _setting(name) == wrong
         ]
         if _is_filtered():
-            found.append(
+            lacks.append(
                 "a system call filter is over this process, as a container's, and may refuse namespaces "
                 "to whoever has not the capability SYS_ADMIN"
             )
         if os.geteuid() == 0:
             lacking = [name for name, bit in _FOR_USERS if not _kernel.capabilities() & bit]
-            found += [f"the capability {name}, without which root gets no user namespace" for name in lacking]
+            lacks += [f"the capability {name}, without which root gets no user namespace" for name in lacking]
     if level is not Confinement.TRUSTED:
         if _landlock.abi() == 0:
-            found.append(
+            lacks.append(
                 "Landlock in the kernel (CONFIG_SECURITY_LANDLOCK, and landlock among lsm= at its start)"
             )
         if _kernel.MACHINE is None:
-            found.append(f"a filter for {os.uname().machine}")
-    return found
+            lacks.append(f"a filter for {os.uname().machine}")
+    return lacks
 
 
 _SETTINGS = (

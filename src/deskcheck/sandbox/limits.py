@@ -1,4 +1,4 @@
-"""What a program may use before it is stopped."""
+"""Limits on the resources of a program."""
 
 import os
 from dataclasses import asdict, dataclass
@@ -12,14 +12,12 @@ WALL_TIMES = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Bounds on one run. The process group is killed whole when the program ends or a bound is met.
+    """Bounds on one run. The whole process group is killed when the program ends or meets a bound.
 
-    cpu_s: CPU time, in seconds, of the program and of what it starts; decides about time. wall_s: the
-    backstop for programs that sleep; time in which a program waits for a processor does not count, but a
-    run never takes more than three times as long.
-    memory_bytes: address space of each process, and memory that all of them fill together. output_bytes:
-    standard output and error together. file_bytes: size of each file. processes: of the
-    user, where the program is not root.
+    cpu_s: CPU time of the program and of what it starts. wall_s: the backstop for programs that sleep;
+    waiting for a processor does not count, up to three times as long. memory_bytes: address space of each
+    process, and memory of all together. output_bytes: of both streams. processes: of the user, where the
+    program is not root.
     """
 
     cpu_s: Annotated[float, Setting("CPU time that a run may use.", min=0.1)] = 20.0
@@ -36,7 +34,7 @@ class Limits:
 
 def machine_memory_bytes() -> int:
     """Memory that the machine has, or that this process may use of it, where its control group says less."""
-    found = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    sizes = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     try:
         with open("/proc/self/cgroup") as stream:
             groups = [line.rstrip("\n").split(":", 2)[1:] for line in stream]
@@ -47,10 +45,10 @@ def machine_memory_bytes() -> int:
         if controllers not in names:
             continue
         folder, name = names[controllers]
-        for place in (path, "/"):  # in a container its own group is the root of what is mounted
+        for group in (path, "/"):  # in a container its own group is the root of what is mounted
             try:
-                with open(f"/sys/fs/cgroup{folder}{place}/{name}") as stream:
-                    found.append(int(stream.read()))
+                with open(f"/sys/fs/cgroup{folder}{group}/{name}") as stream:
+                    sizes.append(int(stream.read()))
             except (OSError, ValueError):  # it is not there, or "max"
                 continue
-    return min(found)
+    return min(sizes)

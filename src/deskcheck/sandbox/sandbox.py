@@ -1,15 +1,15 @@
 """Runs many programs that nobody trusts, each a fork of a warm interpreter."""
 
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from types import TracebackType
+from typing import TypeVar
 
-from deskcheck.errors import InputError, SandboxError, ServerLost
+from deskcheck.errors import InputError, ServerLost
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import RunResult
@@ -18,25 +18,25 @@ from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.elsewhere import Elsewhere
 from deskcheck.sandbox.environments import BuiltEnvironment, find
-from deskcheck.sandbox.exchange import Exchange, follow
+from deskcheck.sandbox.exchange import follow
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.process import ProcessRun, Sink, Tracing
+from deskcheck.sandbox.process import ProcessRun, Tracing
 from deskcheck.sandbox.server import Profile, Server, ServerPool
 from deskcheck.sandbox.session import Session
 
 _AHEAD = 8
 """Results kept for each worker while one that comes before them is awaited."""
+_Item = TypeVar("_Item")
 _IDLE = 3
 """Servers kept for each worker: a recording needs two, and one of them is elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramResult:
-    """A program and how it ended. attempts: runs that it took, more than one after a failure of ours."""
+    """A program and how it ended."""
 
     program: Program
     run_result: RunResult
-    attempts: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,30 +50,13 @@ class BareInterpreter:
 class Provided:
     """What programs find beside their environment.
 
-    modules: imported before any program runs; a program that imports them pays nothing. readable: files and
-    folders that programs may read, beside the interpreter's own and the file that a program comes from.
-    folders: of these, and of `Program.path`, they may read what is not hidden and not named as a key or a
-    secret (`inside.beside`).
+    modules: imported before any program runs. readable: files and folders that programs may read. folders:
+    the same, without what is hidden or named like a key or a secret (`inside.readable_files`).
     """
 
     modules: tuple[str, ...] = ()
     readable: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
-
-
-class _Given:
-    """A run's tracing, and whether any of its events were given out: they cannot be taken back."""
-
-    def __init__(self, tracing: Tracing | None) -> None:
-        self.any = False
-        self.tracing = None if tracing is None else replace(tracing, sink=self._sink(tracing.sink))
-
-    def _sink(self, sink: Sink) -> Sink:
-        def given(block: bytes) -> None:
-            self.any = True
-            sink(block)
-
-        return given
 
 
 class Sandbox:
@@ -83,11 +66,9 @@ class Sandbox:
             for result in sandbox.run(programs):
                 print(result.program.id, result.run_result.outcome)
 
-    level: see `Confinement`. workers: programs that run at once. limits: bounds on each run. environment: of
-    programs that name none themselves (``extra["environment"]``): one that was built (`environments`), or its
-    name, or an interpreter by itself; by default this interpreter. provided: what else programs find.
-    hash_seed: PYTHONHASHSEED of the programs. determinism: what they find in place of clocks, random numbers
-    and the like.
+    workers: programs that run at once. environment: of programs that name none (``extra["environment"]``): a
+    built one, its name, or a bare interpreter; by default this interpreter. hash_seed: PYTHONHASHSEED of the
+    programs.
 
     Raises InputError where no environment has the name; SandboxError on entry where the kernel does not give
     what the level needs: the message names what is missing and the way out.
@@ -161,7 +142,11 @@ class Sandbox:
         Programs are taken from the iterable as workers get free, and no more than a few ahead of the
         results that were taken. Closing the iterator kills what still runs.
         """
-        return _Stream(self, iter(programs), ordered).results()
+        return self._stream(
+            programs,
+            lambda program, cancelled: ProgramResult(program, self.run_one(program, cancelled=cancelled)),
+            ordered,
+        )
 
     def run_one(
         self,
@@ -177,59 +162,88 @@ class Sandbox:
     ) -> RunResult:
         """Run one program and say how it ended. Threads may call this together.
 
-        tracing: None: it is not traced. limits, hash_seed, determinism: instead of the sandbox's own;
-        addresses are fixed for a sandbox as a whole. files: whether the result names the files that the
-        program wrote. elsewhere: it finds another machine and another day (`Elsewhere`). cancelled: asked
-        some twenty times a second; once it says so, the program is killed and Cancelled is raised.
+        limits, hash_seed, determinism: instead of the sandbox's own, but for addresses. files: whether the
+        result names the files that the program wrote. elsewhere: it finds another machine and another day.
+        cancelled: asked some twenty times a second; once it is true, the program is killed and Cancelled is
+        raised.
         """
         profile = self._profile(program, self.hash_seed if hash_seed is None else hash_seed)
         if elsewhere is not None and elsewhere.names:
             profile = replace(profile, elsewhere=True)
-        given = _Given(tracing)
-        failure = ""
+
+        def attempt(tracing: Tracing | None) -> RunResult:
+            with self._server(profile) as server:
+                run = ProcessRun(
+                    program,
+                    server,
+                    limits=limits or self.limits,
+                    tracing=tracing,
+                    determinism=determinism or self.determinism,
+                    files=files,
+                    elsewhere=elsewhere,
+                )
+                return follow(run, lambda: self._closed.is_set() or cancelled())
+
+        return self._until_ours_is_well(tracing, attempt)
+
+    def _until_ours_is_well(
+        self, tracing: Tracing | None, attempt: Callable[[Tracing | None], RunResult]
+    ) -> RunResult:
+        """The result of an attempt, repeated after a failure of ours unless the caller has got events, which
+        cannot be taken back."""
+        failure, is_told = "", False
+
+        def tell(block: bytes) -> None:
+            nonlocal is_told
+            is_told = True
+            assert tracing is not None
+            tracing.sink(block)
+
+        watched = None if tracing is None else replace(tracing, sink=tell)
         for _ in range(self.tries):
             try:
-                with self._server(profile) as server:
-                    run = ProcessRun(
-                        program,
-                        server,
-                        limits=limits or self.limits,
-                        tracing=given.tracing,
-                        determinism=determinism or self.determinism,
-                        files=files,
-                        elsewhere=elsewhere,
-                    )
-                    run_result = follow(run, lambda: self._closed.is_set() or cancelled())
+                run_result = attempt(watched)
             except ServerLost as error:
                 failure = str(error)
             else:
-                if run_result.outcome is not Outcome.HARNESS_ERROR or given.any:
+                if run_result.outcome is not Outcome.HARNESS_ERROR or is_told:
                     return run_result
                 failure = run_result.detail
-            if given.any:  # what was given out cannot be taken back
+            if is_told:
                 break
         return RunResult(outcome=Outcome.HARNESS_ERROR, detail=failure)
 
     def check(self, programs: Iterable[Checked], *, ordered: bool = True) -> Iterator[ProgramResult]:
         """Run programs and judge each by its check in another process (`check_one`); otherwise as `run`."""
+        return self._stream(
+            programs,
+            lambda checked, cancelled: ProgramResult(
+                checked.program, self.check_one(checked, cancelled=cancelled)
+            ),
+            ordered,
+        )
+
+    def _stream(
+        self,
+        items: Iterable[_Item],
+        run: Callable[[_Item, Callable[[], bool]], ProgramResult],
+        ordered: bool,
+    ) -> Iterator[ProgramResult]:
         stopping = threading.Event()
-        pending: dict[Future[RunResult], Checked] = {}
-
-        def mark_one(checked: Checked) -> RunResult:
-            return self.check_one(checked, cancelled=stopping.is_set)
-
-        coming = iter(programs)
-        with ThreadPoolExecutor(self.workers, "deskcheck-check") as pool:
+        pending: dict[Future[ProgramResult], None] = {}
+        coming = iter(items)
+        with ThreadPoolExecutor(self.workers, "deskcheck-sandbox") as pool:
             try:
                 while True:
-                    for checked in islice(coming, _AHEAD * self.workers - len(pending)):
-                        pending[pool.submit(mark_one, checked)] = checked
+                    for item in islice(coming, _AHEAD * self.workers - len(pending)):
+                        pending[pool.submit(run, item, stopping.is_set)] = None
                     if not pending:
                         return
                     first = next(iter(pending))
                     if not ordered:
                         first = next(iter(wait(pending, return_when=FIRST_COMPLETED).done))
-                    yield ProgramResult(pending.pop(first).program, first.result())
+                    del pending[first]
+                    yield first.result()
             finally:
                 stopping.set()
                 pool.shutdown(wait=False, cancel_futures=True)
@@ -248,43 +262,30 @@ class Sandbox:
         of ours had it tried again, once for each try. tracing: of the program, in the calls of the check,
         too; what was given out is not tried again."""
         bounds = limits or self.limits
-        profile = self._profile(checked.program, self.hash_seed)
-        given = _Given(tracing)
-        failure = ""
-        for _ in range(self.tries):
-            with ExitStack() as stack:
-                servers: list[Server] = []
-                stack.callback(self._let_go, servers)
-                try:
-                    servers.append(self._take(profile))
-                    servers.append(self._take(self._profile(None, self.hash_seed)))
-                    answering = ProcessRun(
-                        checked.program,
-                        servers[0],
-                        limits=bounds,
-                        tracing=given.tracing,
-                        determinism=self.determinism,
-                        answers=True,
-                    )
-                    stack.callback(answering.close)
-                    # It mostly waits for the program, whose own limits decide how long.
-                    patient = replace(bounds, wall_s=10 * bounds.wall_s)
-                    checking = ProcessRun(checked.checking, servers[1], limits=patient, calls=checked.names)
-                    stack.callback(checking.close)
-                    run_result = judge(
-                        answering, checking, lambda: self._closed.is_set() or cancelled(), told
-                    )
-                except ServerLost as error:
-                    failure = str(error)
-                    if given.any:
-                        break
-                    continue
-                while servers:
-                    self._servers.give(servers.pop())
-                if run_result.outcome is not Outcome.HARNESS_ERROR or given.any:
-                    return run_result
-                failure = run_result.detail
-        return RunResult(outcome=Outcome.HARNESS_ERROR, detail=failure)
+        # The check mostly waits for the program, whose own limits decide how long.
+        patient = replace(bounds, wall_s=10 * bounds.wall_s)
+        profiles = [self._profile(program, self.hash_seed) for program in (checked.program, None)]
+
+        def attempt(tracing: Tracing | None) -> RunResult:
+            with (
+                self._server(profiles[0]) as server,
+                self._server(profiles[1]) as second,
+                ExitStack() as runs,
+            ):
+                answering = ProcessRun(
+                    checked.program,
+                    server,
+                    limits=bounds,
+                    tracing=tracing,
+                    determinism=self.determinism,
+                    answers=True,
+                )
+                runs.callback(answering.close)
+                checking = ProcessRun(checked.checking, second, limits=patient, calls=checked.names)
+                runs.callback(checking.close)
+                return judge(answering, checking, lambda: self._closed.is_set() or cancelled(), told)
+
+        return self._until_ours_is_well(tracing, attempt)
 
     def session(
         self,
@@ -294,13 +295,13 @@ class Sandbox:
         wall_s: float = 3600.0,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Session:
-        """A living interpreter that runs pieces of code in turn (`session.Session`); close it, or use `with`.
+        """A living interpreter that runs pieces of code in turn; close it, or use `with`. It takes a server.
 
-        limits: of each piece, by default the sandbox's; `memory_bytes` is for the whole session with its
-        snapshots. cpu_s, wall_s: of all pieces together; time between pieces does not count. cancelled: asked
-        while a piece runs; once it says so the session is ended and Cancelled raised.
+        limits: of each piece; `memory_bytes` is for the whole session with its snapshots. cpu_s, wall_s: of
+        all pieces together. cancelled: asked while a piece runs; once it is true, the session is ended and
+        Cancelled raised.
 
-        A session takes a server for itself. Raises SandboxError where it cannot begin.
+        Raises SandboxError where it cannot begin.
         """
         bounds = limits or self.limits
         server = self._take(self._profile(None, self.hash_seed))
@@ -354,11 +355,6 @@ class Sandbox:
             self._environments[name] = find(name)
         return self._environments[name]
 
-    def _let_go(self, servers: list[Server]) -> None:
-        """End servers whose programs did not come to their end."""
-        for server in servers:
-            server.close()
-
     def _profile(self, program: Program | None, hash_seed: int) -> Profile:
         readable, folders = set(self.provided.readable), set(self.provided.folders)
         environment, python, modules = self._environment, self._python, self.provided.modules
@@ -408,112 +404,6 @@ class Sandbox:
         return server
 
 
-@dataclass(slots=True)
-class _Place:
-    """A program that runs: its place among the programs, and how often it was begun."""
-
-    number: int
-    program: Program
-    attempts: int
-
-
-class _Stream:
-    """Many programs under a sandbox's servers, watched by whoever takes the results: no thread is needed."""
-
-    def __init__(self, sandbox: Sandbox, programs: Iterator[Program], ordered: bool) -> None:
-        self.sandbox = sandbox
-        self.programs = programs
-        self.ordered = ordered
-        self.running: dict[ProcessRun, _Place] = {}
-        self.done: dict[int, ProgramResult] = {}
-        self.taken = 0
-        self.given = 0
-        self.exhausted = False
-
-    def results(self) -> Iterator[ProgramResult]:
-        with Exchange() as self.exchange:
-            try:
-                while True:
-                    self._fill()
-                    while (number := self._next()) is not None:
-                        away = time.monotonic()
-                        yield self.done.pop(number)
-                        away = time.monotonic() - away
-                        for run in self.running:
-                            run.was_away(away)
-                        self._fill()
-                    if not self.running:
-                        return
-                    for run, result in self.exchange.wait():
-                        self._ended(run, result)
-            finally:
-                for run in self.running:
-                    run.close()
-                    run.server.close()
-
-    def _next(self) -> int | None:
-        """Number of the result that is given next, if it is there."""
-        number = self.given if self.ordered else next(iter(self.done), None)
-        if number is None or number not in self.done:
-            return None
-        self.given += 1
-        return number
-
-    def _fill(self) -> None:
-        sandbox = self.sandbox
-        while (
-            not self.exhausted
-            and len(self.running) < sandbox.workers
-            and len(self.done) < _AHEAD * sandbox.workers
-        ):
-            try:
-                program = next(self.programs)
-            except StopIteration:
-                self.exhausted = True
-                return
-            self._start(self.taken, program, 1)
-            self.taken += 1
-
-    def _start(self, number: int, program: Program, attempts: int) -> None:
-        sandbox = self.sandbox
-        try:
-            server = sandbox._take(sandbox._profile(program, sandbox.hash_seed))
-        except ServerLost as error:
-            self._again(number, program, attempts, str(error))
-            return
-        try:
-            run = ProcessRun(program, server, limits=sandbox.limits, determinism=sandbox.determinism)
-        except ServerLost as error:
-            server.close()
-            self._again(number, program, attempts, str(error))
-            return
-        except BaseException:
-            server.close()
-            raise
-        self.running[run] = _Place(number, program, attempts)
-        self.exchange.add(run)
-
-    def _again(self, number: int, program: Program, attempts: int, failure: str) -> None:
-        if attempts < self.sandbox.tries:
-            self._start(number, program, attempts + 1)
-        else:
-            run_result = RunResult(outcome=Outcome.HARNESS_ERROR, detail=failure)
-            self.done[number] = ProgramResult(program, run_result, attempts)
-
-    def _ended(self, run: ProcessRun, result: RunResult | SandboxError) -> None:
-        place = self.running.pop(run)
-        run.close()
-        if isinstance(result, SandboxError):
-            run.server.close()
-            self._again(place.number, place.program, place.attempts, str(result))
-            return
-        self.sandbox._servers.give(run.server)
-        if result.outcome is Outcome.HARNESS_ERROR:
-            self._again(place.number, place.program, place.attempts, result.detail)
-        else:
-            self.done[place.number] = ProgramResult(place.program, result, place.attempts)
-
-
 def run(
     program: Program,
     *,
@@ -524,20 +414,16 @@ def run(
     cancelled: Callable[[], bool] = lambda: False,
     confinement: Confinement | str = Confinement.STRICT,
 ) -> RunResult:
-    """Run a program and return how it ended.
+    """Run one program in a sandbox of its own; for many programs, make one `Sandbox`.
 
-    A sandbox is made for it and ended; for many programs, make one `Sandbox`.
+    python: the interpreter, by default this one. cancelled: asked some twenty times a second.
 
-    tracing: None: it is not traced. hash_seed: PYTHONHASHSEED of the process. python: the interpreter, by
-    default this one; it must be able to import nothing but the standard library. cancelled: asked some twenty
-    times a second; once it says so, the program is killed.
-
-    Raises SandboxError when the process cannot be started, and Cancelled: that says nothing about
-    the program.
+    Raises SandboxError when the process cannot be started, and Cancelled: that says nothing about the
+    program.
     """
     environment = None if python is None else BareInterpreter(python)
-    place = Sandbox(confinement, workers=1, environment=environment, hash_seed=hash_seed, limits=limits)
+    sandbox = Sandbox(confinement, workers=1, environment=environment, hash_seed=hash_seed, limits=limits)
     try:
-        return place.run_one(program, tracing=tracing, cancelled=cancelled)
+        return sandbox.run_one(program, tracing=tracing, cancelled=cancelled)
     finally:
-        place.close()
+        sandbox.close()

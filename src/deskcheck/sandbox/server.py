@@ -19,9 +19,10 @@ from typing import Any, Self
 
 from deskcheck.errors import SandboxError, ServerLost
 from deskcheck.sandbox.confinement import Confinement
-from deskcheck.sandbox.decoder import Field, Forged, is_text, is_whole, named, plain, shaped
+from deskcheck.sandbox.decoder import Fields, Forged, is_text, is_whole, named, plain, shaped
 from deskcheck.sandbox.environments import BuiltEnvironment
 from deskcheck.sandbox.inside import server as _server
+from deskcheck.sandbox.inside import watching as _watching
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.linux import cgroup, orphans
 from deskcheck.sandbox.linux import kernel as _kernel
@@ -33,10 +34,9 @@ _WORKSPACE_CHILD = Path(__file__).with_name("inside") / "workspace_child.py"
 _START_S = 120.0
 """For a busy machine and a large profile."""
 _END_S = 10.0
-_ANSWER_BYTES = 1 << 18
-"""Of one answer: the names of changed files make it long."""
 _REPORT_BYTES = 1 << 18
-_FACTS: dict[str, Field] = {"files": named(is_text), "refused": named(is_whole)}
+"""Of one report or answer: the names of changed files make it long."""
+_FACTS: Fields = {"files?": named(is_text), "refused?": named(is_whole)}
 """What may follow the numbers of a report (`inside.server.REPORT`)."""
 _OWN_UIDS = 0x7D000000
 """Programs of a server whose process is p run as user _OWN_UIDS + p, where we are root of the machine."""
@@ -78,17 +78,14 @@ NOT_COUNTED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """What makes two servers the same: a program may be run by either.
+    """What makes two servers the same: either may run a program.
 
-    python: the interpreter; None is this one. environment: whose interpreter that is. modules: imported
-    beside `STDLIB`, once the server is confined. loaded: imported with `STDLIB`; for packages of this
-    interpreter alone, which we run with ourselves. readable: what programs may read beside the interpreter.
-    folders: of these, what is not private (`inside.beside`). scratch_bytes: what they may write in all, where
-    that can be bounded. fixed_addresses: whether the kernel lays out the process without
-    randomisation. workspace: whether it runs commands (`workspace`), not programs.
-    listening: whether they begin with UNIX sockets that we can connect to (`inside.server.stop_listening`).
-    elsewhere: whether programs find another machine (`surroundings.elsewhere`).
-    landlock_abi: for tests of what older kernels give: no more of Landlock than this version has.
+    modules: imported beside `STDLIB`, once the server is confined. loaded: imported with `STDLIB`, for
+    packages of this interpreter. readable: what programs may read beside the interpreter. folders: the same,
+    without what is private. scratch_bytes: what they may write in all. fixed_addresses: no randomisation of
+    the layout. workspace: it runs commands. listening: programs begin with UNIX sockets that we can connect
+    to. elsewhere: programs find another machine. landlock_abi: for tests: use no more of Landlock than this
+    version.
     """
 
     level: Confinement
@@ -109,7 +106,7 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class ServerReport:
-    """What a server says of a program: `stopped` as in `inside.server`, the exit status of its process, the
+    """A server's report on a program: `stopped` as in `inside.server`, the exit status of its process, the
     CPU time of all its processes, the files that it wrote (`surroundings.written`); how often each system
     call was refused, None where that is not known."""
 
@@ -207,8 +204,7 @@ class Server:
             return  # it has ended: its last words say why
 
     def wait_until_ready(self) -> dict[str, Any]:
-        """What the server found of the kernel. Raises SandboxError where it cannot
-        start; it is closed then."""
+        """Facts about the kernel from the server. Raises SandboxError, and closes it, if it cannot start."""
         if self.facts is None:
             try:
                 self.facts = self._greet()
@@ -243,14 +239,14 @@ class Server:
     def accounts(self) -> dict[str, str]:
         """What counts memory, processes and CPU time of programs: a control group, or what stands for it."""
         versions = {} if self.group is None else self.group.versions
-        found = {}
+        accounts = {}
         for what, otherwise in NOT_COUNTED.items():
             version = versions.get(what)
-            found[what] = otherwise if version is None else f"control group, version {version}"
+            accounts[what] = otherwise if version is None else f"control group, version {version}"
         if not self.wait_until_ready().get("proc", True):
             unseen = "the container hides /proc: beside rlimits, only what has ended is counted"
-            found |= {what: unseen for what in (cgroup.MEMORY, cgroup.CPU) if what not in versions}
-        return found
+            accounts |= {what: unseen for what in (cgroup.MEMORY, cgroup.CPU) if what not in versions}
+        return accounts
 
     def program_folder(self) -> str:
         """Where the folder that a program begins in can be reached from here, while it runs."""
@@ -263,11 +259,8 @@ class Server:
 
         files: whether its report says which files it wrote."""
         self._bound(limits, processes_of=1)
-        wanted = _server.WANTED.pack(_server.RUN, limits.cpu_s, limits.memory_bytes, files)
-        try:
-            socket.send_fds(self.connection, [wanted], descriptors)
-        except OSError as error:
-            raise ServerLost(f"the fork server is gone: {error}") from error
+        wish = _server.WANTED.pack(_server.RUN, limits.cpu_s, limits.memory_bytes, files)
+        self._begin(wish, descriptors)
 
     def _bound(self, limits: Limits, processes_of: int) -> None:
         """Have the control group, where there is one, bound what so many such programs use together."""
@@ -288,8 +281,11 @@ class Server:
         """Start a session's process. `wishes`: as in `inside.session_server`; copies: of it that may
         be held."""
         self._bound(limits, processes_of=1 + copies)
+        self._begin(_server.SESSION + json.dumps(wishes).encode(), descriptors)
+
+    def _begin(self, request: bytes, descriptors: list[int]) -> None:
         try:
-            socket.send_fds(self.connection, [_server.SESSION + json.dumps(wishes).encode()], descriptors)
+            socket.send_fds(self.connection, [request], descriptors)
         except OSError as error:
             raise ServerLost(f"the fork server is gone: {error}") from error
 
@@ -297,19 +293,24 @@ class Server:
         """Ask something for a session."""
         self._ask(json.dumps(what).encode())
 
-    def answer(self, timeout_s: float | None) -> dict[str, Any]:
-        """What a session's server answers. Raises ServerLost."""
+    def answer(self, timeout_s: float | None) -> Any:
+        """What a session's server answers, or how many seconds more of wall time a piece is due. Raises
+        ServerLost."""
         self.connection.settimeout(timeout_s)
         try:
-            data = self.connection.recv(_ANSWER_BYTES)
-        except OSError as error:
-            raise ServerLost(f"the fork server is gone: {error}") from error
+            data = self._receive()
         finally:
             self.connection.settimeout(None)
+        return _watching.LATER.unpack(data)[1] if len(data) == _watching.LATER.size else json.loads(data)
+
+    def _receive(self) -> bytes:
+        try:
+            data = self.connection.recv(_REPORT_BYTES)
+        except OSError as error:
+            raise ServerLost(f"the fork server is gone: {error}") from error
         if not data:
-            raise ServerLost("the fork server ended while a session ran")
-        answer: dict[str, Any] = json.loads(data)
-        return answer
+            raise ServerLost("the fork server ended while a program ran")
+        return data
 
     def end_session(self) -> bool:
         """End a session in which nothing runs; whether the server can be used again."""
@@ -340,11 +341,15 @@ class Server:
 
     def kill(self) -> None:
         """Have the program that runs killed; the report still comes."""
-        self._ask(_server.KILL)
+        self._ask(_watching.KILL)
 
     def too_late(self) -> None:
         """Wall time is up: have the program killed, unless it had to wait for a processor that long."""
-        self._ask(_server.TOO_LATE)
+        self._ask(_watching.TOO_LATE)
+
+    def say_over(self) -> None:
+        """Tell the server that a session's process has finished its order."""
+        self._ask(_watching.OVER)
 
     def _ask(self, what: bytes) -> None:
         try:
@@ -354,12 +359,9 @@ class Server:
 
     def report(self) -> "ServerReport | float":
         """How the program ended; or how many seconds more of wall time it is due. Raises ServerLost."""
-        try:
-            data = self.connection.recv(_REPORT_BYTES)
-        except OSError as error:
-            raise ServerLost(f"the fork server is gone: {error}") from error
-        if len(data) == _server.LATER.size:
-            seconds: float = _server.LATER.unpack(data)[1]
+        data = self._receive()
+        if len(data) == _watching.LATER.size:
+            seconds: float = _watching.LATER.unpack(data)[1]
             return seconds
         if len(data) < _server.REPORT.size:
             raise ServerLost("the fork server ended while a program ran")
@@ -376,7 +378,7 @@ class Server:
     def _facts_of(self, text: bytes) -> dict[str, Any]:
         """What a report says beside its numbers. Others' modules may run in the server."""
         try:
-            return shaped("a report", plain(text or b"{}", depth=2), {}, _FACTS)
+            return shaped("a report", plain(text or b"{}", depth=2), _FACTS)
         except Forged as error:
             raise ServerLost(f"the fork server says what none says: {error}") from error
 
@@ -406,12 +408,10 @@ class Server:
 
 
 class ServerPool:
-    """Servers under which nothing runs, by what they were made for: to start one takes as long as to run many
-    programs. Use as a context; threads may share it.
+    """Idle servers by profile: to start one takes as long as to run many programs. Threads may share it.
 
-    most: servers that are kept; beyond it, those that were idle longest are ended.
-
-    Raises ValueError where `most` is less than one.
+    most: servers that are kept; beyond it, those that were idle longest are ended. Raises ValueError below
+    one.
     """
 
     def __init__(self, most: int) -> None:
@@ -425,10 +425,10 @@ class ServerPool:
     def take(self, profile: Profile) -> Server:
         """A server of this profile, which may be starting. Raises SandboxError where it cannot start."""
         with self._lock:
-            known = next((each for each in self.idle if each.profile == profile), None)
-            if known is not None:
-                self.idle.remove(known)
-        return known or Server(profile)
+            idle = next((server for server in self.idle if server.profile == profile), None)
+            if idle is not None:
+                self.idle.remove(idle)
+        return idle or Server(profile)
 
     def give(self, server: Server) -> None:
         """Take a server under which nothing runs. Once the pool is closed, it is ended."""
@@ -436,8 +436,8 @@ class ServerPool:
             self.idle.append(server)
             surplus = self.idle[:] if self._closed else self.idle[: -self._most]
             del self.idle[: len(surplus)]
-        for each in surplus:
-            each.close()
+        for idle in surplus:
+            idle.close()
 
     def open(self) -> None:
         """Keep servers again, after `close`."""

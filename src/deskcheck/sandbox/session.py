@@ -1,21 +1,18 @@
-"""A living interpreter in the sandbox: pieces of code run in it one after another, and it can be taken back.
+"""A living interpreter in the sandbox: pieces of code run in it in turn, and it can be taken back.
 
     with Sandbox() as sandbox, sandbox.session() as session:
         session.run("x = [1]")
         before = session.snapshot()
         session.run("x.append(2)")
         session.restore(before)
-        print(session.run("x").value)  # [1]
 
-How a piece ended is decided here, from what it cannot write: limits, signals, exit status. That it returned,
-and what, is said by the interpreter that it ran in, which it shares with every piece before it: for code that
-nobody trusts this is no mark. `Sandbox.check_one` is.
+How a piece ended is decided from what it cannot write. That it returned, and what, is said by the interpreter
+that it shares with every piece before it, so it is no verdict on untrusted code. `Sandbox.check_one` is.
 """
 
 import marshal
 import os
 import secrets
-import select
 import signal
 import socket
 import threading
@@ -24,35 +21,27 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from deskcheck.errors import SandboxError, ServerLost
-from deskcheck.recording import block
 from deskcheck.recording.outcome import Outcome, signal_name
-from deskcheck.recording.program import Environment, Program
-from deskcheck.recording.recording import Recording, RunResult
-from deskcheck.recording.trace import Trace
+from deskcheck.recording.recording import RunResult
 from deskcheck.recording.value import Value
 from deskcheck.sandbox.confinement import Confinement
-from deskcheck.sandbox.decoder import KEPT_BYTES, KEPT_ROW_BYTES, Decoder, Forged
+from deskcheck.sandbox.decoder import Decoder
 from deskcheck.sandbox.determinism import Determinism
-from deskcheck.sandbox.exchange import LOOK_S
+from deskcheck.sandbox.exchange import ANSWER_S, Pipes, RecordedRun, follow, send_message
 from deskcheck.sandbox.inside.channel import KEY_BYTES
-from deskcheck.sandbox.limits import WALL_TIMES, Limits
+from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.linux import processes as _processes
-from deskcheck.sandbox.process import Cancelled, beyond_wall_time, limit_met, text
+from deskcheck.sandbox.process import limit_met, text
 from deskcheck.sandbox.server import Server, ServerReport
-from deskcheck.tracer import tracer_class
-from deskcheck.tracer.limits import Granularity, TraceLimits
+from deskcheck.tracer.limits import TraceLimits
 
 if TYPE_CHECKING:
     from deskcheck.sandbox.sandbox import Sandbox
 
-_CHUNK_BYTES = 1 << 16
-_MIRROR_BYTES = 1 << 20
 _OF_GROUP = "its control group may have"
-_ANSWER_S = 5.0
-"""Until the server is asked again whether a piece is too late."""
 _FORK = Limits(cpu_s=10.0, wall_s=30.0)
 """For a copy of an interpreter to be made, and for one to begin."""
 _SNAPSHOTS = 16
@@ -73,7 +62,7 @@ class After(StrEnum):
     ROLLED_BACK = "rolled back"
     """The piece ended the interpreter: the session is where it was at its last snapshot."""
     ENDED = "ended"
-    """The piece ended the interpreter, and there was no snapshot: so ended the session."""
+    """The piece ended the interpreter, and without a snapshot the session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +83,7 @@ class Piece:
     """A piece of code and how it ended.
 
     value: of its last statement, where that is an expression (a `Value` of None too); None where it is not or
-    the piece did not come to its end. word: what became of the session. recording: where it was asked for.
+    the piece did not come to its end. word: what became of the session.
     """
 
     number: int
@@ -104,7 +93,6 @@ class Piece:
     files: Files
     after: After
     word: str
-    recording: Recording | None
 
     @property
     def outcome(self) -> Outcome:
@@ -113,28 +101,10 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A point that a session can be taken back to. number: the how-manieth; piece: the last one before it."""
+    """A point that a session can be taken back to: its number, and the number of the last piece before it."""
 
     number: int
     piece: int
-
-
-@dataclass(slots=True)
-class _Said:
-    """What came of one order: from the process, and from the server."""
-
-    end: dict[str, Any] | None
-    over: bool
-    report: ServerReport | None
-    files: Files
-    stopped: tuple[Outcome, str] | None
-    cut: str | None
-    stdout: str
-    stderr: str
-    cpu_s: float
-    wall_s: float
-    blocks: list[bytes]
-    status: int | None
 
 
 class Session:
@@ -162,12 +132,10 @@ class Session:
         self._snapshots: dict[int, tuple[Snapshot, socket.socket]] = {}
         self._back: Snapshot | None = None
         """What a lost interpreter is taken back to."""
-        self._sources: dict[str, str] = {}
         self._pieces = 0
         self._taken = 0
         self._is_begun = False
-        self._out, self._err = -1, -1
-        self._channel: socket.socket | None = None
+        self._pipes = Pipes()
         try:
             self._begin()
         except BaseException:
@@ -180,11 +148,6 @@ class Session:
                 "a session at level 'strict' needs a /proc of its own, which cannot be mounted here: the "
                 "container hides part of /proc. Ask for level 'standard'. See: deskcheck doctor"
             )
-        self._channel, theirs = socket.socketpair()
-        self._out, out = os.pipe()
-        self._err, err = os.pipe()
-        for ours in (self._out, self._err):
-            os.set_blocking(ours, False)
         wishes = {
             "cpu_s": _FORK.cpu_s,
             "memory_bytes": self._limits.memory_bytes,
@@ -196,16 +159,15 @@ class Session:
             "determinism": self._determinism.to_dict(),
         }
         try:
-            self._server.begin_session(wishes, [out, err, theirs.fileno()], self._limits, _SNAPSHOTS)
+            self._server.begin_session(wishes, self._pipes.theirs, self._limits, _SNAPSHOTS)
         finally:
-            os.close(out)
-            os.close(err)
-            theirs.close()
+            self._pipes.hand_over()
         self._is_begun = True
-        self._send(self._channel, marshal.dumps(job, 4), [])
-        said = self._order({"do": "begin"}, _FORK, request=None)
-        if said.end is None or not said.over:
-            raise SandboxError(f"the session's interpreter did not begin: {said.stderr or said.status}")
+        send_message(self._pipes.channel, marshal.dumps(job, 4), [])
+        order = self._order({"do": "begin"}, _FORK, request=None)
+        if order.end is None or not order.over:
+            reason = text(order.stderr, len(order.stderr)) or order.status
+            raise SandboxError(f"the session's interpreter did not begin: {reason}")
 
     def __enter__(self) -> "Session":
         return self
@@ -217,7 +179,7 @@ class Session:
 
     @property
     def ended(self) -> str | None:
-        """What ended the session; None while it can go on."""
+        """The reason why the session ended; None while it runs."""
         return self._ended
 
     def close(self) -> None:
@@ -228,47 +190,35 @@ class Session:
                 self._lose("it was closed", clean=True)
 
     def run(
-        self,
-        code: str,
-        *,
-        record: bool = False,
-        limits: Limits | None = None,
-        trace_limits: TraceLimits | None = None,
-        granularity: Granularity = Granularity.LINE,
+        self, code: str, *, limits: Limits | None = None, trace_limits: TraceLimits | None = None
     ) -> Piece:
         """Run a piece of code and say how it ended. An exception in it is data: the session goes on.
 
-        record: whether to keep what happens, at every line or as `level` says. limits: of time and output,
-        instead of the session's own. trace_limits: how much of the value, and of a recording, is kept.
-
         What ends the interpreter (a limit, a crash, `sys.exit`) ends the session or takes it back to its last
-        snapshot: `Piece.after` says which. Raises SessionEnded where it has ended before, Cancelled.
+        snapshot: `Piece.after`. limits: of time and output. trace_limits: how much of the value is kept.
+        Raises SessionEnded, Cancelled.
         """
         with self._lock:
             self._must_go_on()
             if not (self._left.cpu_s and self._left.wall_s):
                 self._lose("the time of all its pieces is used up", clean=True)
                 self._must_go_on()
-            bounds = self._bounded(limits or self._limits)
-            kept = trace_limits or TraceLimits()
+            requested = limits or self._limits
+            bounds = self._bounded(requested)
             self._pieces += 1
-            number, file = self._pieces, f"piece_{self._pieces}.py"
-            self._sources[file] = code
+            number = self._pieces
             order = {
                 "do": "run",
                 "code": code,
-                "file": file,
-                "record": record,
-                "granularity": granularity.value,
-                "trace_limits": asdict(kept),
+                "file": f"piece_{number}.py",
+                "trace_limits": asdict(trace_limits or TraceLimits()),
             }
-            said = self._order(order, bounds, {"do": "run", "cpu_s": bounds.cpu_s}, record=record)
-            run_result, value = self._ending(said, bounds, limits or self._limits)
-            recording = self._recording(number, file, run_result, said, granularity, kept) if record else None
+            finished = self._order(order, bounds, {"do": "run", "cpu_s": bounds.cpu_s})
+            run_result, value = self._ending(finished, bounds, requested)
             after, word = After.KEPT, "the session goes on"
-            if not said.over:
+            if not finished.over:
                 after, word = self._recover(f"piece {number}: {run_result.outcome}, {run_result.detail}")
-            return Piece(number, code, run_result, value, said.files, after, word, recording)
+            return Piece(number, code, run_result, value, finished.files, after, word)
 
     def snapshot(self) -> Snapshot:
         """Keep the interpreter and its files as they are: a fork, held stopped, and a copy of the files.
@@ -287,19 +237,19 @@ class Session:
             wake.setblocking(False)
             try:
                 request = {"do": "hold", "number": snapshot.number, "cpu_s": _FORK.cpu_s}
-                said = self._order({"do": "hold"}, _FORK, request, given=theirs, wake=wake)
+                finished = self._order({"do": "hold"}, _FORK, request, given=theirs, wake=wake)
             except BaseException:
                 wake.close()
                 raise
             finally:
                 theirs.close()
-            if not said.over or said.end is None or said.end.get("outcome") != Outcome.RETURNED:
+            if not finished.over or finished.end is None or finished.end.get("outcome") != Outcome.RETURNED:
                 wake.close()
-                why = (said.end or {}).get("detail") or "its process did not do as told"
-                if said.over:
-                    raise SandboxError(f"no snapshot was made: {why}")
-                _, word = self._recover(why)
-                raise SandboxError(f"no snapshot was made: {why}; {word}")
+                reason = (finished.end or {}).get("detail") or "its process did not do as told"
+                if finished.over:
+                    raise SandboxError(f"no snapshot was made: {reason}")
+                _, word = self._recover(reason)
+                raise SandboxError(f"no snapshot was made: {reason}; {word}")
             self._snapshots[snapshot.number] = (snapshot, wake)
             self._back = snapshot
             return snapshot
@@ -313,9 +263,9 @@ class Session:
             self._must_go_on()
             if self._snapshots.get(snapshot.number, (None,))[0] != snapshot:
                 raise ValueError(f"{snapshot} is not a snapshot that this session has")
-            why = self._go_back(snapshot)
-            if why is not None:
-                self._lose(f"snapshot {snapshot.number} could not be restored: {why}", clean=True)
+            reason = self._go_back(snapshot)
+            if reason is not None:
+                self._lose(f"snapshot {snapshot.number} could not be restored: {reason}", clean=True)
                 raise SessionEnded(f"the session has ended: {self._ended}")
 
     def drop(self, snapshot: Snapshot) -> None:
@@ -327,7 +277,7 @@ class Session:
             self._snapshots.pop(snapshot.number)[1].close()
             self._server.tell({"do": "drop", "number": snapshot.number})
             if self._back == snapshot:
-                self._back = max((each for each, _ in self._snapshots.values()), key=_number, default=None)
+                self._back = self._last_snapshot()
 
     def _must_go_on(self) -> None:
         if self._ended is not None:
@@ -335,36 +285,36 @@ class Session:
 
     def _bounded(self, limits: Limits) -> Limits:
         """The limits of a piece, within what is left to the session."""
-        left = self._left
-        return replace(limits, cpu_s=min(limits.cpu_s, left.cpu_s), wall_s=min(limits.wall_s, left.wall_s))
+        total = self._left
+        return replace(limits, cpu_s=min(limits.cpu_s, total.cpu_s), wall_s=min(limits.wall_s, total.wall_s))
 
-    def _recover(self, why: str) -> tuple[After, str]:
+    def _recover(self, reason: str) -> tuple[After, str]:
         """Take a session whose interpreter is gone back to its last snapshot, or end it."""
         back = self._back
         if back is None:
-            self._lose(f"{why}; there was no snapshot to go back to", clean=True)
+            self._lose(f"{reason}; there was no snapshot to go back to", clean=True)
             return After.ENDED, f"the session has ended: {self._ended}"
         failed = self._go_back(back)
         if failed is not None:
-            self._lose(f"{why}; snapshot {back.number} could not be restored: {failed}", clean=True)
+            self._lose(f"{reason}; snapshot {back.number} could not be restored: {failed}", clean=True)
             return After.ENDED, f"the session has ended: {self._ended}"
         return (
             After.ROLLED_BACK,
-            f"{why}; the session is back at snapshot {back.number}, after piece {back.piece}",
+            f"{reason}; the session is back at snapshot {back.number}, after piece {back.piece}",
         )
 
     def _go_back(self, snapshot: Snapshot) -> str | None:
         """Why a session could not be taken back; None where it was."""
         _, wake = self._snapshots[snapshot.number]
-        if self._channel is None or self._channel.fileno() < 0:
+        if self._pipes.channel.fileno() < 0:
             return "the session's channel was closed"
         try:
             request = {"do": "restore", "number": snapshot.number, "cpu_s": _FORK.cpu_s}
-            said = self._order({}, _FORK, request, to=wake)
+            finished = self._order({}, _FORK, request, to=wake)
         except _Refused as error:
             return str(error)
-        if not said.over or said.end is None:
-            return "the process that held it did not go on"
+        if not finished.over or finished.end is None:
+            return "the process that held it did not continue"
         self._back = snapshot
         return None
 
@@ -374,11 +324,10 @@ class Session:
         limits: Limits,
         request: dict[str, Any] | None,
         *,
-        record: bool = False,
         given: socket.socket | None = None,
         wake: socket.socket | None = None,
         to: socket.socket | None = None,
-    ) -> _Said:
+    ) -> "_Order":
         """Have the session's process do something, and be there until the server says what came of it.
 
         request: what the server is asked first, None where it watches already. given: a descriptor that goes
@@ -386,7 +335,13 @@ class Session:
         runs: a copy, which goes on.
         """
         try:
-            return _Exchange(self, order, limits, request, record, _Sockets(given, wake, to)).follow()
+            self._server.count_anew()
+            if request is not None:
+                order = order | self._permitted(request)
+            if to is not None:
+                self._forget()
+            run = _Order(self, limits, wake)
+            return run.follow(order, to or self._pipes.channel, [] if given is None else [given.fileno()])
         except _Refused:
             raise  # nothing has happened
         except ServerLost as error:
@@ -397,357 +352,171 @@ class Session:
                 self._lose("what it ran was cancelled", clean=False)
             raise
 
-    def _send(self, to: socket.socket, message: bytes, descriptors: list[int]) -> None:
-        """Hand over a message. That nobody takes it shows in what the server says."""
-        if to.fileno() < 0:
-            return
-        to.settimeout(_ANSWER_S)
-        try:
-            head = len(message).to_bytes(4, "big") + message[:1024]
-            sent = socket.send_fds(to, [head], descriptors)
-            to.sendall(head[sent:] + message[1024:])
-        except OSError:
-            return
-        finally:
-            to.setblocking(False)
+    def _permitted(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Ask the server for something; what the order has to say because of it. Raises _Refused."""
+        self._server.tell(request)
+        if request["do"] == "run":
+            return {}
+        answer = self._server.answer(_FORK.wall_s)
+        if "refused" in answer:
+            raise _Refused(answer["refused"])
+        return {"files": answer.get("files", [])}
 
-    def _ending(self, said: _Said, bounds: Limits, asked: Limits) -> tuple[RunResult, Value | None]:
-        end = said.end or {}
-        value = None
-        outcome, detail = self._verdict(said, bounds, asked)
-        facts: dict[str, Any] = {}
-        if said.end is not None and outcome == end.get("outcome"):
-            facts = {
-                "exception": end.get("exception"),
-                "result": end.get("result"),
-                "result_builtin": end.get("result_builtin", False),
-            }
-            value = end.get("value")
+    def _forget(self) -> None:
+        """Read what the process before this one said last; it is over."""
+        for descriptor in self._pipes.open:
+            try:
+                while os.read(descriptor, 1 << 16):
+                    pass
+            except (BlockingIOError, ConnectionResetError):
+                continue
+
+    def _account(self, answer: dict[str, Any], wall_s: float) -> None:
+        """Take off the time that an order took, and forget the snapshots that are gone."""
+        total = self._left
+        cpu_s = max(0.0, total.cpu_s - answer["cpu_s"])
+        self._left = replace(total, cpu_s=cpu_s, wall_s=max(0.0, total.wall_s - wall_s))
+        for number in set(self._snapshots) - set(answer["held"]):
+            self._snapshots.pop(number)[1].close()
+        if self._back is not None and self._back.number not in self._snapshots:
+            self._back = self._last_snapshot()
+
+    def _last_snapshot(self) -> Snapshot | None:
+        snapshots = (snapshot for snapshot, _ in self._snapshots.values())
+        return max(snapshots, key=lambda snapshot: snapshot.number, default=None)
+
+    def _ending(self, finished: "_Order", bounds: Limits, limits: Limits) -> tuple[RunResult, Value | None]:
+        outcome, detail = self._verdict(finished, bounds, limits)
+        facts = finished.facts_of(outcome)
         return RunResult(
             outcome=outcome,
             detail=detail,
-            stdout=said.stdout,
-            stderr=said.stderr,
-            exit_status=said.status,
-            cpu_s=round(said.cpu_s, 6),
-            wall_s=round(said.wall_s, 6),
-            cut=said.cut or (end.get("cut") if said.end is not None else "ended"),
+            stdout=text(finished.stdout, len(finished.stdout)),
+            stderr=text(finished.stderr, len(finished.stderr)),
+            exit_status=finished.status,
+            cpu_s=round(finished.cpu_s, 6),
+            wall_s=round(finished.wall_s, 6),
             **facts,
-        ), value
+        ), finished.end.get("value") if facts and finished.end else None
 
-    def _verdict(self, said: _Said, bounds: Limits, asked: Limits) -> tuple[Outcome, str]:
+    def _verdict(self, finished: "_Order", bounds: Limits, requested: Limits) -> tuple[Outcome, str]:
         """Outcome and detail, from what the piece cannot write as far as that decides."""
-        if said.stopped is not None:
-            return said.stopped
-        if said.report is not None and said.report.stopped != _processes.NOTHING:
-            by_limit = limit_met(said.report, bounds)
+        if finished.stopped is not None:
+            return finished.stopped
+        if finished.report is not None and finished.report.stopped != _processes.NOTHING:
+            by_limit = limit_met(finished.report, bounds)
             if by_limit is not None:
                 outcome, detail = by_limit
-                shorter = bounds.cpu_s < asked.cpu_s or bounds.wall_s < asked.wall_s
+                shorter = bounds.cpu_s < requested.cpu_s or bounds.wall_s < requested.wall_s
                 return outcome, detail + (", all that was left to the session" if shorter else "")
-        end, status = said.end, said.status
-        if end is not None and end.get("failure"):
-            return Outcome.HARNESS_ERROR, f"the tracer failed: {end['failure']}"
-        if end is not None and (said.over or end["outcome"] == Outcome.EXITED):
+        end, status = finished.end, finished.status
+        if end is not None and (finished.over or end["outcome"] == Outcome.EXITED):
             return Outcome(end["outcome"]), end.get("detail", "")
         assert status is not None  # it is not over, so the process has ended
         when = "after it had said that it was done" if end is not None else "without a word"
         if status < 0:
-            by_limit = None if said.report is None else limit_met(said.report, bounds)
+            by_limit = None if finished.report is None else limit_met(finished.report, bounds)
             if by_limit is None and status == -signal.SIGKILL and self._server.out_of_memory():
-                return Outcome.OUT_OF_MEMORY, self._server.why_out_of_memory(_OF_GROUP)
+                return finished.beyond_memory()
             return by_limit or (Outcome.KILLED, signal_name(-status))
         return Outcome.EXITED, f"status {status}, {when}"
 
-    def _recording(
-        self,
-        number: int,
-        file: str,
-        run_result: RunResult,
-        said: _Said,
-        granularity: Granularity,
-        limits: TraceLimits,
-    ) -> Recording:
-        rows = [row for each in said.blocks for row in block.rows(each)]
-        threads = max((row.thread for row in rows), default=0) + 1
-        names = {row.file for row in rows} - {file}
-        sources = {name: self._sources[name] for name in names if name in self._sources}
-        return Recording(
-            program=Program(id=f"piece {number}", code=self._sources[file], filename=file, source="session"),
-            run_result=replace(run_result, sources=sources),
-            environment=Environment.here(
-                tracer=tracer_class().name,
-                hash_seed=self._server.profile.hash_seed,
-                packages={},
-                granularity=granularity,
-                limits=limits.leaving_out,
-                fixed=self._determinism.said,
-            ),
-            traces=tuple(
-                Trace([row for row in rows if row.thread == each], thread=each, cut=run_result.cut)
-                for each in range(threads)
-            ),
-        )
-
-    def _lose(self, why: str, *, clean: bool) -> None:
+    def _lose(self, reason: str, *, clean: bool) -> None:
         """End the session; a server that is in a clean state can be used again."""
-        self._ended = why
+        self._ended = reason
         for _, wake in self._snapshots.values():
             wake.close()
         self._snapshots.clear()
         self._back = None
-        if self._channel is not None:
-            self._channel.close()
-        for descriptor in (self._out, self._err):
-            if descriptor >= 0:
-                os.close(descriptor)
-        self._out = self._err = -1
+        self._pipes.close_all()
         clean = clean and self._is_begun and self._server.end_session()
         self._sandbox._let_go_of(self, self._server, clean=clean)
-
-
-def _number(snapshot: Snapshot) -> int:
-    return snapshot.number
 
 
 class _Refused(SandboxError):
     """The server will not do it; the session is as it was."""
 
 
-class _Sockets(NamedTuple):
-    """What goes with an order, as `Session._exchange` says."""
+class _Order(RecordedRun["_Order"]):
+    """One order to a session's process, from the caller's side; when it has ended, what came of it."""
 
-    given: socket.socket | None
-    wake: socket.socket | None
-    to: socket.socket | None
+    name = "what ran in the session"
+    channel_name = "the session's channel"
 
-
-class _Exchange:
-    """One order to a session's process, from the caller's side."""
-
-    def __init__(
-        self,
-        session: Session,
-        order: dict[str, Any],
-        limits: Limits,
-        request: dict[str, Any] | None,
-        record: bool,
-        sockets: _Sockets,
-    ) -> None:
+    def __init__(self, session: Session, limits: Limits, wake: socket.socket | None) -> None:
         self.session = session
-        self.limits = limits
-        self.server = session._server
-        self.stdout, self.stderr = bytearray(), bytearray()
-        self.blocks: list[bytes] = []
-        self.end: dict[str, Any] | None = None
-        self.stopped: tuple[Outcome, str] | None = None
-        self.is_held = sockets.wake is None
-        self.wake = sockets.wake
-        self.order = order
-        self.request = request
-        self.record = record
-        self.given = sockets.given
-        self.to = sockets.to
-        key = secrets.token_bytes(KEY_BYTES)
-        self.decoder = Decoder(key, traced=record, session=True, most=KEPT_BYTES, row_bytes=KEPT_ROW_BYTES)
-        self.key = key
-        self.told_over = False
-        self.mirror = -1
-        self.patience = float("inf")
+        self.key = secrets.token_bytes(KEY_BYTES)
+        decoder = Decoder(self.key, traced=False, session=True)
+        super().__init__(session._server, limits, session._pipes, decoder, None)
+        self.is_held = wake is None
+        """Whether the copy that is wanted has said that it waits."""
+        if wake is not None:
+            self.handlers[wake.fileno()] = self._wait_held
 
-    def follow(self) -> _Said:
-        """Raises _Refused, ServerLost, Cancelled."""
+    def follow(self, order: dict[str, Any], to: socket.socket, descriptors: list[int]) -> "_Order":
+        """Send it and be there until the server says what came of it. Raises ServerLost, Cancelled."""
         session = self.session
-        self.server.count_anew()
-        if self.request is not None:
-            self.server.tell(self.request)
-            if self.request["do"] != "run":
-                answer = self.server.answer(_FORK.wall_s)
-                if "refused" in answer:
-                    raise _Refused(answer["refused"])
-                self.order = {**self.order, "files": answer.get("files", [])}
-        assert session._channel is not None
-        if self.to is not None:
-            self._forget()
-        descriptors = [] if self.given is None else [self.given.fileno()]
-        if self.record:
-            self.mirror = os.memfd_create("deskcheck")
-            os.ftruncate(self.mirror, _MIRROR_BYTES)
-            descriptors.append(self.mirror)
-        try:
-            began = time.monotonic()
-            session._send(
-                self.to or session._channel, marshal.dumps({**self.order, "key": self.key}, 4), descriptors
-            )
-            answer = self._watch(began)
-            wall_s = time.monotonic() - began
-            for descriptor in self._descriptors():
-                while self._read(descriptor):
-                    pass
-            if self.record and self.end is None:
-                try:
-                    last = self.decoder.last(os.pread(self.mirror, _MIRROR_BYTES, 0))
-                except Forged as error:
-                    self.stopped = self.stopped or (Outcome.KILLED, _forged(error))
-                else:
-                    self.blocks += [] if last is None else [last]
-        finally:
-            if self.mirror >= 0:
-                os.close(self.mirror)
-        gone = session._channel.fileno() < 0
-        if answer["over"] and (self.stopped is not None or gone):  # seen only after it was said to be over
+        send_message(to, marshal.dumps({**order, "key": self.key}, 4), descriptors)
+        return follow(self, lambda: session._closing.is_set() or session._cancelled())
+
+    def finish(self) -> "_Order | None":
+        answer = self.server.answer(None)
+        if isinstance(answer, float):
+            self.wait_longer(answer)
+            return None
+        self.wall_s = time.monotonic() - self.started
+        self.drain()
+        closed = self.pipes.channel.fileno() < 0
+        if answer["over"] and (self.stopped is not None or closed):  # seen only after it was said to be over
             self.server.tell({"do": "discard"})
             answer = {**answer, **self.server.answer(_FORK.wall_s)}
-        return self._said(answer, wall_s)
-
-    def _forget(self) -> None:
-        """Read what the process before this one said last; it is over."""
-        for descriptor in self._descriptors():
-            try:
-                while os.read(descriptor, _CHUNK_BYTES):
-                    pass
-            except (BlockingIOError, ConnectionResetError):
-                continue
-
-    def _said(self, answer: dict[str, Any], wall_s: float) -> _Said:
-        session = self.session
-        cpu_s = float(answer["cpu_s"])
-        left = session._left
-        session._left = replace(
-            left, cpu_s=max(0.0, left.cpu_s - cpu_s), wall_s=max(0.0, left.wall_s - wall_s)
+        self.over = bool(answer["over"])
+        self.cpu_s = float(answer["cpu_s"])
+        self.status: int | None = answer["status"]
+        self.report = (
+            None if self.status is None else ServerReport(answer["stopped"], self.status, self.cpu_s, 0)
         )
-        files = answer["files"]
-        status = answer["status"]
-        for number in set(session._snapshots) - set(answer["held"]):
-            session._snapshots.pop(number)[1].close()
-        if session._back is not None and session._back.number not in session._snapshots:
-            session._back = max((each for each, _ in session._snapshots.values()), key=_number, default=None)
-        return _Said(
-            end=self.end,
-            over=bool(answer["over"]),
-            report=None if status is None else ServerReport(answer["stopped"], status, cpu_s, 0),
-            files=Files(
-                created=tuple(files["created"]),
-                changed=tuple(files["changed"]),
-                removed=tuple(files["removed"]),
-                left_out=files["left_out"],
-            ),
-            stopped=self.stopped,
-            cut=self.decoder.cut,
-            stdout=text(self.stdout, len(self.stdout)),
-            stderr=text(self.stderr, len(self.stderr)),
-            cpu_s=cpu_s,
-            wall_s=wall_s,
-            blocks=self.blocks,
-            status=status,
-        )
+        changes = answer["files"]
+        left_out = changes.pop("left_out")
+        self.files = Files(**{kind: tuple(names) for kind, names in changes.items()}, left_out=left_out)
+        self.session._account(answer, self.wall_s)
+        return self
 
-    def _descriptors(self) -> list[int]:
-        """What is listened to beside the server."""
-        session = self.session
-        found = [session._out, session._err]
-        if session._channel is not None and session._channel.fileno() >= 0:
-            found.append(session._channel.fileno())
-        return [each for each in found if each >= 0]
-
-    def _watch(self, began: float) -> dict[str, Any]:
-        """Listen until the server says what came of it."""
-        deadline = began + self.limits.wall_s
-        last_moment = began + WALL_TIMES * self.limits.wall_s
-        session, connection = self.session, self.server.connection.fileno()
-        poll = select.poll()
-        for descriptor in (connection, *self._descriptors()):
-            poll.register(descriptor, select.POLLIN)
-        if self.wake is not None:
-            poll.register(self.wake, select.POLLIN)
-        while True:
-            if session._closing.is_set() or session._cancelled():
-                raise Cancelled("what ran in the session was cancelled")
-            left = deadline - time.monotonic()
-            if self.patience < time.monotonic():
-                self._stop(Outcome.KILLED, "it closed the session's channel")
-            if left <= 0:
-                now = time.monotonic()
-                deadline = now + _ANSWER_S
-                if now >= last_moment:
-                    self._stop(*beyond_wall_time(self.limits))
-                else:
-                    deadline = min(deadline, last_moment)
-                    self.server.tell({"do": "late"})
-            ready = poll.poll(1000 * min(max(left, 0.0), LOOK_S))
-            if not ready and self.server.out_of_memory():  # one of its processes; others may wait for that
-                self._stop(Outcome.OUT_OF_MEMORY, self.server.why_out_of_memory(_OF_GROUP))
-            for descriptor, _ in ready:
-                if self.wake is not None and descriptor == self.wake.fileno():
-                    self.is_held = self.wake.recv(16) == b"held"
-                    poll.unregister(descriptor)
-                elif descriptor == connection:
-                    answer = self.server.answer(None)
-                    if "later" not in answer:
-                        return answer
-                    deadline = min(time.monotonic() + answer["later"], last_moment)
-                elif not self._read(descriptor) and descriptor not in self._descriptors():
-                    poll.unregister(descriptor)
-            done = self.end is not None and self.end.get("outcome") != Outcome.EXITED
-            failed = done and self.end is not None and self.end.get("outcome") != Outcome.RETURNED
-            if done and (self.is_held or failed) and not self.told_over and self.stopped is None:
-                self.told_over = True
-                self.server.tell({"do": "over"})
-
-    def _read(self, descriptor: int) -> bool:
-        """Take what a descriptor has to give; False at its end or when it has nothing now."""
-        session = self.session
-        try:
-            data = os.read(descriptor, _CHUNK_BYTES)
-        except BlockingIOError:
-            return False
-        except ConnectionResetError:
-            data = b""
-        if descriptor in (session._out, session._err):
-            if not self._has_said_enough():
-                (self.stdout if descriptor == session._out else self.stderr).extend(data)
-        elif data and self.stopped is None:
-            try:
-                self._messages(data)
-            except Forged as error:
-                self._stop(Outcome.KILLED, _forged(error))
-        if not data:
-            self._drop(descriptor)
-            return False
-        if not self.told_over and self._has_said_enough():
-            self._stop(Outcome.OUTPUT_LIMIT, f"more than {self.limits.output_bytes} bytes of output")
-        return True
-
-    def _has_said_enough(self) -> bool:
-        return len(self.stdout) + len(self.stderr) > self.limits.output_bytes
-
-    def _drop(self, descriptor: int) -> None:
-        """Somebody has closed the other end of what every process of the session has."""
-        session = self.session
-        if session._channel is not None and descriptor == session._channel.fileno():
-            session._channel.close()  # as a rule, because it has ended: the server will say so
-            if self.end is None:
-                self.patience = time.monotonic() + _ANSWER_S
-        elif descriptor == session._out:
-            os.close(session._out)
-            session._out = -1
+    def late(self) -> None:
+        if self.pipes.channel.fileno() < 0 and self.end is None:
+            self.deadline = time.monotonic() + ANSWER_S
+            self.stop(Outcome.KILLED, "it closed the session's channel")
         else:
-            os.close(session._err)
-            session._err = -1
+            super().late()
 
-    def _stop(self, outcome: Outcome, why: str) -> None:
-        """Have it killed, for a reason that decides its outcome. The first reason counts."""
-        if self.stopped is None:
-            self.stopped = (outcome, why)
-            self.server.tell({"do": "kill"})
+    def beyond_memory(self) -> tuple[Outcome, str]:
+        return Outcome.OUT_OF_MEMORY, self.server.why_out_of_memory(_OF_GROUP)
 
-    def _messages(self, data: bytes) -> None:
-        for kind, content in self.decoder.feed(data):
-            if kind == "block":
-                self.blocks.append(content)
-            elif kind == "end":
-                self.end = content
+    def lose(self, descriptor: int) -> None:
+        """Somebody has closed the other end of what every process of the session has: as a rule, because the
+        process has ended, and the server will say so."""
+        if descriptor not in self.pipes.open:
+            return  # the copy's, which `Session.snapshot` closes
+        if descriptor == self.pipes.channel.fileno() and self.end is None:
+            self.deadline = min(self.deadline, time.monotonic() + ANSWER_S)
+        super().lose(descriptor)
 
+    def take_messages(self, data: bytes) -> None:
+        super().take_messages(data)
+        self._say_over()
 
-def _forged(error: Forged) -> str:
-    return f"it wrote to the session's channel: {error}"
+    def _wait_held(self, data: bytes) -> None:
+        self.is_held = data == b"held"
+        self._say_over()
+
+    def _say_over(self) -> None:
+        """Tell the server that the order is carried out, once; a process that exits says so by its end."""
+        outcome = None if self.end is None else self.end["outcome"]
+        if outcome in (None, Outcome.EXITED) or self.is_over or self.stopped is not None:
+            return
+        if self.is_held or outcome != Outcome.RETURNED:
+            self.is_over = True
+            self.server.say_over()
+
+    def close(self) -> None:
+        """The pipes are the session's, and stay open."""

@@ -3,6 +3,8 @@ for each look at it; the model; and what the same command goes on from. One proc
 """
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +37,9 @@ def lock_run(out: Path) -> FolderLock:
 
 
 def refuse_others(out: Path, asked: dict[str, Any]) -> None:
-    """Raise InputError for a folder that holds something else than a run that was asked this, as far as it is
-    given; RecordingError where it cannot be told. A run of which nothing was saved is no other."""
+    """Raise InputError for a folder that is not a run with these values; RecordingError if that is unknown.
+
+    A run without a save may have other values."""
     if not out.is_dir():
         return
     before = _asked(out)
@@ -61,23 +64,34 @@ def begin_run(out: Path, asked: dict[str, Any]) -> None:
         write_json(out / RUN, asked)
 
 
+@contextmanager
+def locked_run(out: Path, asked: dict[str, Any]) -> Iterator[None]:
+    """A run that was asked this, in a folder that is locked meanwhile. Raises as `lock_run`, `begin_run`."""
+    lock = lock_run(out)
+    try:
+        begin_run(out, asked)
+        yield
+    finally:
+        lock.release()
+
+
 def _saved(out: Path) -> bool:
-    """Whether there is a model, or something to go on from."""
+    """Whether there is a model, or a save to continue from."""
     others = {path.name for path in out.iterdir()} - {LOCK_NAME, LESSONS, RUN, METRICS, CHECKPOINTS}
     return bool(others) or any(out.glob(f"{CHECKPOINTS}/checkpoint-*/trainer_state.json"))
 
 
 def _asked(out: Path) -> dict[str, Any] | None:
-    """What the run in a folder was asked; None where there is none."""
+    """The settings of the run in a folder; None without a run."""
     if not (out / RUN).exists():
         return None
     try:
-        found = read_json(read_file(out / RUN))
+        run = read_json(read_file(out / RUN))
     except ValueError as error:
         raise damaged(out / RUN, error, "Name another folder, or delete this one") from error
-    if not isinstance(found, dict):
+    if not isinstance(run, dict):
         raise damaged(out / RUN, "is no object", "Name another folder, or delete this one")
-    return found
+    return run
 
 
 def damaged(file: Path, why: object, way_out: str) -> RecordingError:
@@ -86,9 +100,38 @@ def damaged(file: Path, why: object, way_out: str) -> RecordingError:
     return RecordingError(f"{file}: damaged: {first}. {way_out}.", str(file))
 
 
-def write_json(file: Path, found: dict[str, Any]) -> None:
+def write_json(file: Path, content: dict[str, Any]) -> None:
     """Write a file that is whole or as it was."""
     part = file.with_name(file.name + ".part")
     with disk_errors(file, "write down what the run was asked"):
-        part.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        part.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
         part.replace(file)
+
+
+class Curve:
+    """The lines of `metrics.jsonl`: dicts with a step. note: receives each line that is written."""
+
+    def __init__(self, out: Path, note: Callable[[dict[str, Any]], None]) -> None:
+        self.file = out / METRICS
+        self._note = note
+
+    def resume(self, step: int) -> list[dict[str, Any]]:
+        """Drops the lines after a step, which will be written again. Those that are left."""
+        rows: list[dict[str, Any]] = []
+        for line in self.file.read_text().splitlines() if self.file.exists() else []:
+            try:
+                row = read_json(line)
+            except ValueError:
+                break  # cut off while it was written
+            if row["step"] <= step:
+                rows.append(row)
+        part = self.file.with_name(f"{METRICS}.part")
+        part.write_text("".join([json.dumps(row) + "\n" for row in rows]))
+        part.replace(self.file)
+        return rows
+
+    def write(self, row: dict[str, Any]) -> None:
+        """Adds a line."""
+        with disk_errors(self.file, "write the curve"), self.file.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+        self._note(row)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from deskcheck.errors import InputError
-from deskcheck.settings import Setting
+from deskcheck.settings import Setting, refuse_small
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,48 +24,39 @@ class ModelSize:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Training:
-    """How a model is trained from nothing."""
+    """How a model is trained from nothing: AdamW, its rate along a cosine after a linear rise."""
 
     steps: Annotated[int, Setting("Updates; with --model, without it as many as --epochs takes.", min=1)] = (
         2000
     )
-    """Updates of the weights."""
     batch_size: Annotated[int, Setting("Lessons of an update.", min=1)] = 128
-    """Lessons of an update."""
     steps_per_program: Annotated[int, Setting("Lessons of an update that may share a program.", min=1)] = 16
-    """So many lessons of an update may be of one program. They share what the model reads of it."""
     learning_rate: Annotated[float, Setting("The highest learning rate.")] = 2e-3
-    """The highest, reached after `warmup_steps` and left along a cosine."""
     warmup_steps: int = 100
-    """Updates in which the learning rate rises, linearly."""
     weight_decay: float = 0.01
-    """Of AdamW, on matrices alone."""
+    """Of matrices alone."""
     max_grad_norm: float = 1.0
     """The gradient of all weights is scaled down to this L2 norm."""
     precision: Annotated[str, Setting("bf16 or fp32; with --model also auto, bf16 where a GPU has it.")] = (
         "bf16"
     )
-    """Of the computation: "bf16" or "fp32". Weights are kept in fp32."""
+    """Of the computation; weights are kept in fp32."""
     log_every: int = 20
     """Steps between two lines of `metrics.jsonl`."""
     eval_every: Annotated[
         int, Setting("Steps between two evaluations, at which the run is saved.", min=1)
     ] = 200
-    """Steps between two evaluations on the validation lessons. The run is saved at each."""
     eval_batches: int = 8
     """Batches of validation lessons of an evaluation."""
     vocab_words: Annotated[
         int, Setting("Words of the lessons that become a token each; 0: bytes alone.", min=0)
     ] = 768
-    """So many words, the most frequent of the lessons, become a token each. All else is bytes."""
     edits: Annotated[
         bool,
         Setting(
             "Whether the answer to a step is an edit of the state before, or a whole state.", off="--states"
         ),
     ] = True
-    """Whether the answer to a step is taught as an edit of the state before (`deskcheck.notation.edits`);
-    otherwise as a whole state."""
     prompt_loss_weight: float = 1.0
     """Weight of the loss on programs and prompts, beside that on answers. It falls to 0, linearly, until the
     end. To continue a program, a model has to find what a name stood for: what a step needs, with more to
@@ -73,58 +64,41 @@ class Training:
     seed: Annotated[int, Setting("Of all that is drawn.")] = 0
 
     def __post_init__(self) -> None:
-        if self.vocab_words < 0:
-            raise InputError(f"vocab_words={self.vocab_words} must be at least 0.")
-        for name in ("steps", "batch_size", "steps_per_program", "log_every", "eval_every", "eval_batches"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name}={getattr(self, name)} must be at least 1.")
+        refuse_small(self, log_every=1, eval_batches=1, prompt_loss_weight=0)
         if self.precision not in ("bf16", "fp32"):
             raise InputError(f"precision={self.precision!r} must be bf16 or fp32.")
-        if not self.prompt_loss_weight >= 0:
-            raise InputError(f"prompt_loss_weight={self.prompt_loss_weight} must be at least 0.")
         if not self.learning_rate > 0:
             raise InputError(f"learning_rate={self.learning_rate} must be above 0.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuning:
-    """How a Hugging Face model is trained further."""
+    """How a Hugging Face model is trained further: its rate along a cosine after a linear rise."""
 
     steps: Annotated[int | None, Setting("Updates; without it as many as --epochs takes.", min=1)] = None
-    """Updates of the weights; None: `epochs` passes over the lessons."""
     epochs: Annotated[float, Setting("Passes over the lessons.")] = 1.0
     batch_size: Annotated[int, Setting("Lessons of an update.", min=1)] = 32
-    """Lessons of an update, on each device."""
+    """On each device."""
     per_device_batch_size: Annotated[int, Setting("Lessons computed at a time, on each device.", min=1)] = 8
-    """How many of them are computed at a time."""
     learning_rate: Annotated[float | None, Setting("The highest learning rate.")] = None
-    """The highest, reached after `warmup_ratio` and left along a cosine; None: 1e-5, or 2e-4 for LoRA."""
+    """None: 1e-5, or 2e-4 for LoRA."""
     warmup_ratio: float = 0.03
     """Share of the steps."""
     weight_decay: float = 0.01
     lora: Annotated[int, Setting("Train adapters of this rank alone (LoRA).", min=0)] = 0
-    """Rank of the adapters; 0: all weights are trained."""
+    """0: all weights are trained."""
     precision: Annotated[str, Setting("bf16, fp32, or auto: bf16 where a GPU has it.")] = "auto"
-    """ "bf16", "fp32", or "auto": bf16 where a GPU has it."""
     log_every: int = 10
     """Steps between two lines of `metrics.jsonl`."""
     eval_every: Annotated[
         int, Setting("Steps between two evaluations, at which the run is saved.", min=1)
     ] = 200
-    """Steps between two evaluations on the validation lessons. The run is saved at each."""
     eval_lessons: int = 256
     """Validation lessons of an evaluation; 0: no evaluation."""
     seed: Annotated[int, Setting("Of all that is drawn.")] = 0
 
     def __post_init__(self) -> None:
-        for name in ("batch_size", "per_device_batch_size", "log_every", "eval_every"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name}={getattr(self, name)} must be at least 1.")
-        for name in ("lora", "eval_lessons"):
-            if getattr(self, name) < 0:
-                raise InputError(f"{name}={getattr(self, name)} must not be below 0.")
-        if self.steps is not None and self.steps < 1:
-            raise InputError(f"steps={self.steps} must be at least 1.")
+        refuse_small(self, log_every=1, eval_lessons=0)
         if not self.epochs > 0:
             raise InputError(f"epochs={self.epochs} must be above 0.")
         if self.batch_size % self.per_device_batch_size:

@@ -10,7 +10,6 @@ the last of which the same command goes on. Needs torch, transformers, trl, peft
 ``[teach]``).
 """
 
-import json
 import pickle
 import shutil
 import time
@@ -22,11 +21,11 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from deskcheck.files import FolderLock, disk_errors, read_file, read_json, read_text, sha256
+from deskcheck.files import FolderLock, disk_errors, read_file, read_json, sha256
 from deskcheck.recording import InputError, MissingExtra
 from deskcheck.teach.lessons.shards import refuse_unfinished
 from deskcheck.teach.lessons.tokens import Pretrained
-from deskcheck.teach.run_folder import CHECKPOINTS, METRICS, RUN, begin_run, damaged, lock_run, write_json
+from deskcheck.teach.run_folder import CHECKPOINTS, RUN, Curve, begin_run, damaged, lock_run, write_json
 from deskcheck.teach.settings import Tuning
 
 AS_IT_IS = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
@@ -132,9 +131,9 @@ def _checked(lessons: Path, model: str) -> tuple[dict[str, list[Path]], int]:
     files = {split: sorted(lessons.glob(f"{split}-*.parquet")) for split in ("train", "validation")}
     count, longest = _check_files(lessons, files["train"])
     context = context_of(model)
-    known = Pretrained(model)
-    for found in files.values():
-        _check_tokens(known, found)
+    tokenizer = Pretrained(model)
+    for split_files in files.values():
+        _check_tokens(tokenizer, split_files)
     if context is not None and longest > context:
         raise InputError(
             f"{lessons}: the longest lesson has {longest} tokens, and {model} reads {context}. Build them "
@@ -221,8 +220,8 @@ def _trainer(
 
     held_out = None
     if files["validation"] and tuning.eval_lessons:
-        found = dataset("validation").shuffle(seed=tuning.seed)
-        held_out = found.select(range(min(len(found), tuning.eval_lessons))) if len(found) else None
+        lessons = dataset("validation").shuffle(seed=tuning.seed)
+        held_out = lessons.select(range(min(len(lessons), tuning.eval_lessons))) if len(lessons) else None
     gpu = torch.cuda.is_available()
     bf16 = tuning.precision == "bf16" or (
         tuning.precision == "auto" and gpu and torch.cuda.is_bf16_supported()
@@ -309,21 +308,18 @@ class _Metrics:
     that were read) and seconds; at an evaluation also validation_loss."""
 
     def __init__(self, out: Path, note: Callable[[dict[str, Any]], None], writes: bool) -> None:
-        self.file = out / METRICS
-        self.note = note
+        self.curve = Curve(out, note)
         self.writes = writes
         self.tokens = 0
         self.began = time.perf_counter()
 
     def begin(self, step: int) -> None:
-        """A run begins, or goes on from a step: lines that were written after it will be written again."""
+        """A run begins, or continues from a step."""
         if not self.writes:
             return
-        rows = [row for row in _rows(self.file) if row["step"] <= step]
-        done = [row for row in rows if "loss" in row]
-        self.tokens = done[-1]["tokens"] if done else 0
-        self.began = time.perf_counter() - (done[-1]["seconds"] if done else 0.0)
-        self.file.write_text("".join([json.dumps(row) + "\n" for row in rows]))
+        rows = [row for row in self.curve.resume(step) if "loss" in row]
+        self.tokens = rows[-1]["tokens"] if rows else 0
+        self.began = time.perf_counter() - (rows[-1]["seconds"] if rows else 0.0)
 
     def take(self, step: int, logs: dict[str, Any]) -> None:
         """What the trainer reports."""
@@ -337,19 +333,7 @@ class _Metrics:
         else:
             return
         if self.writes:
-            with self.file.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(row) + "\n")
-            self.note(row)
-
-
-def _rows(file: Path) -> list[dict[str, Any]]:
-    found = []
-    for line in read_text(file, "replace").splitlines() if file.exists() else []:
-        try:
-            found.append(read_json(line))
-        except ValueError:
-            break  # cut off while it was written
-    return found
+            self.curve.write(row)
 
 
 def _open(out: Path, asked: dict[str, Any]) -> None:
@@ -361,8 +345,8 @@ def _open(out: Path, asked: dict[str, Any]) -> None:
 
 
 def _checkpoints(out: Path) -> list[Path]:
-    found = (out / CHECKPOINTS).glob("checkpoint-*")
-    return sorted(found, key=lambda folder: int(folder.name.rpartition("-")[2]))
+    folders = (out / CHECKPOINTS).glob("checkpoint-*")
+    return sorted(folders, key=lambda folder: int(folder.name.rpartition("-")[2]))
 
 
 def _is_whole(folder: Path) -> bool:
@@ -375,5 +359,5 @@ def _is_whole(folder: Path) -> bool:
 
 
 def _last_checkpoint(out: Path) -> Path | None:
-    found = _checkpoints(out)
-    return found[-1] if found else None
+    folders = _checkpoints(out)
+    return folders[-1] if folders else None

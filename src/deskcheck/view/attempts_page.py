@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from deskcheck.ask.results.logs import read_logs
-from deskcheck.ask.results.results import ScoredSample
+from deskcheck.ask.results.rows import ScoredSample
 from deskcheck.files import read_json
 from deskcheck.recording import InputError
 from deskcheck.view.page import page_of, visible

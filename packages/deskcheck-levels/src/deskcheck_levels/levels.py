@@ -14,47 +14,43 @@ class Level(StrEnum):
     ALONE = "alone"
 
 
+_SHARES = (
+    ("reads the line, orders its operations", "machine (compiles)", "model", "model"),
+    (
+        "looks up the line that runs, the values that it names, the lines that may follow",
+        "machine",
+        "machine, by the names that the model asks for",
+        "nobody; for nano, a machine",
+    ),
+    (
+        "says where to go on after a test",
+        "model says T or F, machine goes there",
+        "model, from line to line, by indentation and first word",
+        "model",
+    ),
+    (
+        "computes + - * // % and comparisons, tests",
+        "model, digit by digit on squared paper",
+        "model (that of the processor)",
+        "model, digit by digit in its answer; nano at once",
+    ),
+    ("lays the digits out in columns", "machine", "machine", "nobody"),
+    (
+        "keeps variables, lists, texts, the stack; makes frames",
+        "machine",
+        "machine",
+        "model, in its answer",
+    ),
+    (
+        "methods and builtins that Python has in C",
+        "machine runs them as functions, model computes their operations",
+        "the same",
+        "model, at once",
+    ),
+    ("finds the handler of an exception", "machine", "not in its language", "model"),
+)
 SHARES: Mapping[str, Mapping[Level, str]] = {
-    "reads the line, orders its operations": {
-        Level.PROCESSOR: "machine (compiles)",
-        Level.READER: "model",
-        Level.ALONE: "model",
-    },
-    "looks up the line that runs, the values that it names, the lines that may follow": {
-        Level.PROCESSOR: "machine",
-        Level.READER: "machine, by the names that the model asks for",
-        Level.ALONE: "nobody; for nano, a machine",
-    },
-    "says where to go on after a test": {
-        Level.PROCESSOR: "model says T or F, machine goes there",
-        Level.READER: "model, from line to line, by indentation and first word",
-        Level.ALONE: "model",
-    },
-    "computes + - * // % and comparisons, tests": {
-        Level.PROCESSOR: "model, digit by digit on squared paper",
-        Level.READER: "model (that of the processor)",
-        Level.ALONE: "model, digit by digit in its answer; nano at once",
-    },
-    "lays the digits out in columns": {
-        Level.PROCESSOR: "machine",
-        Level.READER: "machine",
-        Level.ALONE: "nobody",
-    },
-    "keeps variables, lists, texts, the stack; makes frames": {
-        Level.PROCESSOR: "machine",
-        Level.READER: "machine",
-        Level.ALONE: "model, in its answer",
-    },
-    "methods and builtins that Python has in C": {
-        Level.PROCESSOR: "machine runs them as functions, model computes their operations",
-        Level.READER: "the same",
-        Level.ALONE: "model, at once",
-    },
-    "finds the handler of an exception": {
-        Level.PROCESSOR: "machine",
-        Level.READER: "not in its language",
-        Level.ALONE: "model",
-    },
+    what: dict(zip(Level, who, strict=True)) for what, *who in _SHARES
 }
 """What is done -> level -> who does it."""
 

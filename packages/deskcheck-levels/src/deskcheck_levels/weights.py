@@ -23,8 +23,8 @@ def save(file: Path, weights: Mapping[str, NDArray[Any]], about: dict[str, Any])
     with disk_errors(file, "save the model"):
         file.parent.mkdir(parents=True, exist_ok=True)
         with part.open("wb") as out:
-            kept: dict[str, Any] = {name: weight.astype(np.float16) for name, weight in weights.items()}
-            np.savez_compressed(out, about=np.array(json.dumps(about)), **kept)
+            arrays: dict[str, Any] = {name: weight.astype(np.float16) for name, weight in weights.items()}
+            np.savez_compressed(out, about=np.array(json.dumps(about)), **arrays)
         part.replace(file)
 
 
@@ -35,9 +35,9 @@ def load(
     must have; None: all that are there. Raises InputError: it holds no model of the level, or one of other
     words."""
     try:
-        with file.open("rb") as opened, np.load(opened, allow_pickle=False) as found:
-            about = read_json(str(found["about"]))
-            weights = {name: found[name] for name in names or found.files if name != "about"}
+        with file.open("rb") as opened, np.load(opened, allow_pickle=False) as arrays:
+            about = read_json(str(arrays["about"]))
+            weights = {name: arrays[name] for name in names or arrays.files if name != "about"}
         its_words = about["words"]
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise InputError(

@@ -11,10 +11,10 @@ from deskcheck_levels.alone import training  # noqa: E402
 from deskcheck_levels.alone.lesson import Writer  # noqa: E402
 from deskcheck_levels.alone.lessons import numbers  # noqa: E402
 from deskcheck_levels.alone.network import AloneModel, Standing, save  # noqa: E402
-from deskcheck_levels.alone.settings import AloneTraining  # noqa: E402
-from deskcheck_levels.alone.stepping import AloneModels, AloneRows, Worked  # noqa: E402
+from deskcheck_levels.alone.stepping import AloneModels, AloneRows, KnownProgram, Worked, words_of  # noqa: E402
 from deskcheck_levels.alone.text import AloneState, edit_text, read_program, read_state  # noqa: E402
 from deskcheck_levels.alone.words import FILLERS, NUMBER, SIGN, WORDS, value_words  # noqa: E402
+from deskcheck_levels.reader.settings import AloneTraining  # noqa: E402
 from typer.testing import CliRunner  # noqa: E402
 
 from deskcheck.cli import app  # noqa: E402
@@ -82,8 +82,9 @@ def test_words_are_the_likeliest_ones(model: AloneModel) -> None:
         1: "globals: def g\ng 2: a=4, b=117",
         2: "globals: def f\ncall f 1: n=0",
     }
-    for row, worked in rows.work(states).items():
-        asked, written = numbers(rows.words_of(row, states[row])), numbers(worked.words)
+    given = [(rows.programs[row], state) for row, state in states.items()]
+    for row, worked in enumerate(rows.work(given)):
+        asked, written = numbers(words_of(*given[row])), numbers(worked.words)
         program = numbers(read_program(codes[row]).words())
         with torch.inference_mode():
             context = model.read(torch.tensor([program]), torch.tensor([len(program)]))
@@ -101,7 +102,7 @@ def test_the_working_is_dropped(model: AloneModel, monkeypatch: pytest.MonkeyPat
     assert after == "globals: def f\nf 3: n=3, total=-3, i=2 | <range_iterator left=range(3, 3)>"
     answers = [right, ["L1", *right[5:]], [*right[:-2], "4", "stop"], right[:-1]]
     monkeypatch.setattr(
-        AloneRows, "work", lambda rows, states: {row: Worked(answers[row], row < 3, 0.5) for row in states}
+        AloneRows, "work", lambda rows, states: [Worked(answers[n], n < 3, 0.5) for n in range(len(states))]
     )
     rows = AloneRows(model, [LOOP] * 4, 40)
     prompt = step_prompt(LOOP.splitlines(), state)
@@ -177,14 +178,13 @@ def test_the_command_trains(tmp_path: Path) -> None:
     assert (tmp_path / "model" / "alone.npz").is_file()
 
 
-def by_rules(rows: AloneRows, states: dict[int, str]) -> dict[int, Worked]:
+def by_rules(rows: AloneRows, states: list[tuple[KnownProgram, str]]) -> list[Worked]:
     """What a model writes that has learned all."""
-    writer, found = Writer(), {}
-    for row, state in states.items():
-        program = rows.programs[row]
-        assert not isinstance(program, str)
-        found[row] = Worked(writer.step(program, read_state(state))[0], True, 0.0)
-    return found
+    writer, written = Writer(), []
+    for known, state in states:
+        assert not isinstance(known.program, str)
+        written.append(Worked(writer.step(known.program, read_state(state))[0], True, 0.0))
+    return written
 
 
 def test_whole_states_are_seen(

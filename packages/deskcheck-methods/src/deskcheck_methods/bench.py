@@ -83,9 +83,9 @@ class Options:
         unknown = sorted(given.keys() - hints.keys())
         if unknown:
             raise InputError(f"{method} has no option {unknown[0]!r}. It has {', '.join(hints)}.")
-        made = cls(**{name: _value(method, name, hints[name], value) for name, value in given.items()})
-        made.check()
-        return made
+        options = cls(**{name: _value(method, name, hints[name], value) for name, value in given.items()})
+        options.check()
+        return options
 
     def check(self) -> None:
         """Raises InputError where the options name something that is not there."""
@@ -95,8 +95,11 @@ class Options:
         """Option -> what it is, and its default."""
         hints = get_type_hints(cls, include_extras=True)
         return {
-            each.name: (get_args(hints[each.name])[1].text, None if each.default is MISSING else each.default)
-            for each in fields(cls)
+            option.name: (
+                get_args(hints[option.name])[1].text,
+                None if option.default is MISSING else option.default,
+            )
+            for option in fields(cls)
         }
 
 
@@ -105,21 +108,21 @@ def _value(method: str, name: str, hint: Any, value: Any) -> Any:
     words = get_args(kind)
     try:
         if kind is bool:
-            found: Any = {"true": True, "false": False}[str(value).lower()]
+            parsed: Any = {"true": True, "false": False}[str(value).lower()]
         elif kind is int:
-            found = int(str(value))
+            parsed = int(str(value))
         else:
-            found = str(value).lower() if isinstance(value, bool) else str(value)  # -S trace=true is a bool
-            if words and found not in words:
+            parsed = str(value).lower() if isinstance(value, bool) else str(value)  # -S trace=true is a bool
+            if words and parsed not in words:
                 raise ValueError
-        if setting.min is not None and found < setting.min:
+        if setting.min is not None and parsed < setting.min:
             raise ValueError
     except (ValueError, KeyError):
         allowed = f"one of {', '.join(words)}" if words else {bool: "true or false"}.get(kind, "a text")
         if kind is int:
             allowed = f"a whole number, at least {setting.min:g}"
         raise InputError(f"{method}: {name}={value}: give {allowed}. {setting.text}") from None
-    return found
+    return parsed
 
 
 class Spent(Exception):
@@ -158,31 +161,31 @@ class Bench:
         messages = (Turn("user", prompt),) if isinstance(prompt, str) else tuple(prompt)
         if self.calls >= self.options.calls:
             raise Spent("calls")
-        left = self.options.tokens - self.tokens - sum(estimate_tokens(each.text) for each in messages)
-        if left < 1:
+        budget = self.options.tokens - self.tokens - sum(estimate_tokens(turn.text) for turn in messages)
+        if budget < 1:
             raise Spent("tokens")
         draw = self._put.get(messages, 0)
         self._put[messages] = draw + 1
         self.calls += 1
-        found = await self.model(Request(messages, left, draw))
-        if not found.input_tokens + found.output_tokens:  # it was not told
-            read = sum(estimate_tokens(each.text) for each in messages)
-            found = replace(found, input_tokens=read, output_tokens=estimate_tokens(found.text))
-        self.tokens += found.input_tokens + found.output_tokens
-        shown = "\n\n".join(
-            each.text if each.role == "user" else f"{each.role}: {each.text}" for each in messages
-        )
-        self.attempts.append(
-            TranscriptLine(
-                kind="call",
-                step=step,
-                prompt=shortened(shown.replace(self.puzzle.prompt, QUESTION)),
-                completion=shortened(found.text),
-                stop_reason=found.stop_reason,
-                tokens=(found.input_tokens, found.output_tokens),
+        completion = await self.model(Request(messages, budget, draw))
+        if not completion.input_tokens + completion.output_tokens:  # it was not told
+            read = sum(estimate_tokens(turn.text) for turn in messages)
+            completion = replace(
+                completion, input_tokens=read, output_tokens=estimate_tokens(completion.text)
             )
+        self.tokens += completion.input_tokens + completion.output_tokens
+        shown_prompt = "\n\n".join(
+            turn.text if turn.role == "user" else f"{turn.role}: {turn.text}" for turn in messages
         )
-        return found
+        self._log(
+            "call",
+            step,
+            prompt=shown_prompt.replace(self.puzzle.prompt, QUESTION),
+            completion=completion.text,
+            stop_reason=completion.stop_reason,
+            tokens=(completion.input_tokens, completion.output_tokens),
+        )
+        return completion
 
     def code_of(self, completion: Completion) -> FoundCode:
         """The program in a completion, or why there is none."""
@@ -198,45 +201,36 @@ class Bench:
         key = code, tuple(tests)
         if key not in self._tested:
             self._tested[key] = await self._run(lambda: self.place.tested(self.puzzle, code, tests))
-        found = self._tested[key]
-        self.attempts.append(
-            TranscriptLine(
-                kind="tests",
-                step=step,
-                code=shortened(code),
-                passed=found.passed,
-                of=found.of,
-                verdict=found.reason,
-            )
-        )
-        return found
+        tested = self._tested[key]
+        self._log("tests", step, code=code, passed=tested.passed, of=tested.of, verdict=tested.reason)
+        return tested
 
     async def returned(self, code: str, inputs: Sequence[str], step: str) -> tuple[CallResult, ...]:
         """What a program's entry point returns on inputs."""
-        found: tuple[CallResult, ...] = await self._run(
+        results: tuple[CallResult, ...] = await self._run(
             lambda: self.place.returned(self.puzzle, code, inputs)
         )
-        told = "\n".join(
-            f"{call} {each.how} {each.text:.200}" for call, each in zip(inputs, found, strict=True)
+        listing = "\n".join(
+            f"{call} {result.how} {result.text:.200}" for call, result in zip(inputs, results, strict=True)
         )
-        self.attempts.append(
-            TranscriptLine(kind="calls", step=step, code=shortened(code), verdict=shortened(told))
-        )
-        return found
+        self._log("calls", step, code=code, verdict=shortened(listing))
+        return results
 
     async def printed(self, code: str, step: str) -> RunResult:
         """How a script ends, and what it prints."""
-        found: RunResult = await self._run(lambda: self.place.printed(code))
-        told = found.stdout if not found.detail else f"{found.stdout}\n{found.outcome}: {found.detail}"
-        self.attempts.append(
-            TranscriptLine(kind="script", step=step, code=shortened(code), verdict=shortened(told))
+        run_result: RunResult = await self._run(lambda: self.place.printed(code))
+        printed_text = (
+            run_result.stdout
+            if not run_result.detail
+            else f"{run_result.stdout}\n{run_result.outcome}: {run_result.detail}"
         )
-        return found
+        self._log("script", step, code=code, verdict=shortened(printed_text))
+        return run_result
 
     async def recorded(self, code: str, call: str | None, test: str = "") -> Recording:
         """The run of a call of a program, or of the program with a visible test after it."""
-        found: Recording = await self._run(lambda: self.place.recorded(self.puzzle, code, call, test))
-        return found
+        recording: Recording = await self._run(lambda: self.place.recorded(self.puzzle, code, call, test))
+        return recording
 
     async def once(self, key: str, work: Callable[[], Awaitable[str]]) -> str:
         """A text that the questions of a run share: made by the first of them that asks, on its budget."""
@@ -246,8 +240,8 @@ class Bench:
         if self.runs >= self.options.runs:
             raise Spent("runs")
         self.runs += 1
-        found: T = await self.in_thread(work)
-        return found
+        result: T = await self.in_thread(work)
+        return result
 
     # -- the answer ------------------------------------------------------------------------------
 
@@ -261,12 +255,12 @@ class Bench:
 
     def note(self, step: str, verdict: str, *, trace: str = "", code: str = "") -> None:
         """A line of the transcript that is neither a call nor a run."""
-        kind = "trace" if trace else "choice"
-        self.attempts.append(
-            TranscriptLine(
-                kind=kind, step=step, verdict=verdict, trace=shortened(trace), code=shortened(code)
-            )
-        )
+        self._log("trace" if trace else "choice", step, verdict=verdict, trace=trace, code=code)
+
+    def _log(self, kind: str, step: str, **parts: Any) -> None:
+        for name in {"prompt", "completion", "code", "trace"} & parts.keys():
+            parts[name] = shortened(parts[name])
+        self.attempts.append(TranscriptLine(kind=kind, step=step, **parts))
 
     def to_dict(self) -> dict[str, Any]:
         """The transcript, JSON-able."""
@@ -282,6 +276,53 @@ class Bench:
 
 Solve = Callable[[Bench], Awaitable[None]]
 """A method: offers answers until it has no better one."""
+Own = TypeVar("Own", bound=Options)
+
+
+@dataclass(frozen=True, slots=True)
+class Scaffold:
+    """about: what it does, in a line. options: the class of its options. forms: of the answers that it can
+    give; None: all but `not_forms`."""
+
+    name: str
+    about: str
+    options: type[Options]
+    solve: Solve
+    forms: frozenset[str] | None = None
+    not_forms: frozenset[str] = frozenset()
+
+    def refuses(self, form: str) -> str | None:
+        """Why it cannot give answers of a form; None if it can."""
+        if form not in self.not_forms and (self.forms is None or form in self.forms):
+            return None
+        gives = " or ".join(sorted(self.forms)) if self.forms else "anything else"
+        return f"that asks for {form}, and it gives {gives}"
+
+
+SCAFFOLDS: dict[str, Scaffold] = {}
+"""Name of a method -> the method; `registry` loads them."""
+
+
+def scaffold(
+    about: str,
+    options: type[Own],
+    *,
+    forms: frozenset[str] | None = None,
+    not_forms: frozenset[str] = frozenset(),
+) -> Callable[[Callable[[Bench, Own], Awaitable[None]]], Solve]:
+    """Makes a method of a function of a bench and its options, by the function's name."""
+
+    def registered(solve: Callable[[Bench, Own], Awaitable[None]]) -> Solve:
+        async def solve_with_options(bench: Bench) -> None:
+            assert isinstance(bench.options, options)
+            await solve(bench, bench.options)
+
+        SCAFFOLDS[solve.__name__] = Scaffold(
+            solve.__name__, about, options, solve_with_options, forms, not_forms
+        )
+        return solve_with_options
+
+    return registered
 
 
 async def solved(bench: Bench, solve: Solve) -> Bench:

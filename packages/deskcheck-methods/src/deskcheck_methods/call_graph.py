@@ -47,32 +47,32 @@ def functions_of(code: str) -> dict[str, ast.FunctionDef | ast.AsyncFunctionDef]
 
 def call_graph(recording: Recording) -> dict[str, RecordedFunction]:
     """The functions that ran, by name, in the order in which they were first called."""
-    known = functions_of(recording.program.code)
-    found: dict[str, RecordedFunction] = {}
+    top_level = functions_of(recording.program.code)
+    graph: dict[str, RecordedFunction] = {}
     names: dict[int, str] = {}
     begun: dict[int, str] = {}
     for event in recording.trace:
         name = event.function.partition(".")[0]
-        if event.file != recording.program.filename or name not in known:
+        if event.file != recording.program.filename or name not in top_level:
             continue
         if event.kind is Kind.CALL:
             names[event.frame] = name
             caller = json.loads(event.row.caller)["frame"] if event.row.caller else None
             if event.function == name:  # not a function inside of one
-                found.setdefault(name, RecordedFunction(name))
-                given = ", ".join(f"{key}={_text(value)}" for key, value in event.locals.items())
-                begun[event.frame] = f"{name}({given})"
+                graph.setdefault(name, RecordedFunction(name))
+                arguments = ", ".join(f"{key}={_text(value)}" for key, value in event.locals.items())
+                begun[event.frame] = f"{name}({arguments})"
                 above = names.get(caller) if caller is not None else None
-                if above is not None and above != name and name not in found[above].callees:
-                    found[above].callees.append(name)
+                if above is not None and above != name and name not in graph[above].callees:
+                    graph[above].callees.append(name)
         elif event.kind is Kind.RETURN and event.frame in begun:
             value = "" if event.value is None else _text(event.value)
-            found[name].note(f"{begun.pop(event.frame)} -> {value}")
+            graph[name].note(f"{begun.pop(event.frame)} -> {value}")
         elif event.kind is Kind.UNWIND and event.frame in begun:
-            found[name].note(f"{begun.pop(event.frame)} is left by an exception")
+            graph[name].note(f"{begun.pop(event.frame)} is left by an exception")
     for frame, call in begun.items():
-        found[names[frame]].note(f"{call} did not end")
-    return found
+        graph[names[frame]].note(f"{call} did not end")
+    return graph
 
 
 def _text(value: object) -> str:

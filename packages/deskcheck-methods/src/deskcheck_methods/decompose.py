@@ -15,11 +15,12 @@ from typing import Annotated, Literal
 from deskcheck.ask.answers.code import code_in
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.scoring.programs import Tested
+from deskcheck.ask.scoring.score import PROGRAM_FORMS
 from deskcheck.fences import fenced, fenced_code
 from deskcheck.settings import Setting
 from deskcheck.sources.near import tokens_of
 from deskcheck.sources.text.python import unparsed
-from deskcheck_methods.bench import Bench, Completion, Options
+from deskcheck_methods.bench import Bench, Completion, Options, scaffold
 from deskcheck_methods.call_graph import (
     RecordedFunction,
     bottom_up,
@@ -51,10 +52,11 @@ class DecomposeOptions(Options):
     split: Annotated[bool, Setting("Ask to split a program of one function first.")] = True
 
 
-async def decompose(bench: Bench) -> None:
+@scaffold(
+    "a program, worked on function by function by recorded calls", DecomposeOptions, forms=PROGRAM_FORMS
+)
+async def decompose(bench: Bench, options: DecomposeOptions) -> None:
     """Answer with a program that was put together from functions."""
-    options = bench.options
-    assert isinstance(options, DecomposeOptions)
     if options.how == "modules":
         await _modules(bench, options)
         return
@@ -79,24 +81,24 @@ async def _begun(bench: Bench, options: DecomposeOptions) -> str | None:
         code: str | None = bench.puzzle.code
         bench.offer_code(bench.puzzle.code)
     else:
-        said = await bench.ask(bench.puzzle.prompt, "draft")
-        bench.offer(said)
-        code = bench.code_of(said).code
+        completion = await bench.ask(bench.puzzle.prompt, "draft")
+        bench.offer(completion)
+        code = bench.code_of(completion).code
     if code is None or not options.split or len(functions_of(code)) > 1:
         return code
     tested = await bench.test(code, "draft, before it is split")
     if tested is not None and tested.right:
         return code
-    said = await bench.ask(
+    completion = await bench.ask(
         f"{bench.puzzle.prompt}\n\nA program for it, which may be wrong:\n{fenced_code(code)}\n\nWrite it in "
         "small functions at the top level, one for each thing that it does, each with a docstring that says "
         f"what it must do. Repair nothing. Give the whole program between {OPEN} and {CLOSE}.",
         "split",
     )
-    split = bench.code_of(said).code
+    split = bench.code_of(completion).code
     if split is None or len(functions_of(split)) < 2:
         return code
-    bench.offer(said)
+    bench.offer(completion)
     return split
 
 
@@ -113,14 +115,14 @@ async def _bottom_up(bench: Bench, options: DecomposeOptions, code: str, tested:
             tried = with_function(code, name, text)
             if unparsed(tried) == unparsed(code):
                 continue
-            found = await bench.test(tried, f"with another {name}")
-            assert found is not None
-            if found.right:
+            retested = await bench.test(tried, f"with another {name}")
+            assert retested is not None
+            if retested.right:
                 bench.offer_code(tried)
                 bench.ended = "passes the visible tests"
                 return
-            if found.passed >= tested.passed:  # a repair that another one waits for changes no test
-                code, tested = tried, found
+            if retested.passed >= tested.passed:  # a repair that another one waits for changes no test
+                code, tested = tried, retested
                 bench.offer_code(code)
         if code == before:
             break
@@ -132,8 +134,10 @@ async def _graph(bench: Bench, code: str, test: str) -> dict[str, RecordedFuncti
     assert entry is not None
     recording = await bench.recorded(code, call_in(test, entry), test)
     graph = call_graph(recording)
-    calls = "\n".join(call for each in graph.values() for call in each.calls)
-    edges = "; ".join(f"{each.name}: {', '.join(each.callees) or 'calls none'}" for each in graph.values())
+    calls = "\n".join(call for function in graph.values() for call in function.calls)
+    edges = "; ".join(
+        f"{function.name}: {', '.join(function.callees) or 'calls none'}" for function in graph.values()
+    )
     bench.note("recorded calls", edges, trace=calls or "(no function ran)")
     if not graph:  # it failed before a call: the functions in the order of the text, callees unknown
         return {name: RecordedFunction(name) for name in functions_of(code)}
@@ -142,7 +146,7 @@ async def _graph(bench: Bench, code: str, test: str) -> dict[str, RecordedFuncti
 
 async def _repaired(bench: Bench, code: str, function: RecordedFunction, test: str, tested: Tested) -> str:
     calls = "\n".join(function.calls) or "(none)"
-    said = await bench.ask(
+    completion = await bench.ask(
         f"{bench.puzzle.prompt}\n\nA program for it:\n{fenced_code(code)}\n\n"
         f"This test fails:\n{fenced_code(test)}\nWhat came of it: {tested.reason}\n\n"
         f"Look at the function {function.name} alone:\n"
@@ -151,11 +155,11 @@ async def _repaired(bench: Bench, code: str, function: RecordedFunction, test: s
         f"the function. Give all of {function.name}, as it is if it is right, between {OPEN} and {CLOSE}.",
         f"function {function.name}",
     )
-    return _function_in(said, function.name)
+    return _function_in(completion, function.name)
 
 
-def _function_in(said: Completion, name: str) -> str:
-    return code_in(said.text, name, whole=said.whole).code or ""
+def _function_in(completion: Completion, name: str) -> str:
+    return code_in(completion.text, name, whole=completion.whole).code or ""
 
 
 # -- combinations ----------------------------------------------------------------------------------
@@ -164,18 +168,18 @@ def _function_in(said: Completion, name: str) -> str:
 async def _combinations(bench: Bench, options: DecomposeOptions, code: str, tested: Tested) -> None:
     versions: dict[str, list[str]] = {}
     for name in functions_of(code):
-        known = {unparsed(source_of(code, name))}
+        known_texts = {unparsed(source_of(code, name))}
         versions[name] = [source_of(code, name)]
         for number in range(1, options.samples + 1):
-            said = await bench.ask(
+            completion = await bench.ask(
                 f"{bench.puzzle.prompt}\n\nA program for it, which may be wrong:\n{fenced_code(code)}\n\n"
                 f"Write the function {name} anew, by its name, its parameters and what it must do; the other "
                 f"functions stay. Give all of {name} between {OPEN} and {CLOSE}.",
                 f"function {name}, version {number}",
             )
-            text = _function_in(said, name)
-            if text and unparsed(text) not in known:
-                known.add(unparsed(text))
+            text = _function_in(completion, name)
+            if text and unparsed(text) not in known_texts:
+                known_texts.add(unparsed(text))
                 versions[name].append(text)
     best = tested.passed
     for number, chosen in enumerate(_nearest_first(list(versions.values()))):
@@ -184,12 +188,12 @@ async def _combinations(bench: Bench, options: DecomposeOptions, code: str, test
             tried = with_function(tried, name, text)
         if number == 0:
             continue  # as it was
-        found = await bench.test(tried, f"combination {number}")
-        assert found is not None
-        if found.passed > best or found.right:
-            best = found.passed
+        tested_combination = await bench.test(tried, f"combination {number}")
+        assert tested_combination is not None
+        if tested_combination.passed > best or tested_combination.right:
+            best = tested_combination.passed
             bench.offer_code(tried)
-        if found.right:
+        if tested_combination.right:
             bench.ended = f"combination {number} passes the visible tests"
             return
     bench.ended = "no combination passes the visible tests"
@@ -218,10 +222,10 @@ async def _modules(bench: Bench, options: DecomposeOptions) -> None:
         codes = []
         best = -1
         for sample in range(1, options.samples + 1):
-            said = await bench.ask(prompt, f"round {number}, program {sample}")
+            completion = await bench.ask(prompt, f"round {number}, program {sample}")
             if bench.answer is None:
-                bench.offer(said)
-            code = bench.code_of(said).code
+                bench.offer(completion)
+            code = bench.code_of(completion).code
             if code is None:
                 continue
             codes.append(code)
@@ -229,7 +233,7 @@ async def _modules(bench: Bench, options: DecomposeOptions) -> None:
             passed = 0 if tested is None else tested.passed
             if passed > best:
                 best = passed
-                bench.offer(said)
+                bench.offer(completion)
             if tested is not None and tested.right:
                 bench.ended = f"a program of round {number} passes the visible tests"
                 return

@@ -9,8 +9,9 @@ from typing import Annotated, Literal
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.samples.prompts import YOURS
+from deskcheck.ask.scoring.score import PROGRAM_FORMS
 from deskcheck.settings import Setting
-from deskcheck_methods.bench import Bench, Options
+from deskcheck_methods.bench import Bench, Options, scaffold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,12 +31,13 @@ FORMS = {
 }
 
 
-async def emulate(bench: Bench) -> None:
+@scaffold(
+    "a program for the kind of question, written once and simulated", EmulateOptions, not_forms=PROGRAM_FORMS
+)
+async def emulate(bench: Bench, options: EmulateOptions) -> None:
     """Simulate, for this question, the program that was written for its kind."""
-    options = bench.options
-    assert isinstance(options, EmulateOptions)
     kind = bench.puzzle.prompt.partition(YOURS)[0].strip()
-    asked = (
+    request = (
         f"Questions of one kind will be put to you. This is what all of them begin with:\n\n{kind}\n\nThink "
         f"about what must be done for any such question. Write that down {FORMS[options.form]}, so that "
         "whoever simulates it by hand comes to the answer: it keeps track of every value that matters and "
@@ -43,13 +45,13 @@ async def emulate(bench: Bench) -> None:
     )
 
     async def written() -> str:
-        return (await bench.ask(asked, "program for all questions")).text
+        return (await bench.ask(request, "program for all questions")).text
 
-    program = await bench.once(f"emulate:{options.form}:{asked}", written)
+    program = await bench.once(f"emulate:{options.form}:{request}", written)
     bench.note("program for all questions", "shared by the questions of this kind", trace=program.strip())
-    said = await bench.ask(
+    completion = await bench.ask(
         f"{bench.puzzle.prompt}\n\nSimulate this on the question above, step by step. Write what it prints "
         f"as it goes, and at the end the answer between {OPEN} and {CLOSE}, once:\n\n{program.strip()}",
         "simulation",
     )
-    bench.offer(said)
+    bench.offer(completion)

@@ -17,7 +17,7 @@ from deskcheck.files import read_json
 from deskcheck.recording import InputError
 from deskcheck.settings import Setting
 from deskcheck.sources.near import tokens_of
-from deskcheck_methods.bench import Bench, Options, Turn
+from deskcheck_methods.bench import Bench, Options, Turn, scaffold
 from deskcheck_methods.visible import AskedQuestions, own_text
 
 
@@ -58,16 +58,16 @@ def _right_answers(folder: str, model: str, question: str) -> tuple[Exemplar, ..
     import pyarrow.parquet as pq
 
     names = ["id", "cluster", "question", "model", "solver", "score", "prompt", "completion", "data"]
-    found: dict[str, Exemplar] = {}
+    exemplars: dict[str, Exemplar] = {}
     solver = None
     for row in pq.read_table(Path(folder) / "samples.parquet", columns=names).to_pylist():
         if row["model"] != model or question not in (row["question"], _form(row["data"])):
             continue
         solver = row["solver"] if solver is None else solver
         if row["score"] == 1 and row["solver"] == solver:
-            given = Exemplar(row["id"], row["cluster"], row["prompt"], row["completion"])
-            found.setdefault(row["id"], given)
-    return tuple(found.values())
+            exemplar = Exemplar(row["id"], row["cluster"], row["prompt"], row["completion"])
+            exemplars.setdefault(row["id"], exemplar)
+    return tuple(exemplars.values())
 
 
 def _form(data: str) -> str:
@@ -103,21 +103,20 @@ def chosen(
     return sorted(known, key=nearness)[-options.count :]
 
 
-async def examples(bench: Bench) -> None:
+@scaffold("the question after others that the same model answered right", ExamplesOptions)
+async def examples(bench: Bench, options: ExamplesOptions) -> None:
     """Put the question after others that the model answered right."""
-    options = bench.options
-    assert isinstance(options, ExamplesOptions)
-    known = _right_answers(options.answers, bench.model_name, bench.puzzle.question)
-    fit = allowed(known, bench.asked)
+    answers = _right_answers(options.answers, bench.model_name, bench.puzzle.question)
+    fit = allowed(answers, bench.asked)
     picked = chosen(fit, bench.puzzle.prompt, options, bench.puzzle.id)
     bench.note(
         "exemplars",
-        f"{len(picked)} of {len(fit)} right answers; {len(known) - len(fit)} are too near to what is asked: "
-        + ", ".join(each.id for each in picked),
+        f"{len(picked)} of {len(fit)} right answers; {len(answers) - len(fit)} are too near to what is "
+        "asked: " + ", ".join(exemplar.id for exemplar in picked),
     )
     messages = [
         message
-        for each in picked
-        for message in (Turn("user", each.prompt), Turn("assistant", each.completion))
+        for exemplar in picked
+        for message in (Turn("user", exemplar.prompt), Turn("assistant", exemplar.completion))
     ]
     bench.offer(await bench.ask([*messages, Turn("user", bench.puzzle.prompt)], "answer"))

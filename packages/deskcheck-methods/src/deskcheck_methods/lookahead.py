@@ -18,7 +18,7 @@ from deskcheck.fences import FENCED
 from deskcheck.recording import Kind, Outcome, Recording
 from deskcheck.settings import Setting
 from deskcheck.sources.text.python import quiet_parse, statements
-from deskcheck_methods.bench import Bench, Completion, Options
+from deskcheck_methods.bench import Bench, Completion, Options, scaffold
 
 FORMS = frozenset({"cell_output", "crash"})
 """Forms of answers that are read from what a cell does."""
@@ -38,10 +38,9 @@ _MISSING = (
 _BEGIN = "_shown = lambda value: None if value is None else print(repr(value))\n"
 
 
-async def lookahead(bench: Bench) -> None:
+@scaffold("a cell is run; the model fills in what is not defined", LookaheadOptions, forms=FORMS)
+async def lookahead(bench: Bench, options: LookaheadOptions) -> None:
     """Run the cell, with what the model says for undefined names, and answer with what it does."""
-    options = bench.options
-    assert isinstance(options, LookaheadOptions)
     cell = cell_in(bench.puzzle.prompt)
     if cell is None:
         bench.ended = "the cell cannot be run as Python: the model was asked itself"
@@ -61,8 +60,8 @@ async def lookahead(bench: Bench) -> None:
         missing = _missing_in(run_result.detail) if run_result.outcome is Outcome.RAISED else None
         if missing is None or missing in filled or len(filled) >= options.fills:
             break
-        said = await bench.ask(_asked(bench, missing), f"value of {missing}")
-        text = expression_in(said)
+        completion = await bench.ask(_asked(bench, missing), f"value of {missing}")
+        text = expression_in(completion)
         if text is None:
             break
         filled[missing] = text
@@ -72,8 +71,8 @@ async def lookahead(bench: Bench) -> None:
         bench.ended = f"the cell ran with {len(filled)} names filled in"
         bench.offer(Completion(text=f"{OPEN}{_answer(bench, recording)}{CLOSE}", stop_reason="stop"))
         return
-    why = run_result.detail or run_result.outcome.value
-    bench.ended = f"the cell did not run ({why}): the model was asked itself"
+    reason = run_result.detail or run_result.outcome.value
+    bench.ended = f"the cell did not run ({reason}): the model was asked itself"
     bench.offer(await bench.ask(bench.puzzle.prompt, "answer"))
 
 
@@ -121,9 +120,9 @@ _MODULE = "module "
 def _missing_in(detail: str) -> str | None:
     """What was not defined, by what ended a run: a name, or ``module NAME``."""
     for form in _MISSING:
-        if found := form.match(detail):
-            given = found.groupdict()
-            return given["name"] if "name" in given else _MODULE + given["module"]
+        if match := form.match(detail):
+            groups = match.groupdict()
+            return groups["name"] if "name" in groups else _MODULE + groups["module"]
     return None
 
 
@@ -138,9 +137,9 @@ def _asked(bench: Bench, missing: str) -> str:
     )
 
 
-def expression_in(said: Completion) -> str | None:
+def expression_in(completion: Completion) -> str | None:
     """The Python expression in a completion."""
-    text = answer_in(said.text, whole=said.whole)
+    text = answer_in(completion.text, whole=completion.whole)
     if text is None:
         return None
     try:

@@ -13,7 +13,7 @@ from deskcheck.ask.results.attempts import vote_of
 from deskcheck.ask.scoring.score import PROGRAM_FORMS
 from deskcheck.settings import Setting
 from deskcheck.sources.text.python import unparsed
-from deskcheck_methods.bench import Bench, Completion, Options
+from deskcheck_methods.bench import Bench, Completion, Options, scaffold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,26 +23,25 @@ class MajorityOptions(Options):
     samples: Annotated[int, Setting("Answers that vote.", min=1)] = 5
 
 
-async def majority(bench: Bench) -> None:
+@scaffold("several samples; the answer that most of them give", MajorityOptions)
+async def majority(bench: Bench, options: MajorityOptions) -> None:
     """Ask the question several times; the answer that was given most often."""
-    options = bench.options
-    assert isinstance(options, MajorityOptions)
     votes: dict[Hashable, list[Completion]] = {}
     for number in range(1, options.samples + 1):
-        said = await bench.ask(bench.puzzle.prompt, f"sample {number}")
-        if (vote := _vote(bench, said)) is not None:
-            votes.setdefault(vote, []).append(said)
+        completion = await bench.ask(bench.puzzle.prompt, f"sample {number}")
+        if (vote := _vote(bench, completion)) is not None:
+            votes.setdefault(vote, []).append(completion)
         elif bench.answer is None:
-            bench.offer(said)
+            bench.offer(completion)
         if votes:
             bench.offer(max(votes.values(), key=len)[0])
-    most = max(map(len, votes.values()), default=0)
-    bench.ended = f"{most} of {options.samples} samples agree, of {len(votes)} different answers"
+    votes_of_winner = max(map(len, votes.values()), default=0)
+    bench.ended = f"{votes_of_winner} of {options.samples} samples agree, of {len(votes)} different answers"
     bench.note("majority", bench.ended)
 
 
-def _vote(bench: Bench, said: Completion) -> Hashable:
+def _vote(bench: Bench, completion: Completion) -> Hashable:
     if bench.puzzle.form in PROGRAM_FORMS:
-        code = bench.code_of(said).code
+        code = bench.code_of(completion).code
         return None if code is None else unparsed(code)
-    return vote_of(answer_in(said.text, whole=said.whole))
+    return vote_of(answer_in(completion.text, whole=completion.whole))

@@ -10,8 +10,9 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from deskcheck.ask.results.attempts import vote_of
+from deskcheck.ask.scoring.judge import Judge, of_sandbox
 from deskcheck.ask.scoring.programs import ONLY_REPORT, Tested, reports, run_tests
-from deskcheck.ask.scoring.sandbox import LIMITS, SandboxJudge, of_sandbox
+from deskcheck.ask.scoring.sandbox import LIMITS
 from deskcheck.recording import Environment, Mode, Program, Recording, RunResult
 from deskcheck.sandbox import Checked, Limits, Sandbox, Tracing
 from deskcheck.tracer.call import traces_of
@@ -58,7 +59,7 @@ class CallResult(NamedTuple):
         return self.how, vote_of(self.text)
 
 
-class _Judge(SandboxJudge):
+class _Judge(Judge):
     def __init__(self, sandbox: Sandbox, limits: Limits) -> None:
         super().__init__(sandbox)
         self.limits = limits
@@ -97,18 +98,18 @@ class ProgramRunner:
         assert entry is not None
         pieces = [puzzle.setup, code]
         program = "".join(f"exec(compile({text!r}, 'answer.py', 'exec'))\n" for text in pieces if text)
-        told = json.dumps({"inputs": list(inputs), "most": SHOWN_RESULT_CHARS})
-        check = f"{ONLY_REPORT}\n{_RETURNS}\n_call_all(__import__('json').loads({told!r}), {entry})\n"
+        inputs_json = json.dumps({"inputs": list(inputs), "most": SHOWN_RESULT_CHARS})
+        check = f"{ONLY_REPORT}\n{_RETURNS}\n_call_all(__import__('json').loads({inputs_json!r}), {entry})\n"
         begin = '__name__ = "answer"\n'
         run_result, printed = self._judge.check(
             Checked(Program(id="attempt", code=begin + program), check, (entry,))
         )
-        found = [
+        results = [
             CallResult(how, text if length <= len(text) else f"{length}:{text}")
             for how, text, length in reports(printed, 3)
         ]
-        missing = len(inputs) - len(found)
-        return (*found, *[CallResult("ended", run_result.outcome.value)] * missing)
+        missing = len(inputs) - len(results)
+        return (*results, *[CallResult("ended", run_result.outcome.value)] * missing)
 
     def printed(self, code: str) -> RunResult:
         """How a script ended, with what it printed."""
@@ -117,18 +118,20 @@ class ProgramRunner:
     def recorded(self, puzzle: Puzzle, code: str, call: str | None, test: str = "") -> Recording:
         """The run of a call of the entry point; without one, of the whole program and a visible test after
         it. At most `TRACED` events."""
-        whole = f"{puzzle.setup}\n{code}" if puzzle.setup else code
+        code_with_setup = f"{puzzle.setup}\n{code}" if puzzle.setup else code
         if call is not None:
             program = Program(
                 id=puzzle.id,
-                code=whole,
+                code=code_with_setup,
                 mode=Mode.CALL,
                 filename="answer.py",
                 entry=puzzle.entry_point,
                 arguments=call,
             )
         else:
-            program = Program(id=puzzle.id, code=f"{whole.rstrip()}\n{test}\n", filename="answer.py")
+            program = Program(
+                id=puzzle.id, code=f"{code_with_setup.rstrip()}\n{test}\n", filename="answer.py"
+            )
         blocks: list[bytes] = []
         size = 0
 

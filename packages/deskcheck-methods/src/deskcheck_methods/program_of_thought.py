@@ -9,10 +9,11 @@ from typing import Annotated
 
 from deskcheck.ask.answers.code import code_in
 from deskcheck.ask.answers.parsing import CLOSE, OPEN, answer_in
+from deskcheck.ask.scoring.score import PROGRAM_FORMS
 from deskcheck.fences import fenced_code
 from deskcheck.recording import Outcome
 from deskcheck.settings import Setting
-from deskcheck_methods.bench import Bench, Completion, Options
+from deskcheck_methods.bench import Bench, Completion, Options, scaffold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,27 +23,28 @@ class ProgramOfThoughtOptions(Options):
     tries: Annotated[int, Setting("Programs, until one ends well and prints something.", min=1)] = 2
 
 
-async def program_of_thought(bench: Bench) -> None:
+@scaffold(
+    "a program that prints the answer, run in the sandbox", ProgramOfThoughtOptions, not_forms=PROGRAM_FORMS
+)
+async def program_of_thought(bench: Bench, options: ProgramOfThoughtOptions) -> None:
     """Ask for a program that prints the answer, and run it."""
-    options = bench.options
-    assert isinstance(options, ProgramOfThoughtOptions)
-    wanted = (
+    request = (
         f"{bench.puzzle.prompt}\n\nDo not give the answer yourself. Write a Python program that works it "
         "out and prints it, in the form that is asked for and nothing else, in one code fence. It has the "
         f"standard library, no network and no input. Write the program where the answer would stand: "
         f"between {OPEN} and {CLOSE}."
     )
-    prompt = wanted
+    prompt = request
     for number in range(1, options.tries + 1):
-        said = await bench.ask(prompt, f"program {number}")
+        completion = await bench.ask(prompt, f"program {number}")
         if bench.answer is None:
-            none = "No program printed an answer." if said.text.strip() else ""
-            bench.offer(Completion(text=none, stop_reason=said.stop_reason))
-        found = code_in(said.text, None, whole=said.whole)
-        if found.code is None:
-            prompt = f"{wanted}\n\nYour last answer held no program: {found.why_not}."
+            none = "No program printed an answer." if completion.text.strip() else ""
+            bench.offer(Completion(text=none, stop_reason=completion.stop_reason))
+        program = code_in(completion.text, None, whole=completion.whole)
+        if program.code is None:
+            prompt = f"{request}\n\nYour last answer held no program: {program.why_not}."
             continue
-        run_result = await bench.printed(found.code, f"run {number}")
+        run_result = await bench.printed(program.code, f"run {number}")
         printed = run_result.stdout.strip()
         exited = run_result.outcome is Outcome.EXITED and run_result.exit_status == 0
         ended = run_result.outcome is Outcome.RETURNED or exited
@@ -50,6 +52,6 @@ async def program_of_thought(bench: Bench) -> None:
             bench.offer(Completion(text=f"{OPEN}{answer_in(printed) or printed}{CLOSE}", stop_reason="stop"))
             bench.ended = f"program {number} printed an answer"
             return
-        why = run_result.detail or ("printed nothing" if ended else run_result.outcome.value)
-        prompt = f"{wanted}\n\nThis program does not do it ({why:.500}):\n{fenced_code(found.code)}"
+        reason = run_result.detail or ("printed nothing" if ended else run_result.outcome.value)
+        prompt = f"{request}\n\nThis program does not do it ({reason:.500}):\n{fenced_code(program.code)}"
     bench.ended = "no program printed an answer"

@@ -11,12 +11,13 @@ from typing import Annotated, Literal
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.scoring.programs import Tested
+from deskcheck.ask.scoring.score import PROGRAM_FORMS
 from deskcheck.fences import fenced, fenced_code, fenced_texts
 from deskcheck.notation import NOTATIONS
 from deskcheck.notation.layout import numbered_text
 from deskcheck.recording import InputError
 from deskcheck.settings import Setting
-from deskcheck_methods.bench import Bench, Completion, Options, Turn
+from deskcheck_methods.bench import Bench, Completion, Options, Turn, scaffold
 from deskcheck_methods.traces import predicted_trace, true_trace
 from deskcheck_methods.visible import asserts_in
 
@@ -67,10 +68,11 @@ class _Try:
     said: Completion | None = None
 
 
-async def repair(bench: Bench) -> None:
+@scaffold(
+    "a program, repaired by visible tests, with a true or predicted trace", RepairOptions, forms=PROGRAM_FORMS
+)
+async def repair(bench: Bench, options: RepairOptions) -> None:
     """Answer, test, and repair what fails, so many rounds."""
-    options = bench.options
-    assert isinstance(options, RepairOptions)
     notation_of(options.notation)
     conversation = [Turn("user", bench.puzzle.prompt)]
     if options.start == "given" and bench.puzzle.code:
@@ -99,31 +101,31 @@ async def repair(bench: Bench) -> None:
                 bench.ended = f"passes the visible tests after {number} repairs"
                 return
         if number < options.rounds:
-            told = await _feedback(bench, options, last, tested, tests)
-            conversation = _continued(bench, options, conversation, last, told)
+            feedback = await _feedback(bench, options, last, tested, tests)
+            conversation = _continued(bench, options, conversation, last, feedback)
             last = await _answered(bench, conversation, f"repair {number + 1}")
     bench.ended = f"{options.rounds} repairs, and no program that passes the visible tests"
 
 
 def _continued(
-    bench: Bench, options: RepairOptions, conversation: list[Turn], last: _Try, told: str
+    bench: Bench, options: RepairOptions, conversation: list[Turn], last: _Try, feedback: str
 ) -> list[Turn]:
     """What is put next: one prompt with all that matters, or the conversation and what is new."""
     if not options.conversation:
-        return [Turn("user", f"{bench.puzzle.prompt}\n\n{told}")]
-    given = fenced_code(last.code or "")
-    said = f"{OPEN}\n{given}\n{CLOSE}" if last.said is None else last.said.text
-    return [*conversation, Turn("assistant", said), Turn("user", told)]
+        return [Turn("user", f"{bench.puzzle.prompt}\n\n{feedback}")]
+    fenced_program = fenced_code(last.code or "")
+    attempt = f"{OPEN}\n{fenced_program}\n{CLOSE}" if last.said is None else last.said.text
+    return [*conversation, Turn("assistant", attempt), Turn("user", feedback)]
 
 
 async def _answered(bench: Bench, conversation: list[Turn], step: str) -> _Try:
     """The program of the model's next answer, or why there is none. It is the answer where there is none
     before it."""
-    said = await bench.ask(conversation, step)
-    found = bench.code_of(said)
+    completion = await bench.ask(conversation, step)
+    program = bench.code_of(completion)
     if bench.answer is None:
-        bench.offer(said)
-    return _Try(found.code, found.why_not, said)
+        bench.offer(completion)
+    return _Try(program.code, program.why_not, completion)
 
 
 def _keep(bench: Bench, last: _Try) -> None:
@@ -158,22 +160,22 @@ async def _feedback(
             ran, text = await find(bench, code, test, options.notation, options.trace_tokens)
             if text:
                 parts.append(f"What happens when {ran} runs:\n{fenced(text)}")
-    shown = "\n\n".join(parts)
+    attempt = "\n\n".join(parts)
     if options.explain:
-        said = await bench.ask(
-            f"{bench.puzzle.prompt}\n\n{shown}\n\nExplain what the program does, line by line, and compare "
+        completion = await bench.ask(
+            f"{bench.puzzle.prompt}\n\n{attempt}\n\nExplain what the program does, line by line, and compare "
             "that with what it must do. Write no program yet.",
             "explanation",
         )
-        shown += f"\n\nAn explanation of it:\n{said.text.strip()}"
+        attempt += f"\n\nAn explanation of it:\n{completion.text.strip()}"
     if options.critique:
-        said = await bench.ask(
-            f"{bench.puzzle.prompt}\n\n{shown}\n\nWhich kind of bug does it have: {KINDS_OF_BUGS}? Name the "
-            "kind, the lines, and what must change, in a few sentences. Write no program yet.",
+        completion = await bench.ask(
+            f"{bench.puzzle.prompt}\n\n{attempt}\n\nWhich kind of bug does it have: {KINDS_OF_BUGS}? Name "
+            "the kind, the lines, and what must change, in a few sentences. Write no program yet.",
             "critique",
         )
-        shown += f"\n\nA critique of it:\n{said.text.strip()}"
-    return f"{shown}\n\n{_ASK}"
+        attempt += f"\n\nA critique of it:\n{completion.text.strip()}"
+    return f"{attempt}\n\n{_ASK}"
 
 
 _ASK = f"Give the whole program, repaired, between {OPEN} and {CLOSE}."
@@ -185,9 +187,9 @@ def _program(bench: Bench, code: str, *, numbered: bool) -> str:
     if not numbered:
         return f"Your program:\n{fenced_code(code)}"
     setup = bench.puzzle.setup
-    whole = f"{setup}\n{code}" if setup else code
+    code_with_setup = f"{setup}\n{code}" if setup else code
     before = ", below what the task runs before it" if setup else ""
-    return f"Your program{before}, its lines numbered:\n{fenced(numbered_text(whole).rstrip())}"
+    return f"Your program{before}, its lines numbered:\n{fenced(numbered_text(code_with_setup).rstrip())}"
 
 
 async def written_tests(bench: Bench, step: str = "tests") -> tuple[str, ...]:
@@ -195,25 +197,25 @@ async def written_tests(bench: Bench, step: str = "tests") -> tuple[str, ...]:
     entry = bench.puzzle.entry_point
     if entry is None:
         return ()
-    said = await bench.ask(
+    completion = await bench.ask(
         f"{bench.puzzle.prompt}\n\nWrite no program. Write up to five tests of it instead, each a line "
         f"`assert {entry}(...) == ...` with literals, in one code fence: usual cases and edge cases.",
         step,
     )
-    return asserts_of(bench, said)
+    return asserts_of(bench, completion)
 
 
-def asserts_of(bench: Bench, said: Completion) -> tuple[str, ...]:
+def asserts_of(bench: Bench, completion: Completion) -> tuple[str, ...]:
     """The asserts in a completion that can be run; visible tests are not among them again."""
     entry = bench.puzzle.entry_point
     if entry is None:
         return ()
-    text = said.text
+    text = completion.text
     if "```" in text:
         text = "".join(fenced_texts(text))
     lines = "\n".join(line.strip() for line in text.splitlines() if line.strip().startswith("assert "))
-    found = asserts_in(text, entry, bench.puzzle.setup) or asserts_in(lines, entry, bench.puzzle.setup)
-    return tuple(test for test in found if test not in bench.puzzle.tests)
+    tests = asserts_in(text, entry, bench.puzzle.setup) or asserts_in(lines, entry, bench.puzzle.setup)
+    return tuple(test for test in tests if test not in bench.puzzle.tests)
 
 
 def notation_of(name: str) -> None:

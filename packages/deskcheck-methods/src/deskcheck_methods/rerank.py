@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Annotated, NamedTuple
 
+from deskcheck.ask.scoring.score import PROGRAM_FORMS
 from deskcheck.recording import InputError
 from deskcheck.settings import Setting
 from deskcheck.sources.inputs.candidates import candidates, proposal_prompt, proposed
 from deskcheck.sources.inputs.targets import function_node
-from deskcheck_methods.bench import Bench, Completion, Options, Spent
+from deskcheck_methods.bench import Bench, Completion, Options, Spent, scaffold
 from deskcheck_methods.place import CallResult
 from deskcheck_methods.visible import calls_in, literal_arguments
 
@@ -35,30 +36,31 @@ class _Sample(NamedTuple):
     code: str
 
 
-async def rerank(bench: Bench) -> None:
+@scaffold(
+    "several programs; one of those whose results on found inputs agree", RerankOptions, forms=PROGRAM_FORMS
+)
+async def rerank(bench: Bench, options: RerankOptions) -> None:
     """Ask for several programs; answer with one of the largest group of those that return the same."""
-    options = bench.options
-    assert isinstance(options, RerankOptions)
     samples: list[_Sample] = []
     try:
         for number in range(1, options.samples + 1):
-            said = await bench.ask(bench.puzzle.prompt, f"sample {number}")
-            code = bench.code_of(said).code
+            completion = await bench.ask(bench.puzzle.prompt, f"sample {number}")
+            code = bench.code_of(completion).code
             if code is not None:
-                samples.append(_Sample(said, code))
+                samples.append(_Sample(completion, code))
             if bench.answer is None or len(samples) == 1:
-                bench.offer(samples[0].completion if samples else said)
+                bench.offer(samples[0].completion if samples else completion)
     except Spent as spent:  # what was drawn can be compared all the same
         bench.ended = f"the budget of {spent} is spent"
     if not samples or bench.puzzle.entry_point is None:
         bench.ended = bench.ended or ("a script has no inputs to call it with" if samples else "no program")
         return
-    kept = await _passing(bench, samples)
-    inputs = await found_inputs(bench, kept[0].code, options.inputs, propose=options.propose)
+    passing = await _passing(bench, samples)
+    inputs = await found_inputs(bench, passing[0].code, options.inputs, propose=options.propose)
     if not inputs:
-        bench.ended = f"no inputs were found: the first of {len(kept)} programs"
+        bench.ended = f"no inputs were found: the first of {len(passing)} programs"
         return
-    bench.offer((await _of_largest(bench, kept, inputs)).completion)
+    bench.offer((await _of_largest(bench, passing, inputs)).completion)
 
 
 async def _passing(bench: Bench, samples: Sequence[_Sample]) -> Sequence[_Sample]:
@@ -79,10 +81,10 @@ async def found_inputs(bench: Bench, code: str, count: int, *, propose: bool) ->
     """Argument lists of the entry point, as literals: nothing says what is right for them."""
     entry = bench.puzzle.entry_point
     assert entry is not None
-    known = literal_arguments(call for test in bench.puzzle.tests for call in calls_in(test, entry))
-    found = dict.fromkeys(known)
+    visible_inputs = literal_arguments(call for test in bench.puzzle.tests for call in calls_in(test, entry))
+    inputs = dict.fromkeys(visible_inputs)
     if propose:
-        found |= dict.fromkeys(await _proposed(bench, entry, code, count))
+        inputs |= dict.fromkeys(await _proposed(bench, entry, code, count))
     try:
         node = function_node(code, entry)
     except InputError:
@@ -91,43 +93,43 @@ async def found_inputs(bench: Bench, code: str, count: int, *, propose: bool) ->
         code,
         entry,
         node,
-        known=known,
+        known=visible_inputs,
         ways=("known", "hints"),
         numbers=random.Random(bench.puzzle.id),
         propose=None,
     )
-    found |= dict.fromkeys(literal_arguments(text for _, text in islice(offered, 3 * count)))
-    if not found and not propose:
-        found |= dict.fromkeys(await _proposed(bench, entry, code, count))
-    return [*found][:count]
+    inputs |= dict.fromkeys(literal_arguments(text for _, text in islice(offered, 3 * count)))
+    if not inputs and not propose:
+        inputs |= dict.fromkeys(await _proposed(bench, entry, code, count))
+    return [*inputs][:count]
 
 
 async def _proposed(bench: Bench, entry: str, code: str, count: int) -> list[str]:
-    said = await bench.ask(proposal_prompt(code, entry, count), "inputs")
-    return literal_arguments(proposed(said.text, entry))[:count]
+    completion = await bench.ask(proposal_prompt(code, entry, count), "inputs")
+    return literal_arguments(proposed(completion.text, entry))[:count]
 
 
 async def _of_largest(bench: Bench, samples: Sequence[_Sample], inputs: Sequence[str]) -> _Sample:
     """The first of the largest group. A group in which nothing was returned comes after all others."""
-    known: dict[str, tuple[CallResult, ...]] = {}
+    results_by_code: dict[str, tuple[CallResult, ...]] = {}
     groups: dict[Hashable, list[_Sample]] = {}
     something: set[Hashable] = set()
     for number, sample in enumerate(samples, 1):
-        if sample.code not in known:
+        if sample.code not in results_by_code:
             try:
-                known[sample.code] = await bench.returned(sample.code, inputs, f"program {number}")
+                results_by_code[sample.code] = await bench.returned(sample.code, inputs, f"program {number}")
             except Spent as spent:
                 bench.ended = f"the budget of {spent} is spent"
                 continue  # its like may have run before
-        key = tuple(each.vote for each in known[sample.code])
+        key = tuple(result.vote for result in results_by_code[sample.code])
         groups.setdefault(key, []).append(sample)
-        if any(each.how == "returned" for each in known[sample.code]):
+        if any(result.how == "returned" for result in results_by_code[sample.code]):
             something.add(key)
     if not groups:
         return samples[0]
     best = max(groups, key=lambda key: (key in something, len(groups[key])))
     ran = sum(map(len, groups.values()))
-    said = f"{len(groups[best])} of {ran} programs return the same, of {len(groups)} groups"
-    bench.note("choice", said)
-    bench.ended = bench.ended or said
+    verdict = f"{len(groups[best])} of {ran} programs return the same, of {len(groups)} groups"
+    bench.note("choice", verdict)
+    bench.ended = bench.ended or verdict
     return groups[best][0]

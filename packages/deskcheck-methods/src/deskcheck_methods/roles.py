@@ -14,11 +14,12 @@ from importlib.resources import files
 from typing import Annotated, Any
 
 from deskcheck.ask.scoring.programs import Tested
+from deskcheck.ask.scoring.score import PROGRAM_FORMS
 from deskcheck.fences import fenced_code
 from deskcheck.files import read_text
 from deskcheck.recording import InputError
 from deskcheck.settings import Setting
-from deskcheck_methods.bench import Bench, Options, Turn
+from deskcheck_methods.bench import Bench, Options, Turn, scaffold
 from deskcheck_methods.repair import asserts_of
 
 GIVES = ("text", "code", "tests")
@@ -78,22 +79,22 @@ def _text(file: str) -> str:
 def team_of(name: str, file: str) -> Team:
     """A team of a file. Raises InputError, with the place: it is not there, or not written as a team is."""
     try:
-        known = tomllib.loads(_text(file))
+        teams = tomllib.loads(_text(file))
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"roles: file={file}: is no TOML: {error}.") from error
-    if not isinstance(known.get(name), Mapping):
-        raise InputError(f"roles: there is no team {name!r} in {file}. It has {', '.join(known)}.")
-    table: Mapping[str, Any] = known[name]
+    if not isinstance(teams.get(name), Mapping):
+        raise InputError(f"roles: there is no team {name!r} in {file}. It has {', '.join(teams)}.")
+    table: Mapping[str, Any] = teams[name]
     place = f"roles: {file}: {name}"
     rounds, steps = table.get("rounds", 1), table.get("step")
     if not isinstance(rounds, int) or rounds < 1 or not isinstance(steps, list) or not steps:
         raise InputError(f"{place}: a team has rounds, at least 1, and steps as tables [[{name}.step]].")
-    made: list[RoleStep] = []
+    steps_made: list[RoleStep] = []
     for number, row in enumerate(steps, 1):
-        made.append(_step(row, f"{place}: step {number}", {each.name for each in made}))
-    if not any(step.gives == "code" for step in made):
+        steps_made.append(_step(row, f"{place}: step {number}", {step_made.name for step_made in steps_made}))
+    if not any(step.gives == "code" for step in steps_made):
         raise InputError(f"{place}: no step gives code.")
-    return Team(str(table.get("about", "")), rounds, tuple(made))
+    return Team(str(table.get("about", "")), rounds, tuple(steps_made))
 
 
 def _step(row: Any, place: str, before: set[str]) -> RoleStep:
@@ -114,49 +115,48 @@ def _step(row: Any, place: str, before: set[str]) -> RoleStep:
     return step
 
 
-async def roles(bench: Bench) -> None:
+@scaffold("a team of roles on a program, by a file of prompts", RolesOptions, forms=PROGRAM_FORMS)
+async def roles(bench: Bench, options: RolesOptions) -> None:
     """Have the roles of a team work on a program until it passes the tests."""
-    options = bench.options
-    assert isinstance(options, RolesOptions)
     team = team_of(options.team, options.file)
     tests: tuple[str, ...] = ()
-    known = dict.fromkeys([*_OWN, *(step.name for step in team.steps)], "(nothing yet)")
-    known["question"] = bench.puzzle.prompt
+    texts = dict.fromkeys([*_OWN, *(step.name for step in team.steps)], "(nothing yet)")
+    texts["question"] = bench.puzzle.prompt
     best, failed = -1, False
     for number in range(1, team.rounds + 1):
         for step in team.steps:
             if (step.when == "once" and number > 1) or (step.when == "failing" and not failed):
                 continue
-            prompt = _filled(step.prompt, known)
-            said = await bench.ask(
+            prompt = _filled(step.prompt, texts)
+            completion = await bench.ask(
                 [Turn("system", f"You are the {step.role}."), Turn("user", prompt)],
                 f"round {number}, {step.name}",
             )
-            known[step.name] = said.text.strip()
+            texts[step.name] = completion.text.strip()
             if step.gives == "tests":
-                tests = asserts_of(bench, said)
-                known["tests"] = "\n".join(tests)
+                tests = asserts_of(bench, completion)
+                texts["tests"] = "\n".join(tests)
             if step.gives != "code":
                 continue
             if bench.answer is None:
-                bench.offer(said)
-            found = bench.code_of(said)
-            if found.code is None:
-                known["report"], failed = f"There was no program: {found.why_not}.", True
+                bench.offer(completion)
+            program = bench.code_of(completion)
+            if program.code is None:
+                texts["report"], failed = f"There was no program: {program.why_not}.", True
                 continue
-            known["code"] = fenced_code(found.code)
+            texts["code"] = fenced_code(program.code)
             tested = await bench.test(
-                found.code, f"round {number}, {step.name}", (*bench.puzzle.tests, *tests)
+                program.code, f"round {number}, {step.name}", (*bench.puzzle.tests, *tests)
             )
             passed = 0 if tested is None else tested.passed
             if passed > best or tested is None or tested.right:
                 best = passed
-                bench.offer(said)
+                bench.offer(completion)
             if tested is not None and tested.right:
                 bench.ended = f"passes the tests of round {number}"
                 return
             failed = tested is not None
-            known["report"] = _report(tested)
+            texts["report"] = _report(tested)
         if not failed:
             bench.ended = "there are no tests that can be run"
             return
@@ -169,11 +169,11 @@ def _report(tested: Tested | None) -> str:
     return f"{tested.passed} of {tested.of} tests pass. The first that does not: {tested.reason}"
 
 
-def _filled(prompt: str, known: Mapping[str, str]) -> str:
+def _filled(prompt: str, texts: Mapping[str, str]) -> str:
     """A prompt with what it names. What that holds itself is not looked at again."""
     parts = prompt.split("{")
     text = parts[0]
     for part in parts[1:]:
-        name, brace, rest = part.partition("}")
-        text += known[name] + rest if brace and name in known else "{" + part
+        name, brace, after_brace = part.partition("}")
+        text += texts[name] + after_brace if brace and name in texts else "{" + part
     return text

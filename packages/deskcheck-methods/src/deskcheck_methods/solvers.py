@@ -70,7 +70,7 @@ async def _generated(request: Request) -> Completion:
         scopes = {**policy.scopes, "draw": str(request.draw)}
         config.cache = policy.model_copy(update={"scopes": scopes})
     output = await get_model().generate(
-        [_CHAT[each.role](each.text) for each in request.messages], config=config
+        [_CHAT[turn.role](turn.text) for turn in request.messages], config=config
     )
     used = output.usage
     return Completion(
@@ -99,23 +99,23 @@ def _sharing(run: str, model: str, epoch: int) -> Share:
     """Texts that the questions of a task share, by model and epoch. In a run folder they are kept, so that a
     run that goes on has the same ones; elsewhere they live as long as this process."""
     folder = questions_of(run).folder
-    place = None if folder is None else folder / SHARED
+    file = None if folder is None else folder / SHARED
 
     def known() -> dict[str, str]:
-        found = _shared.setdefault(str(folder), {})
-        if place is not None and place.exists():
-            found |= read_json(read_file(place), str(place), "Remove the folder.")
-        return found
+        texts = _shared.setdefault(str(folder), {})
+        if file is not None and file.exists():
+            texts |= read_json(read_file(file), str(file), "Remove the folder.")
+        return texts
 
     async def share(key: str, work: Callable[[], Awaitable[str]]) -> str:
         name = json.dumps([run, model, epoch, key])
         async with _locks.setdefault((str(folder), name), anyio.Lock()):
             if name not in known():
                 text = await work()
-                found = known() | {name: text}  # another task may have written meanwhile
-                _shared[str(folder)] = found
-                if place is not None:
-                    write_whole(place, json.dumps(found, indent=1) + "\n")
+                texts = known() | {name: text}  # another task may have written meanwhile
+                _shared[str(folder)] = texts
+                if file is not None:
+                    write_whole(file, json.dumps(texts, indent=1) + "\n")
             return known()[name]
 
     return share
@@ -127,8 +127,8 @@ def _solver(name: str, given: dict[str, Any]) -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         metadata = state.metadata
         puzzle = puzzle_of(str(state.sample_id), metadata["question"], metadata["data"], state.input_text)
-        if (why := scaffold.refuses(puzzle.form)) is not None:
-            raise InputError(f"{name} cannot answer {puzzle.question}: {why}.")
+        if (reason := scaffold.refuses(puzzle.form)) is not None:
+            raise InputError(f"{name} cannot answer {puzzle.question}: {reason}.")
         model, run = str(get_model()), str(metadata.get("asked", ""))
         bench = Bench(
             puzzle,
@@ -144,10 +144,10 @@ def _solver(name: str, given: dict[str, Any]) -> Solver:
             await solved(bench, scaffold.solve)
         finally:  # where a limit of Inspect's ends it, too, what there is by then is the answer
             metadata["attempts"] = bench.to_dict()
-            said = bench.answer or Completion(text="")
-            state.output = ModelOutput.from_content(model, said.text)
-            if said.stop_reason is not None:
-                state.output.choices[0].stop_reason = said.stop_reason  # type: ignore[assignment]
+            completion = bench.answer or Completion(text="")
+            state.output = ModelOutput.from_content(model, completion.text)
+            if completion.stop_reason is not None:
+                state.output.choices[0].stop_reason = completion.stop_reason  # type: ignore[assignment]
         state.messages.append(state.output.message)
         state.completed = True
         return state

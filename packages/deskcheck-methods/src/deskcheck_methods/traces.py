@@ -13,8 +13,8 @@ LEFT_OUT = "[some lines are left out here]"
 
 def call_in(test: str, entry: str) -> str | None:
     """The arguments of the first call of a function in a test, if that is all literals."""
-    found = calls_in(test, entry)
-    return found[0] if found else None
+    calls = calls_in(test, entry)
+    return calls[0] if calls else None
 
 
 def within(text: str, tokens: int) -> str:
@@ -24,14 +24,17 @@ def within(text: str, tokens: int) -> str:
     lines = text.split("\n")
     head: list[str] = []
     tail: list[str] = []
-    left = tokens - estimate_tokens(LEFT_OUT)
-    for kept, part, share in ((tail, reversed(lines), 2 * left // 3), (head, iter(lines), left // 3)):
+    budget = tokens - estimate_tokens(LEFT_OUT)
+    for lines_kept, part, share in (
+        (tail, reversed(lines), 2 * budget // 3),
+        (head, iter(lines), budget // 3),
+    ):
         for line in part:
             cost = estimate_tokens(line + "\n")
             if cost > share:
                 break
             share -= cost
-            kept.append(line)
+            lines_kept.append(line)
     return "\n".join([*head, LEFT_OUT, *reversed(tail)])
 
 
@@ -61,14 +64,14 @@ async def predicted_trace(bench: Bench, code: str, test: str, notation: str, tok
     """(What runs, its trace) as the model predicts it; the sandbox is not asked."""
     entry = bench.puzzle.entry_point
     call = call_in(test, entry) if entry is not None else None
-    whole = f"{bench.puzzle.setup}\n{code}" if bench.puzzle.setup else code
+    code_with_setup = f"{bench.puzzle.setup}\n{code}" if bench.puzzle.setup else code
     if call is None:
-        program = Program(id="attempt", code=f"{whole.rstrip()}\n{test}\n")
+        program = Program(id="attempt", code=f"{code_with_setup.rstrip()}\n{test}\n")
     else:
-        program = Program(id="attempt", code=whole, mode=Mode.CALL, entry=entry, arguments=call)
+        program = Program(id="attempt", code=code_with_setup, mode=Mode.CALL, entry=entry, arguments=call)
     ran = test if call is None else f"{entry}{call}"
-    said = await bench.ask(_asked(program, notation), "predicted trace")
-    text = within(said.text.strip(), tokens)
+    completion = await bench.ask(_asked(program, notation), "predicted trace")
+    text = within(completion.text.strip(), tokens)
     bench.note(f"predicted trace of {ran}"[:200], "", trace=text)
     return ran, text
 

@@ -48,10 +48,10 @@ class AskedQuestions:
     and its prompt."""
 
     def __init__(self, questions: Iterable[tuple[str, str, str]] = ()) -> None:
-        found = [*questions]
-        self.ids = frozenset(id_ for id_, _, _ in found)
-        self.clusters = frozenset(cluster for _, cluster, _ in found)
-        texts = [own_text(prompt) for _, _, prompt in found]
+        listed = [*questions]
+        self.ids = frozenset(id_ for id_, _, _ in listed)
+        self.clusters = frozenset(cluster for _, cluster, _ in listed)
+        texts = [own_text(prompt) for _, _, prompt in listed]
         lines = Counter(line for text in texts for line in {*text.splitlines()})
         self._common = {line for line, count in lines.items() if count > max(1, len(texts) / 2)}
         self._texts = texts
@@ -79,10 +79,10 @@ def puzzle_of(id_: str, question: str, data: Mapping[str, Any], prompt: str) -> 
     entry = data.get("entry_point")
     if entry is None:
         return Puzzle(id=id_, question=question, form=data["form"], prompt=prompt)
-    setup, shown = data["setup"], [*data.get("visible_tests", ())]
-    known = set(map(unparsed, shown))
-    shown += [test for test in examples_in(prompt, entry) if test not in known]
-    tests = [test for test in shown if _stands_alone(test, entry, setup)]
+    setup, visible = data["setup"], [*data.get("visible_tests", ())]
+    known_tests = set(map(unparsed, visible))
+    visible += [test for test in examples_in(prompt, entry) if test not in known_tests]
+    tests = [test for test in visible if _stands_alone(test, entry, setup)]
     return Puzzle(
         id=id_,
         question=question,
@@ -93,7 +93,7 @@ def puzzle_of(id_: str, question: str, data: Mapping[str, Any], prompt: str) -> 
         code=data.get("code", ""),
         setup=setup,
         tests=tuple(tests[:MOST_TESTS]),
-        left_out=len(shown) - len(tests[:MOST_TESTS]),
+        left_out=len(visible) - len(tests[:MOST_TESTS]),
         modules=tuple(data["modules"]),
     )
 
@@ -119,9 +119,9 @@ def examples_in(text: str, entry: str) -> list[str]:
 
 
 def _doctests(text: str, entry: str) -> Iterator[str]:
-    for found in _EXAMPLE.finditer(text):
-        source = re.sub(r"\n[ \t]*\.\.\. ", "\n", found["source"]).strip()
-        want = found["want"].strip()
+    for example in _EXAMPLE.finditer(text):
+        source = re.sub(r"\n[ \t]*\.\.\. ", "\n", example["source"]).strip()
+        want = example["want"].strip()
         try:
             (statement,) = quiet_parse(source).body
             value = ast.literal_eval(want)
@@ -139,16 +139,16 @@ def _said(text: str, entry: str) -> Iterator[str]:
             call = _shortest_call(line[begin.start() : begin.start() + _MOST_CHARS])
             if call is None:
                 continue
-            rest = line[begin.start() + len(call) :]
-            gives = _GIVES.match(rest)
-            value = _longest_literal(rest[gives.end() :][:_MOST_CHARS]) if gives else None
+            after_call = line[begin.start() + len(call) :]
+            gives = _GIVES.match(after_call)
+            value = _longest_literal(after_call[gives.end() :][:_MOST_CHARS]) if gives else None
             if value is not None and calls_in(call, entry):
                 yield f"assert {ast.unparse(quiet_parse(call))} == {value}"
 
 
 def _shortest_call(text: str) -> str | None:
     """The beginning of a text that is a whole call."""
-    for end in (found.end() for found in re.finditer(r"\)", text)):
+    for end in (parenthesis.end() for parenthesis in re.finditer(r"\)", text)):
         try:
             quiet_parse(text[:end])
         except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -189,10 +189,10 @@ def asserts_in(code: str, entry: str, setup: str) -> tuple[str, ...]:
     try:
         body = quiet_parse(code).body
         asserts = [node for node in body if isinstance(node, ast.Assert) and _only_compares(node, entry)]
-        found = dict.fromkeys(map(ast.unparse, asserts))
+        texts = dict.fromkeys(map(ast.unparse, asserts))
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return ()
-    return tuple(text for text in found if _stands_alone(text, entry, setup))[:MOST_TESTS]
+    return tuple(text for text in texts if _stands_alone(text, entry, setup))[:MOST_TESTS]
 
 
 _BUILTINS = frozenset(
@@ -247,7 +247,7 @@ def calls_in(text: str, entry: str) -> list[str]:
         ast.unparse(node)[len(entry) :]
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == entry
-        if all(map(_literal, [*node.args, *(each.value for each in node.keywords)]))
+        if all(map(_literal, [*node.args, *(keyword.value for keyword in node.keywords)]))
     ]
 
 

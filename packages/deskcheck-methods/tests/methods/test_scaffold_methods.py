@@ -21,7 +21,8 @@ from tests.methods.scripted import Scripted, by, coding, in_turn, puzzle, said
 
 from deskcheck.ask.samples.prompts import NOW, YOURS
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.scoring.sandbox import LIMITS, SandboxJudge
+from deskcheck.ask.scoring.judge import Judge
+from deskcheck.ask.scoring.sandbox import LIMITS
 from deskcheck.ask.scoring.score import score_answer
 from deskcheck.recording import InputError, Program, RunResult
 from deskcheck.sandbox import Sandbox
@@ -47,7 +48,7 @@ def asking(form: str, prompt: str, answer: str, **data: Any) -> Sample:
 
 def score(sample: Sample, bench: Bench, sandbox: Sandbox) -> float:
     assert bench.answer is not None
-    return score_answer(sample, bench.answer.text, judge=SandboxJudge(sandbox)).score
+    return score_answer(sample, bench.answer.text, judge=Judge(sandbox)).score
 
 
 # -- decompose -----------------------------------------------------------------------------------------

@@ -21,7 +21,8 @@ from tests.methods.scripted import Scripted, by, coding, drawn, in_turn, puzzle,
 
 from deskcheck.ask.methods.solvers import METHODS, check_answers, check_methods
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.scoring.sandbox import LIMITS, SandboxJudge
+from deskcheck.ask.scoring.judge import Judge
+from deskcheck.ask.scoring.sandbox import LIMITS
 from deskcheck.ask.scoring.score import score_answer
 from deskcheck.notation import NOTATIONS
 from deskcheck.recording import InputError, Program, RunResult
@@ -61,7 +62,7 @@ def sandbox() -> Iterator[Watched]:
 def score(sample: Sample, bench: Bench, sandbox: Sandbox) -> float:
     """The score of a method's answer, by the hidden tests."""
     assert bench.answer is not None
-    return score_answer(sample, bench.answer.text, judge=SandboxJudge(sandbox)).score
+    return score_answer(sample, bench.answer.text, judge=Judge(sandbox)).score
 
 
 # -- what a method is ----------------------------------------------------------------------------------

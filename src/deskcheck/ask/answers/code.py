@@ -82,10 +82,10 @@ def _defines(code: str, name: str) -> bool:
 
 def imported_in(code: str) -> set[str]:
     """Top-level names of the modules that a program imports, anywhere in it."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(_tree(code) or ast.Module(body=[], type_ignores=[])):
         if isinstance(node, ast.Import):
-            found.update(alias.name.partition(".")[0] for alias in node.names)
+            names.update(alias.name.partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found.add(node.module.partition(".")[0])
-    return found
+            names.add(node.module.partition(".")[0])
+    return names

@@ -20,7 +20,7 @@ MAX_CHARS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Expected:
     """What decides how an answer is read. form: of the answer (`Sample.data`). right: the right answer, whose
     type counts, not its value. variable: that is asked about, if one is."""
 
@@ -51,8 +51,8 @@ class Asked:
     @property
     def kind(self) -> type | None:
         """The class of the right value."""
-        known, value = read_value(self.right)
-        return type(value) if known else None
+        readable, value = read_value(self.right)
+        return type(value) if readable else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,28 +64,28 @@ class Rule:
 
     name: str
     example: tuple[str, str]
-    read: Callable[[str, Asked], str | None]
+    read: Callable[[str, Expected], str | None]
     forms: tuple[str, ...] = ()
     at_once: bool = False
 
 
-def read_leniently(text: str, asked: Asked) -> str | None:
+def read_leniently(text: str, expected: Expected) -> str | None:
     """The one reading of an answer, in the form that was asked for; None if it has none."""
     text = text.strip()
     if len(text) > MAX_CHARS:
         return None
-    rules = [*rules_for(asked.form)]
+    rules = [*rules_for(expected.form)]
     for rule in rules:
         if rule.at_once:
-            text = rule.read(text, asked) or text
+            text = rule.read(text, expected) or text
     for _ in range(_DEPTH):
-        if asked.reads(text):
+        if expected.reads(text):
             return text
         nearer = next(
             (
-                found.strip()
+                nearer_text.strip()
                 for rule in rules
-                if (found := rule.read(text, asked)) is not None and found.strip() != text
+                if (nearer_text := rule.read(text, expected)) is not None and nearer_text.strip() != text
             ),
             None,
         )
@@ -117,16 +117,16 @@ _AROUND = tuple(
 _FONTS = re.compile(r"\\(?:text|texttt|textbf|mathrm|mathtt|mathbf|operatorname)\{([^{}]*)\}")
 
 
-def _latex(text: str, asked: Asked) -> str | None:
+def _latex(text: str, expected: Expected) -> str | None:
     """Without LaTeX's fonts, escaped braces, and dollars around them."""
     plain = re.sub(r"\\([{}_%#&])", r"\1", _FONTS.sub(r"\1", text)) if _FONTS.search(text) else text
     return re.sub(r"\$\$?([^$]+)\$\$?", r"\1", plain) if plain != text else None
 
 
-def _boxed(text: str, asked: Asked) -> str | None:
+def _boxed(text: str, expected: Expected) -> str | None:
     """What a sentence has in a box."""
-    found = {*_boxes(text)}
-    return found.pop() if len(found) == 1 else None
+    boxes = {*_boxes(text)}
+    return boxes.pop() if len(boxes) == 1 else None
 
 
 def _boxes(text: str) -> Iterator[str]:
@@ -142,91 +142,91 @@ def _boxes(text: str) -> Iterator[str]:
 _KEYS = ("answer", "final_answer", "result", "output", "value")
 
 
-def _json(text: str, asked: Asked) -> str | None:
+def _json(text: str, expected: Expected) -> str | None:
     """The value of the key that says that it is the answer; of the variable or the kind of question."""
-    if not text.startswith("{") or asked.kind is dict:
+    if not text.startswith("{") or expected.kind is dict:
         return None
     try:
-        found = read_json(text)
+        fields = read_json(text)
     except ValueError:
-        found = read_value(text)[1]
-    if not isinstance(found, dict):
+        fields = read_value(text)[1]
+    if not isinstance(fields, dict):
         return None
-    keys = [key for key in (*_KEYS, asked.variable, asked.question) if key in found]
+    keys = [key for key in (*_KEYS, expected.variable, expected.question) if key in fields]
     if len(keys) != 1:
         return None
-    value = found[keys[0]]
-    return value if isinstance(value, str) and asked.form not in _VALUES else repr(value)
+    value = fields[keys[0]]
+    return value if isinstance(value, str) and expected.form not in _VALUES else repr(value)
 
 
 _BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
 
 
-def _emphasised(text: str, asked: Asked) -> str | None:
+def _emphasised(text: str, expected: Expected) -> str | None:
     """The only answer that a longer text has in bold."""
     if _BOLD.fullmatch(text) or "'*" in text or '"*' in text:
         return None
-    ways: tuple[Callable[[str, Asked], str | None], ...] = (lambda span, asked: span, _yes_or_no, _said)
-    read = [(way(span.strip(" ."), asked) for way in ways) for span in _BOLD.findall(text)]
-    found = {one for each in read for one in each if one and asked.reads(one)}
-    return found.pop() if len(found) == 1 else None
+    ways: tuple[Callable[[str, Expected], str | None], ...] = (lambda span, asked: span, _yes_or_no, _said)
+    read = [(way(span.strip(" ."), expected) for way in ways) for span in _BOLD.findall(text)]
+    values = {reading for readings in read for reading in readings if reading and expected.reads(reading)}
+    return values.pop() if len(values) == 1 else None
 
 
 _ARROW = re.compile(r".*(?:->|=>|→|⇒)\s*(?P<t>[^→⇒]+?)\.?", re.DOTALL)
 
 
-def _points_to(text: str, asked: Asked) -> str | None:
+def _points_to(text: str, expected: Expected) -> str | None:
     """What the last arrow of a sentence points to."""
-    found = _ARROW.fullmatch(text) if asked.kind not in (list, dict) else None
-    return found["t"] if found and asked.reads(found["t"]) else None
+    match = _ARROW.fullmatch(text) if expected.kind not in (list, dict) else None
+    return match["t"] if match and expected.reads(match["t"]) else None
 
 
-def _headless(text: str, asked: Asked) -> str | None:
+def _headless(text: str, expected: Expected) -> str | None:
     """Without headings, and without a first line that only says what comes."""
     lines = [line for line in text.splitlines() if not re.match(r"#+\s", line)]
     if len(lines) > 1 and re.fullmatch(r".*[A-Za-z*][^'\"\[({]*:\**", lines[0].strip()):
         lines = lines[1:]
-    found = "\n".join(lines).strip()
-    return found if found and found != text else None
+    body = "\n".join(lines).strip()
+    return body if body and body != text else None
 
 
-def _unwrapped(text: str, asked: Asked) -> str | None:
+def _unwrapped(text: str, expected: Expected) -> str | None:
     for form in _AROUND:
-        if found := form.fullmatch(text):
-            return found["t"]
+        if match := form.fullmatch(text):
+            return match["t"]
     bare = text.replace("**", "")
     return bare if bare != text and "'" not in text and '"' not in text else None
 
 
-def _fenced(text: str, asked: Asked) -> str | None:
+def _fenced(text: str, expected: Expected) -> str | None:
     blocks = [block for block in fenced_texts(text) if block.strip()] if "```" in text else []
     return blocks[0] if len(blocks) == 1 else None
 
 
-def _punctuated(text: str, asked: Asked) -> str | None:
+def _punctuated(text: str, expected: Expected) -> str | None:
     return text[:-1] if text[-1:] in ".;" else None
 
 
-def _whole_number(text: str, asked: Asked) -> str | None:
+def _whole_number(text: str, expected: Expected) -> str | None:
     """``10.`` is a float in Python."""
-    return text[:-1] if asked.kind is int and re.fullmatch(r"[-+]?\d+\.", text) else None
+    return text[:-1] if expected.kind is int and re.fullmatch(r"[-+]?\d+\.", text) else None
 
 
-def _thousands(text: str, asked: Asked) -> str | None:
+def _thousands(text: str, expected: Expected) -> str | None:
     """Python would read a tuple."""
-    number = asked.kind in (int, float) and re.fullmatch(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?", text)
+    number = expected.kind in (int, float) and re.fullmatch(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?", text)
     return text.replace(",", "") if number else None
 
 
-def _constant(text: str, asked: Asked) -> str | None:
+def _constant(text: str, expected: Expected) -> str | None:
     """``true``, ``null``; in containers as JSON has them."""
-    known = {"true": "True", "false": "False", "none": "None", "null": "None"}
-    if asked.kind in (bool, type(None)):
-        return known.get(text.lower()) if text not in known.values() else None
-    if asked.kind not in (list, dict, tuple) or asked.reads(text):
+    spellings = {"true": "True", "false": "False", "none": "None", "null": "None"}
+    if expected.kind in (bool, type(None)):
+        return spellings.get(text.lower()) if text not in spellings.values() else None
+    if expected.kind not in (list, dict, tuple) or expected.reads(text):
         return None
-    named = re.sub(r"(?<![\w'\"])(?:true|false|null)(?![\w'\"])", lambda found: known[found[0]], text)
-    return named if named != text and asked.reads(named) else None
+    named = re.sub(r"(?<![\w'\"])(?:true|false|null)(?![\w'\"])", lambda match: spellings[match[0]], text)
+    return named if named != text and expected.reads(named) else None
 
 
 # -- sentences -------------------------------------------------------------------------------------
@@ -268,66 +268,68 @@ _SHOWN = re.compile(r"`([^`\n]+)`|(?<!\w)((['\"])(?:[^'\"\\\n]|\\.)*\3)(?!\w)")
 """Code, and text in quotation marks."""
 
 
-def _said(text: str, asked: Asked) -> str | None:
+def _said(text: str, expected: Expected) -> str | None:
     """``The answer is 10``, ``t = 10``, ``f(5) -> 10``."""
-    if "\n" in text or asked.question == "changes":
+    if "\n" in text or expected.question == "changes":
         return None
     text = _AT_LINE.sub("", _MOMENT.sub("", text))
     for says in itertools.islice(_SAYS.finditer(text), _PARTS):
-        head, rest = text[: says.start()].strip(), text[says.end() :].strip().removesuffix(".")
+        head, tail = text[: says.start()].strip(), text[says.end() :].strip().removesuffix(".")
         if _DOUBT.search(head):
             return None
         if (
             _NAME.fullmatch(head.strip("`*"))
-            and asked.variable
+            and expected.variable
             and says[0][0] in ":="
-            and _of_another(head, asked)
+            and _of_another(head, expected)
         ):
             return None
-        if asked.form == "line" and says[0].lower().startswith(("return", "raise")):
+        if expected.form == "line" and says[0].lower().startswith(("return", "raise")):
             continue
-        rest = _ADVERBS.sub("", rest)
-        for part in (rest, *_before_reasons(rest)):
+        tail = _ADVERBS.sub("", tail)
+        for part in (tail, *_before_reasons(tail)):
             bare = part.strip("`*$ ")
-            for found in (
+            for reading in (
                 part,
                 bare,
-                *(form(bare, asked) for form in _OF_FORM.get(asked.form, ())),
-                _described(part, asked),
+                *(form(bare, expected) for form in _OF_FORM.get(expected.form, ())),
+                _described(part, expected),
             ):
-                if found and asked.reads(found):
-                    return found
+                if reading and expected.reads(reading):
+                    return reading
     return None
 
 
 def _before_reasons(text: str) -> Iterator[str]:
     """An answer without what follows from it, or why it is so."""
     for form in (_WHY, _SO, _ASIDE):
-        if found := form.search(text):
-            yield text[: found.start()].rstrip(" ,;-\u2013\u2014.")
+        if match := form.search(text):
+            yield text[: match.start()].rstrip(" ,;-\u2013\u2014.")
 
 
 _ARTICLE = re.compile(r"(?:an?|the)\s+(?:[^\W\d]\w*[ -]+){1,3}\(?\Z", re.IGNORECASE)
 
 
-def _described(text: str, asked: Asked) -> str | None:
+def _described(text: str, expected: Expected) -> str | None:
     """``the empty string ''``, ``a string (`str`)``."""
-    shown = [*_SHOWN.finditer(text)]
-    if len(shown) != 1 or not _ARTICLE.fullmatch(text[: shown[0].start()]):
+    quotations = [*_SHOWN.finditer(text)]
+    if len(quotations) != 1 or not _ARTICLE.fullmatch(text[: quotations[0].start()]):
         return None
-    return (shown[0][1] or shown[0][2]) if text[shown[0].end() :].strip() in ("", ")") else None
+    return (
+        (quotations[0][1] or quotations[0][2]) if text[quotations[0].end() :].strip() in ("", ")") else None
+    )
 
 
 _BUT = re.compile(r".*\b(?:not|[a-z]+n't)\b[^.;]*?\bbut (?:rather )?(?P<t>[^,;]+?)\.?", re.IGNORECASE)
 
 
-def _not_but(text: str, asked: Asked) -> str | None:
+def _not_but(text: str, expected: Expected) -> str | None:
     """``It is not line 4 that runs next, but line 6.``"""
-    found = _BUT.fullmatch(text)
-    if not found:
+    match = _BUT.fullmatch(text)
+    if not match:
         return None
-    read = (found["t"], *(form(found["t"], asked) for form in _OF_FORM.get(asked.form, ())))
-    return next((one for one in read if one and asked.reads(one)), None)
+    read = (match["t"], *(form(match["t"], expected) for form in _OF_FORM.get(expected.form, ())))
+    return next((reading for reading in read if reading and expected.reads(reading)), None)
 
 
 _RUNS = re.compile(
@@ -344,34 +346,34 @@ _OPEN = re.compile(
 )
 
 
-def _runs_or_not(text: str, asked: Asked) -> str | None:
+def _runs_or_not(text: str, expected: Expected) -> str | None:
     """Whether a sentence says that something runs."""
-    if asked.question not in ("coverage", "branch") or not _SOMETHING.search(text) or _OPEN.search(text):
+    if expected.question not in ("coverage", "branch") or not _SOMETHING.search(text) or _OPEN.search(text):
         return None
-    found = {bool(one["no"]) == bool(one["skipped"]) for one in _RUNS.finditer(text)}
-    return str(found.pop()) if len(found) == 1 else None
+    verdicts = {bool(match["no"]) == bool(match["skipped"]) for match in _RUNS.finditer(text)}
+    return str(verdicts.pop()) if len(verdicts) == 1 else None
 
 
 _NAMES = ("name", "crash")
 _GENERAL = frozenset("answer result output value values ans res ret returned".split())
 
 
-def _of_another(head: str, asked: Asked) -> bool:
+def _of_another(head: str, expected: Expected) -> bool:
     name = head.strip("`*")
-    return name != asked.variable and name.lower() not in _GENERAL
+    return name != expected.variable and name.lower() not in _GENERAL
 
 
 _WHY = re.compile(r"\b(?:because|since|as the|which|due to|so that)\b", re.IGNORECASE)
 _ASIDE = re.compile(r"\s\([^()]*[^\W\d]{2}[^()]*(?:\([^()]*\)[^()]*)?\)\Z")
 
 
-def _explained(text: str, asked: Asked) -> str | None:
+def _explained(text: str, expected: Expected) -> str | None:
     """``10, because ...``, ``10 (the sum of all)``; ``string (str)``."""
-    inside = re.fullmatch(r"[^\W\d][^()\n]*\((?P<t>[^()\n]+)\)", text) if asked.form == "name" else None
-    if inside and asked.reads(inside["t"].strip("`*")):
+    inside = re.fullmatch(r"[^\W\d][^()\n]*\((?P<t>[^()\n]+)\)", text) if expected.form == "name" else None
+    if inside and expected.reads(inside["t"].strip("`*")):
         return inside["t"].strip("`*")
-    found = None if "\n" in text else _WHY.search(text) or _ASIDE.search(text)
-    answer = text[: found.start()].rstrip(" ,;-\u2013\u2014") if found else ""
+    reason = None if "\n" in text else _WHY.search(text) or _ASIDE.search(text)
+    answer = text[: reason.start()].rstrip(" ,;-\u2013\u2014") if reason else ""
     return answer if answer and not _DOUBT.search(answer) else None
 
 
@@ -386,15 +388,15 @@ _ENDS_SENTENCE = re.compile(
 
 def _statements(text: str) -> list[str]:
     """The lines of a text, and of each its sentences. None ends inside of quotation marks."""
-    found: list[str] = []
+    sentences: list[str] = []
     for line in text.splitlines():
         at = 0
         for end in _ENDS_SENTENCE.finditer(line):
             if end["end"]:
-                found.append(line[at : end.end()])
+                sentences.append(line[at : end.end()])
                 at = end.end()
-        found.append(line[at:])
-    return [one.strip() for one in found if one.strip()]
+        sentences.append(line[at:])
+    return [sentence.strip() for sentence in sentences if sentence.strip()]
 
 
 _CONCLUDES = re.compile(
@@ -404,39 +406,45 @@ _CONCLUDES = re.compile(
 )
 
 
-def _conclusion(text: str, asked: Asked) -> str | None:
+def _conclusion(text: str, expected: Expected) -> str | None:
     """The last of several lines, if it says that it is the answer; or the last sentence."""
     before, _, last = text.rpartition("\n")
     if (
         before
-        and (found := re.fullmatch(r"(?:#+|[^\W\d_]{4,20}\s*[:\uff1a])\s*(?P<t>.+)", last))
-        and asked.reads(found["t"])
+        and (heading := re.fullmatch(r"(?:#+|[^\W\d_]{4,20}\s*[:\uff1a])\s*(?P<t>.+)", last))
+        and expected.reads(heading["t"])
     ):
-        return found["t"]
+        return heading["t"]
     if before and _CONCLUDES.fullmatch(last):
         return last
-    bare = [line for line in text.splitlines() if asked.reads(line)]
+    bare = [line for line in text.splitlines() if expected.reads(line)]
     if before and bare == [last]:
         return last
     *others, last = _statements(text)
-    return _of_statement(last, asked) if others and _CONCLUDES.fullmatch(last) else None
+    return _of_statement(last, expected) if others and _CONCLUDES.fullmatch(last) else None
 
 
-def _only_statement(text: str, asked: Asked) -> str | None:
+def _only_statement(text: str, expected: Expected) -> str | None:
     """Of several lines and sentences the only one that can be read."""
     statements = _statements(text)
-    if len(statements) < 2 or asked.question == "changes":
+    if len(statements) < 2 or expected.question == "changes":
         return None
-    readings = [(one, read) for one in statements if (read := _of_statement(one, asked)) is not None]
-    found = {read for _, read in readings}
-    if len(found) > 1:
-        variable = re.compile(rf"\b{re.escape(asked.variable)}\b") if asked.variable else None
-        found = {
+    readings = [
+        (statement, read)
+        for statement in statements
+        if (read := _of_statement(statement, expected)) is not None
+    ]
+    values = {read for _, read in readings}
+    if len(values) > 1:
+        variable = re.compile(rf"\b{re.escape(expected.variable)}\b") if expected.variable else None
+        values = {
             read
-            for one, read in readings
-            if _CONCLUDES.fullmatch(one) or _RESULT.search(one) or (variable and variable.search(one))
+            for statement, read in readings
+            if _CONCLUDES.fullmatch(statement)
+            or _RESULT.search(statement)
+            or (variable and variable.search(statement))
         }
-    return found.pop() if len(found) == 1 else None
+    return values.pop() if len(values) == 1 else None
 
 
 _RESULT = re.compile(
@@ -446,22 +454,22 @@ _RESULT = re.compile(
 )
 
 
-def _of_statement(text: str, asked: Asked) -> str | None:
+def _of_statement(text: str, expected: Expected) -> str | None:
     """A line or sentence as an answer of its own."""
     for read in (_itself, _unwrapped, _said, _not_but, _runs_or_not, _commented, _only_code):
-        found = read(text if read in (_itself, _unwrapped) else text.replace("**", ""), asked)
-        if found and asked.reads(found):
-            return found
+        reading = read(text if read in (_itself, _unwrapped) else text.replace("**", ""), expected)
+        if reading and expected.reads(reading):
+            return reading
     return None
 
 
-def _commented(text: str, asked: Asked) -> str | None:
+def _commented(text: str, expected: Expected) -> str | None:
     """``print(t)  # 10``"""
-    found = re.fullmatch(r"\S[^#'\"]*\s#\s*(?:->|=>|=|prints|returns)?\s*(?P<t>[^#]+)", text)
-    return found["t"] if found and asked.form in _VALUES else None
+    match = re.fullmatch(r"\S[^#'\"]*\s#\s*(?:->|=>|=|prints|returns)?\s*(?P<t>[^#]+)", text)
+    return match["t"] if match and expected.form in _VALUES else None
 
 
-def _assigned(text: str, asked: Asked) -> str | None:
+def _assigned(text: str, expected: Expected) -> str | None:
     """The value of the only statement of a program, over several lines, too."""
     try:
         body = ast.parse(text).body
@@ -469,12 +477,12 @@ def _assigned(text: str, asked: Asked) -> str | None:
         return None
     if len(body) != 1 or not isinstance(body[0], ast.Assign) or not isinstance(body[0].targets[0], ast.Name):
         return None
-    if asked.variable and _of_another(body[0].targets[0].id, asked):
+    if expected.variable and _of_another(body[0].targets[0].id, expected):
         return None
     return ast.get_source_segment(text, body[0].value)
 
 
-def _itself(text: str, asked: Asked) -> str | None:
+def _itself(text: str, expected: Expected) -> str | None:
     return text
 
 
@@ -506,30 +514,32 @@ _UNIT = re.compile(
 )
 
 
-def _counted(text: str, asked: Asked) -> str | None:
-    if asked.question != "iterations":
+def _counted(text: str, expected: Expected) -> str | None:
+    if expected.question != "iterations":
         return None
-    found = _UNIT.fullmatch(text) or re.fullmatch(r"(['\"])(?P<t>\d+)(?P<w>)\1", text)
-    return _number(found) if found else None
+    match = _UNIT.fullmatch(text) or re.fullmatch(r"(['\"])(?P<t>\d+)(?P<w>)\1", text)
+    return _number(match) if match else None
 
 
-def _number(found: re.Match[str]) -> str:
-    told = (found["t"] or found["w"]).lower()
-    return _WORDS.get(told, told)
+def _number(match: re.Match[str]) -> str:
+    word = (match["t"] or match["w"]).lower()
+    return _WORDS.get(word, word)
 
 
-def _only_count(text: str, asked: Asked) -> str | None:
+def _only_count(text: str, expected: Expected) -> str | None:
     """The only number of times that a sentence names."""
     text = re.split(r"[:;]\s", text)[0]
-    if asked.question != "iterations" or _DOUBT.search(text):
+    if expected.question != "iterations" or _DOUBT.search(text):
         return None
-    found = {_number(each) for each in _UNIT.finditer(text)}
-    return found.pop() if len(found) == 1 else None
+    numbers = {_number(match) for match in _UNIT.finditer(text)}
+    return numbers.pop() if len(numbers) == 1 else None
 
 
-def _yes_or_no(text: str, asked: Asked) -> str | None:
-    found = re.match(r"\W*(yes|no)\b(?!\s+(?:idea|one))", text, re.IGNORECASE) if asked.kind is bool else None
-    return {"yes": "True", "no": "False"}[found[1].lower()] if found else None
+def _yes_or_no(text: str, expected: Expected) -> str | None:
+    match = (
+        re.match(r"\W*(yes|no)\b(?!\s+(?:idea|one))", text, re.IGNORECASE) if expected.kind is bool else None
+    )
+    return {"yes": "True", "no": "False"}[match[1].lower()] if match else None
 
 
 _GOES = re.compile(
@@ -539,34 +549,34 @@ _GOES = re.compile(
 )
 
 
-def _only_number_of_line(text: str, asked: Asked) -> str | None:
+def _only_number_of_line(text: str, expected: Expected) -> str | None:
     """The only line that a sentence names."""
     goes = _GOES.findall(text.replace("*", ""))
     if goes and not re.search(r"\bor\b|\bnot\b|n't\b", text):
         return str(goes[-1])
-    found = {*re.findall(r"\b(?:line\s*|L)(\d{1,9})\b", text)}
+    numbers = {*re.findall(r"\b(?:line\s*|L)(\d{1,9})\b", text)}
     doubt = _DOUBT.search(re.sub(r"\bjust before\b", "at", text)) or re.search(
         r"\b(?:returns?|raises?)\b", text
     )
-    return found.pop() if len(found) == 1 and not doubt else None
+    return numbers.pop() if len(numbers) == 1 and not doubt else None
 
 
 _CODE = re.compile(r"`([^`\n]+)`")
 
 
-def _only_code(text: str, asked: Asked) -> str | None:
+def _only_code(text: str, expected: Expected) -> str | None:
     """The only value that a sentence shows as code."""
-    if _DOUBT.search(_CODE.sub("", text)) or asked.question == "changes":
+    if _DOUBT.search(_CODE.sub("", text)) or expected.question == "changes":
         return None
-    found = {span for span in _CODE.findall(text) if span != asked.variable and asked.reads(span)}
-    return found.pop() if len(found) == 1 else None
+    values = {span for span in _CODE.findall(text) if span != expected.variable and expected.reads(span)}
+    return values.pop() if len(values) == 1 else None
 
 
-def _only_call(text: str, asked: Asked) -> str | None:
+def _only_call(text: str, expected: Expected) -> str | None:
     """The only call that a sentence has, of the function that is asked about; the call of an assertion."""
     if parse_expression(text) is not None:
         return None  # it is all of the answer
-    name = asked.right.partition("(")[0]
+    name = expected.right.partition("(")[0]
     calls = {text[at:end] for at in _places(text, f"{name}(") if (end := _closed(text, at))}
     return calls.pop() if len(calls) == 1 else None
 
@@ -581,7 +591,7 @@ def _places(text: str, word: str) -> Iterator[int]:
 
 def _closed(text: str, at: int) -> int | None:
     """Where a call ends that begins at a place."""
-    for end in itertools.islice((found.end() for found in re.finditer(r"\)", text[at:])), 20):
+    for end in itertools.islice((match.end() for match in re.finditer(r"\)", text[at:])), 20):
         if parse_expression(text[at : at + end]) is not None:
             return at + end
     return None
@@ -595,9 +605,9 @@ _LINE = re.compile(
 _ENDS = re.compile(r"(?:(?:it|the (?:function|frame|call))\s+)?(?P<t>return|raise)s?\b[^\d]*", re.IGNORECASE)
 
 
-def _line(text: str, asked: Asked) -> str | None:
-    found = _LINE.fullmatch(text) or _ENDS.fullmatch(text)
-    return found["t"].lower() if found and not re.search(r"\bor\b", text) else None
+def _line(text: str, expected: Expected) -> str | None:
+    match = _LINE.fullmatch(text) or _ENDS.fullmatch(text)
+    return match["t"].lower() if match and not re.search(r"\bor\b", text) else None
 
 
 _NUMBERED = re.compile(r"(?P<n>\d+)[.)]\s+(?P<t>\S.*)")
@@ -610,42 +620,44 @@ def _listed(text: str) -> list[str] | None:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if len(lines) > 1:
         numbered = [_NUMBERED.fullmatch(line) for line in lines]
-        if [found and int(found["n"]) for found in numbered] == [*range(1, len(lines) + 1)]:
-            return [found["t"] for found in numbered if found]
+        if [match and int(match["n"]) for match in numbered] == [*range(1, len(lines) + 1)]:
+            return [match["t"] for match in numbered if match]
         bullets = [_BULLET.fullmatch(line) for line in lines]
-        return [found["t"] for found in bullets if found] if all(bullets) else None
+        return [match["t"] for match in bullets if match] if all(bullets) else None
     parts = re.split(r"\s*(?:->|=>|→|⇒)\s*", text)
     return parts if len(parts) > 1 else None
 
 
-def _bare_list(text: str, asked: Asked) -> str | None:
+def _bare_list(text: str, expected: Expected) -> str | None:
     """Values one after another, where a list of them is asked for; Python would read a tuple."""
-    bare = asked.question == "history" and isinstance(read_value(text)[1], tuple) and not text.startswith("(")
+    bare = (
+        expected.question == "history" and isinstance(read_value(text)[1], tuple) and not text.startswith("(")
+    )
     return f"[{text}]" if bare else None
 
 
-def _list(text: str, asked: Asked) -> str | None:
-    items = _listed(text) if asked.kind is list else None
+def _list(text: str, expected: Expected) -> str | None:
+    items = _listed(text) if expected.kind is list else None
     return f"[{', '.join(items)}]" if items and all(read_value(item)[0] for item in items) else None
 
 
-def _numbered(text: str, asked: Asked) -> str | None:
+def _numbered(text: str, expected: Expected) -> str | None:
     items = _listed(text) if "\n" in text else None
     return ", ".join(items) if items and all(map(line_in, items)) else None
 
 
-def _path(text: str, asked: Asked) -> str | None:
+def _path(text: str, expected: Expected) -> str | None:
     lines = [line for line in text.splitlines() if line.strip()]
     with_code = [_WITH_CODE.fullmatch(line) for line in lines]
     if len(lines) > 1 and all(with_code):
-        return ", ".join(found["t"] for found in with_code if found)
+        return ", ".join(match["t"] for match in with_code if match)
     items = _listed(text) or re.split(r"[,\s]+", text.partition(":")[2] or text)
     if only := re.match(r"only line (\d{1,9}) (?:runs|is executed|executes)\b", text, re.IGNORECASE):
         return only[1]
     numbers = [
         re.fullmatch(r"(?:lines?\s*|L|#)?(\d{1,9})", item.strip("`*[]. "), re.IGNORECASE) for item in items
     ]
-    return ", ".join(found[1] for found in numbers if found) if all(numbers) else None
+    return ", ".join(match[1] for match in numbers if match) if all(numbers) else None
 
 
 _CHANGE = re.compile(
@@ -655,12 +667,12 @@ _CHANGE = re.compile(
 )
 
 
-def _changes(text: str, asked: Asked) -> str | None:
-    if asked.question != "changes":
+def _changes(text: str, expected: Expected) -> str | None:
+    if expected.question != "changes":
         return None
-    found = [_CHANGE.fullmatch(line.strip()) for line in text.splitlines() if line.strip()]
-    pairs = [(one["name"], one["value"].strip("`")) for one in found if one]
-    if not pairs or len(pairs) < len(found) or not all(read_value(value)[0] for _, value in pairs):
+    matches = [_CHANGE.fullmatch(line.strip()) for line in text.splitlines() if line.strip()]
+    pairs = [(match["name"], match["value"].strip("`")) for match in matches if match]
+    if not pairs or len(pairs) < len(matches) or not all(read_value(value)[0] for _, value in pairs):
         return None
     return "{" + ", ".join(f"{name!r}: {value}" for name, value in pairs) + "}"
 
@@ -672,7 +684,7 @@ _AT = re.compile(r"\bline[\s:]*(?:number\s*)?(?P<line>\d{1,9})\b|\A\W*L?(?P<firs
 _IN_FILE = re.compile(r'^\s*File "[^"]*", line (\d+)', re.MULTILINE)
 
 
-def _exception(text: str, asked: Asked) -> str | None:
+def _exception(text: str, expected: Expected) -> str | None:
     """A class, a line and a message in another order; a whole traceback."""
     frames = _IN_FILE.findall(text)
     if frames:
@@ -681,39 +693,39 @@ def _exception(text: str, asked: Asked) -> str | None:
         return f"{frames[-1]}: {name.strip()}: {message.strip()}"
     text = re.sub(r"[*`]|^[-•]\s*", "", text, flags=re.MULTILINE)
     text = ", ".join(text.splitlines()) if text.count("\n") < 4 else text
-    names = {found["name"] for found in _RAISED.finditer(text)}
-    places = {found["line"] or found["first"] for found in _AT.finditer(text)}
+    names = {match["name"] for match in _RAISED.finditer(text)}
+    places = {match["line"] or match["first"] for match in _AT.finditer(text)}
     if len(names) != 1 or len(places) != 1 or "\n" in text or re.search(r"\bor (?:line )?\d", text):
         return None
     after = text[next(_RAISED.finditer(text)).end() :]
-    said = re.match(r"\s*:\s*(?P<t>.*)|\((?P<q>['\"])(?P<r>.*)(?P=q)\)", after)
-    message = (said["t"] or said["r"] or "") if said else ""
+    message_match = re.match(r"\s*:\s*(?P<t>.*)|\((?P<q>['\"])(?P<r>.*)(?P=q)\)", after)
+    message = (message_match["t"] or message_match["r"] or "") if message_match else ""
     message = re.sub(r"[\s,(\[]*(?:at|on|in|from)?\s*line\s*\d+[)\]]?\.?$", "", message, flags=re.IGNORECASE)
     return f"{places.pop()}: {names.pop()}: {message}"
 
 
-def _no_exception(text: str, asked: Asked) -> str | None:
+def _no_exception(text: str, expected: Expected) -> str | None:
     none = re.fullmatch(
         r"(?:no|without an?) (?:exception|error)s?(?: (?:is|are) raised)?", text, re.IGNORECASE
     )
     return "None" if none else None
 
 
-def _prompted(text: str, asked: Asked) -> str | None:
+def _prompted(text: str, expected: Expected) -> str | None:
     """What an interpreter shows: the line after ``>>> f(5)``."""
-    shown = [line for line in text.splitlines() if not line.startswith((">>>", "..."))]
-    return "\n".join(shown) if text.startswith(">>>") and shown else None
+    printed = [line for line in text.splitlines() if not line.startswith((">>>", "..."))]
+    return "\n".join(printed) if text.startswith(">>>") and printed else None
 
 
-def _tuple(text: str, asked: Asked) -> str | None:
+def _tuple(text: str, expected: Expected) -> str | None:
     """``(4,)`` and ``(4, 5)``, as a program would keep the arguments."""
     if not isinstance(parse_expression(text), ast.Tuple) or not text.startswith("("):
         return None
-    found = re.fullmatch(r"\((?P<t>.+),\s*\)", text, re.DOTALL)
-    return f"({found['t']})" if found else asked.right.partition("(")[0] + text
+    match = re.fullmatch(r"\((?P<t>.+),\s*\)", text, re.DOTALL)
+    return f"({match['t']})" if match else expected.right.partition("(")[0] + text
 
 
-_OF_FORM: dict[str, tuple[Callable[[str, Asked], str | None], ...]] = {
+_OF_FORM: dict[str, tuple[Callable[[str, Expected], str | None], ...]] = {
     "value": (_counted, _constant, _list),
     "line": (_line,),
     "path": (_path,),

@@ -77,25 +77,25 @@ def _as_python(text: str) -> str:
     """The text with names and calls in the place of what Python's parser does not read."""
     parts: list[str] = []
     at = methods = 0
-    for found in _TOKEN.finditer(text):
-        parts.append(text[at : found.start()])
-        at = found.end()
-        if found["string"] is not None:
-            parts.append(found[0])
-        elif found["code"] is not None and found["of"]:
+    for token in _TOKEN.finditer(text):
+        parts.append(text[at : token.start()])
+        at = token.end()
+        if token["string"] is not None:
+            parts.append(token[0])
+        elif token["code"] is not None and token["of"]:
             methods += 1
-            parts.append(f"{_METHOD}({found['name']!r}, ")
-        elif found["code"] is not None:
-            parts.append(f"{_CODE}({found['code']!r}, {found['name']!r})")
-        elif found["again"] is not None:
-            parts.append(f"{_AGAIN}({found['again']!r}, {found['which']})")
-        elif found["bare"] is not None:
+            parts.append(f"{_METHOD}({token['name']!r}, ")
+        elif token["code"] is not None:
+            parts.append(f"{_CODE}({token['code']!r}, {token['name']!r})")
+        elif token["again"] is not None:
+            parts.append(f"{_AGAIN}({token['again']!r}, {token['which']})")
+        elif token["bare"] is not None:
             parts.append("object()")
-        elif found["member"] is not None:
-            parts.append(found["member"])
-        elif found["number"] is not None:
-            parts.append(_MARK + found["number"])
-        elif found["close"] is not None:
+        elif token["member"] is not None:
+            parts.append(token["member"])
+        elif token["number"] is not None:
+            parts.append(_MARK + token["number"])
+        elif token["close"] is not None:
             if not methods:
                 raise UnreadableObject("> without <")
             methods -= 1
@@ -165,26 +165,28 @@ class _Reader:
         fields = {keyword.arg or "": self.node(keyword.value) for keyword in keywords}
         if len(fields) < len(keywords):
             raise UnreadableObject("an attribute twice")
-        made = Node("object", _last(name), [*map(self.node, args)], fields, int(number) if mark else None)
-        if made.number is not None:
-            first = self.numbered.setdefault(made.number, made)
-            if first is not made:
-                self.more.append((first, made))
+        node_of_class = Node(
+            "object", _last(name), [*map(self.node, args)], fields, int(number) if mark else None
+        )
+        if node_of_class.number is not None:
+            first = self.numbered.setdefault(node_of_class.number, node_of_class)
+            if first is not node_of_class:
+                self.more.append((first, node_of_class))
                 return first
-        return made
+        return node_of_class
 
     def resolved(self, root: Node) -> Node:
         """With the objects themselves where they are met again."""
-        known: dict[int, Node] = {}
+        targets: dict[int, Node] = {}
 
         def of(node: Node) -> Node:
             if node.kind != "again":
                 return node
-            found = self.numbered.get(node.number or 0)
-            if found is not None and found.name == node.name:
-                return found
+            target = self.numbered.get(node.number or 0)
+            if target is not None and target.name == node.name:
+                return target
             if node.name == "object":  # it has nothing but its number
-                return known.setdefault(node.number or 0, Node("object", "object", number=node.number))
+                return targets.setdefault(node.number or 0, Node("object", "object", number=node.number))
             raise UnreadableObject(f"#{node.number} is nowhere written out")
 
         root = of(root)
@@ -199,10 +201,10 @@ class _Reader:
 
 def _plain(node: ast.expr) -> Node:
     literal(node)
-    known = canonical(ast.unparse(ast.fix_missing_locations(node)))
-    if known is None:
+    canonical_value = canonical(ast.unparse(ast.fix_missing_locations(node)))
+    if canonical_value is None:
         raise UnreadableObject("no value")
-    return Node("plain", known)
+    return Node("plain", canonical_value)
 
 
 def _dotted(node: ast.expr) -> str:
@@ -223,11 +225,11 @@ def _code(kind: str, name: str) -> tuple[str, str]:
 
 def nodes(root: Node) -> Iterator[Node]:
     """Each node once, those outside first."""
-    todo, seen = [root], set[int]()
+    todo, visited = [root], set[int]()
     while todo:
         node = todo.pop()
-        if id(node) not in seen:
-            seen.add(id(node))
+        if id(node) not in visited:
+            visited.add(id(node))
             yield node
             todo += node.children[::-1]
 
@@ -272,57 +274,65 @@ class _Comparison:
     def same(self, true: Node, told: Node) -> bool:
         todo = [(true, told)]
         while todo:
-            one, other = todo.pop()
-            if one.kind == "object" and other.kind == "object":
-                if id(one) in self.partner or id(other) in self.taken:
-                    if self.partner.get(id(one)) is not other or self.taken.get(id(other)) is not one:
+            first, second = todo.pop()
+            if first.kind == "object" and second.kind == "object":
+                if id(first) in self.partner or id(second) in self.taken:
+                    if self.partner.get(id(first)) is not second or self.taken.get(id(second)) is not first:
                         return False
                     continue
-                if self._fixed(one) != self._fixed(other):
+                if self._fixed(first) != self._fixed(second):
                     return False
-                self.partner[id(one)], self.taken[id(other)] = other, one
-            inside = _pairs_of(one, other)
+                self.partner[id(first)], self.taken[id(second)] = second, first
+            inside = _pairs_of(first, second)
             if inside is None:
                 return False
             todo += inside
         return True
 
-    def same_content(self, one: Node, other: Node) -> bool:
-        return bool(_content(one) == _content(other))
+    def same_content(self, first: Node, second: Node) -> bool:
+        return bool(_content(first) == _content(second))
 
     def _fixed(self, node: Node) -> int | None:
         return node.number if node.number in self.fixed else None
 
 
-def _pairs_of(one: Node, other: Node) -> list[tuple[Node, Node]] | None:
+def _pairs_of(first: Node, second: Node) -> list[tuple[Node, Node]] | None:
     """What has to be the same inside of two nodes; None if these differ themselves."""
-    if one.kind != other.kind or not _same_name(one, other) or one.fields.keys() != other.fields.keys():
+    if (
+        first.kind != second.kind
+        or not _same_name(first, second)
+        or first.fields.keys() != second.fields.keys()
+    ):
         return None
-    fields = [(part, other.fields[name]) for name, part in one.fields.items()]
-    if one.kind == "object":
-        one, other = _held(one), _held(other)
-    if len(one.items) != len(other.items):
+    fields = [(part, second.fields[name]) for name, part in first.fields.items()]
+    if first.kind == "object":
+        first, second = _held(first), _held(second)
+    if len(first.items) != len(second.items):
         return None
-    if one.kind == "items" and one.name in ("set", "frozenset"):
-        by_content = {repr(_content(item)): item for item in other.items}
-        found = [(item, by_content.get(repr(_content(item)))) for item in one.items]
-    elif one.kind == "pairs":
-        at = {repr(_content(key)): n for n, key in enumerate(other.items[::2])}
-        found = []
-        for n, key in enumerate(one.items[::2]):
-            place = at.get(repr(_content(key)))
-            if place is None:
+    if first.kind == "items" and first.name in ("set", "frozenset"):
+        by_content = {repr(_content(item)): item for item in second.items}
+        matched = [(item, by_content.get(repr(_content(item)))) for item in first.items]
+    elif first.kind == "pairs":
+        at = {repr(_content(key)): n for n, key in enumerate(second.items[::2])}
+        matched = []
+        for n, key in enumerate(first.items[::2]):
+            index = at.get(repr(_content(key)))
+            if index is None:
                 return None
-            found += [(key, other.items[2 * place]), (one.items[2 * n + 1], other.items[2 * place + 1])]
-    elif one.kind == "object" and one.name in _IN_ORDER and [node.kind for node in one.items] == ["pairs"]:
-        (mine,), (theirs,) = one.items, other.items
+            matched += [(key, second.items[2 * index]), (first.items[2 * n + 1], second.items[2 * index + 1])]
+    elif (
+        first.kind == "object"
+        and first.name in _IN_ORDER
+        and [node.kind for node in first.items] == ["pairs"]
+    ):
+        (mine,), (theirs,) = first.items, second.items
         if theirs.kind != "pairs" or len(mine.items) != len(theirs.items):
             return None
-        found = [*zip(mine.items, theirs.items, strict=True)]
+        matched = [*zip(mine.items, theirs.items, strict=True)]
     else:
-        found = [*zip(one.items, other.items, strict=True)]
-    pairs = [(left, right) for left, right in found if right is not None]
-    return [*pairs, *fields] if len(pairs) == len(found) else None
+        matched = [*zip(first.items, second.items, strict=True)]
+    pairs = [(left, right) for left, right in matched if right is not None]
+    return [*pairs, *fields] if len(pairs) == len(matched) else None
 
 
 def _held(node: Node) -> Node:
@@ -334,11 +344,11 @@ def _held(node: Node) -> Node:
     return node
 
 
-def _same_name(true: Node, told: Node) -> bool:
+def _same_name(true: Node, answered: Node) -> bool:
     """Classes and functions may be told by their names alone."""
-    if true.kind != "code" or told.name[0] != "name":
-        return bool(true.name == told.name)
-    return bool(true.name[1] == (told.name[1] if true.name[0] == "name" else ".".join(told.name[1])))
+    if true.kind != "code" or answered.name[0] != "name":
+        return bool(true.name == answered.name)
+    return bool(true.name[1] == (answered.name[1] if true.name[0] == "name" else ".".join(answered.name[1])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,17 +370,24 @@ def compare(text: str, expected: str, arguments: Sequence[int]) -> ObjectAgreeme
     fixed = frozenset(arguments)
     true = read(expected, max_chars=max(MAX_CHARS, 2 * len(expected)))
     try:
-        told = read(text, max_chars=max(MAX_CHARS, 2 * len(expected)))
-        right_class = true.kind == told.kind and (true.kind in ("plain", "code") or true.name == told.name)
-        if _Comparison(fixed).same(true, told):
+        answered = read(text, max_chars=max(MAX_CHARS, 2 * len(expected)))
+        right_class = true.kind == answered.kind and (
+            true.kind in ("plain", "code") or true.name == answered.name
+        )
+        if _Comparison(fixed).same(true, answered):
             return ObjectAgreement(True, True, 1.0)
-        return ObjectAgreement(False, right_class, _share(true, told, fixed) if right_class else 0.0)
+        return ObjectAgreement(False, right_class, _share(true, answered, fixed) if right_class else 0.0)
     except (UnreadableObject, RecursionError, MemoryError):
         return None
 
 
-def _share(true: Node, told: Node, fixed: Collection[int]) -> float:
-    parts = [(part, told.fields.get(name)) for name, part in true.fields.items()]
-    parts += [(item, told.items[n] if n < len(told.items) else None) for n, item in enumerate(true.items)]
-    right = sum(other is not None and _Comparison(fixed).same(part, other) for part, other in parts)
+def _share(true: Node, answered: Node, fixed: Collection[int]) -> float:
+    parts = [(part, answered.fields.get(name)) for name, part in true.fields.items()]
+    parts += [
+        (item, answered.items[n] if n < len(answered.items) else None) for n, item in enumerate(true.items)
+    ]
+    right = sum(
+        answered_part is not None and _Comparison(fixed).same(part, answered_part)
+        for part, answered_part in parts
+    )
     return right / len(parts) if parts else 0.0

@@ -106,21 +106,24 @@ _KINDS = ("constants", "changeable", "functions", "classes", "opaque")
 
 def names_of(*sources: str) -> Names:
     """What the top level of the sources binds; dunder names are left out. Unreadable sources bind nothing."""
-    found = [names for names in map(_names_in, sources) if names is not None]
+    readable = [names for names in map(_names_in, sources) if names is not None]
     merged: dict[str, str] = {}
-    for names in found:
+    for names in readable:
         for kind in _KINDS:
             for name in getattr(names, kind):
                 # Sources that bind it to different things say nothing about it together.
                 merged[name] = kind if merged.get(name, kind) == kind else "opaque"
     modules: dict[str, str] = {}
-    for names in found:
+    for names in readable:
         modules |= names.modules
     return Names(
-        **{kind: frozenset(n for n, known in merged.items() if known == kind) for kind in _KINDS},
-        methods=frozenset().union(*(names.methods for names in found)),
+        **{
+            kind: frozenset(n for n, kind_of_name in merged.items() if kind_of_name == kind)
+            for kind in _KINDS
+        },
+        methods=frozenset().union(*(names.methods for names in readable)),
         modules={name: module for name, module in modules.items() if name not in merged},
-        shadowed=frozenset().union(*(names.shadowed for names in found)),
+        shadowed=frozenset().union(*(names.shadowed for names in readable)),
     )
 
 
@@ -202,7 +205,7 @@ class _TopLevel:
                         changeable |= names
                     elif _is_record(value):
                         records |= names
-        known = _Known(
+        context = _Known(
             constants=frozenset(constants & self.once),
             modules={name: module for name, module in modules.items() if name in self.once},
             bound=self.bound,
@@ -210,10 +213,10 @@ class _TopLevel:
         records &= self.once
         pure = records | (self.once & definitions.keys())
         while True:
-            left = {n for n in pure if n in records or self._is_pure(n, definitions[n], known, pure)}
-            if left == pure:
+            still_pure = {n for n in pure if n in records or self._is_pure(n, definitions[n], context, pure)}
+            if still_pure == pure:
                 break
-            pure = left
+            pure = still_pure
         classes = {n for n in pure if n in records or isinstance(definitions[n], ast.ClassDef)}
         methods = {
             item.name
@@ -224,13 +227,13 @@ class _TopLevel:
         changeable &= self.once
         public = {name for name in defined if not name.startswith("__")}
         return Names(
-            constants=known.constants,
+            constants=context.constants,
             changeable=frozenset(changeable),
             functions=frozenset(pure - classes),
             classes=frozenset(classes),
-            opaque=frozenset(public - known.constants - changeable - pure),
+            opaque=frozenset(public - context.constants - changeable - pure),
             methods=frozenset(methods - _REFUSED),
-            modules=known.modules,
+            modules=context.modules,
             shadowed=self.bound & BUILTINS,
         )
 
@@ -318,21 +321,21 @@ def _is_record(node: ast.expr) -> bool:
 def _is_pure(
     node: ast.FunctionDef | ast.ClassDef,
     table: symtable.SymbolTable,
-    known: _Known,
+    context: _Known,
     pure: Set[str],
 ) -> bool:
     """Whether a call of it changes nothing but what it is given or makes, and uses only what is harmless."""
     if not all(map(_is_harmless_decorator, node.decorator_list)):
         return False
-    for each in _all_below(table):
-        if each is table and isinstance(node, ast.ClassDef):
+    for scope in _all_below(table):
+        if scope is table and isinstance(node, ast.ClassDef):
             continue  # its body is looked at below; it has run, and its annotations too
-        for symbol in each.get_symbols():
+        for symbol in scope.get_symbols():
             if symbol.is_declared_global():
                 return False
-            if symbol.is_global() and not _is_harmless(symbol.get_name(), known, pure):
+            if symbol.is_global() and not _is_harmless(symbol.get_name(), context, pure):
                 return False
-    if isinstance(node, ast.ClassDef) and not _is_plain_class(node, known, pure):
+    if isinstance(node, ast.ClassDef) and not _is_plain_class(node, context, pure):
         return False
     for sub in ast.walk(node):
         match sub:
@@ -344,8 +347,8 @@ def _is_pure(
                     return False
                 if not all(map(_is_harmless_decorator, sub.decorator_list)):
                     return False
-            case ast.Attribute(value=ast.Name(id=name), attr=attr) if name in known.modules:
-                if not is_member(known.modules[name], attr):
+            case ast.Attribute(value=ast.Name(id=name), attr=attr) if name in context.modules:
+                if not is_member(context.modules[name], attr):
                     return False
             case ast.Attribute(attr=attr) if attr.startswith("__") and attr not in _DUNDERS:
                 return False
@@ -354,24 +357,24 @@ def _is_pure(
                 while isinstance(root, (ast.Attribute, ast.Subscript)):
                     root = root.value
                 named = isinstance(root, ast.Name)
-                if not named or root.id in {"cls", *pure, *known.constants}:  # type: ignore[attr-defined]
+                if not named or root.id in {"cls", *pure, *context.constants}:  # type: ignore[attr-defined]
                     return False
-    return _modules_only_by_member(node, known)
+    return _modules_only_by_member(node, context)
 
 
-def _is_harmless(name: str, known: _Known, pure: Set[str]) -> bool:
-    if name in known.constants or name in known.modules or name in pure:
+def _is_harmless(name: str, context: _Known, pure: Set[str]) -> bool:
+    if name in context.constants or name in context.modules or name in pure:
         return True
-    return name in _BUILTINS_OF_PROGRAMS and name not in known.bound
+    return name in _BUILTINS_OF_PROGRAMS and name not in context.bound
 
 
-def _modules_only_by_member(node: ast.AST, known: _Known) -> bool:
+def _modules_only_by_member(node: ast.AST, context: _Known) -> bool:
     """Whether no module is itself handed on."""
     by_member = {id(sub.value) for sub in ast.walk(node) if isinstance(sub, ast.Attribute)}
     return all(
         id(sub) in by_member
         for sub in ast.walk(node)
-        if isinstance(sub, ast.Name) and sub.id in known.modules
+        if isinstance(sub, ast.Name) and sub.id in context.modules
     )
 
 
@@ -384,9 +387,9 @@ def _is_harmless_decorator(node: ast.expr) -> bool:
     return False
 
 
-def _is_plain_class(node: ast.ClassDef, known: _Known, pure: Set[str]) -> bool:
+def _is_plain_class(node: ast.ClassDef, context: _Known, pure: Set[str]) -> bool:
     """Whether a class has no metaclass, no base but plain ones, and keeps nothing that can change."""
-    plain = {"object", "NamedTuple", *pure, *known.constants, *(BUILTINS - known.bound)}
+    plain = {"object", "NamedTuple", *pure, *context.constants, *(BUILTINS - context.bound)}
     if node.keywords or not all(isinstance(base, ast.Name) and base.id in plain for base in node.bases):
         return False
     for item in node.body:

@@ -53,41 +53,41 @@ def same_output(text: str, expected: str, value: str | None = None) -> bool:
 
 def same_value(text: str, expected: str) -> bool:
     """Whether both texts write down Python values that are equal, with the tolerance for floats."""
-    known, right = read_value(expected, max_chars=MAX_CHARS)
-    if not known:
+    readable, right = read_value(expected, max_chars=MAX_CHARS)
+    if not readable:
         return False
-    given, left = read_value(text, max_chars=MAX_CHARS)
+    answer_readable, answer = read_value(text, max_chars=MAX_CHARS)
     try:
-        return given and _equal(left, right)
+        return answer_readable and _equal(answer, right)
     except RecursionError:
         return False
 
 
-def _equal(left: Any, right: Any) -> bool:
-    if isinstance(left, bool) or isinstance(right, bool) or left is None or right is None:
-        return left is right
-    if isinstance(left, (int, float, complex)) and isinstance(right, (int, float, complex)):
-        return same_number(left, right)
-    if type(left) is not type(right):
+def _equal(answer: Any, right: Any) -> bool:
+    if isinstance(answer, bool) or isinstance(right, bool) or answer is None or right is None:
+        return answer is right
+    if isinstance(answer, (int, float, complex)) and isinstance(right, (int, float, complex)):
+        return same_number(answer, right)
+    if type(answer) is not type(right):
         return False
-    if isinstance(left, (list, tuple)):
-        return len(left) == len(right) and all(map(_equal, left, right))
-    if isinstance(left, dict):
-        return left.keys() == right.keys() and all(_equal(left[key], right[key]) for key in right)
-    return bool(left == right)
+    if isinstance(answer, (list, tuple)):
+        return len(answer) == len(right) and all(map(_equal, answer, right))
+    if isinstance(answer, dict):
+        return answer.keys() == right.keys() and all(_equal(answer[key], right[key]) for key in right)
+    return bool(answer == right)
 
 
-def same_number(left: complex, right: complex) -> bool:
+def same_number(answer: complex, right: complex) -> bool:
     """Integers exactly; with a float among the two to the tolerance; nan is nan."""
-    if isinstance(left, int) and isinstance(right, int):
-        return left == right
-    if isinstance(left, complex) or isinstance(right, complex):
-        a, b = complex(left), complex(right)
+    if isinstance(answer, int) and isinstance(right, int):
+        return answer == right
+    if isinstance(answer, complex) or isinstance(right, complex):
+        a, b = complex(answer), complex(right)
         return same_number(a.real, b.real) and same_number(a.imag, b.imag)
     try:
-        a, b = float(left), float(right)
+        a, b = float(answer), float(right)
     except OverflowError:
-        return left == right
+        return answer == right
     return math.isclose(a, b, rel_tol=RELATIVE, abs_tol=ABSOLUTE) or (math.isnan(a) and math.isnan(b))
 
 
@@ -96,25 +96,25 @@ def same_array(text: str, expected: str) -> bool:
     right = _array(expected)
     if right is None:
         return False
-    left = _array(text)
+    answer = _array(text)
     return (
-        left is not None
-        and len(left) == len(right)
+        answer is not None
+        and len(answer) == len(right)
         and all(
             a == b if isinstance(a, str) or isinstance(b, str) else same_number(a, b)
-            for a, b in zip(left, right, strict=True)
+            for a, b in zip(answer, right, strict=True)
         )
     )
 
 
 def _array(text: str) -> list[str | float] | None:
     """Brackets and numbers in their order; None for what is no array of numbers."""
-    found = _ARRAY.fullmatch(text.strip())
-    if found is None:
+    match = _ARRAY.fullmatch(text.strip())
+    if match is None:
         return None
     parts: list[str | float] = []
     depth = 0
-    for part in _IN_ARRAY.finditer(found[1]):
+    for part in _IN_ARRAY.finditer(match[1]):
         if part[1] is not None and part[1] != ",":
             return None
         if part[0] in "[]":
@@ -124,7 +124,7 @@ def _array(text: str) -> list[str | float] | None:
             parts.append(part[0])
         elif part[0] != ",":
             parts.append(_number(part[0]))
-        if depth <= 0 and part.end() != len(found[1]):
+        if depth <= 0 and part.end() != len(match[1]):
             return None
     return parts if depth == 0 else None
 
@@ -139,9 +139,9 @@ def _number(text: str) -> float | str:
 def same_words(text: str, expected: str) -> bool:
     """Whether the texts have the same words, signs and numbers in the same order; white space aside."""
     # Most differ early: nothing is compared twice, and no list is made of either.
-    left, right = _tokens(text), _tokens(expected)
+    answer_tokens, right = _tokens(text), _tokens(expected)
     while True:
-        a, b = next(left, None), next(right, None)
+        a, b = next(answer_tokens, None), next(right, None)
         if a is None or b is None:
             return a is b
         if isinstance(a, str) or isinstance(b, str):
@@ -152,10 +152,10 @@ def same_words(text: str, expected: str) -> bool:
 
 
 def _tokens(text: str) -> Iterator[str | float]:
-    for found in _TOKEN.finditer(text):
-        number = found["number"]
+    for match in _TOKEN.finditer(text):
+        number = match["number"]
         # An integer that begins with 0 is no number but part of a date, a time, an identifier.
         if number is None or (number.isdigit() and len(number) > 1 and number[0] == "0"):
-            yield found[0]
+            yield match[0]
         else:
             yield _number(number)

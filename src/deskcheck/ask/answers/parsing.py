@@ -42,26 +42,26 @@ def without_thinking(completion: str) -> tuple[str, bool]:
         return (final[-1], False) if final else ("", True)
     if plain := _PLAIN_CHANNELS.match(completion):
         return completion[plain.end() :], False
-    said: list[str] = []
+    parts: list[str] = []
     at, last_close = 0, completion.rfind(CLOSE)
     lower = completion.lower()
-    while found := _THOUGHT.search(completion, at):
-        said.append(completion[at : found.start()])
-        at = found.end()
-        if found["name"] is None:
+    while match := _THOUGHT.search(completion, at):
+        parts.append(completion[at : match.start()])
+        at = match.end()
+        if match["name"] is None:
             close = completion.find(CLOSE, at) if at <= last_close else -1
             end = at if close < 0 else close + len(CLOSE)
-            said.append(completion[found.start() : end])
+            parts.append(completion[match.start() : end])
             at = end
-        elif found["ends"]:
-            said.clear()
+        elif match["ends"]:
+            parts.clear()
         else:
-            mark = f"</{found['name'].lower()}>"
+            mark = f"</{match['name'].lower()}>"
             end = lower.find(mark, at) if len(lower) == len(completion) else completion.find(mark, at)
             if end < 0:
-                return "".join(said), True
+                return "".join(parts), True
             at = end + len(mark)
-    return "".join(said) + completion[at:], False
+    return "".join(parts) + completion[at:], False
 
 
 def answer_in(
@@ -78,10 +78,12 @@ def answer_in(
     such answer before a new question, with marks in other letters and brackets, too; without any, all that is
     said. Time is linear in the length of the completion.
     """
-    said, thinks = without_thinking(completion)
-    text = _between(_MARKS.sub(_mark, said) if lenient else said, whole=whole and not thinks, last=lenient)
-    if text is None and lenient and whole and not thinks and OPEN not in said:
-        text = said.partition(CLOSE)[0].strip() or None
+    speech, thinks = without_thinking(completion)
+    text = _between(
+        _MARKS.sub(_mark, speech) if lenient else speech, whole=whole and not thinks, last=lenient
+    )
+    if text is None and lenient and whole and not thinks and OPEN not in speech:
+        text = speech.partition(CLOSE)[0].strip() or None
     if text is None or wrapped:
         return text
     if text.startswith("```") and text.endswith("```") and (fenced := _FENCE.match(text)):
@@ -102,42 +104,42 @@ _TAKEN_BACK = re.compile(
 )
 
 
-def _mark(found: re.Match[str]) -> str:
-    return CLOSE if found["ends"] else OPEN
+def _mark(match: re.Match[str]) -> str:
+    return CLOSE if match["ends"] else OPEN
 
 
-def _between(said: str, *, whole: bool, last: bool) -> str | None:
+def _between(speech: str, *, whole: bool, last: bool) -> str | None:
     """What stands between the first marks; last: between the last before a new question."""
     if (
         last
-        and (new := _NEW_QUESTION.search(said))
-        and OPEN in said[: new.start()]
-        and CLOSE not in said[: new.start()]
+        and (new := _NEW_QUESTION.search(speech))
+        and OPEN in speech[: new.start()]
+        and CLOSE not in speech[: new.start()]
     ):
-        return said[: new.start()].partition(OPEN)[2].strip() or None
-    close = said.find(CLOSE)
-    start = said.rfind(OPEN, 0, close) if close >= 0 else -1
+        return speech[: new.start()].partition(OPEN)[2].strip() or None
+    close = speech.find(CLOSE)
+    start = speech.rfind(OPEN, 0, close) if close >= 0 else -1
     while close >= 0 and start < 0:  # it closes nothing
         begins = close + len(CLOSE)
-        close = said.find(CLOSE, begins)
-        start = said.rfind(OPEN, begins, close) if close >= 0 else -1
+        close = speech.find(CLOSE, begins)
+        start = speech.rfind(OPEN, begins, close) if close >= 0 else -1
     if start < 0:
-        if last and said.count(OPEN) == 2 and CLOSE not in said:
-            return said.split(OPEN)[1].strip() or None
-        if whole and CLOSE not in said and said.count(OPEN) == 1:
-            return said.partition(OPEN)[2].strip() or None
+        if last and speech.count(OPEN) == 2 and CLOSE not in speech:
+            return speech.split(OPEN)[1].strip() or None
+        if whole and CLOSE not in speech and speech.count(OPEN) == 1:
+            return speech.partition(OPEN)[2].strip() or None
         return None
     if last:
-        new = _NEW_QUESTION.search(said, close)
-        end = new.start() if new else len(said)
-        close = said.rfind(CLOSE, close, end)
-        start = said.rfind(OPEN, 0, close)
-        if again := _SAYS_AGAIN.search(said, close, end):
-            return said[again.start() : end].strip()
-        if _TAKEN_BACK.search(said, close, end):
+        new = _NEW_QUESTION.search(speech, close)
+        end = new.start() if new else len(speech)
+        close = speech.rfind(CLOSE, close, end)
+        start = speech.rfind(OPEN, 0, close)
+        if again := _SAYS_AGAIN.search(speech, close, end):
+            return speech[again.start() : end].strip()
+        if _TAKEN_BACK.search(speech, close, end):
             return ""
     start += len(OPEN)
-    return said[start : said.find(CLOSE, start)].strip()
+    return speech[start : speech.find(CLOSE, start)].strip()
 
 
 def value_in(answer: str) -> str:
@@ -165,8 +167,8 @@ def line_in(answer: str) -> str | None:
         return _LEAVES[text.lower()]
     if len(text) > 1000:
         return None
-    found = _LINE.fullmatch(text)
-    return str(int(found[1])) if found else None
+    match = _LINE.fullmatch(text)
+    return str(int(match[1])) if match else None
 
 
 def next_line_in(answer: str) -> str | None:
@@ -183,8 +185,8 @@ _CLASS = re.compile(r"(?:<class ['\"])?(?:[^\W\d]\w*\.)*(?P<name>[^\W\d]\w*)(?:[
 def name_in(answer: str) -> str | None:
     """The name of a class, without its module; ``<class 'int'>`` and ``'int'`` are ``int``."""
     text = answer.strip().strip("'\"")
-    found = _CLASS.fullmatch(text) if len(text) < 1000 else None
-    return found["name"] if found else None
+    match = _CLASS.fullmatch(text) if len(text) < 1000 else None
+    return match["name"] if match else None
 
 
 _NAME, _SAID = r"(?P<name>[^\W\d][\w.]*)\s*", r"\s*(?::\s*(?P<said>.*))?"
@@ -201,8 +203,8 @@ def exception_in(answer: str) -> tuple[int, str, str] | None:
     if len(text) > 20_000:
         return None
     for form in _RAISED:
-        if found := form.fullmatch(text):
-            return int(found["line"]), found["name"].rpartition(".")[2], found["said"] or ""
+        if match := form.fullmatch(text):
+            return int(match["line"]), match["name"].rpartition(".")[2], match["said"] or ""
     return None
 
 

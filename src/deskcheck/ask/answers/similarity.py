@@ -44,8 +44,8 @@ def common_subsequence(first: list[str], second: list[str]) -> int:
     """Length of the longest common subsequence, bit by bit: Hyyrö 2004, "Bit-parallel LCS-length computation
     revisited"; n * m / 64 steps of the processor rather than n * m of Python's."""
     places: dict[str, int] = {}
-    for place, word in enumerate(first):
-        places[word] = places.get(word, 0) | 1 << place
+    for index, word in enumerate(first):
+        places[word] = places.get(word, 0) | 1 << index
     every = (1 << len(first)) - 1
     row = every
     for word in second:
@@ -60,13 +60,13 @@ def chrf(text: str, expected: str) -> float:
     White space is taken out first; case counts. Precision and recall are means over the orders that both
     texts are long enough for.
     """
-    said, right = "".join(text.split()), "".join(expected.split())
-    if not said and not right:
+    answer_chars, right = "".join(text.split()), "".join(expected.split())
+    if not answer_chars and not right:
         return exact(text, expected)
     precision = recall = 0.0
     orders = 0
     for n in range(1, _ORDER + 1):
-        ours = Counter(said[i : i + n] for i in range(len(said) - n + 1))
+        ours = Counter(answer_chars[i : i + n] for i in range(len(answer_chars) - n + 1))
         theirs = Counter(right[i : i + n] for i in range(len(right) - n + 1))
         if ours and theirs:
             common = (ours & theirs).total()

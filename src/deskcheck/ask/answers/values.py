@@ -185,9 +185,9 @@ def _canonical_number(value: Any, strict: bool) -> Hashable:
 def canonical(text: str) -> Hashable | None:
     """Something that is equal for two texts exactly if they write down the `same` value, strictly; None where
     a text writes down none."""
-    known, value = read_value(text)
+    readable, value = read_value(text)
     try:
-        return _canonical(value, True) if known else None
+        return _canonical(value, True) if readable else None
     except (RecursionError, MemoryError):
         return None
 
@@ -204,14 +204,14 @@ def same(text: str, expected: str, *, strict: bool = True) -> bool:
     if text == expected:
         return True
     limit = max(MAX_CHARS, 2 * len(expected))
-    known, right = read_value(expected, max_chars=limit)
-    if not known:
+    expected_readable, right = read_value(expected, max_chars=limit)
+    if not expected_readable:
         return False
-    given, left = read_value(text, max_chars=limit)
-    if not given:
+    answer_readable, answer = read_value(text, max_chars=limit)
+    if not answer_readable:
         return False
     try:
-        return _canonical(left, strict) == _canonical(right, strict)
+        return _canonical(answer, strict) == _canonical(right, strict)
     except (RecursionError, MemoryError):
         return False
 
@@ -220,16 +220,22 @@ def same_as_one(text: str, right: Sequence[str]) -> bool:
     """Whether a text writes down one of several values, as REval compares them (`_eq` of its
     `evaluation.py`): of a class that one of them has, and equal to one; a float may differ by less than
     1e-6."""
-    given, value = read_value(text)
-    if not given:
+    readable, value = read_value(text)
+    if not readable:
         return text.strip() in right
-    read = [(other, *read_value(other, max_chars=max(MAX_CHARS, len(other)))) for other in right]
-    known = [(other, found) for other, is_value, found in read if is_value]
-    if all(type(found) is not type(value) for _, found in known):
+    read = [
+        (alternative, *read_value(alternative, max_chars=max(MAX_CHARS, len(alternative))))
+        for alternative in right
+    ]
+    readable_alternatives = [(alternative, reading) for alternative, is_value, reading in read if is_value]
+    if all(type(reading) is not type(value) for _, reading in readable_alternatives):
         return False
     if isinstance(value, float):
-        return any(isinstance(found, (int, float)) and abs(value - found) < 1e-6 for _, found in known)
-    return any(same(repr(value), other, strict=False) for other, _ in known)
+        return any(
+            isinstance(reading, (int, float)) and abs(value - reading) < 1e-6
+            for _, reading in readable_alternatives
+        )
+    return any(same(repr(value), alternative, strict=False) for alternative, _ in readable_alternatives)
 
 
 def same_text(text: str, expected: str) -> bool:
@@ -237,8 +243,8 @@ def same_text(text: str, expected: str) -> bool:
     `statement_semantic.py`): without regard to case, white space, quotation marks around them, and a
     semicolon at the end."""
 
-    def normal(one: str) -> str:
-        one = one.rstrip(";").strip().lower().strip("'").strip('"')
-        return " ".join(one.split())
+    def normal(side: str) -> str:
+        side = side.rstrip(";").strip().lower().strip("'").strip('"')
+        return " ".join(side.split())
 
     return normal(text) == normal(expected)

@@ -14,6 +14,7 @@ They have a channel that no other model has: whoever makes the samples of a task
 import random
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import NamedTuple
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.methods.ground_truth import GroundTruth
@@ -42,9 +43,9 @@ def forget(samples: Iterable[Sample]) -> None:
 
 def completion(prompt: str) -> str:
     """The oracle's completion; without an answer for a prompt that it was not told of."""
-    asked = _asked(prompt)
-    if asked is not None:
-        return fenced(asked.write(asked.states))
+    run = _asked(prompt)
+    if run is not None:
+        return fenced(run.write(run.states))
     answer, _ = _answers.get(prompt.removesuffix(THINK), (None, None))
     return "I was not told." if answer is None else f"{OPEN}{answer}{CLOSE}"
 
@@ -65,9 +66,9 @@ _following: dict[str, dict[str, Moment]] = {}
 
 def remember_truth(truth: GroundTruth) -> None:
     """Tell the oracle of a run."""
-    known = _truths.setdefault(truth.text, [])
-    if not any(truth is one for one in known):
-        known.append(truth)
+    truths = _truths.setdefault(truth.text, [])
+    if not any(truth is other for other in truths):
+        truths.append(truth)
         _following.pop(truth.text, None)
 
 
@@ -77,12 +78,11 @@ def forget_truth(truth: GroundTruth) -> None:
     _following.pop(truth.text, None)
 
 
-class _Asked:
+class _Asked(NamedTuple):
     """What a prompt about a run asks for: the true states, and the notation that they are wanted in."""
 
-    def __init__(self, notation: str, states: list[Moment]) -> None:
-        self.notation = notation
-        self.states = states
+    notation: str
+    states: list[Moment]
 
     def write(self, states: list[Moment]) -> str:
         return NOTATIONS[self.notation].write(iter(states), "")
@@ -112,9 +112,9 @@ def _asked(prompt: str) -> _Asked | None:
     if program not in _following:
         _following[program] = {before: after for truth in truths for before, after in _pairs(truth)}
     lines = state.rstrip("\n").split("\n")
-    known = _following[program]
+    following = _following[program]
     # The line of the program that goes on stands after the state, where there is one.
-    after = known.get("\n".join(lines[:-1])) or known.get("\n".join(lines))
+    after = following.get("\n".join(lines[:-1])) or following.get("\n".join(lines))
     return None if after is None else _Asked("dynamic", [after])
 
 
@@ -131,11 +131,11 @@ def erring(prompt: str, *, rate: float, seed: int) -> str:
     `rate`. A fault in a run is another value, another line, or a line that cannot be read, in equal shares
     where the event has a variable and is a line's."""
     rng = random.Random(f"{seed}:{_bare(prompt)}")
-    asked = _asked(prompt)
-    if asked is None:
+    run = _asked(prompt)
+    if run is None:
         answer = completion(prompt)
         return f"{OPEN}wrong{CLOSE}" if answer.startswith(OPEN) and rng.random() < rate else answer
-    states = list(asked.states)
+    states = list(run.states)
     garbled: list[int] = []
     for number, moment in enumerate(states):
         if rng.random() < rate:
@@ -144,10 +144,10 @@ def erring(prompt: str, *, rate: float, seed: int) -> str:
                 garbled.append(number)
             else:
                 states[number] = wrong
-    text = asked.write(states)
+    text = run.write(states)
     if garbled:
         lines = text.split("\n")
-        ends = NOTATIONS[asked.notation].parse(text).lines
+        ends = NOTATIONS[run.notation].parse(text).lines
         for number in garbled:
             lines[ends[number] - 1] += " ]"
         text = "\n".join(lines)

@@ -23,8 +23,8 @@ class Baseline:
     make: Callable[[dict[str, Any]], Callable[[str], str]]
 
 
-def _erring(given: dict[str, Any]) -> Callable[[str], str]:
-    rate, seed = float(given.pop("rate", 0.05)), int(given.pop("seed", 0))
+def _erring(arguments: dict[str, Any]) -> Callable[[str], str]:
+    rate, seed = float(arguments.pop("rate", 0.05)), int(arguments.pop("seed", 0))
     if not 0 <= rate <= 1:
         raise InputError(f"deskcheck/erring: rate={rate} must lie between 0 and 1.")
     return partial(oracle.erring, rate=rate, seed=seed)
@@ -55,4 +55,4 @@ def baseline(name: str, *, about: str) -> Callable[[Callable[[str], str]], Basel
     def seven(prompt: str) -> str:
         return "[ANSWER]7[/ANSWER]"
     """
-    return lambda complete: BASELINES.register(Baseline(name, about, lambda given: complete))
+    return lambda complete: BASELINES.register(Baseline(name, about, lambda arguments: complete))

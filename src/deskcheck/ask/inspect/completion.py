@@ -1,4 +1,4 @@
-"""Continuations of a prompt, without a chat template: how base models are asked."""
+"""Continuations of a prompt, without a chat template, for base models."""
 
 from typing import Any
 
@@ -9,15 +9,12 @@ from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.errors import InputError
 
 MAX_TOKENS = 512
-"""Of a completion, where nobody says how many: servers stop after 16."""
+"""Of a completion, by default; servers stop after 16."""
 
 
 def continue_prompts(model: Model) -> None:
-    """Let a model continue each prompt after ``[ANSWER]``, until ``[/ANSWER]``: ``/v1/completions`` of a
-    server that speaks OpenAI's protocol, in place of its chat.
-
-    Raises InputError: the model is not one of such a server.
-    """
+    """Let a model continue each prompt after ``[ANSWER]``, until ``[/ANSWER]``, by ``/v1/completions`` of
+    OpenAI's protocol. Raises InputError: the server of the model does not have it."""
     api: Any = model.api
     if not hasattr(getattr(api, "client", None), "completions"):
         raise InputError(
@@ -53,5 +50,5 @@ def continue_prompts(model: Model) -> None:
 
 
 def _begun(prompt: str) -> str:
-    """The prompt up to where the answer begins."""
+    """The prompt with the beginning of the answer."""
     return prompt if prompt.endswith(OPEN) else f"{prompt}\n{OPEN}"

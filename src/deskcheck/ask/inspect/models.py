@@ -1,23 +1,31 @@
-"""Models as Inspect has them, by name; and how completions are asked for."""
+"""Models of Inspect's, by name, and the options of their completions."""
 
+import json
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit, urlunsplit
 
 from deskcheck.ask.inspect.settings import Generation
-from deskcheck.ask.methods.solvers import named
+from deskcheck.ask.results.folder import files_digest
 from deskcheck.extensions import missing_companion
 from deskcheck.recording import InputError, MissingExtra
 
 if TYPE_CHECKING:
     from inspect_ai.model import Model
-    from inspect_ai.solver import Solver
 
 
 def prepare(models: "Sequence[str | Model]", model_args: Mapping[str, Any] | None = None) -> "list[Model]":
-    """The models as Inspect has them: a wrong name, a missing key is known before work is done."""
+    """The models of these names.
+
+    Raises:
+        InputError: no model, an unknown one, one twice, or a missing key.
+        MissingExtra: Inspect AI or the client of a model is not installed.
+    """
     if not models:
         raise InputError("no model is named. deskcheck/guess needs neither a key nor a download.")
     try:
@@ -26,11 +34,11 @@ def prepare(models: "Sequence[str | Model]", model_args: Mapping[str, Any] | Non
         raise MissingExtra("inspect-ai", "ask", "Asking models") from error
     import deskcheck.ask.inspect.registry  # noqa: F401 (registers ours where deskcheck is not installed)
 
-    found = [_model(inspect_ai.model.get_model, model, dict(model_args or {})) for model in models]
-    named = Counter(str(model) for model in found)
-    if twice := next((name for name, count in named.items() if count > 1), None):
+    prepared = [_model(inspect_ai.model.get_model, model, dict(model_args or {})) for model in models]
+    counts = Counter(map(str, prepared))
+    if twice := next((name for name, count in counts.items() if count > 1), None):
         raise InputError(f"the model {twice} is named twice: name each once.")
-    return found
+    return prepared
 
 
 def _model(get_model: "Callable[..., Model]", model: "str | Model", args: dict[str, Any]) -> "Model":
@@ -67,42 +75,84 @@ def plain_text(message: str) -> str:
     return re.sub(r"\s+", " ", text)
 
 
-def solver_of(method: str, *, explain: bool, max_steps: int) -> "Solver":
-    """The solver of a method, ``NAME`` or with its options (`named`), as it is asked for."""
-    known, options = named(method)
-    if known.make is not None:
-        return known.make(**options)
-    from deskcheck.ask.inspect import solvers
-
-    match known.name:
-        case "chain_of_thought":
-            return solvers.chain_of_thought()
-        case "scratchpad":
-            return solvers.scratchpad(explain=explain)
-        case "compact":
-            return solvers.compact(explain=explain)
-        case "dynamic_scratchpad":
-            return solvers.dynamic_scratchpad(explain=explain, max_steps=max_steps)
-    return solvers.direct()
-
-
 def options_of(generation: Generation) -> dict[str, Any]:
-    """As arguments of Inspect's; it is told the prices."""
-    given = {name: value for name, value in asdict(generation).items() if value is not None}
+    """The arguments of `inspect_ai.eval` for these settings. Inspect learns the prices."""
+    options = {name: value for name, value in asdict(generation).items() if value is not None}
     if not generation.cache:
-        del given["cache"]
-    del given["completion"]
-    given["attempt_timeout"] = generation.timeout  # Inspect's timeout alone ends no request
-    if stop := given.pop("stop"):
-        given["stop_seqs"] = [*stop]
-    for model, (read, written) in given.pop("prices").items():
+        del options["cache"]
+    del options["completion"]
+    options["attempt_timeout"] = generation.timeout  # Inspect's timeout alone ends no request
+    if stop := options.pop("stop"):
+        options["stop_seqs"] = [*stop]
+    for model, (read, written) in options.pop("prices").items():
         _set_price(model, read, written)
-    return given
+    return options
 
 
 def _set_price(model: str, read: float, written: float) -> None:
     from inspect_ai.model import ModelCost, ModelInfo, get_model_info, set_model_info
 
     cost = ModelCost(input=read, output=written, input_cache_write=read, input_cache_read=read)
-    known = get_model_info(model) or ModelInfo()
-    set_model_info(model, known.model_copy(update={"cost": cost}))
+    info = get_model_info(model) or ModelInfo()
+    set_model_info(model, info.model_copy(update={"cost": cost}))
+
+
+# -- the card of a run -----------------------------------------------------------------------------------
+
+_SECRET = re.compile(r"(^|_)(api_?key|key|token|secret|password|credentials?)$", re.IGNORECASE)
+"""Names of arguments whose values are not written to files."""
+_LOCAL = frozenset({"hf", "sglang", "vllm"})
+"""Providers for which a name that is a path is a folder of weights."""
+
+
+def facts_of(
+    models: "Sequence[Model]", model_args: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The entries of a run's card about its models; and what decides their answers and is not written."""
+    servers = {str(model): url for model in models if (url := model.api.base_url)}
+    arguments = {name: _without_secret(name, value) for name, value in model_args.items()}
+    facts = {
+        "model": [str(model) for model in models],
+        "model_args": arguments,
+        "model_files": _model_files(models, model_args),
+        "base_url": {name: _plain_url(url) for name, url in servers.items()},
+    }
+    changed = {name: value for name, value in model_args.items() if arguments[name] != value}
+    return facts, {**servers, **changed}
+
+
+def _without_secret(name: str, value: Any) -> Any:
+    if _SECRET.search(name):
+        return "(not kept)"
+    if isinstance(value, str) and "://" in value:
+        return _plain_url(value)
+    return json.loads(json.dumps(value, default=str))
+
+
+def _plain_url(url: str) -> str:
+    """An address without a user's name, password and query."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment=""))
+
+
+def _model_files(models: "Sequence[Model]", model_args: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """Path and digest of the files of each model and argument: a checkpoint that was trained further is
+    another model of the same name."""
+    paths = {name: Path(value) for name, value in model_args.items() if isinstance(value, (str, Path))}
+    for model in models:
+        provider, _, name = str(model).partition("/")
+        folder = getattr(model.api, "folder", None)
+        if folder is not None or provider in _LOCAL:
+            paths[str(model)] = Path(folder or name)
+    return {
+        name: {"path": os.path.abspath(path), "digest": files_digest(path)}
+        for name, path in paths.items()
+        if not _SECRET.search(name) and path.parts and _exists(path)
+    }
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # an argument that can be no path
+        return False

@@ -1,18 +1,11 @@
-"""What the entry point ``inspect_ai`` loads: it registers our tasks, solvers, scorer, provider and
+"""The module of the entry point ``inspect_ai``: it registers our tasks, solvers, scorer, models and
 sandbox."""
 
+from deskcheck.ask.inspect.provider import StandIn
 from deskcheck.ask.inspect.sandbox import DeskcheckSandboxEnvironment
+from deskcheck.ask.inspect.scorer import scored
 from deskcheck.ask.inspect.solvers import chain_of_thought, compact, direct, dynamic_scratchpad, scratchpad
-from deskcheck.ask.inspect.tasks import (
-    OF_BENCHMARKS,
-    OF_RECORDINGS,
-    StandIn,
-    asked,
-    cell_output,
-    crash,
-    next_cell,
-    scored,
-)
+from deskcheck.ask.inspect.tasks import OF_BENCHMARKS, OF_RECORDINGS, asked, cell_output, crash, next_cell
 
 __all__ = [
     "OF_BENCHMARKS",

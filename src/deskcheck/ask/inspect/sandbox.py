@@ -1,9 +1,9 @@
 """Our workspaces as a sandbox of Inspect AI: ``sandbox="deskcheck"``.
 
-Each sample has a workspace of its own (`deskcheck.sandbox.workspace`): files stay for as long as the sample,
-a command's processes end with the command. What it does not do, besides what the levels leave out: other
-users than the workspace's, connections from outside, and Inspect's own tool server (`exec_remote`, the bash
-session and text editor tools), which would have to outlive the command that starts it.
+Each sample has a workspace (`deskcheck.sandbox.workspace`): files stay as long as the sample, and a command's
+processes end with the command. Not supported: other users, connections from outside, and Inspect's own tool
+server (`exec_remote`, the bash session and text editor tools), which has to outlive the command that starts
+it.
 """
 
 import errno
@@ -37,12 +37,12 @@ from deskcheck.sandbox.workspace import Completed, Workspace
 
 _USER = "sandbox"
 _NOT_FOUND, _NOT_STARTED = 127, 126
-"""Exit statuses of a shell for a command that is not there, or cannot be started."""
+"""Exit statuses of a shell for a command that does not exist, or cannot be started."""
 _T = TypeVar("_T")
 
 
 class DeskcheckSandboxConfig(BaseModel):
-    """What samples may do: the arguments of `Workspace`. limits: of each command."""
+    """The arguments of `Workspace`. limits: of each command."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -53,27 +53,25 @@ class DeskcheckSandboxConfig(BaseModel):
     limits: Limits = Limits(cpu_s=300, wall_s=900, output_bytes=64 << 20, file_bytes=256 << 20)
 
 
-def _config(given: SandboxEnvironmentConfigType | None) -> DeskcheckSandboxConfig:
-    """The configuration that a task, a sample or ``--sandbox deskcheck:CONFIG`` gives.
-
-    CONFIG is a level, or a TOML file of the fields. Raises InputError.
-    """
-    if given is None:
+def _config(config: SandboxEnvironmentConfigType | None) -> DeskcheckSandboxConfig:
+    """The configuration of a task, a sample or ``--sandbox deskcheck:CONFIG``, where CONFIG is a level or a
+    TOML file of the fields. Raises InputError."""
+    if config is None:
         return DeskcheckSandboxConfig()
-    if isinstance(given, DeskcheckSandboxConfig):
-        return given
-    if not isinstance(given, str):
+    if isinstance(config, DeskcheckSandboxConfig):
+        return config
+    if not isinstance(config, str):
         raise InputError(
-            f"the sandbox deskcheck is configured by a DeskcheckSandboxConfig, not by {given!r}."
+            f"the sandbox deskcheck is configured by a DeskcheckSandboxConfig, not by {config!r}."
         )
-    name = os.path.basename(given)  # Inspect makes a path of it
+    name = os.path.basename(config)  # Inspect makes a path of it
     if name in {level.value for level in Confinement}:
         return DeskcheckSandboxConfig(level=Confinement(name))
     try:
-        return _validated(tomllib.loads(read_text(given)), given)
+        return _validated(tomllib.loads(read_text(config)), config)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         levels = ", ".join(Confinement)
-        raise InputError(f"deskcheck:{given}: is no level ({levels}), nor a TOML file: {error}") from error
+        raise InputError(f"deskcheck:{config}: is no level ({levels}), nor a TOML file: {error}") from error
 
 
 def _validated(fields: dict[str, Any], place: str) -> DeskcheckSandboxConfig:
@@ -105,13 +103,13 @@ class DeskcheckSandboxEnvironment(SandboxEnvironment):
 
     @classmethod
     async def task_init(cls, task_name: str, config: SandboxEnvironmentConfigType | None) -> None:
-        """Raises SandboxError or InputError, once, before any sample, where samples could not have theirs."""
+        """Raises SandboxError or InputError once, before any sample, if there can be no workspace."""
 
-        def tried() -> None:
+        def start() -> None:
             with _workspace(_config(config)):
                 pass
 
-        await run_sync(tried)
+        await run_sync(start)
 
     @classmethod
     async def sample_init(
@@ -155,25 +153,23 @@ class DeskcheckSandboxEnvironment(SandboxEnvironment):
         timeout_retry: bool = True,
         concurrency: bool = True,
     ) -> ExecResult[str]:
-        """Run a command, as Inspect says. A command that ran out of time is not tried again."""
+        """Run a command. One that ran out of time is not tried again."""
         if user not in (None, _USER):
             raise SandboxUserUnsupportedError(
                 f"the sandbox deskcheck runs commands as its one user ({_USER}), not as {user!r}."
             )
-        given = input.encode() if isinstance(input, str) else input
-        most_bytes = SandboxEnvironmentLimits.MAX_EXEC_OUTPUT_SIZE
-        most = SandboxEnvironmentLimits.MAX_EXEC_OUTPUT_SIZE_STR
+        data = input.encode() if isinstance(input, str) else input
         stop = threading.Event()
 
         def run() -> Completed | OSError:
             try:
                 return self.workspace.run(
                     cmd,
-                    input=given,
+                    input=data,
                     cwd=cwd,
                     env=env,
                     wall_s=timeout,
-                    output_bytes=most_bytes,
+                    output_bytes=SandboxEnvironmentLimits.MAX_EXEC_OUTPUT_SIZE,
                     cancelled=stop.is_set,
                 )
             except PermissionError:
@@ -187,13 +183,14 @@ class DeskcheckSandboxEnvironment(SandboxEnvironment):
             stop.set()
         if isinstance(done, OSError):
             status = _NOT_FOUND if isinstance(done, FileNotFoundError) else _NOT_STARTED
-            said = f"{done.filename or cmd[0]}: {done.strerror}\n"
-            return ExecResult(success=False, returncode=status, stdout="", stderr=said)
-        stdout, stderr = _text(done.stdout), _text(done.stderr)
+            message = f"{done.filename or cmd[0]}: {done.strerror}\n"
+            return ExecResult(success=False, returncode=status, stdout="", stderr=message)
+        stdout, stderr = (data.decode("utf-8", "replace") for data in (done.stdout, done.stderr))
         if done.outcome is Outcome.TIMED_OUT:
             raise TimeoutError(f"{cmd[0]}: {done.detail}")
         if done.outcome is Outcome.OUTPUT_LIMIT:
-            raise OutputLimitExceededError(limit_str=most, truncated_output=stdout or stderr)
+            limit = SandboxEnvironmentLimits.MAX_EXEC_OUTPUT_SIZE_STR
+            raise OutputLimitExceededError(limit_str=limit, truncated_output=stdout or stderr)
         status = done.status if done.status >= 0 else 128 - done.status  # as a shell says it
         if done.outcome is Outcome.OUT_OF_MEMORY:
             stderr += f"{cmd[0]}: {done.detail}\n"
@@ -211,17 +208,17 @@ class DeskcheckSandboxEnvironment(SandboxEnvironment):
 
     async def read_file(self, file: str, text: bool = True) -> str | bytes:
         most_bytes = SandboxEnvironmentLimits.MAX_READ_FILE_SIZE
-        most = SandboxEnvironmentLimits.MAX_READ_FILE_SIZE_STR
         try:
             contents = await self._in_thread(lambda: self.workspace.read(file, most_bytes=most_bytes))
         except OSError as error:
             if error.errno == errno.EFBIG:
-                raise OutputLimitExceededError(limit_str=most, truncated_output=None) from error
+                limit = SandboxEnvironmentLimits.MAX_READ_FILE_SIZE_STR
+                raise OutputLimitExceededError(limit_str=limit, truncated_output=None) from error
             raise
         return contents.decode("utf-8") if text else contents
 
     async def connection(self, *, user: str | None = None) -> SandboxConnection:
-        """Raises NotImplementedError: nothing of a workspace can be reached from outside."""
+        """Raises NotImplementedError: a workspace cannot be reached from outside."""
         raise NotImplementedError("the sandbox deskcheck has no way in: it offers no connection.")
 
     async def _in_thread(self, work: Callable[[], _T]) -> _T:
@@ -229,7 +226,3 @@ class DeskcheckSandboxEnvironment(SandboxEnvironment):
             return await run_sync(work, abandon_on_cancel=True, limiter=self._turn)
         except ServerLost as error:
             raise SandboxUnavailableError(str(error)) from error
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""What decides how completions are asked for."""
+"""Settings of completions."""
 
 import math
 from collections.abc import Mapping
@@ -8,11 +8,11 @@ from typing import Annotated, Any
 from deskcheck.settings import Setting
 
 STEP_BUDGET = 2000
-"""States asked of a model for one run, unless told otherwise."""
+"""Most states that a model is asked for in one run, by default."""
 
 
 def price_of(text: str) -> tuple[str, tuple[float, float]]:
-    """Model, and US dollars for a million tokens read and written, of ``MODEL=IN,OUT``. Raises ValueError."""
+    """Model and prices of ``MODEL=IN,OUT``. Raises ValueError."""
     model, _, pair = text.rpartition("=")
     read, _, written = pair.partition(",")
     try:
@@ -29,7 +29,7 @@ def price_of(text: str) -> tuple[str, tuple[float, float]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prices:
-    """What models cost. prices: model -> US dollars for a million tokens, read and written."""
+    """Model -> US dollars for a million tokens, read and written."""
 
     prices: Annotated[
         Mapping[str, tuple[float, float]],
@@ -44,12 +44,7 @@ class Prices:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generation(Prices):
-    """How completions are asked for.
-
-    prices: without them those that Inspect knows. cost_limit: of one sample; a model without prices is then
-    an error. cache: completions that
-    Inspect keeps in its own place on this machine are used again.
-    """
+    """The settings of completions. Without prices those that Inspect knows are used."""
 
     max_tokens: Annotated[int | None, Setting("Tokens of a completion, at most.", min=1)] = None
     temperature: Annotated[
@@ -91,7 +86,7 @@ class Generation(Prices):
     max_connections: Annotated[int | None, Setting("Requests at a time, at most.", min=1)] = None
 
     def decisive(self) -> dict[str, Any]:
-        """What decides the answers: not how they are fetched. Prices do where cost is limited."""
+        """The settings that decide the answers. Prices do if cost is limited."""
         transport = {"cache", "max_retries", "max_connections", "timeout"}
         transport |= {name for name in ("stop", "completion") if not getattr(self, name)}
         if self.cost_limit is None:

@@ -1,13 +1,12 @@
-"""Our methods as Inspect's solvers.
+"""Our methods as solvers of Inspect's.
 
-Those that predict a run need its first state, and compare with the recording: whoever makes a task tells
-`remember` of the runs, and samples carry the key that it gives. A run is predicted once by a model and
-method, and every question about it is answered from that; the other samples' logs do not show it again.
+Methods that predict a run need its first state and compare with the recording: samples carry the key of a run
+in the `RunContext`. A model and method predict a run once, and every question about it is answered from that.
+The logs of the other samples do not show it again.
 """
 
 import inspect
-import itertools
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import anyio
@@ -15,9 +14,9 @@ from inspect_ai.model import ChatMessageUser, ModelOutput, StopReason, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
-from deskcheck.ask.baselines import oracle
+from deskcheck.ask.inspect.context import run_context
 from deskcheck.ask.inspect.settings import STEP_BUDGET
-from deskcheck.ask.methods.ground_truth import GroundTruth, ground_truth_of
+from deskcheck.ask.methods.ground_truth import GroundTruth
 from deskcheck.ask.methods.solvers import (
     METHODS,
     THINK,
@@ -26,71 +25,45 @@ from deskcheck.ask.methods.solvers import (
     agreement,
     answer_of,
     check_methods,
+    named,
     read_trace,
     trace_question,
     unfit,
 )
 from deskcheck.ask.results.steps import PredictedRun
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.recording import InputError, Recording
+from deskcheck.recording import InputError
 
 SHOWN_CHARS = 20_000
-"""Of a predicted trace, as it is kept beside a sample; the log has all of it."""
-
-_known: dict[str, Recording | GroundTruth | str] = {}
-_predicted: dict[tuple[Any, ...], tuple[Predicted, StopReason]] = {}
-"""Runs as they were predicted, each with why the last completion of it ended."""
-_locks: dict[tuple[Any, ...], anyio.Lock] = {}
-_numbers = itertools.count()
+"""Of a predicted trace beside a sample; the log has all of it."""
+Prediction = tuple[Predicted, StopReason]
+"""A predicted run, and the reason why its last completion ended."""
 
 
-def remember(run: Recording | GroundTruth, key: str | None = None) -> str:
-    """The key under which solvers find this run, a new one unless it is given; `forget` frees it."""
-    key = str(next(_numbers)) if key is None else key
-    _known[key] = run
-    return key
-
-
-def token_of(recordings: str, program: str) -> str:
-    """The key of a program's run among recordings with this digest: the same in every process."""
-    return f"{recordings[:16]}:{program}"
-
-
-def is_known(key: str) -> bool:
-    return key in _known
-
-
-def _truth(key: str) -> GroundTruth | str | None:
-    """The run of a key, or why there is none to be predicted; None for an unknown key. Made when a solver
-    first asks for it; the oracle is told then."""
-    known = _known.get(key)
-    if isinstance(known, Recording):
-        known = _known[key] = ground_truth_of(known)
-    if isinstance(known, GroundTruth):
-        oracle.remember_truth(known)
-    return known
-
-
-def forget(keys: Iterable[str]) -> None:
-    """Free what was remembered under these keys, and what was predicted."""
-    gone = set(keys)
-    for key in gone:
-        truth = _known.pop(key, None)
-        if isinstance(truth, GroundTruth):
-            oracle.forget_truth(truth)
-    for table in (_predicted, _locks):
-        for entry in [entry for entry in table if entry[0] in gone]:
-            del table[entry]
+def solver_of(method: str, *, explain: bool, max_steps: int) -> Solver:
+    """The solver of a method, ``NAME`` or with its options (`named`)."""
+    known, options = named(method)
+    if known.make is not None:
+        return known.make(**options)
+    match known.name:
+        case "direct":
+            return direct()
+        case "chain_of_thought":
+            return chain_of_thought()
+        case "dynamic_scratchpad":
+            return dynamic_scratchpad(explain=explain, max_steps=max_steps)
+        case name:
+            return {"scratchpad": scratchpad, "compact": compact}[name](explain=explain)
 
 
 def registered(name: str, options: Mapping[str, Any], make: Callable[..., Solver]) -> Callable[..., Solver]:
-    """What makes a solver that Inspect knows as ``deskcheck/NAME``, whichever package it is from.
+    """A maker of solvers that Inspect knows as ``deskcheck/NAME``, from any package.
 
-    options: each with its default. Inspect writes them into its log, and shows them of the solver.
+    options: option -> default. Inspect writes them into its log.
     """
 
-    def made(**given: Any) -> Solver:
-        return make(**given)
+    def made(**options: Any) -> Solver:
+        return make(**options)
 
     made.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
@@ -103,7 +76,7 @@ def registered(name: str, options: Mapping[str, Any], make: Callable[..., Solver
 
 
 def sample_of(state: TaskState) -> Sample:
-    """Our sample, as far as an Inspect sample holds it: without its prompt."""
+    """Our sample without its prompt, from the metadata of an Inspect sample."""
     metadata = state.metadata
     return Sample(
         id=str(state.sample_id),
@@ -155,13 +128,13 @@ def dynamic_scratchpad(explain: bool = True, max_steps: int = STEP_BUDGET) -> So
     states.
 
     explain: put an explanation of the notation and an example before every prompt; without it prompts are
-    those of lessons. max_steps: states asked for at most in one run.
+    those of lessons. max_steps: most states to ask for in one run.
     """
     name = "dynamic_scratchpad"
     if max_steps < 1:
         raise InputError(f"max_steps={max_steps} must be at least one.")
 
-    async def interpreted(truth: GroundTruth, until: Sample | None) -> tuple[Predicted, StopReason]:
+    async def interpreted(truth: GroundTruth, until: Sample | None) -> Prediction:
         states = truth.states() if until is None else truth.states_from(until.data["event"])
         machine = PromptedRun(truth, next(states), budget=max_steps, until=until)
         ended: StopReason = "stop"
@@ -185,13 +158,13 @@ def _of_trace(name: str, explain: bool) -> Solver:
     notation = METHODS[name].notation
     assert notation is not None
 
-    async def told(truth: GroundTruth) -> tuple[Predicted, StopReason]:
+    async def traced(truth: GroundTruth) -> Prediction:
         output = await _generated(trace_question(truth, notation, explain=explain))
         cut = output.stop_reason == "max_tokens"
         return read_trace(output.completion, notation, truncated=cut), output.stop_reason
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        return await _answered(state, sample_of(state), name, (explain,), told)
+        return await _answered(state, sample_of(state), name, (explain,), traced)
 
     return solve
 
@@ -205,45 +178,51 @@ async def _answered(
     sample: Sample,
     name: str,
     key: tuple[Any, ...],
-    predict: Callable[[GroundTruth], Awaitable[tuple[Predicted, StopReason]]],
+    predict: Callable[[GroundTruth], Awaitable[Prediction]],
 ) -> TaskState:
+    """The answer to a sample from a predicted run. key: what the prediction depends on besides the run, the
+    method, the model and the epoch."""
     check_methods([name], [sample.question])
     token = state.metadata.get("run")
-    truth = _truth(str(token))
+    truth = run_context().truth(str(token))
     if token is None or truth is None:
         raise InputError(
             f"{sample.id}: {name} needs the recording, for its first state and to compare with. Ask about "
             "recordings (`deskcheck record cruxeval:...`, for example), not about a published set."
         )
-    why_not = unfit(truth, name)
-    if why_not is not None:
-        state.metadata["unfit"] = why_not
+    reason = unfit(truth, name)
+    if reason is not None:
+        state.metadata["unfit"] = reason
         return state
     assert isinstance(truth, GroundTruth)
     full = (token, name, str(get_model()), state.epoch, *key)
-    async with _locks.setdefault(full, anyio.Lock()):
-        if full not in _predicted:
-            _predicted[full] = await predict(truth)
-    run, ended = _predicted[full]
+    run, stop_reason = await _predicted(full, lambda: predict(truth))
     event = sample.data["event"] if run.given and sample.question == "next_line" else None
-    ran = PredictedRun(
+    predicted = PredictedRun(
         key="/".join(map(str, full)),
         asked=run.asked,
         agreement=agreement(truth, run, event=event),
         why=run.why,
     )
-    answer = answer_of(sample, truth, run)
-    state.metadata["steps"] = ran.to_dict()
+    state.metadata["steps"] = predicted.to_dict()
     state.metadata["predicted"] = run.text[:SHOWN_CHARS]
-    none = f"The run ended without an answer: {_ended(run)}"
-    shown = none if answer is None else f"{OPEN}{answer}{CLOSE}"
-    state.output = ModelOutput.from_content(
-        str(get_model()), shown, stop_reason="stop" if answer is not None else ended
-    )
+    answer = answer_of(sample, truth, run)
+    if answer is None:
+        end = f"{run.stop.value}: {run.why}" if run.why else run.stop.value
+        text = f"The run ended without an answer: {end}"
+    else:
+        text, stop_reason = f"{OPEN}{answer}{CLOSE}", "stop"
+    state.output = ModelOutput.from_content(str(get_model()), text, stop_reason=stop_reason)
     state.messages.append(state.output.message)
     state.completed = True
     return state
 
 
-def _ended(run: Predicted) -> str:
-    return f"{run.stop.value}: {run.why}" if run.why else run.stop.value
+async def _predicted(key: tuple[Any, ...], predict: Callable[[], Awaitable[Prediction]]) -> Prediction:
+    """The predicted run of a key, which is made once."""
+    context = run_context()
+    async with context.locks.setdefault(key, anyio.Lock()):
+        if key not in context.predictions:
+            context.predictions[key] = await predict()
+    prediction: Prediction = context.predictions[key]
+    return prediction

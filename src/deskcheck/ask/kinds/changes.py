@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from deskcheck.ask.kinds.returned import ends
-from deskcheck.ask.samples.kind import ANSWER_CHARS, sample_of
+from deskcheck.ask.samples.guessing import guesses
+from deskcheck.ask.samples.kind import ANSWER_CHARS, kind, sample_of
 from deskcheck.ask.samples.places import (
     Unfit,
     call_source,
@@ -25,6 +26,7 @@ from deskcheck.recording import Mode, Recording, Value, render
 _CONTAINERS = frozenset({"list", "dict", "set", "bytearray"})
 
 
+@kind("changes", "what does the call change of what its arguments hold?")
 def changes(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     if recording.program.mode is not Mode.CALL:
         raise Unfit("is no call")
@@ -46,8 +48,13 @@ def changes(recording: Recording, rng: random.Random, per_recording: int) -> Ite
     answer = "{" + ", ".join(f"{what!r}: {text}" for what, text in sorted(changed.items())) + "}"
     if len(answer) > ANSWER_CHARS:
         raise Unfit("the answer is long")
-    asked = "Changed: what the arguments hold when the call returns, as far as that is another value"
-    yield sample_of(recording, "changes", files_of(recording), asked, answer)
+    question = "Changed: what the arguments hold when the call returns, as far as that is another value"
+    yield sample_of(recording, "changes", files_of(recording), question, answer)
+
+
+@guesses("changes")
+def _guessed_changes(prompt: str) -> str:
+    return "{}"
 
 
 def _changed(name: str, before: Value, after: Value) -> dict[str, str]:
@@ -56,12 +63,12 @@ def _changed(name: str, before: Value, after: Value) -> dict[str, str]:
         return _other(name, before, after)
     if render(replace(before, fields=())) != render(replace(after, fields=())):
         raise Unfit("what it changes is no plain data")
-    fields, found = dict(before.fields), dict[str, str]()
+    fields, changed = dict(before.fields), dict[str, str]()
     if not fields.keys() <= dict(after.fields).keys():
         raise Unfit("an attribute is deleted")
     for attribute, value in after.fields:
-        found |= _other(f"{name}.{attribute}", fields.get(attribute), value)
-    return found
+        changed |= _other(f"{name}.{attribute}", fields.get(attribute), value)
+    return changed
 
 
 def _other(what: str, before: Value | None, after: Value) -> dict[str, str]:

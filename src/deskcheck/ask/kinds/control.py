@@ -8,19 +8,28 @@ coverage, next line) and CoCoNUT (arXiv:2501.16456: lines that follow one anothe
 import ast
 import bisect
 import random
+import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from deskcheck.ask.samples.blocks import Block, blocks, is_constant
-from deskcheck.ask.samples.kind import in_turns, sample_of
+from deskcheck.ask.samples.guessing import (
+    call_in,
+    guesses,
+    held_before,
+    is_literal,
+    labelled,
+    numbered_lines,
+)
+from deskcheck.ask.samples.kind import in_turns, kind, sample_at, sample_of
 from deskcheck.ask.samples.places import (
     Arrival,
     Run,
     Unfit,
     has_one_successor,
-    in_function,
     is_asked_name,
+    line_text,
     plain,
     where,
     whole_run_of,
@@ -38,14 +47,14 @@ def _interrupted(recording: Recording, run: Run) -> set[int]:
     frames: dict[int, list[int]] = {}
     for visit in run.visits:
         frames.setdefault(visit.frame, []).append(visit.index)
-    found = set()
+    interrupted = set()
     for row in recording.trace.rows:
         if row.kind == Kind.RAISE and row.frame in frames:
             value = recording.trace[row.index].value
             if value is None or value.type not in ("StopIteration", "StopAsyncIteration"):
                 before = bisect.bisect(frames[row.frame], row.index)
-                found.update(frames[row.frame][before - 1 : before])
-    return found
+                interrupted.update(frames[row.frame][before - 1 : before])
+    return interrupted
 
 
 def _blocks(recording: Recording, run: Run) -> dict[tuple[str, int], Block]:
@@ -57,57 +66,49 @@ def _blocks(recording: Recording, run: Run) -> dict[tuple[str, int], Block]:
     }
 
 
-def _at(place: Arrival, run: Run) -> str:
-    return f"line {place.line}{in_function(place)}{where(run.files, place.file)}"
-
-
 # -- conditions ----------------------------------------------------------------------------------------
 
 
+@kind(
+    "branch",
+    "which way does a condition go, the k-th time?",
+    2,
+    of_raised=True,
+    none="no condition is tested",
+)
 def branch(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     run = whole_run_of(recording)
-    known = _blocks(recording, run)
+    blocks_at = _blocks(recording, run)
     interrupted = _interrupted(recording, run)
-    taken: list[tuple[Arrival, bool]] = []
+    tests: list[tuple[Arrival, Block, bool]] = []
     for visit in run.visits:
-        block = known.get((visit.file, visit.line))
+        block = blocks_at.get((visit.file, visit.line))
         if block is None or block.keyword == "for" or visit.index in interrupted:
             continue
         if visit.then is not None and visit.then != "raise":
-            taken.append((visit, isinstance(visit.then, int) and visit.then in block.body))
-    if not taken:
-        raise Unfit("no condition is tested")
-    drawn = in_turns(taken, rng, lambda one: one[1], lambda one: (one[0].file, one[0].line))
-    for (place, answer), _ in zip(drawn, range(per_recording), strict=False):
-        keyword = known[place.file, place.line].keyword
-        yield sample_of(
-            recording,
-            "branch",
-            run.files,
-            f"Condition: that of the {keyword} in {_at(place, run)}, tested for time number {place.k}",
-            str(answer),
-            place=f"{place.line}:{place.k}",
-            data={"file": place.file, "line": place.line, "k": place.k, "event": place.index},
+            tests.append((visit, block, visit.then in block.body))
+    drawn = in_turns(tests, rng, lambda test: test[2], lambda test: (test[0].file, test[0].line))
+    for place, block, goes_in in drawn:
+        question = (
+            f"Condition: that of the {block.keyword} in {line_text(place, run)}, "
+            f"tested for time number {place.k}"
         )
+        yield sample_at(recording, "branch", run, place, question, str(goes_in))
 
 
+@kind(
+    "visit",
+    "which line runs after a line, the k-th time?",
+    4,
+    of_raised=True,
+    none="no line with one clear successor",
+)
 def visit(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     run = whole_run_of(recording)
-    visits = [one for one in run.visits if has_one_successor(one, recording, run)]
-    if not visits:
-        raise Unfit("no line with one clear successor")
-    drawn = in_turns(visits, rng, lambda one: one.then, lambda one: (one.file, one.line))
-    for place, _ in zip(drawn, range(per_recording), strict=False):
-        yield sample_of(
-            recording,
-            "visit",
-            run.files,
-            f"Line: {_at(place, run)}, when it runs for time number {place.k}",
-            str(place.then),
-            form="line",
-            place=f"{place.line}:{place.k}",
-            data={"file": place.file, "line": place.line, "k": place.k, "event": place.index},
-        )
+    visits = [visit for visit in run.visits if has_one_successor(visit, recording, run)]
+    for place in in_turns(visits, rng, lambda visit: visit.then, lambda visit: (visit.file, visit.line)):
+        question = f"Line: {line_text(place, run)}, when it runs for time number {place.k}"
+        yield sample_at(recording, "visit", run, place, question, str(place.then), form="line")
 
 
 # -- loops ---------------------------------------------------------------------------------------------
@@ -118,9 +119,8 @@ class _Loop:
     """One run of a loop, from where it is entered to where it is left."""
 
     block: Block
-    first: Arrival
-    k: int = 0
-    """How often the loop was entered, this time included, in all calls."""
+    entered: Arrival
+    """At its header. `k` counts how often the loop was entered, in all calls."""
     passes: int = 0
     last: Arrival | None = None
     """The last arrival in it."""
@@ -129,53 +129,68 @@ class _Loop:
 
 
 def _loops(recording: Recording, run: Run) -> list[_Loop]:
-    known = {at: block for at, block in _blocks(recording, run).items() if block.loops and not block.joined}
+    loop_at = {at: block for at, block in _blocks(recording, run).items() if block.loops and not block.joined}
     frames: dict[int, list[_Loop]] = {}
     """Frame -> loops that it is in, outermost first."""
     counts: Counter[tuple[str, int]] = Counter()
-    found: list[_Loop] = []
+    loops: list[_Loop] = []
     for visit in run.visits:
         inside = frames.setdefault(visit.frame, [])
         while inside and visit.line not in inside[-1].block:
             inside.pop().after = visit
-        block = known.get((visit.file, visit.line))
+        block = loop_at.get((visit.file, visit.line))
         if block is not None and not (inside and inside[-1].block is block):
             counts[visit.file, visit.line] += 1
-            inside.append(_Loop(block, visit, counts[visit.file, visit.line]))
-            found.append(inside[-1])
+            inside.append(_Loop(block, replace(visit, k=counts[visit.file, visit.line])))
+            loops.append(inside[-1])
         for loop in inside:
             loop.last = visit
-        if block is not None and isinstance(visit.then, int) and visit.then in block.body:
+        if block is not None and visit.then in block.body:
             inside[-1].passes += 1
-    return found
+    return loops
 
 
-def _nth(loop: _Loop, run: Run) -> str:
-    return f"that in {_at(loop.first, run)}, when it is entered for time number {loop.k}"
+def _loop_text(loop: _Loop, run: Run) -> str:
+    return (
+        f"Loop: that in {line_text(loop.entered, run)}, when it is entered for time number {loop.entered.k}"
+    )
 
 
 def _drawn(loops: list[_Loop], rng: random.Random) -> Iterator[_Loop]:
-    return in_turns(loops, rng, lambda loop: loop.passes, lambda loop: (loop.first.file, loop.first.line))
+    return in_turns(loops, rng, lambda loop: loop.passes, lambda loop: (loop.entered.file, loop.entered.line))
 
 
+@kind("iterations", "how many times does the body of a loop run?", 2, of_raised=True, none="no loop runs")
 def iterations(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     run = whole_run_of(recording)
-    loops = _loops(recording, run)
-    if not loops:
-        raise Unfit("no loop runs")
-    for loop, _ in zip(_drawn(loops, rng), range(per_recording), strict=False):
-        place = loop.first
-        yield sample_of(
-            recording,
-            "iterations",
-            run.files,
-            f"Loop: {_nth(loop, run)}",
-            str(loop.passes),
-            place=f"{place.line}:{loop.k}",
-            data={"file": place.file, "line": place.line, "k": loop.k, "event": place.index},
-        )
+    for loop in _drawn(_loops(recording, run), rng):
+        question = _loop_text(loop, run)
+        yield sample_at(recording, "iterations", run, loop.entered, question, str(loop.passes))
 
 
+@guesses("iterations")
+def _guessed_iterations(prompt: str) -> str:
+    """N of ``range(N)``; else how many items the first argument of the call has; else one."""
+    loop = re.search(r"\nLoop: that in line (\d+)", prompt)
+    text = dict(numbered_lines(prompt)).get(int(loop[1]), "") if loop else ""
+    if match := re.search(r"\brange\((\d+)\)", text):
+        return match[1]
+    call = call_in(labelled(prompt, "How it is run"))
+    for argument in call.args if call else []:
+        if is_literal(ast.unparse(argument)):
+            value = ast.literal_eval(argument)
+            if isinstance(value, (str, list, tuple, dict, set)):
+                return str(len(value))
+    return "1"
+
+
+@kind(
+    "after_loop",
+    "what is a variable when a loop has ended?",
+    2,
+    of_raised=True,
+    none="no loop changes a variable with short plain data",
+)
 def after_loop(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     run = whole_run_of(recording)
     interrupted = _interrupted(recording, run)
@@ -190,48 +205,37 @@ def after_loop(recording: Recording, rng: random.Random, per_recording: int) -> 
     ]
     if not ended:
         raise Unfit("no loop runs to an end that is followed by a line")
-    found = 0
     for loop in _drawn(ended, rng):
-        if found == per_recording:
-            return
         changed = _changed(recording, loop)
-        if not changed:
-            continue
-        found += 1
-        name = rng.choice(sorted(changed))
-        place = loop.first
-        yield sample_of(
-            recording,
-            "after_loop",
-            run.files,
-            f"Loop: {_nth(loop, run)}\nVariable: {name}, when the loop has ended",
-            changed[name],
-            place=f"{place.line}:{loop.k}:{name}",
-            data={
-                "file": place.file,
-                "line": place.line,
-                "k": loop.k,
-                "variable": name,
-                "event": loop.after.index if loop.after else None,
-            },
-        )
-    if not found:
-        raise Unfit("no loop changes a variable with short plain data")
+        if changed and loop.after:
+            name = rng.choice(sorted(changed))
+            question = f"{_loop_text(loop, run)}\nVariable: {name}, when the loop has ended"
+            sample = sample_at(
+                recording, "after_loop", run, loop.entered, question, changed[name], variable=name
+            )
+            yield replace(sample, data=sample.data | {"event": loop.after.index})
+
+
+@guesses("after_loop")
+def _guessed_after_loop(prompt: str) -> str:
+    """As for `state`, where the loop begins."""
+    loop, name = re.search(r"\nLoop: that in line (\d+)", prompt), re.search(r"\nVariable: (\w+),", prompt)
+    return held_before(prompt, name[1], int(loop[1])) if loop and name else "0"
 
 
 def _changed(recording: Recording, loop: _Loop) -> dict[str, str]:
     """Variables with another value after a loop than before it, and the value."""
     assert loop.after is not None
-    before, after = recording.trace[loop.first.index].locals, recording.trace[loop.after.index].locals
-    found = {}
+    before, after = recording.trace[loop.entered.index].locals, recording.trace[loop.after.index].locals
+    changed = {}
     for name, value in after.items():
-        if not is_asked_name(name, recording.source(loop.first.file) or ""):
+        if not is_asked_name(name, recording.source(loop.entered.file) or ""):
             continue
         if not plain(value) or len(text := render(value)) > VALUE_CHARS:
             continue
         if name not in before or render(before[name]) != text:
-            found[name] = text
-    return found
+            changed[name] = text
+    return changed
 
 
 # -- lines ---------------------------------------------------------------------------------------------
@@ -240,32 +244,35 @@ _SURE = (ast.Assign, ast.AugAssign, ast.Return, ast.Expr, ast.For, ast.If, ast.R
 """Statements that have an event whenever they run, in every version of Python."""
 
 
+@kind(
+    "coverage",
+    "does a line run at all?",
+    2,
+    of_raised=True,
+)
 def coverage(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     run = whole_run_of(recording)
-    ran = {(one.file, one.line) for one in run.visits}
+    ran = {(visit.file, visit.line) for visit in run.visits}
     called = {(row.file, row.function) for row in recording.trace.rows if row.kind == Kind.CALL}
-    places: list[tuple[str, int, bool]] = []
+    places: list[tuple[str, int]] = []
     for shown in run.files:
-        source = recording.source(shown.file) or ""
-        numbers = {number for number, _ in shown.lines}
         inside = {
             line
-            for name, node in functions(source)
+            for name, node in functions(recording.source(shown.file) or "")
             if (shown.file, name) in called
             for line in _own_lines(node)
         }
-        for line in sorted(inside & numbers & run.lines[shown.file].plain):
-            places.append((shown.file, line, (shown.file, line) in ran))
-    if all(there for _, _, there in places):
+        sure = inside & {number for number, _ in shown.lines} & run.lines[shown.file].plain
+        places += [(shown.file, line) for line in sorted(sure)]
+    if ran.issuperset(places):
         raise Unfit("every line of the functions that are called runs")
-    drawn = in_turns(places, rng, lambda one: one[2], lambda one: one[:2])
-    for (file, line, there), _ in zip(drawn, range(per_recording), strict=False):
+    for file, line in in_turns(places, rng, lambda place: place in ran, lambda place: place):
         yield sample_of(
             recording,
             "coverage",
             run.files,
             f"Line: {line}{where(run.files, file)}",
-            str(there),
+            str((file, line) in ran),
             place=str(line),
             data={"file": file, "line": line},
         )
@@ -273,13 +280,13 @@ def coverage(recording: Recording, rng: random.Random, per_recording: int) -> It
 
 def _own_lines(function: ast.AST) -> set[int]:
     """Lines of a function's statements that are sure to have an event, without those of functions inside."""
-    found: set[int] = set()
+    lines: set[int] = set()
     todo = list(ast.iter_child_nodes(function))
     while todo:
         node = todo.pop()
         if isinstance(node, DEFINITIONS):
             continue
         if isinstance(node, _SURE) and not (isinstance(node, ast.If) and is_constant(node.test)):
-            found.add(node.lineno)
+            lines.add(node.lineno)
         todo.extend(ast.iter_child_nodes(node))
-    return found
+    return lines

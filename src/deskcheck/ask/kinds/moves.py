@@ -2,22 +2,17 @@
 told by statements. Its ``next`` is the kind `next_line`.
 """
 
+import ast
 import itertools
 import random
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from deskcheck.ask.kinds.runs import following, shown_state
-from deskcheck.ask.samples.kind import in_turns, sample_of
-from deskcheck.ask.samples.places import (
-    Arrival,
-    Run,
-    Unfit,
-    in_function,
-    plain,
-    where,
-    whole_run_of,
-)
+from deskcheck.ask.kinds.runs import following, guessed_next_line, shown_state
+from deskcheck.ask.samples.guessing import guesses, last_return, literal_of, numbered_lines, tree_of
+from deskcheck.ask.samples.kind import in_turns, kind, sample_at
+from deskcheck.ask.samples.places import Arrival, Run, Unfit, line_text, plain, whole_run_of
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import names_used
 from deskcheck.recording import Kind, Mode, Recording, render
@@ -39,6 +34,14 @@ class _Move(NamedTuple):
     jumps: bool
 
 
+@kind(
+    "move",
+    "where does a debugger go by step, until or return?",
+    4,
+    of_raised=True,
+    shows_globals=True,
+    none="no state that can be shown whole",
+)
 def move(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     run = whole_run_of(recording)
     if recording.program.mode is Mode.SESSION:
@@ -49,39 +52,33 @@ def move(recording: Recording, rng: random.Random, per_recording: int) -> Iterat
     drawn = in_turns(
         moves,
         rng,
-        lambda one: (one.command, one.jumps),
-        lambda one: (one.place.file, one.place.line, one.command, one.answer),
+        lambda move: (move.command, move.jumps),
+        lambda move: (move.place.file, move.place.line, move.command, move.answer),
     )
-    found = 0
     for place, command, answer, _ in drawn:
-        if found == per_recording:
-            return
-        state = shown_state(
-            recording.trace[place.index], names_used(recording.source(place.file) or "", place.line)
-        )
+        used = names_used(recording.source(place.file) or "", place.line)
+        state = shown_state(recording.trace[place.index], used)
         if state is None:
             continue
-        found += 1
-        stopped = f"line {place.line}{in_function(place)}{where(run.files, place.file)}"
-        yield sample_of(
-            recording,
-            "move",
-            run.files,
-            f"Stopped: just before {stopped} runs for time number {place.k}\n{state}\n"
-            f"Command: {_COMMANDS[command]}",
-            answer,
-            form="value" if command == "return" else "line",
-            place=f"{place.line}:{place.k}:{command}",
-            data={
-                "file": place.file,
-                "line": place.line,
-                "k": place.k,
-                "event": place.index,
-                "command": command,
-            },
+        question = (
+            f"Stopped: just before {line_text(place, run)} runs for time number {place.k}\n{state}\n"
+            f"Command: {_COMMANDS[command]}"
         )
-    if not found:
-        raise Unfit("no state that can be shown whole")
+        form = "value" if command == "return" else "line"
+        yield sample_at(recording, "move", run, place, question, answer, form=form, command=command)
+
+
+@guesses("move")
+def _guessed_move(prompt: str) -> str:
+    """As for `next_line`; of a return the last one of the function: a literal, or a variable with the value
+    that is shown."""
+    if "\nCommand: return" not in prompt:
+        return guessed_next_line(prompt)
+    within = re.search(r"\nStopped: just before line \d+ of (\S+)", prompt)
+    tree = tree_of("\n".join(text for _, text in numbered_lines(prompt)))
+    returned = last_return(tree, within[1].rpartition(".")[2] if within else "")
+    shown = re.search(rf"\n    {returned.id} = (.*)", prompt) if isinstance(returned, ast.Name) else None
+    return shown[1] if shown else literal_of(returned) or "None"
 
 
 def _moves(recording: Recording, run: Run) -> Iterator[_Move]:
@@ -136,10 +133,10 @@ def _further_down(visits: list[Arrival]) -> Iterator[tuple[Arrival, Arrival | No
 
 def _is_stop(place: Arrival, run: Run) -> bool:
     """Whether a debugger stops there and nowhere else on the line, in every version of Python."""
-    known = run.lines[place.file]
+    lines = run.lines[place.file]
     name = place.function.rpartition(".")[2]
     if name.startswith("<") and name != "<module>":
         return False  # a comprehension or a lambda
     return (
-        place.line in known.plain and place.line not in known.classes and name not in known.classes.values()
+        place.line in lines.plain and place.line not in lines.classes and name not in lines.classes.values()
     )

@@ -9,16 +9,10 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 
-from deskcheck.ask.samples.kind import in_turns, sample_of
-from deskcheck.ask.samples.places import (
-    Arrival,
-    Run,
-    Unfit,
-    is_asked_name,
-    variable_at,
-    variable_data,
-    whole_run_of,
-)
+from deskcheck.ask.kinds.runs import guessed_state
+from deskcheck.ask.samples.guessing import called_name, code_in, functions_in, guesses, is_literal, tree_of
+from deskcheck.ask.samples.kind import in_turns, kind, sample_of, sample_of_variable
+from deskcheck.ask.samples.places import Arrival, Run, Unfit, is_asked_name, whole_run_of
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.notation.calls import begins, functions, parsed
 from deskcheck.recording import Event, Kind, Recording, Value
@@ -35,6 +29,7 @@ _NO_DATA = frozenset({"function", "class", "method", "unbound", "opaque"})
 # -- calls ---------------------------------------------------------------------------------------------
 
 
+@kind("calls", "which functions call which, and how often?", of_raised=True)
 def calls(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     run = whole_run_of(recording)
     counts = _calls(recording, run)
@@ -43,17 +38,17 @@ def calls(recording: Recording, rng: random.Random, per_recording: int) -> Itera
     if len(counts) > MOST_PAIRS:
         raise Unfit("the answer is long")
     answer = dict(sorted(counts.items()))
-    asked = "Count: every call of a function of the program by a function of the program"
-    yield sample_of(recording, "calls", run.files, asked, str(answer))
+    question = "Count: every call of a function of the program by a function of the program"
+    yield sample_of(recording, "calls", run.files, question, str(answer))
 
 
 def _calls(recording: Recording, run: Run) -> Counter[tuple[str, str]]:
     """(Caller, callee) -> how often."""
     names: dict[str, set[str]] = {}
     for shown in run.files:
-        known = functions(recording.source(shown.file) or "")
-        names[shown.file] = {name for name, _ in known}
-        lazy = {name for name, node in known if begins(node)}
+        defined = functions(recording.source(shown.file) or "")
+        names[shown.file] = {name for name, _ in defined}
+        lazy = {name for name, node in defined if begins(node)}
         if any(row.file == shown.file and row.function in lazy for row in recording.trace.rows):
             raise Unfit("it runs generators or coroutines, whose calls are no calls")
     several = Counter(name for file in run.files for name, _ in functions(recording.source(file.file) or ""))
@@ -71,6 +66,19 @@ def _calls(recording: Recording, run: Run) -> Counter[tuple[str, str]]:
     return counts
 
 
+@guesses("calls")
+def _guessed_calls(prompt: str) -> str:
+    """Once for each place in the text where a function of the program calls one by its name."""
+    defined = functions_in(tree_of(code_in(prompt)))
+    names = {node.name for node in defined}
+    counts: Counter[tuple[str, str]] = Counter()
+    for caller in defined:
+        for node in ast.walk(caller):
+            if isinstance(node, ast.Call) and (name := called_name(node)) in names:
+                counts[caller.name, name] += 1
+    return str(dict(counts))
+
+
 def _holder(function: str, names: set[str]) -> str:
     """The function whose text holds a frame's code, as answers write it (``outer.inner``): for a
     comprehension, a lambda or the body of a class the one around it."""
@@ -86,18 +94,18 @@ def _holder(function: str, names: set[str]) -> str:
 
 def _states(recording: Recording, run: Run, rng: random.Random) -> list[Arrival]:
     """Places of functions and of the top level whose state is looked at, in the order of the run."""
-    known = {
+    functions_shown = {
         (shown.file, name)
         for shown in run.files
         for name in ("<module>", *(name for name, _ in functions(recording.source(shown.file) or "")))
     }
     places = [
-        one
-        for one in run.visits
-        if one.line in run.lines[one.file].plain and (one.file, one.function) in known
+        visit
+        for visit in run.visits
+        if visit.line in run.lines[visit.file].plain and (visit.file, visit.function) in functions_shown
     ]
     if len(places) > SCANNED_STATES:
-        places = sorted(rng.sample(places, SCANNED_STATES), key=lambda one: one.index)
+        places = sorted(rng.sample(places, SCANNED_STATES), key=lambda visit: visit.index)
     return places
 
 
@@ -109,9 +117,10 @@ def _variables(event: Event) -> dict[str, Value]:
     }
 
 
+@kind("alias", "which variables are the same object?", 2, of_raised=True)
 def alias(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     run = whole_run_of(recording)
-    found: list[tuple[Arrival, str, frozenset[str]]] = []
+    places: list[tuple[Arrival, str, frozenset[str]]] = []
     for place in _states(recording, run, rng):
         event = recording.trace[place.index]
         if event.function == "<module>":
@@ -122,32 +131,37 @@ def alias(recording: Recording, rng: random.Random, per_recording: int) -> Itera
             if value.kind in _SHARED and value.id is not None
         }
         for name, value in shared.items():
-            if not is_asked_name(name, recording.source(place.file) or ""):
-                continue
-            others = {other for other in shared if other != name}
-            if any(shared[other].type == value.type for other in others):
+            others = {other for other in shared if other != name and shared[other].type == value.type}
+            if others and is_asked_name(name, recording.source(place.file) or ""):
                 same = frozenset(other for other in others if shared[other].id == value.id)
-                found.append((place, name, same))
-    if not found:
+                places.append((place, name, same))
+    if not places:
         raise Unfit("no function has two variables with objects of one type")
-    if not any(same for _, _, same in found):
+    if not any(same for _, _, same in places):
         raise Unfit("no two variables of a function are the same object")
-    drawn = in_turns(found, rng, lambda one: bool(one[2]), lambda one: (one[0].file, one[0].line, one[1]))
-    for (place, name, same), _ in zip(drawn, range(per_recording), strict=False):
-        yield sample_of(
-            recording,
-            "alias",
-            run.files,
-            variable_at(place, name, run),
-            "{" + ", ".join(map(repr, sorted(same))) + "}" if same else "set()",
-            place=f"{place.line}:{place.k}:{name}",
-            data=variable_data(place, name),
-        )
+    drawn = in_turns(
+        places, rng, lambda place: bool(place[2]), lambda place: (place[0].file, place[0].line, place[1])
+    )
+    for place, name, same in drawn:
+        answer = "{" + ", ".join(map(repr, sorted(same))) + "}" if same else "set()"
+        yield sample_of_variable(recording, "alias", run, place, name, answer)
+
+
+@guesses("alias")
+def _guessed_alias(prompt: str) -> str:
+    return "set()"
 
 
 # -- types ---------------------------------------------------------------------------------------------
 
 
+@kind(
+    "type",
+    "of which class is the value of a variable?",
+    4,
+    of_raised=True,
+    none="no variable that a function has made itself",
+)
 def type_(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     if any(map(_renames, (recording.program.code, *recording.run_result.sources.values()))):
         raise Unfit("it gives a class another name")
@@ -157,27 +171,26 @@ def type_(recording: Recording, rng: random.Random, per_recording: int) -> Itera
         if visit.frame not in began:
             variables = _variables(recording.trace[visit.index])
             began[visit.frame] = {name: value.type for name, value in variables.items()}
-    found = [
+    places = [
         (place, name, value.type)
         for place in _states(recording, run, rng)
         for name, value in _variables(recording.trace[place.index]).items()
         if is_asked_name(name, recording.source(place.file) or "")
         if began[place.frame].get(name) != value.type  # a parameter as it was passed: nothing to work out
     ]
-    if not found:
-        raise Unfit("no variable that a function has made itself")
-    drawn = in_turns(found, rng, lambda one: one[2], lambda one: (one[0].file, one[0].line, one[1]))
-    for (place, name, answer), _ in zip(drawn, range(per_recording), strict=False):
-        yield sample_of(
-            recording,
-            "type",
-            run.files,
-            variable_at(place, name, run),
-            answer.rpartition(".")[2],
-            form="name",
-            place=f"{place.line}:{place.k}:{name}",
-            data=variable_data(place, name),
-        )
+    drawn = in_turns(
+        places, rng, lambda place: place[2], lambda place: (place[0].file, place[0].line, place[1])
+    )
+    for place, name, class_ in drawn:
+        answer = class_.rpartition(".")[2]
+        yield sample_of_variable(recording, "type", run, place, name, answer, form="name")
+
+
+@guesses("type")
+def _guessed_type(prompt: str) -> str:
+    """The class of the value that is guessed for `state`."""
+    value = guessed_state(prompt)
+    return type(ast.literal_eval(value)).__name__ if is_literal(value) else "int"
 
 
 def _renames(source: str) -> bool:

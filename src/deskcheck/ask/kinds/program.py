@@ -3,9 +3,11 @@
 They are made of tasks (`sources.sets.coding`), not of recordings. `scoring.programs` scores the answers.
 """
 
+import re
 from dataclasses import asdict
 
-from deskcheck.ask.samples.prompts import program_parts
+from deskcheck.ask.samples.guessing import guesses, labelled
+from deskcheck.ask.samples.prompts import WORK_ON, program_parts
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.sources.sets.coding import CodingTask
 
@@ -54,3 +56,17 @@ def program_sample(task: CodingTask) -> Sample:
             **({"environment": task.environment} if task.environment else {}),
         },
     )
+
+
+_SHOWN_CODE = re.compile(
+    rf"^(?:{WORK_ON['repair']}|{WORK_ON['edit']}):\n(`{{3,}})python\n(.*?)\n\1$", re.DOTALL | re.MULTILINE
+)
+
+
+@guesses("program")
+def _guessed_program(prompt: str) -> str:
+    """The code to repair or edit as it is; else a function that returns None; a script that does nothing."""
+    if shown := _SHOWN_CODE.search(prompt):
+        return shown[2]
+    name = labelled(prompt, "Name to define")
+    return f"def {name}(*args, **kwargs):\n    return None" if name else "pass"

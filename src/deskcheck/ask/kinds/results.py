@@ -1,13 +1,28 @@
 """What a call returns or a program prints, and which arguments give that."""
 
+import ast
 import json
 import random
+import re
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from deskcheck.ask.answers.allowed import Refused, arguments_in, names_of
 from deskcheck.ask.answers.values import read_value
 from deskcheck.ask.kinds.returned import Returned, made, returned
-from deskcheck.ask.samples.kind import ANSWER_CHARS
+from deskcheck.ask.samples.guessing import (
+    call_in,
+    called_name,
+    code_in,
+    first_argument,
+    function_named,
+    guesses,
+    labelled,
+    last_return,
+    literal_of,
+    tree_of,
+)
+from deskcheck.ask.samples.kind import ANSWER_CHARS, kind
 from deskcheck.ask.samples.places import (
     Unfit,
     call_source,
@@ -28,6 +43,20 @@ from deskcheck.notation.calls import begun_by
 from deskcheck.recording import Kind, Mode, Program, Recording, render
 
 
+def _sample(
+    program: Program, question: str, parts: dict[str, str], answer: str, data: dict[str, Any]
+) -> Sample:
+    return Sample(
+        id=f"{program.id}:{question}",
+        question=question,
+        program=program.id,
+        cluster=cluster_of(program),
+        parts=parts,
+        answer=answer,
+        data=data,
+    )
+
+
 def output_sample(
     program: Program,
     files: Sequence[ShownSource],
@@ -37,22 +66,8 @@ def output_sample(
     source: str | None = None,
 ) -> Sample:
     """What does the call return? `result` is the repr of what it returned. source: as in `how_run`."""
-    task = f"Call: {how_run(program, source)}"
-    return _value_sample(program, files, task, result, strict)
-
-
-def _value_sample(
-    program: Program, files: Sequence[ShownSource], task: str, result: str, strict: bool = True
-) -> Sample:
-    return Sample(
-        id=f"{program.id}:output",
-        question="output",
-        program=program.id,
-        cluster=cluster_of(program),
-        parts=parts_of("output", files, task),
-        answer=result,
-        data={"form": "value", "strict": strict},
-    )
+    parts = parts_of("output", files, f"Call: {how_run(program, source)}")
+    return _sample(program, "output", parts, result, {"form": "value", "strict": strict})
 
 
 def input_sample(
@@ -66,14 +81,13 @@ def input_sample(
     reference = f"{program.entry}{program.arguments}"
     sources = [program.code, *("\n".join(line for _, line in shown.lines) for shown in files)]
     arguments_in(reference, program.entry, names_of(*sources))
-    return Sample(
-        id=f"{program.id}:input",
-        question="input",
-        program=program.id,
-        cluster=cluster_of(program),
-        parts=parts_of("input", files, f"Function: {program.entry}\nReturned: {result}"),
-        answer=reference,
-        data={
+    parts = parts_of("input", files, f"Function: {program.entry}\nReturned: {result}")
+    return _sample(
+        program,
+        "input",
+        parts,
+        reference,
+        {
             "form": "arguments",
             "strict": strict,
             "program": program.to_dict(),
@@ -91,6 +105,7 @@ def _strict(program: Program) -> bool:
     return not scored_by_equality(program)
 
 
+@kind("output", "what does the call return, or the program print?")
 def output(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     program = recording.program
     check_arguments(program, "literal", *(["shown"] if program.mode is Mode.CALL else []))
@@ -100,29 +115,47 @@ def output(recording: Recording, rng: random.Random, per_recording: int) -> Iter
     elif program.mode is Mode.CALL and _makes_an_object(program):
         yield _object_sample(program, files_of(recording), made(recording), "made")
     elif program.mode is Mode.CALL and _is_data(recording):
-        result, strict = _result(recording), _strict(program)
-        yield output_sample(program, files_of(recording), result, strict=strict, source=source)
+        files, result = files_of(recording), _result(recording)
+        yield output_sample(program, files, result, strict=_strict(program), source=source)
     elif program.mode is Mode.CALL:
         yield _object_sample(program, files_of(recording), returned(recording), "returned")
     elif program.mode is Mode.MODULE and program.extra.get("assert") is not None:
-        files, call = files_of(recording), asserted_call(program)
-        yield _value_sample(program, files, f"Call: {call}", _asserted_result(recording))
+        parts = parts_of("output", files_of(recording), f"Call: {asserted_call(program)}")
+        result = _asserted_result(recording)
+        yield _sample(program, "output", parts, result, {"form": "value", "strict": True})
     else:
         printed = recording.run_result.stdout
         if not printed.strip():
             raise Unfit("prints nothing")
-        if len(printed) > ANSWER_CHARS:
-            raise Unfit("the answer is long")
-        task = f"How it is run: {how_run(program)}"
-        yield Sample(
-            id=f"{program.id}:output",
-            question="output",
-            program=program.id,
-            cluster=cluster_of(program),
-            parts=parts_of("stdout", files_of(recording), task),
-            answer=printed,
-            data={"form": "stdout"},
-        )
+        answer = _short(printed)
+        parts = parts_of("stdout", files_of(recording), f"How it is run: {how_run(program)}")
+        yield _sample(program, "output", parts, answer, {"form": "stdout"})
+
+
+@guesses("output", "returned")
+def guessed_output(prompt: str) -> str:
+    """The last ``return`` of the function, if that is a literal; True for one whose value is a truth value;
+    else the first argument of the call."""
+    call = call_in(labelled(prompt, "Call"))
+    return literal_of(last_return(tree_of(code_in(prompt)), called_name(call))) or first_argument(call)
+
+
+@guesses("made")
+def _guessed_made(prompt: str) -> str:
+    """An object without attributes."""
+    name = re.search(r"\(([\w.<>]+#1)\b", labelled(prompt, "Call"))
+    return f"{name[1]}()" if name else "None"
+
+
+@guesses("stdout")
+def _guessed_stdout(prompt: str) -> str:
+    """The first string that the program prints as a literal."""
+    for node in ast.walk(tree_of(code_in(prompt))):
+        if not isinstance(node, ast.Call) or called_name(node) != "print":
+            continue
+        if node.args and isinstance(node.args[0], ast.Constant):
+            return str(node.args[0].value)
+    return ""
 
 
 def _makes_an_object(program: Program) -> bool:
@@ -133,15 +166,8 @@ def _object_sample(program: Program, files: Sequence[ShownSource], result: Retur
     parts = parts_of(form, files, f"Call: {how_run(program)}")
     if not all(text in parts["question"] or text in parts["program"] for text in result.said):
         raise Unfit("it holds a docstring, or the name of a module, that is not shown")
-    return Sample(
-        id=f"{program.id}:output",
-        question="output",
-        program=program.id,
-        cluster=cluster_of(program),
-        parts=parts,
-        answer=result.text,
-        data={"form": "object", "numbers": [*result.numbers]},
-    )
+    data = {"form": "object", "numbers": [*result.numbers]}
+    return _sample(program, "output", parts, result.text, data)
 
 
 def _is_data(recording: Recording) -> bool:
@@ -154,9 +180,13 @@ def _result(recording: Recording) -> str:
         raise Unfit("returns nothing but None")
     if not recording.run_result.result_builtin or recording.run_result.result is None:
         raise Unfit("the result is no plain data")
-    if len(recording.run_result.result) > ANSWER_CHARS:
+    return _short(recording.run_result.result)
+
+
+def _short(answer: str) -> str:
+    if len(answer) > ANSWER_CHARS:
         raise Unfit("the answer is long")
-    return recording.run_result.result
+    return answer
 
 
 def _drawn(recording: Recording) -> str:
@@ -193,12 +223,10 @@ def _asserted_result(recording: Recording) -> str:
     value = recording.trace[returned].value
     if value is None or not plain(value):
         raise Unfit("the result is no plain data")
-    text = render(value)
-    if len(text) > ANSWER_CHARS:
-        raise Unfit("the answer is long")
-    return text
+    return _short(render(value))
 
 
+@kind("input", "which arguments make the function return this value? answers are run")
 def input_(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     if recording.program.mode is not Mode.CALL:
         raise Unfit("is no call")
@@ -215,3 +243,14 @@ def input_(recording: Recording, rng: random.Random, per_recording: int) -> Iter
         yield input_sample(program, files, _result(recording), strict=_strict(program))
     except Refused:
         raise Unfit("the arguments cannot be written as an answer may be") from None
+
+
+@guesses("input")
+def _guessed_input(prompt: str) -> str:
+    """The wanted value itself, once for every parameter without a default."""
+    name, value = labelled(prompt, "Function"), prompt.rpartition("\nReturned: ")[2]
+    function = function_named(tree_of(code_in(prompt)), name.rpartition(".")[2])
+    count = 1
+    if function is not None:
+        count = len(function.args.args) + len(function.args.posonlyargs) - len(function.args.defaults)
+    return f"{name}({', '.join([value] * max(count, 0))})"

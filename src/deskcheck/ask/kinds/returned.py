@@ -69,20 +69,20 @@ def made(recording: Recording) -> Returned:
 
 def _shown_numbers(program: Program, called: Event) -> dict[int, int]:
     """Number in the recording -> number in the question, of the objects that it shows."""
-    known = program.extra.get("numbers")
-    if not isinstance(known, Mapping):
+    objects = program.extra.get("numbers")
+    if not isinstance(objects, Mapping):
         if program.extra.get("arguments", "literal") != "literal" and _NUMBER.search(program.arguments or ""):
             raise Unfit("which objects its arguments are is not recorded")
         return {}
-    found: dict[int, int] = {}
-    for number, (name, *steps) in known.items():
+    numbers: dict[int, int] = {}
+    for number, (name, *steps) in objects.items():
         value = called.locals.get(name)
         for step in steps:
             value = None if value is None else _inside(value, step)
         if value is None or value.id is None:
             raise Unfit("which objects its arguments are is not recorded")
-        found[value.id] = int(number)
-    return found
+        numbers[value.id] = int(number)
+    return numbers
 
 
 def _inside(value: Value, step: int | str) -> Value | None:
@@ -94,16 +94,16 @@ def _inside(value: Value, step: int | str) -> Value | None:
 
 
 def _told(value: Value, numbers: Mapping[int, int]) -> Returned:
-    for one in value.walk():
-        nothing = one.kind == "opaque" and one.type == "object"
-        if one.cut is not None or (one.kind not in _TOLD and not nothing) or one.bare:
+    for part in value.walk():
+        nothing = part.kind == "opaque" and part.type == "object"
+        if part.cut is not None or (part.kind not in _TOLD and not nothing) or part.bare:
             raise Unfit(NO_DATA)
-    if any(one.kind == "ref" and one.text in _CONTAINERS for one in value.walk()):
+    if any(part.kind == "ref" and part.text in _CONTAINERS for part in value.walk()):
         raise Unfit(NO_DATA)
-    times = Counter(one.id for one in _met(value) if one.id is not None)
+    times = Counter(part.id for part in _met(value) if part.id is not None)
     free = iter(range(max(numbers.values(), default=0) + 1, 10_000))
-    given = dict(numbers)
-    text = render(_Writer(times, given, free).told(value))
+    number_of = dict(numbers)
+    text = render(_Writer(times, number_of, free).told(value))
     if len(text) > ANSWER_CHARS:
         raise Unfit("the answer is long")
     shown = tuple(sorted(numbers.values()))
@@ -117,8 +117,8 @@ def _told(value: Value, numbers: Mapping[int, int]) -> Returned:
 
 
 def _said(value: Value) -> Iterator[str]:
-    for one in value.walk():
-        for name, part in one.fields:
+    for holder in value.walk():
+        for name, part in holder.fields:
             if name in ("__module__", "__doc__") and isinstance(part.atom, str):
                 yield render(part)[1:-1]
 
@@ -128,12 +128,12 @@ def _met(value: Value) -> Iterator[Value]:
     seen: set[int] = set()
     todo = [value]
     while todo:
-        one = todo.pop()
-        if one.kind in ("object", "exception", "ref", "opaque"):
-            yield one
-        if one.id is None or one.id not in seen or one.kind in _CONTAINERS:
-            seen.add(one.id or 0)
-            todo += one.children()
+        part = todo.pop()
+        if part.kind in ("object", "exception", "ref", "opaque"):
+            yield part
+        if part.id is None or part.id not in seen or part.kind in _CONTAINERS:
+            seen.add(part.id or 0)
+            todo += part.children()
 
 
 class _Writer:

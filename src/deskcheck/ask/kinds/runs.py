@@ -1,28 +1,46 @@
 """Lines and variables of a run: which line is next, what a variable holds, and held, which lines run."""
 
+import ast
 import itertools
 import json
 import random
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from deskcheck.ask.samples.kind import SHOWN_VALUE_CHARS, sample_of
+from deskcheck.ask.samples.guessing import (
+    call_in,
+    called_name,
+    function_named,
+    functions_in,
+    guesses,
+    held_before,
+    is_literal,
+    labelled,
+    numbered_lines,
+    tree_of,
+)
+from deskcheck.ask.samples.kind import (
+    SHOWN_VALUE_CHARS,
+    first_and_repeated,
+    kind,
+    sample_of,
+    sample_of_variable,
+)
 from deskcheck.ask.samples.places import (
     Arrival,
     Run,
     Unfit,
     check_arguments,
     has_one_successor,
-    in_function,
     is_asked_name,
+    line_text,
     lines_of_path,
     plain,
     rows_of,
     run_of,
-    variable_at,
-    variable_data,
     where,
     whole_run_of,
 )
@@ -42,9 +60,17 @@ COMPARED = 200
 _DEFINITIONS = frozenset({"function", "class", "method"})
 
 
+@kind(
+    "next_line",
+    "which line of the frame runs next?",
+    4,
+    of_raised=True,
+    shows_globals=True,
+    none="no state that can be shown whole",
+)
 def next_line(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     run = run_of(recording)
-    places = [one for one in run.visits if has_one_successor(one, recording, run)]
+    places = [visit for visit in run.visits if has_one_successor(visit, recording, run)]
     if not places:
         raise Unfit("no line with one clear successor")
     follows = {shown.file: following(shown) for shown in run.files}
@@ -52,25 +78,24 @@ def next_line(recording: Recording, rng: random.Random, per_recording: int) -> I
     for visit in run.visits:
         visits.setdefault((visit.file, visit.line, visit.function), []).append(visit)
 
-    def others(place: Arrival) -> Iterator[Arrival]:
-        """Moments at the same line after which another one runs: one that looks the same in a prompt, because
-        a library or an unseen object decides, makes the question one without an answer."""
-        at_line = visits[place.file, place.line, place.function]
-        return (visit for visit in at_line[:COMPARED] if visit.then != place.then)
+    def looks_the_same(place: Arrival, state: str) -> bool:
+        """Whether another line runs after a moment at the same line that looks the same in a prompt.
 
-    found = 0
+        Something unseen decides then, so that the question has no answer.
+        """
+        at_line = visits[place.file, place.line, place.function][:COMPARED]
+        others = (visit for visit in at_line if visit.then != place.then)
+        return any(_state_at(recording, other) == state for other in others)
+
     for place in _mixed(places, follows, rng):
-        if found == per_recording:
-            return
         state = _state_at(recording, place)
-        if state is None or any(_state_at(recording, other) == state for other in others(place)):
+        if state is None or looks_the_same(place, state):
             continue
-        found += 1
         yield sample_of(
             recording,
             "next_line",
             run.files,
-            f"About to run: line {place.line}{in_function(place)}{where(run.files, place.file)}\n{state}",
+            f"About to run: {line_text(place, run)}\n{state}",
             str(place.then),
             form="line",
             place=str(place.index),
@@ -84,8 +109,16 @@ def next_line(recording: Recording, rng: random.Random, per_recording: int) -> I
                 "falls_through": place.then == follows[place.file].get(place.line),
             },
         )
-    if not found:
-        raise Unfit("no state that can be shown whole")
+
+
+@guesses("next_line", "visit")
+def guessed_next_line(prompt: str) -> str:
+    """The next line of the text that is neither empty nor a comment; ``return`` after the last."""
+    match = re.search(r"\n(?:About to run|Line|Stopped): (?:just before )?line (\d+)", prompt)
+    line = int(match[1]) if match else 0
+    numbers = [number for number, _ in numbered_lines(prompt)]
+    after = numbers[numbers.index(line) + 1 :] if line in numbers else []
+    return str(after[0]) if after else "return"
 
 
 def _state_at(recording: Recording, place: Arrival) -> str | None:
@@ -109,14 +142,7 @@ def _mixed(
     successor) that was drawn already comes after all others.
     """
     shuffled = rng.sample(places, len(places))
-    seen: set[tuple[str, int, int | str | None]] = set()
-    fresh: list[Arrival] = []
-    again: list[Arrival] = []
-    for place in shuffled:
-        key = (place.file, place.line, place.then)
-        (again if key in seen else fresh).append(place)
-        seen.add(key)
-    for group in (fresh, again):
+    for group in first_and_repeated(shuffled, lambda place: (place.file, place.line, place.then)):
         falls = [p for p in group if p.then == following[p.file].get(p.line)]
         jumps = [p for p in group if p.then != following[p.file].get(p.line)]
         first, second = (falls, jumps) if rng.random() < 0.5 else (jumps, falls)
@@ -162,56 +188,48 @@ def _is_foreign(value: Value) -> bool:
 
 def _telling(value: Value) -> bool:
     """Whole, and no object in it that shows nothing of itself, as those of foreign classes do."""
-    return value.whole and not any(one.bare for one in value.walk())
+    return value.whole and not any(part.bare for part in value.walk())
 
 
-def state(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
-    if len(recording.trace) > STATE_EVENTS and any(
-        True for _ in itertools.islice(rows_of(recording), STATE_EVENTS, None)
-    ):
+def _short_run_of(recording: Recording) -> Run:
+    """The whole run, if its variables can be looked at in reasonable time."""
+    if next(itertools.islice(rows_of(recording), STATE_EVENTS, None), None) is not None:
         raise Unfit("the run is long")
-    run = whole_run_of(recording)
+    return whole_run_of(recording)
+
+
+@kind(
+    "state",
+    "what is the value of a variable just before a line runs for the k-th time?",
+    4,
+    of_raised=True,
+    none="no variable with short plain data of its own",
+)
+def state(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
+    run = _short_run_of(recording)
     names, called = _names_at(recording), _parameters(recording)
-    visits = [one for one in run.visits if one.line in run.lines[one.file].plain]
     places = [
-        (a, name)
-        for a in visits
-        for name in sorted(names[a.index])
-        if is_asked_name(name, recording.source(a.file) or "")
+        (visit, name)
+        for visit in run.visits
+        if visit.line in run.lines[visit.file].plain
+        for name in sorted(names[visit.index])
+        if is_asked_name(name, recording.source(visit.file) or "")
     ]
-    found = 0
-    for place, name in _fresh_first(rng.sample(places, len(places))):
-        if found == per_recording:
-            return
+    shuffled = rng.sample(places, len(places))
+    first, repeated = first_and_repeated(shuffled, lambda place: (place[0].file, place[0].line, place[1]))
+    for place, name in first + repeated:
         value = recording.trace[place.index].locals.get(name)
         if value is None or not plain(value) or len(text := render(value)) > STATE_CHARS:
             continue
-        if called.get(place.frame, {}).get(name) == text:
-            continue  # a parameter as it was passed: nothing to work out
-        found += 1
-        yield sample_of(
-            recording,
-            "state",
-            run.files,
-            variable_at(place, name, run),
-            text,
-            place=f"{place.line}:{place.k}:{name}",
-            data=variable_data(place, name),
-        )
-    if not found:
-        raise Unfit("no variable with short plain data of its own")
+        if called.get(place.frame, {}).get(name) != text:  # a parameter as it was passed: nothing to work out
+            yield sample_of_variable(recording, "state", run, place, name, text)
 
 
-def _fresh_first(places: list[tuple[Arrival, str]]) -> list[tuple[Arrival, str]]:
-    """The same places; those whose line and variable stood earlier in the list come after all others."""
-    seen: set[tuple[str, int, str]] = set()
-    fresh: list[tuple[Arrival, str]] = []
-    again: list[tuple[Arrival, str]] = []
-    for place, name in places:
-        key = (place.file, place.line, name)
-        (again if key in seen else fresh).append((place, name))
-        seen.add(key)
-    return fresh + again
+@guesses("state")
+def guessed_state(prompt: str) -> str:
+    """The last literal assigned to the variable in a line above; the argument passed for it; else 0."""
+    match = re.search(r"\nVariable: (\w+), just before line (\d+)", prompt)
+    return held_before(prompt, match[1], int(match[2])) if match else "0"
 
 
 def _names_at(recording: Recording) -> dict[int, frozenset[str]]:
@@ -239,17 +257,17 @@ def _bound(changes: str | None) -> list[str]:
     ]
 
 
+@kind(
+    "history",
+    "which values does a variable hold during a call?",
+    2,
+    of_raised=True,
+    none="no variable of a function has several values that are short plain data",
+)
 def history(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
-    if len(recording.trace) > STATE_EVENTS and any(
-        True for _ in itertools.islice(rows_of(recording), STATE_EVENTS, None)
-    ):
-        raise Unfit("the run is long")
-    run = whole_run_of(recording)
-    found = [*_histories(recording, run)]
-    if not found:
-        raise Unfit("no variable of a function has several values that are short plain data")
-    drawn = rng.sample(found, len(found))
-    for call, name, values in drawn[:per_recording]:
+    run = _short_run_of(recording)
+    histories = [*_histories(recording, run)]
+    for call, name, values in rng.sample(histories, len(histories)):
         yield sample_of(
             recording,
             "history",
@@ -259,6 +277,20 @@ def history(recording: Recording, rng: random.Random, per_recording: int) -> Ite
             place=f"{call.function}:{call.k}:{name}",
             data={"file": call.file, "function": call.function, "k": call.k, "variable": name},
         )
+
+
+@guesses("history")
+def _guessed_history(prompt: str) -> str:
+    """The argument passed for the variable, then the literals that the text assigns to it, in its order."""
+    named = re.search(r"\nVariable: (\w+), in call number", prompt)
+    name = named[1] if named else ""
+    assigned = [
+        match[1]
+        for _, text in numbered_lines(prompt)
+        if (match := re.fullmatch(rf"\s*{name}\s*=\s*(.+)", text)) and is_literal(match[1])
+    ]
+    passed = held_before(prompt, name, 0)
+    return f"[{', '.join([*([passed] if passed != '0' else []), *assigned])}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,9 +312,12 @@ def _histories(recording: Recording, run: Run) -> Iterator[tuple[_Call, str, lis
     for event in recording.trace:
         ends = event.kind in (Kind.RETURN, Kind.UNWIND)
         if event.frame in calls and event.frame not in odd and (ends or event.index in moments):
-            known = held.setdefault(event.frame, {})
-            for name in [*known, *(name for name in event.locals if name not in known)]:
-                known.setdefault(name, []).append(event.locals.get(name))
+            histories = held.setdefault(event.frame, {})
+            for name in [
+                *histories,
+                *(name for name in event.locals if name not in histories),
+            ]:
+                histories.setdefault(name, []).append(event.locals.get(name))
     for frame, variables in held.items():
         for name, values in variables.items():
             if not is_asked_name(name, recording.source(calls[frame].file) or ""):
@@ -298,18 +333,18 @@ def _histories(recording: Recording, run: Run) -> Iterator[tuple[_Call, str, lis
 
 def _calls_of(recording: Recording, run: Run) -> dict[int, _Call]:
     """Frame -> which call of which function it is, of functions that are run by their call."""
-    known: set[tuple[str, str]] = set()
+    run_by_call: set[tuple[str, str]] = set()
     for shown in run.files:
         defined = functions(recording.source(shown.file) or "")
         times = Counter(name for name, _ in defined)
-        known |= {(shown.file, name) for name, node in defined if times[name] == 1 and not begins(node)}
+        run_by_call |= {(shown.file, name) for name, node in defined if times[name] == 1 and not begins(node)}
     counts: Counter[tuple[str, str]] = Counter()
-    found: dict[int, _Call] = {}
+    calls: dict[int, _Call] = {}
     for row in recording.trace.rows:
-        if row.kind == Kind.CALL and (row.file, row.function) in known:
+        if row.kind == Kind.CALL and (row.file, row.function) in run_by_call:
             counts[row.file, row.function] += 1
-            found[row.frame] = _Call(row.file, row.function, counts[row.file, row.function])
-    return found
+            calls[row.frame] = _Call(row.file, row.function, counts[row.file, row.function])
+    return calls
 
 
 def _parameters(recording: Recording) -> dict[int, dict[str, str]]:
@@ -327,6 +362,7 @@ def _parameters(recording: Recording) -> dict[int, dict[str, str]]:
     return called
 
 
+@kind("path", "which lines run, in order?", of_raised=True)
 def path(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     check_arguments(recording.program, "literal", "shown")
     run = run_of(recording)
@@ -336,11 +372,11 @@ def path(recording: Recording, rng: random.Random, per_recording: int) -> Iterat
         raise Unfit("no line runs")
     most = max(ran.values())
     file = next(shown.file for shown in files if ran[shown.file] == most)
-    known = run.lines[file]
+    statements = run.lines[file]
     lines = lines_of_path(run.visits, file)
-    if not known.shared.isdisjoint(lines):
+    if not statements.shared.isdisjoint(lines):
         raise Unfit("a statement begins on a line on which another ends")
-    path = path_of(lines, known.first, known.silent)
+    path = path_of(lines, statements.first, statements.silent)
     if not path:
         raise Unfit("no line runs")
     notes = [f"Lines: those of {file} only"] if len(files) > 1 else []
@@ -367,8 +403,8 @@ def path(recording: Recording, rng: random.Random, per_recording: int) -> Iterat
         form="path",
         data={
             "file": file,
-            "first": {str(line): first for line, first in known.first.items() if line != first},
-            "silent": sorted(known.silent),
+            "first": {str(line): first for line, first in statements.first.items() if line != first},
+            "silent": sorted(statements.silent),
             **({"most": PATH_EVENTS} if cut else {}),
         },
     )
@@ -385,3 +421,23 @@ def path_of(lines: Sequence[int], first: Mapping[int, int], silent: frozenset[in
         if line not in silent and (not path or path[-1] != line):
             path.append(line)
     return path
+
+
+@guesses("path")
+def _guessed_path(prompt: str) -> str:
+    """Every statement of the function that is called, in the order of the text; of a script those of its top
+    level, then those of its functions."""
+    numbered = numbered_lines(prompt)
+    text = [""] * (numbered[-1][0] if numbered else 0)
+    for number, line in numbered:
+        text[number - 1] = line
+    tree = tree_of("\n".join(text))
+    function = function_named(tree, called_name(call_in(labelled(prompt, "How it is run"))))
+    if function is not None:
+        return str(sorted(_statement_lines(function.body)))
+    nested = {line for node in functions_in(tree) for line in _statement_lines(node.body)}
+    return str(sorted(_statement_lines([tree]) - nested) + sorted(nested))
+
+
+def _statement_lines(nodes: Sequence[ast.AST]) -> set[int]:
+    return {part.lineno for node in nodes for part in ast.walk(node) if isinstance(part, ast.stmt)}

@@ -24,13 +24,13 @@ import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice, zip_longest
 from typing import NamedTuple
 
 from deskcheck.ask.methods.ground_truth import OTHER_FILES, ground_truth_of
 from deskcheck.ask.methods.solvers import read_state
-from deskcheck.ask.samples.kind import globals_text, in_turns
+from deskcheck.ask.samples.kind import Question, globals_text, in_turns, kind
 from deskcheck.ask.samples.places import (
     SCANNED_EVENTS,
     Unfit,
@@ -45,9 +45,9 @@ from deskcheck.ask.samples.source import MAX_LINES, cluster_of
 from deskcheck.ask.samples.steps import StepOptions
 from deskcheck.notation import NOTATIONS, Moment, moments, state_text
 from deskcheck.notation.forms.explained_steps import answer_text, explained_step, run_text
-from deskcheck.notation.layout import current_line, step_prompt
+from deskcheck.notation.layout import asked_state, current_line, step_prompt
 from deskcheck.notation.state import VALUED
-from deskcheck.recording import Recording
+from deskcheck.recording import Kind, Recording
 from deskcheck.recording.program import code_lines
 from deskcheck.recording.value import Encoded
 
@@ -59,7 +59,6 @@ NONE = "it has no two states with short and whole values"
 AGAIN = "states met again, from which the same jump leads elsewhere"
 LIBRARY = "states with functions or classes of a library that the state before does not show"
 UNREAD = "an answer that is long in its notation or does not read back"
-_PLAIN = StepOptions()
 _LIBRARY = re.compile(r"""<text \S+ (?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
 """As ``<text type "<class 'decimal.Decimal'>"``: no prompt says how such things are written."""
 _EMPTY = "\n\n"
@@ -104,8 +103,8 @@ class _State:
             return False
         if len(self.text) > TEXT_CHARS:
             return False
-        told = NOTATIONS["dynamic"].parse(self.text)
-        return not told.unreadable and [one.canonical() for one in told.moments] == [self.canonical]
+        parsed = NOTATIONS["dynamic"].parse(self.text)
+        return not parsed.unreadable and [moment.canonical() for moment in parsed.moments] == [self.canonical]
 
     @cached_property
     def library(self) -> frozenset[str]:
@@ -133,8 +132,25 @@ class _Place(NamedTuple):
     start: tuple[int, bytes]
 
 
-def step(
-    recording: Recording, rng: random.Random, per_recording: int, options: StepOptions = _PLAIN
+@kind(
+    "step",
+    "what is the whole state one event after a given one, or several, or one before?",
+    4,
+    of_raised=True,
+    shows_globals=True,
+    shows_call=False,
+)
+def step(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample | Unfit]:
+    yield from _steps(recording, rng, per_recording, StepOptions())
+
+
+def step_with(options: StepOptions) -> Question:
+    """The kind `step`, asked in another way."""
+    return replace(step, ask=partial(_steps, options=options))
+
+
+def _steps(
+    recording: Recording, rng: random.Random, per_recording: int, options: StepOptions
 ) -> Iterator[Sample | Unfit]:
     check_arguments(recording.program, "literal", "shown")
     if options.detail == "instruction" and recording.environment.granularity != "instruction":
@@ -142,12 +158,12 @@ def step(
     truth = _shown(recording, instructions=options.detail == "instruction")
     if len(recording.trace) > SCANNED_EVENTS:
         raise Unfit("the run is long")
-    found, unfit = _places(truth, options)
+    places, unfit = _places(truth, options)
     for reason in unfit.elements():
         yield Unfit(reason)
-    if not found:
+    if not places:
         raise Unfit(NONE)
-    wanted = [(one.number, one.jump) for one in islice(_drawn(found, rng), per_recording)]
+    wanted = [(place.number, place.jump) for place in islice(_drawn(places, rng), per_recording)]
     samples = {
         (pair.number, pair.jump): _sample(recording, truth, options, pair)
         for pair in _pairs(truth, options.jump)
@@ -170,10 +186,12 @@ def _shown(recording: Recording, *, instructions: bool) -> _Shown:
     if truth != OTHER_FILES:
         raise Unfit(truth)
     check_all_recorded(recording)
-    own = recording.trace.rows[0].file
-    lines = code_lines(recording.source(own) or "")
+    first_file = recording.trace.rows[0].file
+    lines = code_lines(recording.source(first_file) or "")
     text = files_text(files_of(recording), numbered=True) + functions_text(recording.program)
-    return _Shown(own, lines, text, lambda: moments(recording.trace, file=own, instructions=instructions))
+    return _Shown(
+        first_file, lines, text, lambda: moments(recording.trace, file=first_file, instructions=instructions)
+    )
 
 
 def _pairs(truth: _Shown, jumps: Sequence[int]) -> Iterator[_Pair]:
@@ -197,7 +215,7 @@ def _pairs(truth: _Shown, jumps: Sequence[int]) -> Iterator[_Pair]:
 
 def _places(truth: _Shown, options: StepOptions) -> tuple[list[_Place], Counter[str]]:
     """The places that can be asked about, and how many cannot for `AGAIN` or `LIBRARY`."""
-    found: list[_Place] = []
+    places: list[_Place] = []
     unfit: Counter[str] = Counter()
     leads: dict[tuple[int, bytes], bytes] = {}
     apart: set[tuple[int, bytes]] = set()
@@ -212,38 +230,38 @@ def _places(truth: _Shown, options: StepOptions) -> tuple[list[_Place], Counter[
         if options.detail == "line" and not pair.asked.library <= pair.known.library:
             unfit[LIBRARY] += 1
         else:
-            at, kind, comes = pair.known.moment.running, pair.known.moment.kind, _comes(pair)
-            where = at.function, at.line, at.offset, kind, pair.jump, comes
-            found.append(_Place(pair.number, pair.jump, comes, where, start))
-    fit = [one for one in found if one.start not in apart]
-    unfit[AGAIN] += len(found) - len(fit)
+            at, comes = pair.known.moment.running, _comes(pair)
+            where = at.function, at.line, at.offset, pair.known.moment.kind, pair.jump, comes
+            places.append(_Place(pair.number, pair.jump, comes, where, start))
+    fit = [place for place in places if place.start not in apart]
+    unfit[AGAIN] += len(places) - len(fit)
     return fit, unfit
 
 
 def _comes(pair: _Pair) -> str:
     """The kind of event that is asked for, and in the same frame whether it is further down the text."""
     assert pair.asked is not None
-    known, asked = pair.known.moment, pair.asked.moment
-    if len(known.frames) != len(asked.frames):
-        return str(asked.kind)
-    return f"{asked.kind} {'on' if asked.running.line > known.running.line else 'back'}"
+    before, after = pair.known.moment, pair.asked.moment
+    if len(before.frames) != len(after.frames):
+        return str(after.kind)
+    return f"{after.kind} {'on' if after.running.line > before.running.line else 'back'}"
 
 
-def _drawn(found: Sequence[_Place], rng: random.Random) -> Iterator[_Place]:
+def _drawn(places: Sequence[_Place], rng: random.Random) -> Iterator[_Place]:
     """Places in the order in which they are asked: jumps take turns, and for each jump what comes."""
     turns: dict[int, list[_Place]] = {}
-    for one in in_turns(found, rng, lambda one: (one.jump, one.comes), lambda one: one.where):
-        turns.setdefault(one.jump, []).append(one)
+    for place in in_turns(places, rng, lambda place: (place.jump, place.comes), lambda place: place.where):
+        turns.setdefault(place.jump, []).append(place)
     for row in zip_longest(*turns.values()):
-        yield from (one for one in row if one is not None)
+        yield from (place for place in row if place is not None)
 
 
-def _answer(known: _State, asked: _State, notation: str) -> str:
+def _answer(shown: _State, wanted: _State, notation: str) -> str:
     """What is to be answered. Raises Unfit if it is long or does not read back as the state."""
     if notation == "dynamic":
-        return asked.text
-    text = answer_text(known.moment, asked.moment, notation)
-    if len(text) > TEXT_CHARS or read_state(text, notation=notation, known=known.text) != asked.moment:
+        return wanted.text
+    text = answer_text(shown.moment, wanted.moment, notation)
+    if len(text) > TEXT_CHARS or read_state(text, notation=notation, known=shown.text) != wanted.moment:
         raise Unfit(UNREAD)
     return text
 
@@ -297,13 +315,13 @@ def _run(recording: Recording, truth: _Shown, options: StepOptions, *, back: boo
     of it where a jump goes back."""
     program = recording.program
     python = ".".join(recording.environment.python.split(".")[:2]) if options.detail != "line" else None
-    told = run_text(python=python, call=how_run(program, call_source(recording)) if back else None)
+    text = run_text(python=python, call=how_run(program, call_source(recording)) if back else None)
     if not back:
-        return told
+        return text
     if program.extra.get("arguments") == "shown":
         functions = functions_text(program)
-        told += f"\n{OBJECTS}" + ("" if functions in truth.text else functions)
-    return told + globals_text(recording)
+        text += f"\n{OBJECTS}" + ("" if functions in truth.text else functions)
+    return text + globals_text(recording)
 
 
 def _kept(known: Moment, asked: Moment) -> bool:
@@ -319,6 +337,32 @@ def _kept(known: Moment, asked: Moment) -> bool:
     return asked == replace(asked, frames=tuple(frames), globals=names, objects=known.objects)
 
 
-def _of(names: Mapping[str, Encoded], there: Mapping[str, Encoded]) -> Mapping[str, Encoded]:
+def _of(names: Mapping[str, Encoded], others: Mapping[str, Encoded]) -> Mapping[str, Encoded]:
     """Those of the names that the others have, too."""
-    return {name: value for name, value in names.items() if name in there}
+    return {name: value for name, value in names.items() if name in others}
+
+
+def guessed_step(prompt: str, notation: str) -> str:
+    """The same state at the next line of the text; N lines on, or back, of those that hold code. By
+    instructions, the same state: where it is about to return, what is on top of the stack is returned.
+
+    notation: of the answer.
+    """
+    above, _, question = prompt.rpartition("\n\n")
+    shown = read_state(asked_state(question) or "")
+    if isinstance(shown, str):
+        return ""
+    state = replace(shown, value=None, output="")
+    if shown.instruction is not None:
+        if shown.instruction.startswith("RETURN_") and shown.running.stack:
+            value = shown.running.stack[-1]
+            state = replace(state, kind=Kind.RETURN, instruction=None, value=value)
+    else:
+        numbered = re.findall(r"^(\d+)\|(.*)$", above, re.MULTILINE)
+        frame, jump = shown.running, int(question.rpartition("\n")[0].rpartition("\n")[2])
+        lines = [int(number) for number, text in numbered if text.strip()]
+        before, after = ([n for n in lines if n < frame.line], [n for n in lines if n > frame.line])
+        on_the_way = after[:jump] if jump > 0 else before[jump:][::-1]
+        frame = replace(frame, line=on_the_way[-1] if on_the_way else frame.line)
+        state = replace(state, kind=Kind.LINE, frames=(*shown.frames[:-1], frame))
+    return answer_text(shown, state, notation)

@@ -1,8 +1,8 @@
-"""What a model may be asked to predict of a recorded run: the program that it is shown, and the true states.
+"""The ground truth that a model may be asked to predict of a recorded run: the program and the true states.
 
-What is shown gives no answer away, as in the prompts of questions: an assert gives way to the call in it, and
-docstrings with doctests to empty lines. The lines keep their numbers. Not covered: runs of several threads,
-and those that run code of other files, which are not shown.
+The program gives no answer away, as in the prompts of questions: the call in an assert replaces the assert,
+and docstrings with doctests become empty lines. Lines keep their numbers. Not covered: runs of several
+threads, and those that run code of other files.
 """
 
 import json
@@ -20,17 +20,14 @@ from deskcheck.recording.program import code_lines
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroundTruth:
-    """A recorded run with the program as it is shown. cluster: that of its samples.
-
-    moved: line and column of a call in what is recorded, which stands at the beginning of that line in what
-    is shown. once: the run is over when its outermost frame is left, so that whoever predicts it knows when
-    to stop.
-    """
+    """A recorded run with the program as it is shown."""
 
     recording: Recording
     program: Program
     once: bool
+    """Whether the run is over when its outermost frame is left, so that a prediction knows when to stop."""
     moved: tuple[int, int] | None = None
+    """Line and column of a recorded call that is shown at the beginning of its line."""
 
     @property
     def lines(self) -> Sequence[str]:
@@ -39,17 +36,17 @@ class GroundTruth:
 
     @property
     def text(self) -> str:
-        """The program as it stands in prompts."""
+        """The program in prompts."""
         return program_text(self.program)
 
     def states(self, *, instructions: bool = False) -> Iterator[Moment]:
-        """The true states, in order; those at instructions too, where they are recorded and wanted."""
+        """The true states, in order. instructions: also those at instructions that are recorded."""
         trace, file = self.recording.trace, self.program.filename
         for moment in moments(trace, file=file, instructions=instructions):
             yield moment if self.moved is None else self._as_shown(moment)
 
     def states_from(self, event: int) -> Iterator[Moment]:
-        """The true states from the event of that index on."""
+        """The true states from the event with that index."""
         rows = self.recording.trace.rows
         before = sum(rows[index].kind != Kind.INSTRUCTION for index in range(event))
         return islice(self.states(), before, None)
@@ -67,11 +64,11 @@ class GroundTruth:
 
 
 OTHER_FILES = "runs code of files that are not shown"
-"""The reason for no ground truth where more than the program's own file runs."""
+"""The reason for no ground truth if not only the program's own file runs."""
 
 
 def ground_truth_of(recording: Recording) -> GroundTruth | str:
-    """The true states of a recorded run; a text, the reason, where no model can be asked for them."""
+    """The true states of a recorded run; or a text, the reason why no model can be asked for them."""
     if len(recording.traces) != 1 or not recording.trace.rows:
         return "runs in several threads" if recording.traces else "nothing of it is recorded"
     if recording.environment.limits:
@@ -124,8 +121,3 @@ def _without_doctests(program: Program) -> Program:
 def is_end(moment: Moment) -> bool:
     """Whether the outermost frame is left with this event."""
     return len(moment.frames) == 1 and moment.kind in (Kind.RETURN, Kind.UNWIND)
-
-
-def running_names(moment: Moment) -> dict[str, object]:
-    """Names and encoded values of the frame that runs (`Moment.names`)."""
-    return dict(moment.names(moment.running))

@@ -1,12 +1,12 @@
-"""Solvers: methods by which a model answers a question. Prompts, reading, and answers, without any model.
+"""Methods by which a model answers a question: prompts, reading and answers, without any model.
 
-`direct` and `chain_of_thought` ask the question itself. With the others the model is not asked it: it
-predicts the run, and the answer is read from the states that it predicted. With `scratchpad` and `compact` it
-writes the whole trace at once; with `dynamic_scratchpad` it is an interpreter (Execution Tuning,
-arXiv:2503.05703): one state in, the next out, and no history.
+`direct` and `chain_of_thought` put the question itself. With the other methods the model predicts the run,
+and the answer is read from the predicted states. With `scratchpad` and `compact` it writes the whole trace at
+once; with `dynamic_scratchpad` it is an interpreter (Execution Tuning, arXiv:2503.05703): one state in, the
+next out, no history.
 
-Reading is forgiving about what stands around a trace or a state, a code fence or words before and after, and
-strict about what stands in it: a line of it that cannot be read ends the run.
+Reading ignores words and code fences around a trace or state. A line inside it that cannot be read ends the
+run.
 """
 
 import re
@@ -16,7 +16,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
-from deskcheck.ask.methods.ground_truth import GroundTruth, is_end, running_names
+from deskcheck.ask.methods.ground_truth import GroundTruth, is_end
 from deskcheck.ask.samples.places import Arrival, arrivals, lines_of_path
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import Statements, statements
@@ -40,15 +40,15 @@ class Method:
 
     name: str
     about: str
-    """What it does, in a line."""
+    """One line about the method."""
     notation: str | None = None
-    """The notation in which the run is predicted. None: the question is put to the model."""
+    """The notation of the predicted run. None: the question is put to the model."""
     make: "Callable[..., Solver] | None" = None
-    """Makes Inspect's solver; options are keyword arguments. None: a method of deskcheck itself."""
+    """Makes Inspect's solver from options. None: a method of deskcheck itself."""
     check_options: Callable[[Mapping[str, str]], object] | None = None
-    """Raises InputError for options that the method does not have, or cannot do without. None: no options."""
+    """Raises InputError for wrong or missing options. None: no options."""
     refuses: Callable[[Sample], str | None] | None = None
-    """Why the method cannot answer a sample, or None if it can. None: it answers every sample."""
+    """The reason why the method cannot answer a sample, or None. None: it answers every sample."""
 
 
 METHODS = Registry(
@@ -72,9 +72,7 @@ def method(
     check_options: Callable[[Mapping[str, str]], object] | None = None,
     refuses: Callable[[Sample], str | None] | None = None,
 ) -> "Callable[[Callable[..., Solver]], Method]":
-    """Make a method of a function that gives a solver of Inspect's, which puts the question to the model.
-
-    check_options, refuses: see `Method`.
+    """Make a method of a function that returns a solver of Inspect's (see `Method`).
 
     @method("twice", about="the question, twice in one prompt")
     def twice() -> Solver:
@@ -86,37 +84,35 @@ def method(
 
 
 READABLE = frozenset({"output", "next_line", "state", "path"})
-"""Questions whose answer is read from a run. An ``input`` is not: a run goes forward."""
+"""Questions whose answer can be read from a run."""
 
 THINK = (
     "\n\nBefore you answer, work through what happens, step by step and in words. Then give the answer "
     f"between {OPEN} and {CLOSE}, once."
 )
-"""What `chain_of_thought` adds to a prompt."""
+"""The addition of `chain_of_thought` to a prompt."""
 
 
 def named(text: str) -> tuple[Method, dict[str, str]]:
-    """A method and its options, of ``NAME`` or ``NAME:OPTION=VALUE:OPTION=VALUE``.
-
-    Raises InputError: there is no such method, or an option is not written so.
-    """
+    """Method and options of ``NAME`` or ``NAME:OPTION=VALUE:OPTION=VALUE``. Raises InputError for anything
+    else."""
     name, *parts = text.split(":")
     if name not in METHODS:
         raise InputError(f"there is no method {name!r}. Known are {', '.join(METHODS)}.{_how_to_have_more()}")
-    given: dict[str, str] = {}
+    options: dict[str, str] = {}
     for part in parts:
         option, equals, value = part.partition("=")
-        if not option or not equals or option in given:
+        if not option or not equals or option in options:
             raise InputError(f"{text}: write options as {name}:OPTION=VALUE:OPTION=VALUE, each once.")
-        given[option] = value
-    return METHODS[name], given
+        options[option] = value
+    return METHODS[name], options
 
 
 _PACKAGE = "deskcheck-methods"
 
 
 def _how_to_have_more() -> str:
-    """A sentence about this project's own package of methods, where it is not installed."""
+    """A sentence about this project's own package of methods, unless it is installed."""
     if is_installed(_PACKAGE):
         return ""
     return (
@@ -126,31 +122,29 @@ def _how_to_have_more() -> str:
     )
 
 
-def check_methods(methods: Sequence[str], questions: Iterable[str]) -> None:
-    """Raises InputError: no method, an unknown one, one twice, one with options that it does not have, or one
-    that cannot answer a question."""
+def check_methods(methods: Sequence[str], questions: Sequence[str]) -> None:
+    """Raises InputError: no method, an unknown one, one twice, wrong options, or a question that a method
+    cannot answer."""
     if not methods:
         raise InputError(f"no method is named. Known are {', '.join(METHODS)}.")
     for text in methods:
         known, options = named(text)
-        name = known.name
         if list(methods).count(text) > 1:
             raise InputError(f"the method {text} is named twice.")
-        if known.notation is not None:
-            for question in questions:
-                if question not in READABLE:
-                    raise InputError(
-                        f"{name} cannot answer {question}: it predicts runs of programs, and the answer "
-                        f"is read from those. It answers {', '.join(sorted(READABLE))}."
-                    )
+        unreadable = next((question for question in questions if question not in READABLE), None)
+        if known.notation is not None and unreadable is not None:
+            raise InputError(
+                f"{known.name} cannot answer {unreadable}: it predicts runs of programs, and the answer "
+                f"is read from those. It answers {', '.join(sorted(READABLE))}."
+            )
         if known.check_options is not None:
             known.check_options(options)
         elif options:
-            raise InputError(f"{text}: the method {name} has no options.")
+            raise InputError(f"{text}: the method {known.name} has no options.")
 
 
 def check_answers(methods: Sequence[str], samples: Mapping[str, Iterable[Sample]]) -> None:
-    """Raises InputError where a method cannot answer a sample. samples: by the name of their question."""
+    """Raises InputError if a method cannot answer a sample. samples: question -> its samples."""
     for text in methods:
         known, _ = named(text)
         if known.refuses is None:
@@ -162,7 +156,7 @@ def check_answers(methods: Sequence[str], samples: Mapping[str, Iterable[Sample]
 
 
 def unfit(truth: GroundTruth | str, method: str) -> str | None:
-    """Why a run cannot be predicted by a method; None if it can."""
+    """The reason why a method cannot predict a run; None if it can."""
     notation = named(method)[0].notation
     if notation is None:
         return None
@@ -177,8 +171,8 @@ def unfit(truth: GroundTruth | str, method: str) -> str | None:
 
 
 def trace_question(truth: GroundTruth, notation: str, *, explain: bool) -> str:
-    """The prompt for a whole trace. explain: with the notation's words and an example, for models that were
-    not taught it; else laid out exactly as in lessons."""
+    """The prompt for a whole trace. explain: with an explanation of the notation and an example; without, it
+    is laid out as in lessons."""
     prompt = truth.text + trace_prompt(truth.program, notation)
     return EXPLAINED[notation] + prompt if explain else prompt
 
@@ -194,18 +188,20 @@ def step_question(truth: GroundTruth, state: str, *, explain: bool) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predicted:
-    """A run as a model predicted it. states: in order; the first `given` of them it was given. why: what
-    could not be read, where that ended it. text: what it wrote; state by state, the states that were read."""
+    """A run as a model predicted it."""
 
     states: tuple[Moment, ...]
     stop: Stop
     given: int = 0
+    """The number of first states that are from the recording."""
     why: str = ""
+    """The reason why the run could not be read further."""
     text: str = ""
+    """The text of the model; of an interpreter the states that were read."""
 
     @property
     def asked(self) -> int:
-        """States asked for, or told: those that were read, and one more that could not be."""
+        """States that the model was asked for, or wrote, including one that cannot be read."""
         return len(self.states) - self.given + (self.stop is Stop.UNREADABLE)
 
 
@@ -214,8 +210,8 @@ _AFTER_PLACE = re.compile(r"\s*(:|\||->|<-|!|'|\"|prints\b|left out\b|\Z)")
 
 
 def inside(text: str) -> str:
-    """The part of a model's text that is to be read: what its last code fence holds; without one, all from
-    the first line that looks like a line of a trace to the last that does."""
+    """The last code fence of a text; without one, its first to last line that looks like a line of a
+    trace."""
     fences = _FENCE.findall(text)
     if fences:
         return str(fences[-1][1]).strip("\n")
@@ -225,7 +221,7 @@ def inside(text: str) -> str:
 
 
 def _looks_like_trace(line: str) -> bool:
-    """Whether a line begins as a line of a trace does; what stands in it may be unreadable."""
+    """Whether a line begins like a line of a trace; the rest may be unreadable."""
     reader = LineReader(line.rstrip(), Objects())
     try:
         if reader.word("globals"):
@@ -242,45 +238,40 @@ def _looks_like_trace(line: str) -> bool:
 
 
 def read_state(text: str, *, notation: str = "dynamic", known: str = "") -> Moment | str:
-    """The one state that a model's text gives; a text, the reason, where there is none to be read.
+    """The only state in a model's text up to an empty line; or a text, the reason why there is none.
 
-    What follows an empty line is another matter, and is not read. known: in a notation that tells states one
-    after another, the text of the state that is known.
+    known: the text of the state before it, for notations in which a state follows another.
     """
     body = inside(text).partition("\n\n")[0]
     if not body.strip():
         return "there is no state in it"
-    told = NOTATIONS[notation].parse(f"{known}\n{body}" if known else body)
-    if told.unreadable:
-        line = told.unreadable[0].line - (known.count("\n") + 1 if known else 0)
-        return _where(line, told.unreadable[0].why)
-    states = told.moments[1:] if known else told.moments
+    parsed = NOTATIONS[notation].parse(f"{known}\n{body}" if known else body)
+    if parsed.unreadable:
+        line = parsed.unreadable[0].line - (known.count("\n") + 1 if known else 0)
+        return f"line {line}: {parsed.unreadable[0].why}"
+    states = parsed.moments[1:] if known else parsed.moments
     if len(states) != 1:
         return f"{len(states)} states, and one was asked for"
     return states[0]
 
 
 def read_trace(text: str, notation: str, *, truncated: bool = False, source: str | None = None) -> Predicted:
-    """The run that a model's text tells, up to the first line that cannot be read. truncated: the text was
-    cut at the limit of tokens, so that it ends in the middle. source: of the program."""
+    """The run in a model's text, up to the first line that cannot be read. truncated: the text was cut at the
+    limit of tokens. source: of the program."""
     body = inside(text)
     if truncated:
         body = body.rpartition("\n")[0]
-    told = NOTATIONS[notation].parse(body, source)
-    states, stop, why = told.moments, Stop.END, ""
-    if told.unreadable:
-        bad = min(told.unreadable, key=lambda place: place.line)
-        states = tuple(m for m, line in zip(told.moments, told.lines, strict=True) if line < bad.line)
-        stop, why = Stop.UNREADABLE, _where(bad.line, bad.why)
-    elif truncated or told.cut:
+    parsed = NOTATIONS[notation].parse(body, source)
+    states, stop, why = parsed.moments, Stop.END, ""
+    if parsed.unreadable:
+        bad = min(parsed.unreadable, key=lambda place: place.line)
+        states = tuple(m for m, line in zip(parsed.moments, parsed.lines, strict=True) if line < bad.line)
+        stop, why = Stop.UNREADABLE, f"line {bad.line}: {bad.why}"
+    elif truncated or parsed.cut:
         stop = Stop.BUDGET
     elif not states:
         stop, why = Stop.UNREADABLE, "there is no trace in it"
     return Predicted(states=states, stop=stop, why=why, text=text)
-
-
-def _where(line: int, why: str) -> str:
-    return f"line {line}: {why}"
 
 
 # -- the interpreter -----------------------------------------------------------------------------
@@ -290,8 +281,8 @@ class PromptedRun:
     """A run that is predicted state by state: `prompt` asks for the next, `take` reads it, until `stop` is
     set.
 
-    It ends when the outermost frame is left, at a text that is no state, after `budget` states, or where the
-    question that is asked of it (`sample`, of the next line) is answered.
+    It ends when the outermost frame is left, at a text that is not a state, after `budget` states, or when
+    the question `until` (for the next line) is answered.
     """
 
     def __init__(
@@ -307,24 +298,24 @@ class PromptedRun:
         self.stop: Stop | None = Stop.END if is_end(first) else None
 
     def prompt(self, *, explain: bool) -> str:
-        """What asks for the state after the last one."""
+        """The prompt for the state after the last one."""
         return step_question(self.truth, self.state, explain=explain)
 
     def take(self, text: str) -> None:
         """Read the next state from a model's text."""
-        read = read_state(text)
-        if isinstance(read, str):
-            self.stop, self.why = Stop.UNREADABLE, read
+        state = read_state(text)
+        if isinstance(state, str):
+            self.stop, self.why = Stop.UNREADABLE, state
             return
-        self.states.append(read)
-        self.state = state_text(read)
-        if is_end(read) or self._answered(read):
+        self.states.append(state)
+        self.state = state_text(state)
+        if is_end(state) or self._answered(state):
             self.stop = Stop.END
         elif len(self.states) > self.budget:
             self.stop = Stop.BUDGET
 
     def _answered(self, moment: Moment) -> bool:
-        """Whether the frame that the question is about arrives at another statement, or is left."""
+        """Whether the frame of the question arrives at another statement, or is left."""
         if self.until is None:
             return False
         depth = len(self.states[0].frames)
@@ -345,12 +336,12 @@ class PromptedRun:
 
 
 def agreement(truth: GroundTruth, predicted: Predicted, *, event: int | None = None) -> RunAgreement:
-    """The predicted run against the recording. event: where it began, if not with the first; it then ends
-    where the question is answered, so that what is missing at its end is no fault."""
+    """The predicted run against the recording. event: the first event of a run that begins later; it ends
+    when the question is answered, so missing states at its end are not a fault."""
     mine = predicted.states[predicted.given :]
     if event is None:
         return compare_runs(mine, islice(truth.states(), predicted.given, None), predicted.stop)
-    more = predicted.stop is Stop.BUDGET  # there is more to come, and it was not asked for
+    more = predicted.stop is Stop.BUDGET  # the next state was not asked for
     true = islice(truth.states_from(event), predicted.given, predicted.given + predicted.asked + more)
     return compare_runs(mine, true, predicted.stop)
 
@@ -360,7 +351,7 @@ def agreement(truth: GroundTruth, predicted: Predicted, *, event: int | None = N
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """An event of a predicted run, with what `arrivals` needs."""
+    """An event of a predicted run, for `arrivals`."""
 
     kind: str
     index: int
@@ -371,11 +362,11 @@ class _Seen:
 
 
 def answer_of(sample: Sample, truth: GroundTruth, predicted: Predicted) -> str | None:
-    """The answer to a question as it stands in a predicted run; None where the run does not show it."""
+    """The answer to a question in a predicted run; None if the run does not show it."""
     states = predicted.states
     match sample.question:
         case "output":
-            return _output(sample, truth, states, whole=predicted.stop is Stop.END)
+            return _output(sample, truth, states) if predicted.stop is Stop.END else None
         case "state":
             return _variable(sample, truth, states)
         case "next_line":
@@ -388,8 +379,8 @@ def answer_of(sample: Sample, truth: GroundTruth, predicted: Predicted) -> str |
     raise InputError(f"{sample.id}: the answer to {sample.question} cannot be read from a run.")
 
 
-def _output(sample: Sample, truth: GroundTruth, states: Sequence[Moment], *, whole: bool) -> str | None:
-    if not states or not whole:
+def _output(sample: Sample, truth: GroundTruth, states: Sequence[Moment]) -> str | None:
+    if not states:
         return None
     if sample.data["form"] == "stdout":
         return "".join(moment.output for moment in states)
@@ -414,7 +405,7 @@ def _variable(sample: Sample, truth: GroundTruth, states: Sequence[Moment]) -> s
     for arrival in _arrivals(states, truth):
         if (arrival.file, arrival.line, arrival.k) == (data["file"], data["line"], data["k"]):
             moment = states[arrival.index]
-            names = running_names(moment)
+            names = dict(moment.names(moment.running))
             if data["variable"] not in names:
                 return None
             return render(decode(names[data["variable"]], moment.objects))
@@ -423,7 +414,7 @@ def _variable(sample: Sample, truth: GroundTruth, states: Sequence[Moment]) -> s
 
 def _next_line(sample: Sample, truth: GroundTruth, predicted: Predicted) -> str | None:
     data = sample.data
-    # An interpreter begins at the visit that is asked about, a trace with the run.
+    # An interpreter begins at the visit in question, a trace with the run.
     k = 1 if predicted.given else data["k"]
     for arrival in _arrivals(predicted.states, truth):
         if (arrival.file, arrival.line, arrival.k) == (data["file"], data["line"], k):
@@ -432,9 +423,9 @@ def _next_line(sample: Sample, truth: GroundTruth, predicted: Predicted) -> str 
 
 
 def _statements(truth: GroundTruth, file: str) -> Statements:
-    known = statements(truth.recording.source(file) or "")
-    assert known is not None, "questions are asked of sources that can be parsed"
-    return known
+    parsed = statements(truth.recording.source(file) or "")
+    assert parsed is not None, "questions are asked of sources that can be parsed"
+    return parsed
 
 
 def _arrivals(states: Sequence[Moment], truth: GroundTruth, file: str | None = None) -> list[Arrival]:
@@ -444,8 +435,8 @@ def _arrivals(states: Sequence[Moment], truth: GroundTruth, file: str | None = N
 
 
 def _seen(states: Iterable[Moment], truth: GroundTruth) -> Iterator[_Seen]:
-    """The events of predicted states, with frames numbered: which of several suspended generators goes on is
-    told by function and line."""
+    """The events of predicted states, with frames numbered. Function and line decide which of several
+    suspended generators continues."""
     stack: list[int] = []
     suspended: dict[tuple[str, int], list[int]] = {}
     count, left = 0, False

@@ -1,7 +1,7 @@
-"""Answers in the files of other programs, as the lines that scoring reads (`lines`).
+"""Answers in the files of other programs, converted to the lines that scoring reads (`lines`).
 
-Read are logs of Inspect AI, samples of lm-evaluation-harness, both of tasks made of our questions, and
-CRUXEval's files of generations, whose questions are named by program.
+Sources are logs of Inspect AI and samples of lm-evaluation-harness, both of tasks of our questions, and
+CRUXEval's files of generations, which name questions by program.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any
 
 from deskcheck.ask.results.harness_logs import SamplesFile, answers_in, is_samples_file, sample_of
 from deskcheck.ask.results.inspect_logs import read_log
-from deskcheck.files import NotJSON, read_file, read_json
+from deskcheck.files import NotJSON, read_file, read_json, write_file
 from deskcheck.recording import InputError
 
 Answer = dict[str, Any]
@@ -26,33 +26,28 @@ def write_answers(
     question: str = "output",
     model: str | None = None,
 ) -> int:
-    """Write the answers in files of others, in their order, whole or not at all; return how many there are.
+    """Write the answers in files, in their order, whole or not at all; return their number.
 
-    question: the kind that CRUXEval's generations answer. model: who answered, where a file does not tell;
-    without it the name of the file.
+    question: the kind that CRUXEval's generations answer. model: who answered, if a file does not say; by
+    default the name of the file.
 
     Raises:
-        InputError: a file cannot be read or holds no answers to questions of ours; `path` cannot be written.
-        MissingExtra: a log of Inspect's, and Inspect AI is not installed.
+        InputError: a file cannot be read or has no answers to questions of ours; `path` cannot be written.
+        MissingExtra: Inspect AI, which its logs need, is not installed.
     """
-    path = Path(path)
-    made = path.with_name(f".{path.name}.{os.getpid()}")
     count = 0
-    try:
-        try:
-            with open(made, "w", encoding="utf-8") as out:
-                for file in map(Path, files):
-                    before = count
-                    for answer in _answers(file, question, model):
-                        out.write(json.dumps(answer) + "\n")
-                        count += 1
-                    if count == before:
-                        raise InputError(f"{file}: holds no answers to questions of ours.")
-            os.replace(made, path)
-        finally:
-            made.unlink(missing_ok=True)
-    except OSError as error:
-        raise InputError(f"{error.filename or path}: {error.strerror}.") from error
+
+    def lines() -> Iterator[str]:
+        nonlocal count
+        for file in map(Path, files):
+            before = count
+            for answer in _answers(file, question, model):
+                count += 1
+                yield json.dumps(answer) + "\n"
+            if count == before:
+                raise InputError(f"{file}: holds no answers to questions of ours.")
+
+    write_file(Path(path), lines())
     return count
 
 
@@ -85,19 +80,26 @@ def _of_harness(path: Path) -> Iterator[Answer]:
                 yield {"id": sample.id, "completion": completion, "model": file.model}
 
 
-def _of_cruxeval(file: Path, question: str, model: str) -> Iterator[Answer]:
-    """Program -> its answers, each the bare value or call."""
+def _content(file: Path) -> bytes:
     try:
-        told = read_json(read_file(file))
+        return read_file(file)
+    except OSError as error:
+        raise InputError(f"{file}: {error.strerror}.") from error
+
+
+def _of_cruxeval(file: Path, question: str, model: str) -> Iterator[Answer]:
+    """The answers of a file: program -> answers, each the bare value or call."""
+    try:
+        content = read_json(_content(file))
     except NotJSON:
-        told = None
-    told = told.get("raw_generations", told) if isinstance(told, dict) else None
-    if not isinstance(told, dict) or not all(isinstance(found, list) for found in told.values()):
+        content = None
+    generations = content.get("raw_generations", content) if isinstance(content, dict) else None
+    if not isinstance(generations, dict) or not all(isinstance(some, list) for some in generations.values()):
         raise InputError(
             f"{file}: is neither a log of Inspect's (.eval), nor samples of lm-evaluation-harness "
             "(samples_TASK_DATE.jsonl), nor generations in CRUXEval's form (program -> list of answers)."
         )
-    for program, answers in told.items():
+    for program, answers in generations.items():
         for answer in answers:
             yield {
                 "id": f"{program}:{question}",

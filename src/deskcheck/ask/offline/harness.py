@@ -1,9 +1,8 @@
 """Our questions as tasks of EleutherAI's lm-evaluation-harness, scored by us.
 
 A folder of tasks has for each kind of question ``deskcheck_KIND.yaml`` and ``KIND.jsonl``, a group
-``deskcheck.yaml`` of all, and ``deskcheck_tasks.py``, through which the harness loads the questions and
-has answers scored. It needs deskcheck in the harness's environment, and moves as a whole. Not: kinds whose
-answers are run.
+``deskcheck.yaml`` of all, and ``deskcheck_tasks.py``, by which the harness loads questions and has answers
+scored. The harness needs deskcheck in its environment. Kinds whose answers are run are left out.
 """
 
 import json
@@ -14,13 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.ask.questions.lines import Questions, lines_of, sample_in
-from deskcheck.ask.scoring.score import METRICS, PROGRAM_FORMS, score_answer
+from deskcheck.ask.scoring.score import METRICS, RUN_FORMS, score_answer
 from deskcheck.recording import InputError
 
 MAX_TOKENS = 2048
-"""Of an answer, where the harness is not told otherwise (``--gen_kwargs max_gen_toks=...``)."""
-_RUN = {"input", *PROGRAM_FORMS}
-"""Kinds whose answers are run."""
+"""Of an answer, without ``--gen_kwargs max_gen_toks=...``."""
 
 _TASK = """\
 task: deskcheck_{kind}
@@ -75,8 +72,8 @@ def load(kind, **metadata):
 def write_tasks(
     questions: str | os.PathLike[str], out: str | os.PathLike[str]
 ) -> tuple[Counter[str], Counter[str]]:
-    """Write a file of questions as tasks into a folder. Return how many of each kind are in it, and how
-    many of kinds that cannot be. In a file of several views of the state, each view is a kind of its own.
+    """Write a file of questions as tasks into a folder. Return by kind how many are in it, and how many are
+    left out. In a file of several views of the state, each view is a kind.
 
     Raises InputError: the questions cannot be read, or none of them can be a task; the folder has other
     files, or cannot be written.
@@ -85,52 +82,48 @@ def write_tasks(
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder}: is not an empty folder. Choose another one for the tasks.")
     lines: dict[str, list[bytes]] = {}
-    forms: dict[str, set[str]] = {}
-    left: Counter[str] = Counter()
-    asked = Questions(path).names
-    several = len({name for name, _ in asked}) < len(asked)
+    metrics: dict[str, dict[str, None]] = {}
+    left_out: Counter[str] = Counter()
+    kinds = Questions(path).names
+    several = len({kind for kind, _ in kinds}) < len(kinds)
     for line in lines_of(path):
-        try:
-            sample = sample_in(line.raw)
-        except ValueError as error:
-            raise InputError(f"{path} line {line.number}: {error}.") from None
-        if sample.question in _RUN:
-            left[sample.question] += 1
-        else:
-            name = "_".join(filter(None, (sample.question, sample.view if several else "")))
-            lines.setdefault(name, []).append(line.raw.rstrip(b"\n") + b"\n")
-            forms.setdefault(name, set()).add(sample.data["form"])
+        sample = sample_in(line.raw)
+        form = sample.data["form"]
+        if form in RUN_FORMS:
+            left_out[sample.question] += 1
+            continue
+        name = "_".join(filter(None, (sample.question, sample.view if several else "")))
+        lines.setdefault(name, []).append(line.raw.rstrip(b"\n") + b"\n")
+        metrics.setdefault(name, {"score": None}).update(dict.fromkeys(METRICS.get(form, ())))
     if not lines:
         raise InputError(
-            f"{path}: none of its questions can be a task: answers of {', '.join(left)} are run."
+            f"{path}: none of its questions can be a task: answers of {', '.join(left_out)} are run."
         )
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for kind, some in lines.items():
             (folder / f"{kind}.jsonl").write_bytes(b"".join(some))
-            names = ["score", *dict.fromkeys(name for form in forms[kind] for name in METRICS.get(form, ()))]
-            metrics = "\n".join(_METRIC.format(name=name) for name in names)
-            task = _TASK.format(kind=kind, tokens=MAX_TOKENS, metrics=metrics)
+            metric_list = "\n".join(_METRIC.format(name=name) for name in metrics[kind])
+            task = _TASK.format(kind=kind, tokens=MAX_TOKENS, metrics=metric_list)
             (folder / f"deskcheck_{kind}.yaml").write_text(task, encoding="utf-8")
         tasks = "\n".join(f"  - deskcheck_{kind}" for kind in lines)
         (folder / "deskcheck.yaml").write_text(_GROUP.format(tasks=tasks), encoding="utf-8")
         (folder / "deskcheck_tasks.py").write_text(_MODULE, encoding="utf-8")
     except OSError as error:
         raise InputError(f"{error.filename}: cannot be written: {error.strerror}.") from error
-    return Counter({kind: len(some) for kind, some in lines.items()}), left
+    return Counter({kind: len(some) for kind, some in lines.items()}), left_out
 
 
 def documents(path: Path) -> list[dict[str, str]]:
-    """The questions of a file as documents of the harness: ``sample`` is all that scoring needs."""
-    found = []
-    for line in lines_of(path):
-        sample = sample_in(line.raw)
-        row = {"id": sample.id, "prompt": sample.prompt, "answer": sample.answer}
-        found.append(row | {"sample": json.dumps(sample.to_dict())})
-    return found
+    """The questions of a file as documents of the harness, each with the ``sample`` for scoring."""
+    samples = [sample_in(line.raw) for line in lines_of(path)]
+    return [
+        {"id": one.id, "prompt": one.prompt, "answer": one.answer, "sample": json.dumps(one.to_dict())}
+        for one in samples
+    ]
 
 
 def score(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, float]:
     """``process_results`` of the tasks: the score of an answer, and the metrics of its kind."""
-    found = score_answer(sample_in(doc["sample"].encode()), results[0])
-    return {"score": found.score, **found.metrics}
+    scored = score_answer(sample_in(doc["sample"].encode()), results[0])
+    return {"score": scored.score, **scored.metrics}

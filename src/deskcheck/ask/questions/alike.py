@@ -7,8 +7,7 @@ recordings, and most of those go the same way to the same answer.
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import cluster_of
@@ -22,9 +21,8 @@ _T = TypeVar("_T")
 _Lot = tuple[int, str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Drawn(Generic[_T]):
-    """Samples of a recording by one kind of question, and what is kept beside them."""
+class _Drawn(NamedTuple, Generic[_T]):
+    """Samples of a recording by one kind of question, and what comes with them."""
 
     lot: _Lot
     samples: list[Sample]
@@ -44,7 +42,9 @@ class Alike(Generic[_T]):
     def __init__(self, seed: int) -> None:
         self._seed = seed
         self._along: dict[tuple[str, str, bytes], list[_Drawn[_T]]] = {}
-        self._met: Counter[str] = Counter()
+        """Kind of question, function and path -> its recordings."""
+        self._recordings: Counter[str] = Counter()
+        """Kind of question -> how many recordings have samples."""
         self._answers: dict[bytes, bytes] = {}
         """Prompt -> its answer, both as digests."""
         self._ambiguous: set[bytes] = set()
@@ -58,46 +58,36 @@ class Alike(Generic[_T]):
     def hold(self, recording: Recording, samples: Mapping[str, list[Sample]], beside: _T) -> None:
         """Take in the samples of a recording, by question, with what shall come back with them."""
         function, path = cluster_of(recording.program), _path(recording)
-        for question, asked in samples.items():
-            if asked:
-                self._met[question] += 1
-                for sample in asked:
-                    if sample.data["form"] == "arguments":
-                        continue  # several are right
-                    prompt = _digest(sample.prompt)
-                    answer = _digest(sample.answer)
+        for question, of_question in samples.items():
+            self._recordings[question] += 1
+            for sample in of_question:
+                if sample.data["form"] != "arguments":  # of which several are right
+                    prompt, answer = _digest(sample.prompt), _digest(sample.answer)
                     if self._answers.setdefault(prompt, answer) != answer:
                         self._ambiguous.add(prompt)
-                along = self._along.setdefault((question, function, path), [])
-                along.append(_Drawn(self._lot(recording.id), asked, beside))
-                along.sort(key=lambda drawn: drawn.lot)
-                del along[MOST:]
+            along = self._along.setdefault((question, function, path), [])
+            along.append(_Drawn(self._lot(recording.id), of_question, beside))
+            along.sort(key=lambda drawn: drawn.lot)
+            del along[MOST:]
 
     def chosen(self, excluded: Mapping[str, Counter[str]]) -> Iterator[tuple[str, list[Sample], _T]]:
         """(question, samples of a recording, what came with them); reasons go to `excluded`."""
-        answers: dict[tuple[Any, ...], list[_Lot]] = {}
+        lots: dict[tuple[Any, ...], list[_Lot]] = {}
         for (question, function, _), along in self._along.items():
             for sample in (sample for drawn in along for sample in drawn.samples):
-                lots = answers.setdefault(_asks(question, function, sample), [])
-                lots.append(self._lot(sample.id))
-                lots.sort()
-                del lots[MOST:]
+                lots.setdefault(_asks(question, function, sample), []).append(self._lot(sample.id))
+        first = {key: sorted(of_key)[:MOST] for key, of_key in lots.items()}
         for (question, function, _), along in self._along.items():
             for drawn in along:
-                told = [one for one in drawn.samples if _digest(one.prompt) not in self._ambiguous]
-                if not told:
-                    self._met[question] -= 1
+                clear = [one for one in drawn.samples if _digest(one.prompt) not in self._ambiguous]
+                new = [one for one in clear if self._lot(one.id) in first[_asks(question, function, one)]]
+                if not clear:
                     excluded[question][AMBIGUOUS] += 1
-                    continue
-                kept = [
-                    sample
-                    for sample in told
-                    if self._lot(sample.id) in answers[_asks(question, function, sample)]
-                ]
-                if kept:
-                    self._met[question] -= 1
-                    yield question, kept, drawn.beside
-        for question, left_out in self._met.items():
+                if new:
+                    yield question, new, drawn.beside
+                if new or not clear:
+                    self._recordings[question] -= 1
+        for question, left_out in self._recordings.items():
             if left_out:
                 excluded[question][REASON] += left_out
 

@@ -7,91 +7,27 @@ Scored as the set scores: by Python's ``==`` (``strict=False``). Sets of program
 are ours, so scores compare between models here, and with published ones only roughly.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from deskcheck.ask.answers.allowed import Refused
 from deskcheck.ask.kinds.program import FORMS, program_sample
 from deskcheck.ask.kinds.results import input_sample, output_sample
 from deskcheck.ask.questions.predicted import PREDICTED_BENCHMARKS
+from deskcheck.ask.questions.reader import BenchmarkReader, Note, Read, of_calls
 from deskcheck.ask.questions.reval import REVAL_BENCHMARKS
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.samples.source import ShownSource
-from deskcheck.recording import InputError, Program
+from deskcheck.recording import InputError
 from deskcheck.recording.program import code_lines
 from deskcheck.sandbox.environments import find
 from deskcheck.sources.sets.coding import HOLDS, read_coding_tasks
 from deskcheck.sources.sets.coding_sets import CODING_SETS, read_coding_set
 from deskcheck.sources.text.rows import has_format
 
-Note = Callable[[str], None]
 _OF_RECORDINGS = ("recordings-*.parquet", "events-*.parquet", "*.trajectory.parquet")
 
 
-def _quiet(text: str) -> None:
-    """Nobody is told what is fetched."""
-
-
-@dataclass(frozen=True, slots=True)
-class BenchmarkReader:
-    """A set of questions that is read from a file. about: what is asked of which. read: from the path of the
-    file, or None, and who is told what is fetched, the samples."""
-
-    name: str
-    about: str
-    read: Callable[[str | None, Note], Iterator[Sample]]
-
-    def samples(self, path: str | None = None, *, note: Note = _quiet) -> Iterator[Sample]:
-        """The samples in the order of the set: of a file of it, or (None) fetched from its public home.
-
-        Raises:
-            InputError: the file is missing or no file of the set, a row has no answer, or its input cannot be
-                an answer; the set cannot be fetched.
-        """
-        return self.read(path, note)
-
-
-def _cruxeval(
-    name: str, sample: Callable[[Program], Sample]
-) -> Callable[[str | None, Note], Iterator[Sample]]:
-    def read(path: str | None, note: Note) -> Iterator[Sample]:
-        for program in _programs("cruxeval" if path is None else f"cruxeval:{path}"):
-            try:
-                yield sample(program)
-            except Refused as reason:
-                raise InputError(
-                    f"{name}: {program.id}: its own input is no allowed answer: {reason}"
-                ) from None
-
-    return read
-
-
-def _programs(source: str) -> Iterator[Program]:
-    from deskcheck.sources import programs
-
-    yield from programs(source)
-
-
-def _answer(program: Program) -> str:
-    if program.expected is None:
-        raise InputError(f"{program.id}: has no published answer; the key 'output' holds it in CRUXEval.")
-    return program.expected
-
-
-def _shown(program: Program) -> tuple[ShownSource, ...]:
-    return (ShownSource(program.filename, tuple(enumerate(code_lines(program.code), 1)), True),)
-
-
-def _cruxeval_output(program: Program) -> Sample:
-    return output_sample(program, _shown(program), _answer(program), strict=False)
-
-
-def _cruxeval_input(program: Program) -> Sample:
-    return input_sample(program, _shown(program), _answer(program), strict=False)
-
-
-def _coding(name: str) -> Callable[[str | None, Note], Iterator[Sample]]:
+def _coding(name: str) -> Read:
     return lambda path, note: map(program_sample, read_coding_set(name, path, note=note))
 
 
@@ -106,22 +42,26 @@ def _own(path: str | None, note: Note) -> Iterator[Sample]:
 BENCHMARKS: dict[str, BenchmarkReader] = {
     benchmark.name: benchmark
     for benchmark in [
-        BenchmarkReader(
+        of_calls(
             "cruxeval_output",
             "CRUXEval: what the function returns",
-            _cruxeval("cruxeval_output", _cruxeval_output),
+            "cruxeval",
+            output_sample,
+            code_lines,
         ),
-        BenchmarkReader(
+        of_calls(
             "cruxeval_input",
             "CRUXEval: an input that gives the output",
-            _cruxeval("cruxeval_input", _cruxeval_input),
+            "cruxeval",
+            input_sample,
+            code_lines,
         ),
         *(
             BenchmarkReader(name, f"{known.title}: {known.about}", _coding(name))
             for name, known in CODING_SETS.items()
         ),
-        *(BenchmarkReader(one.name, one.about, one.read) for one in PREDICTED_BENCHMARKS.values()),
-        *(BenchmarkReader(one.name, one.about, one.read) for one in REVAL_BENCHMARKS.values()),
+        *PREDICTED_BENCHMARKS,
+        *REVAL_BENCHMARKS,
         BenchmarkReader(
             "program", "tasks of your own, in a file of rows: program:PATH, or its path alone", _own
         ),
@@ -159,13 +99,13 @@ def _in_environment(samples: Iterator[Sample], name: str, text: str) -> Iterator
         yield replace(sample, data={**sample.data, "environment": name})
 
 
-def benchmark_samples(texts: Sequence[str], *, note: Note = _quiet) -> dict[str, list[Sample]]:
+def benchmark_samples(texts: Sequence[str], *, note: Note = lambda text: None) -> dict[str, list[Sample]]:
     """Benchmarks as they are named, each with its samples.
 
     Raises InputError: one names no benchmark, is named twice, or cannot be read; two samples have one id; an
     environment is not built.
     """
-    found: dict[str, list[Sample]] = {}
+    by_benchmark: dict[str, list[Sample]] = {}
     seen: dict[str, str] = {}
     for text in texts:
         named = _named(text)
@@ -175,13 +115,13 @@ def benchmark_samples(texts: Sequence[str], *, note: Note = _quiet) -> dict[str,
                 f"NAME@ENVIRONMENT:PATH."
             )
         benchmark, path, environment = named
-        if benchmark.name in found:
+        if benchmark.name in by_benchmark:
             raise InputError(f"{text}: {benchmark.name} is named twice. Ask one file after the other.")
         samples = benchmark.samples(path, note=note)
         if environment is not None:
             samples = _in_environment(samples, environment, text)
-        found[benchmark.name] = list(samples)
-        for sample in found[benchmark.name]:
+        by_benchmark[benchmark.name] = list(samples)
+        for sample in by_benchmark[benchmark.name]:
             if seen.setdefault(sample.id, benchmark.name) != benchmark.name:
                 raise InputError(f"{text}: {sample.id!r} is the id of a sample of {seen[sample.id]}, too.")
-    return found
+    return by_benchmark

@@ -50,13 +50,15 @@ def of_each(
         if doubtful:
             run_result = replace(recording.run_result, refused=None)
             recording = replace(recording, repeatable=None, run_result=run_result)
-        found: dict[str, list[Sample]] = {}
+        by_kind: dict[str, list[Sample]] = {}
         failures: list[str] = []
         try:
             with own_failures(failures.append):
                 for name, kind in kinds.items():
-                    some = kind(recording, seed=seed, per_recording=per_recording, excluded=excluded[name])
-                    found[name] = list(some)
+                    samples_of_kind = kind(
+                        recording, seed=seed, per_recording=per_recording, excluded=excluded[name]
+                    )
+                    by_kind[name] = list(samples_of_kind)
             why = "deskcheck failed on it"
         except RecordingError as error:
             failures, why = [str(error)], "its rows are damaged"
@@ -65,17 +67,17 @@ def of_each(
             for name in questions:
                 excluded[name][why] += 1
             continue
-        found = {name: samples for name, samples in found.items() if samples}
-        if not found:
+        by_kind = {name: samples for name, samples in by_kind.items() if samples}
+        if not by_kind:
             continue
         with_it, why_not = beside(recording)
         if why_not is not None:
-            for name in found:
+            for name in by_kind:
                 excluded[name][why_not] += 1
         elif alike.concerns(recording):
-            alike.hold(recording, found, with_it)
+            alike.hold(recording, by_kind, with_it)
         else:
-            for name, samples in found.items():
+            for name, samples in by_kind.items():
                 yield name, samples, with_it
     yield from alike.chosen(excluded)
 

@@ -15,7 +15,7 @@ from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -83,7 +83,7 @@ def write_questions(
     def samples() -> Iterator[tuple[str, Sample]]:
         of_programs = [name for name in questions if name in QUESTIONS]
         if of_programs:
-            for _, found, _ in of_each(
+            for _, of_recording, _ in of_each(
                 by_folder(sources or recordings, folders),
                 of_programs,
                 seed=sampling.seed,
@@ -93,17 +93,17 @@ def write_questions(
                 excluded=excluded,
                 beside=lambda recording: (None, None),
             ):
-                yield from ((sample.question, sample) for sample in found)
+                yield from ((sample.question, sample) for sample in of_recording)
         if of_notebooks:
             places = [Path(folder) for folder in sources if not isinstance(folder, Recording)]
-            asked = notebook_samples(
+            of_views = notebook_samples(
                 trajectory_files(places),
                 of_notebooks,
                 options,
                 seed=sampling.seed,
                 per_recording=sampling.per_recording,
             )
-            for (name, state), (of_kind, why_not) in asked.items():
+            for (name, state), (of_kind, why_not) in of_views.items():
                 if state == options.state[0]:  # the same in all
                     excluded[name].update(why_not)
                 for sample in of_kind:
@@ -123,9 +123,9 @@ def write_benchmark_questions(
 ) -> Counter[str]:
     """As `write_questions`, the questions of benchmarks, as `benchmark_samples` takes them. Return how many
     there are of each."""
-    found = benchmark_samples(benchmarks, note=note)
-    samples = ((name, sample) for name, some in found.items() for sample in some)
-    return _write(Path(path), samples, [*found], sampling or Sampling(), None, {})
+    by_benchmark = benchmark_samples(benchmarks, note=note)
+    samples = ((name, sample) for name, of_benchmark in by_benchmark.items() for sample in of_benchmark)
+    return _write(Path(path), samples, [*by_benchmark], sampling or Sampling(), None, {})
 
 
 def _write(
@@ -154,10 +154,10 @@ def _write(
                     all_.write(line_of(sample, told(sample)).encode("ascii"))
                 for kind, there in ((kind, some) for kind, views in kinds.items() for some in views.values()):
                     chosen = drawn(there, seed=sampling.seed, limit=sampling.limit, folders=folders)
-                    lines = (_line_at(all_, one.offset) for one in chosen)
+                    lines = (_line_at(all_, place_of_line.offset) for place_of_line in chosen)
                     if sampling.shots is not None:
                         shown = with_shots(
-                            [_sample_of(line) for line in lines],
+                            [sample_in(line) for line in lines],
                             sampling.shots,
                             seed=sampling.seed,
                             excluded=excluded.get(kind, Counter()),
@@ -183,11 +183,6 @@ def _write(
 def _line_at(file: IO[bytes], offset: int) -> bytes:
     file.seek(offset)
     return file.readline()
-
-
-def _sample_of(line: bytes) -> Sample:
-    row = read_json(line)
-    return Sample.from_dict({field.name: row[field.name] for field in fields(Sample)})
 
 
 class _Written(NamedTuple):
@@ -356,9 +351,9 @@ class Questions:
 
     def _refuse_twice(self, first: int, second: int) -> None:
         wanted = (self.offsets[first], self.offsets[second])
-        found = [line for line in lines_of(self.path) if line.offset in wanted]
-        id_ = sample_in(found[0].raw).id
-        numbers = " and ".join(str(line.number) for line in found)
+        lines = [line for line in lines_of(self.path) if line.offset in wanted]
+        id_ = sample_in(lines[0].raw).id
+        numbers = " and ".join(str(line.number) for line in lines)
         raise InputError(f"{self.path}: lines {numbers} both have the id {id_!r}. Give each its own.")
 
 

@@ -31,8 +31,8 @@ def recordings_of(source: Folder | Iterable[Folder] | Iterable[Recording]) -> It
 def by_folder(source: Iterable[Folder] | Iterable[Recording], folders: dict[str, int]) -> Iterator[Recording]:
     """As `recordings_of`; the number of each recording's folder is noted by its id, 0 where there is none."""
     for number, item in enumerate(source):
-        found = [item] if isinstance(item, Recording) else load(item)
-        for recording in found:
+        recordings = [item] if isinstance(item, Recording) else load(item)
+        for recording in recordings:
             folders.setdefault(recording.id, 0 if isinstance(item, Recording) else number)
             yield recording
 

@@ -28,7 +28,7 @@ from deskcheck.ask.samples.prompts import notebook_parts
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.errors import DamagedRows
 from deskcheck.fences import fenced
-from deskcheck.notebook.state.names import names_bound, parse
+from deskcheck.notebook.state.names import cell_names, parse
 from deskcheck.notebook.state.state import KernelState, states
 from deskcheck.notebook.state.views import estimate_tokens, used_names, view
 from deskcheck.notebook.trajectory.markers import is_own
@@ -47,13 +47,13 @@ def trajectory_files(folders: Sequence[str | Path]) -> list[Path]:
     """The files of all trajectories below some folders, by name. Raises InputError where there is none."""
     from deskcheck.notebook.trajectory.trajectory import SUFFIX
 
-    found = [path for folder in folders for path in sorted(Path(folder).rglob(f"*{SUFFIX}"))]
-    if not found:
+    files = [path for folder in folders for path in sorted(Path(folder).rglob(f"*{SUFFIX}"))]
+    if not files:
         raise InputError(
             f"{', '.join(map(str, folders))}: no trajectories of notebooks there. Make them with: "
             "deskcheck record notebooks:FOLDER --out RUNS"
         )
-    return found
+    return files
 
 
 def notebook_samples(
@@ -75,66 +75,82 @@ def notebook_samples(
     """
     from deskcheck.notebook.trajectory.file import read_trajectory
 
-    lengths: dict[str, list[int]] = {question: [] for question in questions}
-    seen: dict[str, Path] = {}
+    longest = _longest(files, questions, options)
+    excluded = {question: Counter[str]() for question in questions}
+    samples: dict[tuple[str, str], list[Sample]] = {
+        (question, state): [] for question in questions for state in options.state
+    }
+    with_state = set(options.state) != {"none"}
     for path in files:
         trajectory = read_trajectory(path)
-        if trajectory.id in seen:
+        chosen = {
+            question: _drawn(numbers, per_recording, f"{seed}:{trajectory.id}:{question}")
+            for question, numbers in _targets(trajectory, options, longest, excluded, seed).items()
+        }
+        for moment in _moments(trajectory, with_state=with_state) if any(chosen.values()) else ():
+            for question in questions:
+                if moment.number not in chosen[question]:
+                    continue
+                if moment.before is None and with_state:
+                    excluded[question]["the state before it was not recorded"] += 1
+                    continue
+                try:
+                    made = _samples(question, moment, options, path, trajectory)
+                except (DamagedRows, ValueError):
+                    excluded[question]["the state before it cannot be read"] += 1
+                    continue
+                for state, sample in made.items():
+                    samples[question, state].append(sample)
+    return {key: (of_view, Counter(excluded[key[0]])) for key, of_view in samples.items()}
+
+
+def _longest(files: Sequence[Path], questions: Sequence[str], options: NotebookOptions) -> dict[str, int]:
+    """Question -> the length of a target that a share `options.quantile` of all does not exceed."""
+    from deskcheck.notebook.trajectory.file import read_trajectory
+
+    lengths: dict[str, list[int]] = {question: [] for question in questions}
+    path_of: dict[str, Path] = {}
+    for path in files:
+        trajectory = read_trajectory(path)
+        if trajectory.id in path_of:
             raise InputError(
-                f"{path} and {seen[trajectory.id]}: both are the trajectory {trajectory.id!r}. "
+                f"{path} and {path_of[trajectory.id]}: both are the trajectory {trajectory.id!r}. "
                 "Ask about their folders one at a time, or delete one."
             )
-        seen[trajectory.id] = path
+        path_of[trajectory.id] = path
         for moment in _moments(trajectory, with_state=False):
             for question in questions:
                 if _unfit(question, moment, options) is None:
                     lengths[question].append(len(_target(question, moment)))
-    longest = {question: _quantile(found, options.quantile) for question, found in lengths.items()}
-    asked: dict[tuple[str, str], tuple[list[Sample], Counter[str]]] = {
-        (question, state): ([], Counter()) for question in questions for state in options.state
-    }
-    for path in files:
-        trajectory = read_trajectory(path)
-        fit: dict[str, list[int]] = {question: [] for question in questions}
-        raised: set[int] = set()
-        for moment in _moments(trajectory, with_state=False):
-            if moment.execution.status is Status.ERROR:
-                raised.add(moment.number)
-            for question in questions:
-                reason = _unfit(question, moment, options)
-                if reason is None and len(_target(question, moment)) > longest[question]:
-                    reason = f"longer than the {options.quantile} quantile ({longest[question]} characters)"
-                if reason is None:
-                    fit[question].append(moment.number)
-                    continue
-                for state in options.state:
-                    asked[question, state][1][reason] += 1
-        if "crash" in fit:
-            kept = _as_many(fit["crash"], raised, f"{seed}:{trajectory.id}:crash")
-            for state in options.state:
-                asked["crash", state][1][MORE_THAN_RAISE] += len(fit["crash"]) - len(kept)
-            fit["crash"] = kept
-        chosen = {
-            question: _drawn(numbers, per_recording, f"{seed}:{trajectory.id}:{question}")
-            for question, numbers in fit.items()
-        }
-        if not any(chosen.values()):
-            continue
-        for moment in _moments(trajectory, with_state=set(options.state) != {"none"}):
-            for question in questions:
-                if moment.number in chosen[question]:
-                    try:
-                        made = list(_samples(question, moment, options, path, trajectory))
-                    except (DamagedRows, ValueError):
-                        for state in options.state:
-                            asked[question, state][1]["the state before it cannot be read"] += 1
-                        continue
-                    for state, sample in made:
-                        if sample is None:
-                            asked[question, state][1]["the state before it was not recorded"] += 1
-                        else:
-                            asked[question, state][0].append(sample)
-    return asked
+    return {question: _quantile(of_question, options.quantile) for question, of_question in lengths.items()}
+
+
+def _targets(
+    trajectory: Trajectory,
+    options: NotebookOptions,
+    longest: Mapping[str, int],
+    excluded: Mapping[str, Counter[str]],
+    seed: int,
+) -> dict[str, list[int]]:
+    """Question -> numbers of the executions that it can be asked about. Reasons are added to `excluded`."""
+    numbers: dict[str, list[int]] = {question: [] for question in longest}
+    raised: set[int] = set()
+    for moment in _moments(trajectory, with_state=False):
+        if moment.execution.status is Status.ERROR:
+            raised.add(moment.number)
+        for question, most in longest.items():
+            reason = _unfit(question, moment, options)
+            if reason is None and len(_target(question, moment)) > most:
+                reason = f"longer than the {options.quantile} quantile ({most} characters)"
+            if reason is None:
+                numbers[question].append(moment.number)
+            else:
+                excluded[question][reason] += 1
+    if "crash" in numbers:
+        balanced = _as_many(numbers["crash"], raised, f"{seed}:{trajectory.id}:crash")
+        excluded["crash"][MORE_THAN_RAISE] += len(numbers["crash"]) - len(balanced)
+        numbers["crash"] = balanced
+    return numbers
 
 
 def _quantile(lengths: Sequence[int], share: float) -> int:
@@ -223,16 +239,15 @@ def _moments(trajectory: Trajectory, *, with_state: bool) -> Iterator[_Moment]:
     walk = _Walk()
     past: list[_Past] = []
     steps = walk.through(trajectory.steps)
-    found = states(steps) if with_state else ((s, None) for s in steps if isinstance(s, Execution))
-    for execution, after in found:
-        label = f"In [{execution.count if execution.count is not None else ' '}]"
+    executions = states(steps) if with_state else ((s, None) for s in steps if isinstance(s, Execution))
+    for execution, after in executions:
         yield _Moment(
             execution, walk.number, walk.actions, past, walk.sources, walk.restarted, walk.before, after
         )
         shown, _ = shown_text(execution)
         past.append(
             _Past(
-                label,
+                _label(execution),
                 execution.cell,
                 execution.source[:_KEPT_CHARS],
                 shown[:_KEPT_CHARS],
@@ -259,8 +274,8 @@ def shown_text(execution: Execution) -> tuple[str, str]:
     leaves = (o for o in outputs if o.type == "error" and execution.status is not Status.OK)
     error = next(leaves, None)
     texts["error"] = _last_line(error) if error is not None else ""
-    found = {kind: text.rstrip("\n") for kind, text in texts.items() if text.strip()}
-    return "\n".join(found.values()), "+".join(found)
+    shown = {kind: text.rstrip("\n") for kind, text in texts.items() if text.strip()}
+    return "\n".join(shown.values()), "+".join(shown)
 
 
 _NO_PYTHON = ("SyntaxError", "IndentationError", "TabError", "_IncompleteInputError")
@@ -354,14 +369,11 @@ def _raises_plainly(source: str) -> bool:
 
 def _samples(
     question: str, moment: _Moment, options: NotebookOptions, path: Path, trajectory: Trajectory
-) -> Iterator[tuple[str, Sample | None]]:
-    """The sample in every view; None in all of them if one of them wants a state that is not there."""
-    if moment.before is None and set(options.state) != {"none"}:
-        yield from ((state, None) for state in options.state)
-        return
+) -> dict[str, Sample]:
+    """The sample in every view of the state."""
     execution = moment.execution
     history, account = _history(moment, options.history_tokens)
-    again = next((p for p in reversed(moment.past) if p.cell == execution.cell), None)
+    again = next((past for past in reversed(moment.past) if past.cell == execution.cell), None)
     shown, kind = shown_text(execution)
     data: dict[str, Any] = {
         "form": question,
@@ -371,47 +383,42 @@ def _samples(
         "near_duplicate": _seen_before(question, moment, shown),
         "history": account,
         "drew": [*execution.drew],
+        "copy": _copied(question, again),
     }
     if question == "cell_output":
-        data |= {"kind": kind, "copy": again.shown if again else "", "value": _value(moment, kind)}
-        answer, source = shown, execution.source
-    elif question == "crash":
-        answer, source = _raised(execution), execution.source
-        data |= {"copy": again.raised if again else NO_EXCEPTION}
-    else:
-        data |= {"copy": again.source if again else ""}
-        answer, source = execution.source.strip(), ""
-    names: list[str] = []
-    if "used" in options.state:
-        names = _used_lately(moment) if question == "next_cell" else _used_by(moment, [source])
-    label = f"In [{execution.count if execution.count is not None else ' '}]"
+        data |= {"kind": kind, "value": _value(moment, kind)}
+    label, source = "", ""
+    if question != "next_cell":
+        label, source = f"{_label(execution)}, cell {execution.cell}", execution.source
+    samples = {}
     for state in options.state:
-        found = view(
-            moment.before,
-            state,
-            budget=options.state_tokens,
-            names=names if state == "used" else None,
-        )
-        yield (
-            state,
-            Sample(
-                id=f"{trajectory.id}:{question}:{moment.number}",
-                question=question,
-                program=trajectory.id,
-                cluster=trajectory.id,
-                parts=notebook_parts(
-                    question,
-                    history,
-                    state,
-                    found.text,
-                    "" if question == "next_cell" else f"{label}, cell {execution.cell}",
-                    source,
-                    restarted=moment.restarted,
-                ),
-                answer=answer,
-                data=data | {"state": found.account()},
+        names = None
+        if state == "used":
+            names = _used_lately(moment) if question == "next_cell" else _used_by(moment, source)
+        shown_state = view(moment.before, state, budget=options.state_tokens, names=names)
+        samples[state] = Sample(
+            id=f"{trajectory.id}:{question}:{moment.number}",
+            question=question,
+            program=trajectory.id,
+            cluster=trajectory.id,
+            parts=notebook_parts(
+                question, history, state, shown_state.text, label, source, restarted=moment.restarted
             ),
+            answer=_target(question, moment),
+            data=data | {"state": shown_state.account()},
         )
+    return samples
+
+
+def _copied(question: str, again: _Past | None) -> str:
+    """The answer that the same cell had when it was last executed."""
+    if again is None:
+        return NO_EXCEPTION if question == "crash" else ""
+    return {"cell_output": again.shown, "crash": again.raised}.get(question, again.source)
+
+
+def _label(execution: Execution) -> str:
+    return f"In [{execution.count if execution.count is not None else ' '}]"
 
 
 _SOURCE_CHARS, _SHOWN_CHARS = 4000, 1000
@@ -444,12 +451,9 @@ def _middle_out(text: str, chars: int) -> str:
     return f"{text[: chars * 2 // 3]}\n... ({len(text) - chars} characters left out)\n{text[-(chars // 3) :]}"
 
 
-def _used_by(moment: _Moment, sources: Sequence[str]) -> list[str]:
+def _used_by(moment: _Moment, source: str) -> list[str]:
     assert moment.before is not None
-    found: dict[str, None] = {}
-    for source in sources:
-        found.update(dict.fromkeys(used_names(source, moment.before, earlier=moment.sources)))
-    return list(found)
+    return list(dict.fromkeys(used_names(source, moment.before, earlier=moment.sources)))
 
 
 _LATELY = 3
@@ -459,11 +463,11 @@ def _used_lately(moment: _Moment) -> list[str]:
     """What ``used`` means for the next cell, whose source must not leak: the variables that the last three
     executions since the restart used, read or bound, the newest execution first."""
     assert moment.before is not None
-    found: dict[str, None] = {}
+    names: list[str] = []
     for source in reversed(moment.sources[-_LATELY:]):
-        found.update(dict.fromkeys(_used_by(moment, [source])))
-        found.update(dict.fromkeys(n for n in names_bound(source) if n in moment.before.variables))
-    return list(found)
+        names += _used_by(moment, source)
+        names += (name for name in cell_names(source).bound if name in moment.before.variables)
+    return list(dict.fromkeys(names))
 
 
 NEAR = 0.9
@@ -490,10 +494,10 @@ def normalised(source: str) -> str:
     return "\n".join(line.strip() for line in source.strip().splitlines())
 
 
-def _similar(one: str, other: str) -> bool:
-    if one == other:
+def _similar(first: str, second: str) -> bool:
+    if first == second:
         return True
-    matcher = difflib.SequenceMatcher(None, one, other, autojunk=False)
+    matcher = difflib.SequenceMatcher(None, first, second, autojunk=False)
     # From the cheapest bound to the ratio itself.
     return all(ratio() >= NEAR for ratio in (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio))
 

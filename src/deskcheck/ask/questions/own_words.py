@@ -26,7 +26,7 @@ def own_words(sampling: Sampling, questions: Sequence[str]) -> dict[str, str]:
     """
     if sampling.prompt and sampling.shots is not None:
         raise InputError("--prompt and --shots exclude each other: the file has its own examples.")
-    found: dict[str, str] = {}
+    text_of: dict[str, str] = {}
     for word in sampling.prompt:
         named = _KIND.fullmatch(word)
         if named and named[1] not in questions:
@@ -43,8 +43,8 @@ def own_words(sampling: Sampling, questions: Sequence[str]) -> dict[str, str]:
                 f"--prompt {path}: has no place for a question. Write {{{{code}}}}, {{{{call}}}} or "
                 "{{question}} with two braces where it goes."
             )
-        found |= dict.fromkeys([named[1]] if named else questions, text)
-    return found
+        text_of |= dict.fromkeys([named[1]] if named else questions, text)
+    return text_of
 
 
 def in_own_words(samples: Sequence[Sample], template: str) -> list[Sample]:
@@ -75,7 +75,7 @@ def fields_of(sample: Sample) -> dict[str, str]:
     parts = {
         name: text.removeprefix(f"{YOURS}\n\n") for name, text in sample.parts.items() if name != "example"
     }
-    codes = [_without_numbers(found["text"]) for found in FENCED.finditer(parts.get("program", ""))]
+    codes = [_without_numbers(block["text"]) for block in FENCED.finditer(parts.get("program", ""))]
     fields = parts | ({"code": "\n\n".join(codes)} if codes else {})
     question = parts.get("question", "")
     labels = [*_LABEL.finditer(question)]

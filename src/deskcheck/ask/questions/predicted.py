@@ -9,106 +9,41 @@ The forms, and the rules by which answers are scored, are those of the code in e
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from hashlib import sha256
-from pathlib import Path
+from collections.abc import Mapping
 
-from deskcheck.ask.answers.allowed import Refused
-from deskcheck.ask.kinds.results import input_sample, output_sample
+from deskcheck.ask.kinds.results import guessed_output, input_sample, output_sample
+from deskcheck.ask.questions.reader import cluster_of_text, of_calls, of_rows, shown
+from deskcheck.ask.samples.guessing import (
+    call_in,
+    code_in,
+    first_argument,
+    guesses,
+    is_literal,
+    labelled,
+    last_return,
+    literal_of,
+    tree_of,
+)
 from deskcheck.ask.samples.prompts import TASKS, own_parts
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.samples.source import ShownSource
-from deskcheck.fences import fenced
+from deskcheck.fences import FENCED, fenced
 from deskcheck.files import read_json
 from deskcheck.recording import InputError
 from deskcheck.sources.sets.predicted import EXACT_CATEGORIES, published_lines, surge_category
-from deskcheck.sources.text.rows import Row, check_fields, check_type, read_rows
-
-
-@dataclass(frozen=True, slots=True)
-class RowBenchmark:
-    """A published set as questions, each made of a row. about: what is asked. home: where the set is from.
-    required: field of a row -> its type. sample: from a row, its number from 1 and its place for messages to
-    the question."""
-
-    name: str
-    about: str
-    home: str
-    required: Mapping[str, type]
-    sample: Callable[[Row, int, str], Sample]
-
-    def read(self, path: str | None, note: Callable[[str], None]) -> Iterator[Sample]:
-        """The samples in the order of the file. Nothing is left out, so `note` is told nothing.
-
-        Raises:
-            InputError: no file is named, there is none, or a row of it is none of the set.
-        """
-        if path is None:
-            raise InputError(
-                f"{self.name}: is not fetched: write {self.name}:PATH with your copy, from {self.home}."
-            )
-        holds = f"A row has {', '.join(self.required)}."
-        for number, (place, row) in enumerate(read_rows(Path(path).expanduser(), path, holds), 1):
-            check_fields(row, self.required, place, holds)
-            yield self.sample(row, number, place)
-
-
-@dataclass(frozen=True, slots=True)
-class CallBenchmark:
-    """A published set of calls as questions: what one returns, or which arguments give that. Scored by
-    ``==``. corpus: its name among the sources of programs."""
-
-    name: str
-    about: str
-    corpus: str
-    sample: Callable[..., Sample]
-
-    def read(self, path: str | None, note: Callable[[str], None]) -> Iterator[Sample]:
-        """The samples in the order of the file.
-
-        Raises:
-            InputError: no file is named, there is none, a row of it is none of the set, or its input cannot
-                be an answer.
-        """
-        from deskcheck.sources import programs
-
-        for program in programs(self.corpus if path is None else f"{self.corpus}:{path}", note=note):
-            try:
-                yield self.sample(program, _shown(program.code), program.expected, strict=False)
-            except Refused as reason:
-                raise InputError(
-                    f"{self.name}: {program.id}: its own input is no allowed answer: {reason}"
-                ) from None
-
-
-def _shown(code: str) -> tuple[ShownSource, ...]:
-    return (ShownSource("program.py", tuple(enumerate(code.split("\n"), 1)), True),)
-
-
-def _cluster(code: str) -> str:
-    return sha256(code.encode()).hexdigest()[:16]
-
+from deskcheck.sources.text.rows import Row, check_fields, check_type
 
 # -- LiveCodeBench, test output prediction ----------------------------------------------------------------
 
-_TEST_OUTPUT = (
-    "What does a correct solution return?\n"
-    "You see a programming problem, the head of the function that solves it, and a call of that function. "
-    "Give the value that the call returns if the function is right, written as Python's repr writes it: a "
-    "literal, no expression."
-)
-
 
 def _test_output(row: Row, number: int, place: str) -> Sample:
-    tests = _json(row["test"], f"{place}: 'test'")
+    tests = read_json(row["test"], f"{place}: 'test'")
     if not isinstance(tests, list) or not tests or not isinstance(tests[0], dict):
         raise InputError(f"{place}: 'test' is not the JSON text of a list of tests.")
     check_fields(tests[0], {"input": str, "output": str}, f"{place}: 'test'", "A test has input and output.")
-    expected = _json(tests[0]["output"], f"{place}: 'test': 'output'")
+    expected = read_json(tests[0]["output"], f"{place}: 'test': 'output'")
     call = f"{row['function_name']}({', '.join(tests[0]['input'].split(chr(10)))})"
-    head = _shown(row["starter_code"])
-    parts = own_parts(_TEST_OUTPUT, head, f"Call: {call}", numbered=False)
+    head = shown(row["starter_code"].split("\n"))
+    parts = own_parts(TASKS["test_output"], head, f"Call: {call}", numbered=False)
     problem = f"Problem:\n{row['question_content'].strip()}"
     parts = {
         "task": parts["task"],
@@ -120,74 +55,44 @@ def _test_output(row: Row, number: int, place: str) -> Sample:
         id=f"livecodebench_{row['question_id']}_{row['test_id']}:output",
         question="output",
         program=f"livecodebench_{row['question_id']}",
-        cluster=_cluster(row["question_content"]),
+        cluster=cluster_of_text(row["question_content"]),
         parts=parts,
         answer=repr(expected),
         data={"form": "value", "strict": False},
     )
 
 
-def _json(text: str, place: str) -> object:
-    return read_json(text, place)
+@guesses("test_output")
+def _of_problem(prompt: str) -> str:
+    """The output of the first example of the problem; else as for `output`."""
+    outputs = re.findall(r"^\W*Output\W*:\s*(.+)$", prompt, re.MULTILINE | re.IGNORECASE)
+    return next(filter(is_literal, outputs), None) or guessed_output(prompt)
 
 
 # -- CodeSense --------------------------------------------------------------------------------------------
 
-_AS_REPR = "written as Python's repr writes it"
-_ASKED = {
-    "output": (
-        "What does this call return?\n"
-        f"You see a Python function and its arguments. Give what it returns, {_AS_REPR}."
-    ),
-    "input": (
-        "With which arguments was this function called?\n"
-        "You see a Python function and what a call of it returned. Give the arguments of that call, as they "
-        "stand between its parentheses. Only the arguments of the call that was made count as right."
-    ),
-    "statement": (
-        "What is the value after this statement?\n"
-        "You see Python code, one statement of it, and variables before the statement runs. Give the value "
-        f"that the statement assigns or its call returns, {_AS_REPR}."
-    ),
-    "branch": (
-        "Is this branch taken?\n"
-        "You see Python code, one branch statement of it, and the variables of its condition before it runs. "
-        "Give Yes if its body runs, No if it does not."
-    ),
-    "block": (
-        "What is the value after this statement?\n"
-        "You see Python code, its input, and one statement of it. Give the value that the statement assigns, "
-        f"{_AS_REPR}."
-    ),
-    "line": "Does this line run?\nYou see Python code with line numbers, and a question. Answer Yes or No.",
-    "loop": (
-        "What does this loop do?\n"
-        f"You see Python code with line numbers, and a question. Give the value, {_AS_REPR}."
-    ),
-}
 
-
-def _codesense(kind: str, name: str, row: Row, code: str, asked: str, answer: str, task: str) -> Sample:
+def _codesense(kind: str, name: str, row: Row, code: str, question: str, answer: str, task: str) -> Sample:
     """name: what tells the files of the set apart, whose rows are numbered from 0 each."""
     return Sample(
         id=f"codesense_{name}_{row['idx']}:{kind}",
         question=kind,
         program=f"codesense_{name}_{row['idx']}",
-        cluster=_cluster(code),
-        parts=own_parts(_ASKED[task], _shown(code), asked, numbered=False),
+        cluster=cluster_of_text(code),
+        parts=own_parts(TASKS[f"codesense_{task}"], shown(code.split("\n")), question, numbered=False),
         answer=answer.strip(),
         data={"form": "text"},
     )
 
 
 def _codesense_output(row: Row, number: int, place: str) -> Sample:
-    asked = f"Arguments: {row['input']}"
-    return _codesense("output", "io", row, row["code"], asked, row["output"], "output")
+    question = f"Arguments: {row['input']}"
+    return _codesense("output", "io", row, row["code"], question, row["output"], "output")
 
 
 def _codesense_input(row: Row, number: int, place: str) -> Sample:
-    asked = f"Returned: {row['output']}"
-    return _codesense("input", "io", row, row["code"], asked, row["input"], "input")
+    question = f"Returned: {row['output']}"
+    return _codesense("input", "io", row, row["code"], question, row["input"], "input")
 
 
 def _codesense_statement(row: Row, number: int, place: str) -> Sample:
@@ -205,8 +110,8 @@ def _codesense_statement(row: Row, number: int, place: str) -> Sample:
 
 
 def _codesense_block(row: Row, number: int, place: str) -> Sample:
-    given = row.get("Function Input", {})
-    shown = _variables(given) if isinstance(given, dict) else f"    {given}"
+    inputs = row.get("Function Input", {})
+    shown = _variables(inputs) if isinstance(inputs, dict) else f"    {inputs}"
     return _codesense(
         "state",
         "block",
@@ -238,23 +143,56 @@ _LOOPS = (
 
 
 def _codesense_loop(row: Row, number: int, place: str) -> Sample:
-    asked = row["question"]
-    kind, name = next(((kind, name) for kind, name, form in _LOOPS if form.match(asked)), ("", ""))
+    question = row["question"]
+    kind, name = next(((kind, name) for kind, name, form in _LOOPS if form.match(question)), ("", ""))
     if not kind:
-        raise InputError(f"{place}: 'question' is none about a loop: {asked:.80}")
+        raise InputError(f"{place}: 'question' is none about a loop: {question:.80}")
     return _codesense(
-        kind, f"loop_{name}", row, row["loop_code"], f"Question: {asked}", row["answer"], "loop"
+        kind, f"loop_{name}", row, row["loop_code"], f"Question: {question}", row["answer"], "loop"
     )
 
 
-# -- CoCoNUT ----------------------------------------------------------------------------------------------
+@guesses("codesense_branch", "codesense_line")
+def _said_yes(prompt: str) -> str:
+    return "Yes"
 
-_TRACE = (
-    "Which lines run, in order?\n"
-    "You see a Python program, each line with its number in a comment at its end, and a call of one of its "
-    "functions. Give the numbers of the lines that run, in order, those of called functions in their place, "
-    "as a list. The line with def is none of them. A line that runs several times on end is written once."
-)
+
+@guesses("codesense_output")
+def _guessed_codesense_output(prompt: str) -> str:
+    tree = tree_of(code_in(prompt))
+    name = next((node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)), "")
+    returned = literal_of(last_return(tree, name))
+    return returned or first_argument(call_in(f"f({labelled(prompt, 'Arguments')})"))
+
+
+@guesses("codesense_input")
+def _guessed_codesense_input(prompt: str) -> str:
+    return labelled(prompt, "Returned")
+
+
+@guesses("codesense_statement", "codesense_block")
+def _after_statement(prompt: str) -> str:
+    """The literal that the statement assigns, or the value of a variable in it."""
+    statement = tree_of(labelled(prompt, "Statement")).body
+    assigned = statement[0] if statement and isinstance(statement[0], ast.Assign) else None
+    if assigned is not None and is_literal(ast.unparse(assigned.value)):
+        return ast.unparse(assigned.value)
+    values = dict(re.findall(r"^    (\w+) = (.*)$", prompt, re.MULTILINE))
+    names = [node.id for node in ast.walk(assigned or ast.Module([], [])) if isinstance(node, ast.Name)]
+    return next((values[name] for name in names if name in values), "0")
+
+
+@guesses("codesense_loop")
+def _guessed_codesense_loop(prompt: str) -> str:
+    code, question = code_in(prompt), labelled(prompt, "Question")
+    if question.startswith("How many") and (match := re.search(r"\brange\((\d+)\)", code)):
+        return match[1]
+    named = re.findall(r"\b(\w+)\s*=\s*([^=\n].*)", code)
+    values = [value for name, value in named if re.search(rf"\b{name}\b", question) and is_literal(value)]
+    return values[-1] if values else "1"
+
+
+# -- CoCoNUT ----------------------------------------------------------------------------------------------
 
 
 def _coconut(row: Row, number: int, place: str) -> Sample:
@@ -267,8 +205,8 @@ def _coconut(row: Row, number: int, place: str) -> Sample:
         id=f"coconut_{number}:path",
         question="path",
         program=f"coconut_{number}",
-        cluster=_cluster(code),
-        parts=own_parts(_TRACE, _shown(code), f"Call: {call}", numbered=False),
+        cluster=cluster_of_text(code),
+        parts=own_parts(TASKS["trace"], shown(code.split("\n")), f"Call: {call}", numbered=False),
         answer=str(once),
         data={"form": "path", "file": "program.py", "first": {}, "silent": []},
     )
@@ -284,9 +222,15 @@ def _inside(arguments: str) -> str:
     return text[1:-1].rstrip().removesuffix(",") if whole else text
 
 
-# -- SURGE ------------------------------------------------------------------------------------------------
+@guesses("trace")
+def _guessed_trace(prompt: str) -> str:
+    numbered = re.findall(r"^(.*)#\s*(\d+)\s*$", code_in(prompt), re.MULTILINE)
+    return str(
+        [int(number) for text, number in numbered if text.strip() and not text.lstrip().startswith("def ")]
+    )
 
-_PRINTED = TASKS["stdout"].replace("a Python program", "a program")
+
+# -- SURGE ------------------------------------------------------------------------------------------------
 
 
 def _surge(row: Row, number: int, place: str) -> Sample:
@@ -299,14 +243,15 @@ def _surge(row: Row, number: int, place: str) -> Sample:
     language = row["custom_features"].get("language")
     check_type(language, str, "custom_features.language", place)
     tag = "python" if language == "Python" else ""
-    name = f"surge_{_cluster(row['question'])[:8]}_{number}"  # rows have no name, and each file begins anew
+    # Rows have no name, and the numbers of each file begin anew.
+    name = f"surge_{cluster_of_text(row['question'])[:8]}_{number}"
     return Sample(
         id=f"{name}:output",
         question="output",
         program=name,
-        cluster=_cluster(row["question"]),
+        cluster=cluster_of_text(row["question"]),
         parts={
-            "task": _PRINTED,
+            "task": TASKS["printed"],
             "program": f"Program ({language}):\n{fenced(row['question'], tag)}",
         },
         answer=row["gt"],
@@ -314,13 +259,14 @@ def _surge(row: Row, number: int, place: str) -> Sample:
     )
 
 
-PREDICTED_TASKS = {
-    "test_output": _TEST_OUTPUT,
-    "trace": _TRACE,
-    "printed": _PRINTED,
-    **{f"codesense_{name}": task for name, task in _ASKED.items()},
-}
-"""The task of a prompt, by what is asked."""
+@guesses("printed")
+def _guessed_printed(prompt: str) -> str:
+    """The first text of the program."""
+    shown = FENCED.search(prompt)
+    texts = re.findall(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'", shown["text"] if shown else "")
+    return next((first or second for first, second in texts), "")
+
+
 _CODESENSE = "https://github.com/codesense-bench/codesense-codes"
 _IO = {"idx": int, "code": str, "input": str, "output": str}
 _STATEMENT = {
@@ -330,18 +276,16 @@ _STATEMENT = {
     "Value After Statement Execution": str,
 }
 
-_BENCHMARKS: list[RowBenchmark | CallBenchmark] = [
-    CallBenchmark(
+PREDICTED_BENCHMARKS = [
+    of_calls(
         "livecodebench_execution",
         "LiveCodeBench: what the function returns",
         "livecodebench",
         output_sample,
     ),
-    CallBenchmark("cruxeval_x_output", "CRUXEval-X: what the function returns", "cruxeval_x", output_sample),
-    CallBenchmark(
-        "cruxeval_x_input", "CRUXEval-X: an input that gives the output", "cruxeval_x", input_sample
-    ),
-    RowBenchmark(
+    of_calls("cruxeval_x_output", "CRUXEval-X: what the function returns", "cruxeval_x", output_sample),
+    of_calls("cruxeval_x_input", "CRUXEval-X: an input that gives the output", "cruxeval_x", input_sample),
+    of_rows(
         "livecodebench_test_output",
         "LiveCodeBench: what a right solution returns, from the problem's text",
         "https://huggingface.co/datasets/livecodebench/test_generation",
@@ -355,48 +299,44 @@ _BENCHMARKS: list[RowBenchmark | CallBenchmark] = [
         },
         _test_output,
     ),
-    RowBenchmark(
-        "codesense_output", "CodeSense: what the function returns", _CODESENSE, _IO, _codesense_output
-    ),
-    RowBenchmark(
-        "codesense_input", "CodeSense: the arguments of the call", _CODESENSE, _IO, _codesense_input
-    ),
-    RowBenchmark(
+    of_rows("codesense_output", "CodeSense: what the function returns", _CODESENSE, _IO, _codesense_output),
+    of_rows("codesense_input", "CodeSense: the arguments of the call", _CODESENSE, _IO, _codesense_input),
+    of_rows(
         "codesense_statement",
         "CodeSense: the value after a statement, or whether a branch is taken",
         _CODESENSE,
         {**_STATEMENT, "Statement Type": str, "Variable Values Before Statement": dict},
         _codesense_statement,
     ),
-    RowBenchmark(
+    of_rows(
         "codesense_block",
         "CodeSense: the value after a statement, from the input of the code around it",
         _CODESENSE,
         _STATEMENT,
         _codesense_block,
     ),
-    RowBenchmark(
+    of_rows(
         "codesense_line",
         "CodeSense: whether a line runs",
         _CODESENSE,
         {"idx": int, "Source Code": str, "question": str, "answer": str},
         _codesense_line,
     ),
-    RowBenchmark(
+    of_rows(
         "codesense_loop",
         "CodeSense: how often a loop turns, and values in and after it",
         _CODESENSE,
         {"idx": int, "loop_code": str, "question": str, "answer": str},
         _codesense_loop,
     ),
-    RowBenchmark(
+    of_rows(
         "coconut_path",
         "CoCoNUT: the lines of HumanEval's functions that run",
         "https://github.com/ClaasBeger/StructuralCodeUnderstanding",
         {"Name": str, "FunctionCall": str, "ExecutedLines": str, "Code_Indices": str},
         _coconut,
     ),
-    RowBenchmark(
+    of_rows(
         "surge_output",
         "SURGE: what a program prints (categories 1 and 2)",
         "https://github.com/Imbernoulli/SURGE",
@@ -404,7 +344,3 @@ _BENCHMARKS: list[RowBenchmark | CallBenchmark] = [
         _surge,
     ),
 ]
-PREDICTED_BENCHMARKS: dict[str, RowBenchmark | CallBenchmark] = {
-    benchmark.name: benchmark for benchmark in _BENCHMARKS
-}
-"""Name of a benchmark -> the benchmark."""

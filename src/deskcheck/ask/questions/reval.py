@@ -14,18 +14,19 @@ it counts. Here they belong to the function around them.
 
 import ast
 import itertools
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any
 
 from deskcheck.ask.answers.values import read_value
 from deskcheck.ask.questions.load import load
+from deskcheck.ask.questions.reader import BenchmarkReader, Note, Read, cluster_of_text, shown
+from deskcheck.ask.samples.guessing import guesses, held_before, labelled, numbered_lines
 from deskcheck.ask.samples.places import Unfit, plain
-from deskcheck.ask.samples.prompts import how_run, own_parts
+from deskcheck.ask.samples.prompts import TASKS, how_run, own_parts
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.samples.source import ShownSource
 from deskcheck.recording import InputError, Kind, Mode, Outcome, Recording, Value, render
 from deskcheck.recording.program import code_lines
 
@@ -49,43 +50,21 @@ def _stops(recording: Recording) -> list[_Stop]:
     program = recording.program
     last_line, begun = len(code_lines(program.code)), program.mode is Mode.CALL
     most = program.extra["reval"]["of"]
-    found: list[_Stop] = []
+    stops: list[_Stop] = []
     for row in recording.trace.rows:
         if row.file != program.filename:
             continue
         begun = begun or (row.function == "<module>" and row.line == last_line)
         if not begun or row.line > most or row.kind not in _STOPS:
             continue
-        if not found or found[-1].line != row.line:
-            found.append(_Stop(row.line))
+        if not stops or stops[-1].line != row.line:
+            stops.append(_Stop(row.line))
         if row.kind == Kind.LINE:
-            found[-1].event = row.index
-    return found
+            stops[-1].event = row.index
+    return stops
 
 
 # -- the three tasks ---------------------------------------------------------------------------------------
-
-_WHICH = "What counts is what the call in the question does, in whichever call of which function."
-REVAL_TASKS = {
-    "coverage": (
-        "Does this line run?\n"
-        "You see a Python program with line numbers, and a call. Give True if the line runs at least once, "
-        f"False if it never runs. {_WHICH}"
-    ),
-    "path": (
-        "Which line runs after this one?\n"
-        "You see a Python program with line numbers, and a call. Give the number of the line of the code "
-        "under test that runs next after a line, be it in the same function or in another one that is "
-        "called or returned to. Where several do, at different times, any of them is right. Give -1 if the "
-        f"line does not run, or if nothing runs after it. {_WHICH}"
-    ),
-    "state": (
-        "What is the value of this variable?\n"
-        "You see a Python program with line numbers, and a call. Give the value that a variable has after a "
-        "line has run, written as Python's repr writes it. Where it has several, at different times, any of "
-        f"them is right. Give {NIL} if the line does not run, or if there is no such variable then. {_WHICH}"
-    ),
-}
 
 
 def _coverage(recording: Recording, stops: list[_Stop], line: int, name: str) -> list[str]:
@@ -94,10 +73,10 @@ def _coverage(recording: Recording, stops: list[_Stop], line: int, name: str) ->
 
 def _path(recording: Recording, stops: list[_Stop], line: int, name: str) -> list[str]:
     following = [*(stop.line for stop in stops[1:]), -1]
-    found = (
+    successors = (
         {then for stop, then in zip(stops, following, strict=True) if stop.line == line} if stops else set()
     )
-    return [str(then) for then in sorted(found)] or ["-1"]
+    return [str(then) for then in sorted(successors)] or ["-1"]
 
 
 def _state(recording: Recording, stops: list[_Stop], line: int, name: str) -> list[str]:
@@ -108,8 +87,8 @@ def _state(recording: Recording, stops: list[_Stop], line: int, name: str) -> li
     except (SyntaxError, ValueError):
         raise InputError(f"{recording.id}: 'var' is not Python: {name:.80}") from None
     values = _values(node, states) if after else []
-    found = dict.fromkeys(map(_text, values))
-    return [*found] or [NIL]
+    texts = dict.fromkeys(map(_text, values))
+    return [*texts] or [NIL]
 
 
 def _text(value: Any) -> str:
@@ -124,10 +103,10 @@ def _text(value: Any) -> str:
 
 
 def _python(value: Value) -> Any:
-    known, found = read_value(render(value))
-    if not known:
+    readable, result = read_value(render(value))
+    if not readable:
         raise Unfit("the variable is no plain data")
-    return found
+    return result
 
 
 def _values(node: ast.expr, states: list[Any]) -> list[Any]:
@@ -179,76 +158,63 @@ _KINDS = {"coverage": "coverage", "path": "visit", "state": "state"}
 """Task of the set -> the kind of question that it is nearest to."""
 
 
-@dataclass(frozen=True, slots=True)
-class RevalBenchmark:
-    """A task of REval as questions about a folder of recordings of its programs."""
+def _reader(name: str, task: str) -> Read:
+    def read(path: str | None, note: Note) -> Iterator[Sample]:
+        """Every question of the set about every recording of a folder, in order.
 
-    name: str
-    about: str
-    task: str
-
-    def read(self, path: str | None, note: Callable[[str], None]) -> Iterator[Sample]:
-        """Every question of the set about every recording, in order. note: is told at the end how many are
-        not asked, and why.
-
-        Raises:
-            InputError: no folder is named, or it has a recording of something else.
-            RecordingError: the folder cannot be read.
+        note: is told at the end how many are not asked, and why. Raises InputError: no folder is named, or it
+        has a recording of something else.
         """
         if path is None:
             raise InputError(
-                f"{self.name}: is asked about recordings: `deskcheck record reval:DREval_data.jsonl --out "
-                f"FOLDER`, then {self.name}:FOLDER."
+                f"{name}: is asked about recordings: `deskcheck record reval:DREval_data.jsonl --out "
+                f"FOLDER`, then {name}:FOLDER."
             )
         excluded: Counter[str] = Counter()
         for recording in load(path):
             if "reval" not in recording.program.extra:
                 raise InputError(f"{path}: {recording.id} was not recorded from reval:PATH.")
-            tasks = recording.program.extra["reval"]["tasks"]
+            questions = recording.program.extra["reval"]["tasks"]
             why = _unfit(recording)
             if why is not None:
-                excluded[why] += len(tasks)
+                excluded[why] += len(questions)
                 continue
             stops = _stops(recording)
-            for number, asked in enumerate(tasks):
+            for number, question in enumerate(questions):
                 try:
-                    yield self._sample(recording, stops, number, asked)
+                    yield _sample(task, recording, stops, number, question)
                 except Unfit as reason:
                     excluded[str(reason)] += 1
         if excluded:
             why = "; ".join(f"{count} {reason}" for reason, count in excluded.most_common())
-            note(f"{self.name}: {excluded.total()} questions of the set are not asked: {why}")
+            note(f"{name}: {excluded.total()} questions of the set are not asked: {why}")
 
-    def _sample(self, recording: Recording, stops: list[_Stop], number: int, asked: dict[str, Any]) -> Sample:
-        program, line, name = recording.program, asked["lineno"], asked["var"]
-        right = _RIGHT[self.task](recording, stops, line, name)
-        lines = code_lines(program.code)
-        call = how_run(program) if program.mode is Mode.CALL else f"{lines[-1]} in line {len(lines)}"
-        about = f"\nVariable: {name}, after line {line}" if self.task == "state" else f"\nLine: {line}"
-        return Sample(
-            id=f"{recording.id}:{self.task}:{number}",
-            question=_KINDS[self.task],
-            program=recording.id,
-            cluster=_cluster(lines[: program.extra["reval"]["of"]]),
-            parts=own_parts(
-                REVAL_TASKS[self.task],
-                (ShownSource(program.filename, tuple(enumerate(lines, 1)), True),),
-                f"Call: {call}{about}",
-                numbered=True,
-            ),
-            answer=right[0],
-            data={
-                "form": "one_of",
-                "of": "line" if self.task == "path" else "value",
-                "right": right,
-                "line": line,
-            },
-        )
+    return read
 
 
-def _cluster(code: list[str]) -> str:
-    """Tests of one class are no independent observations."""
-    return sha256("\n".join(code).encode()).hexdigest()[:16]
+def _sample(
+    task: str, recording: Recording, stops: list[_Stop], number: int, question: dict[str, Any]
+) -> Sample:
+    program, line, name = recording.program, question["lineno"], question["var"]
+    right = _RIGHT[task](recording, stops, line, name)
+    lines = code_lines(program.code)
+    call = how_run(program) if program.mode is Mode.CALL else f"{lines[-1]} in line {len(lines)}"
+    about = f"\nVariable: {name}, after line {line}" if task == "state" else f"\nLine: {line}"
+    return Sample(
+        id=f"{recording.id}:{task}:{number}",
+        question=_KINDS[task],
+        program=recording.id,
+        # Tests of one class are no independent observations.
+        cluster=cluster_of_text("\n".join(lines[: program.extra["reval"]["of"]])),
+        parts=own_parts(TASKS[f"reval_{task}"], shown(lines), f"Call: {call}{about}", numbered=True),
+        answer=right[0],
+        data={
+            "form": "one_of",
+            "of": "line" if task == "path" else "value",
+            "right": right,
+            "line": line,
+        },
+    )
 
 
 def _unfit(recording: Recording) -> str | None:
@@ -259,12 +225,23 @@ def _unfit(recording: Recording) -> str | None:
     return recording.doubt
 
 
-REVAL_BENCHMARKS: dict[str, RevalBenchmark] = {
-    benchmark.name: benchmark
-    for benchmark in [
-        RevalBenchmark("reval_coverage", "REval: does a line run? of recordings", "coverage"),
-        RevalBenchmark("reval_path", "REval: which line runs after another? of recordings", "path"),
-        RevalBenchmark("reval_state", "REval: what is a variable after a line? of recordings", "state"),
-    ]
-}
-"""Name of a benchmark -> the benchmark."""
+@guesses("reval_path")
+def _guessed_path(prompt: str) -> str:
+    line, numbers = int(labelled(prompt, "Line") or 0), [number for number, _ in numbered_lines(prompt)]
+    return str(next((number for number in numbers if number > line), -1))
+
+
+@guesses("reval_state")
+def _guessed_state(prompt: str) -> str:
+    match = re.search(r"\nVariable: (\S+), after line (\d+)", prompt)
+    return held_before(prompt, match[1], int(match[2]) + 1, "Call") if match else "0"
+
+
+REVAL_BENCHMARKS = [
+    BenchmarkReader(f"reval_{task}", f"REval: {about} of recordings", _reader(f"reval_{task}", task))
+    for task, about in {
+        "coverage": "does a line run?",
+        "path": "which line runs after another?",
+        "state": "what is a variable after a line?",
+    }.items()
+]

@@ -4,7 +4,8 @@ That depends on the samples and the seed alone, and not on the order of the reco
 workers write a recording when they finish it, so that this order differs from run to run.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 
@@ -42,24 +43,22 @@ def drawn(
     def lot(text: str) -> tuple[int, str]:
         return key_of(f"{seed}:{text}"), text
 
-    def by_lot(index: int) -> tuple[int, str]:
-        return lot(samples[index].id)
+    def folder(sample: _P) -> int:
+        return 0 if folders is None else folders[sample.program]
 
-    def by_turn(index: int) -> tuple[int, int, str]:
-        return (in_cluster[index], *lot(f"cluster:{samples[index].cluster}"))
+    def by_cluster(turn: tuple[int, _P]) -> tuple[int, tuple[int, str]]:
+        return turn[0], lot(f"cluster:{turn[1].cluster}")
 
-    def folder(index: int) -> int:
-        return 0 if folders is None else folders[samples[index].program]
+    by_lot = sorted(samples, key=lambda sample: lot(sample.id))
+    in_folders = sorted(_turns(by_lot, lambda sample: (folder(sample), sample.cluster)), key=by_cluster)
+    turns = _turns([sample for _, sample in in_folders], folder)
+    order = sorted(turns, key=lambda turn: (turn[0], folder(turn[1])))
+    return [sample for _, sample in order[:limit]]
 
-    in_cluster: dict[int, int] = {}
-    in_folder: dict[int, int] = {}
-    turns: dict[tuple[int, str], int] = {}
-    for index in sorted(range(len(samples)), key=by_lot):
-        key = folder(index), samples[index].cluster
-        in_cluster[index] = turns[key] = turns.get(key, 0) + 1
-    turns_of_folder: dict[int, int] = {}
-    for index in sorted(in_cluster, key=by_turn):
-        key_of_folder = folder(index)
-        in_folder[index] = turns_of_folder[key_of_folder] = turns_of_folder.get(key_of_folder, 0) + 1
-    order = sorted(in_folder, key=lambda index: (in_folder[index], folder(index)))
-    return [samples[index] for index in order[:limit]]
+
+def _turns(samples: Iterable[_P], group: Callable[[_P], Hashable]) -> Iterator[tuple[int, _P]]:
+    """Each sample with the number of its turn in its group, from 1."""
+    turns: Counter[Hashable] = Counter()
+    for sample in samples:
+        turns[group(sample)] += 1
+        yield turns[group(sample)], sample

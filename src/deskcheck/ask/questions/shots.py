@@ -30,13 +30,13 @@ def _with_shots(
 ) -> Sample:
     others = [cluster for cluster in by_cluster if cluster != sample.cluster]
     chosen = [rng.choice(by_cluster[cluster]) for cluster in rng.sample(others, shots)]
-    examples = "\n\n".join(f"{EXAMPLE}\n\n{_asked(each)}\n{OPEN}{each.answer}{CLOSE}" for each in chosen)
-    own = {name: text.removeprefix(_HEAD) for name, text in _own(sample).items()}
-    first = next(iter(own))
+    examples = "\n\n".join(f"{EXAMPLE}\n\n{_asked(other)}\n{OPEN}{other.answer}{CLOSE}" for other in chosen)
+    parts = {name: text.removeprefix(_HEAD) for name, text in _own(sample).items()}
+    first = next(iter(parts))
     if examples:
-        own[first] = f"{_HEAD}{own[first]}"
+        parts[first] = f"{_HEAD}{parts[first]}"
     task = {"task": sample.parts["task"]}
-    return replace(sample, parts=task | ({"example": examples} if examples else {}) | own)
+    return replace(sample, parts=task | ({"example": examples} if examples else {}) | parts)
 
 
 _HEAD = f"{YOURS}\n\n"

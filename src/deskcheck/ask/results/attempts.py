@@ -1,6 +1,6 @@
-"""What several answers of one model to one question say: pass@k, the majority's answer, consistency.
+"""Measures of several answers of one model to one question: pass@k, the majority's answer, consistency.
 
-Answers are compared as `answers.values.same` compares them: two that write down one value are one answer.
+Answers are equal as `answers.values.same` compares them.
 """
 
 import math
@@ -11,38 +11,35 @@ from deskcheck.ask.answers.parsing import value_in
 from deskcheck.ask.answers.values import canonical
 
 KS = (1, 2, 5, 10, 20, 50, 100)
-"""The k of pass@k that are told, as far as every question has so many answers."""
+"""The k of pass@k, as far as every question has that many answers."""
 
 
 class Attempt(NamedTuple):
-    """One answer: its score, and its vote; None where nothing could be read."""
+    """The score of one answer, and its vote; None if nothing could be read."""
 
     score: float
     vote: Hashable
 
 
 def vote_of(answer: str | None) -> Hashable:
-    """Equal for answers that write down the same value, or else the same text up to white space."""
+    """Equal for answers with the same value, or else the same text up to white space."""
     if answer is None:
         return None
-    found = canonical(value_in(answer))
-    return (" ".join(answer.split()),) if found is None else found
+    value = canonical(value_in(answer))
+    return (" ".join(answer.split()),) if value is None else value
 
 
 def pass_at(k: int, n: int, right: int) -> float:
-    """The chance that of k answers, drawn from n of which so many are right, at least one is.
-
-    The unbiased estimate of Chen et al. 2021 (arXiv:2107.03374, equation 1): 1 - C(n - right, k) / C(n, k).
-    Raises ValueError unless 1 <= k <= n and 0 <= right <= n.
-    """
+    """The chance that at least one of k answers is right, drawn from n of which some are right (Chen et al.
+    2021, arXiv:2107.03374, equation 1). Raises ValueError for impossible numbers."""
     if not (1 <= k <= n and 0 <= right <= n):
         raise ValueError(f"pass@{k} of {n} answers, {right} of them right: there is no such thing")
     return 1 - math.comb(n - right, k) / math.comb(n, k)
 
 
 def majority(attempts: Sequence[Attempt]) -> float:
-    """The score of the answer that was given most often; where several were, the mean of theirs. What could
-    not be read has no vote; 0 where nothing could."""
+    """The score of the most frequent answer; the mean, if several are. Unreadable answers have no vote; 0
+    without any vote."""
     groups: dict[Hashable, list[float]] = {}
     for score, vote in attempts:
         if vote is not None:
@@ -55,7 +52,7 @@ def majority(attempts: Sequence[Attempt]) -> float:
 
 
 def consistency(attempts: Sequence[Attempt]) -> float:
-    """The share of pairs of answers that are the same. What could not be read equals nothing."""
+    """The share of equal pairs of answers. An unreadable answer equals none."""
     counts: dict[Hashable, int] = {}
     for _, vote in attempts:
         if vote is not None:
@@ -65,28 +62,23 @@ def consistency(attempts: Sequence[Attempt]) -> float:
 
 
 def measured(questions: Mapping[str, Sequence[Attempt]]) -> dict[str, dict[str, float]]:
-    """Name of a measure -> question -> its value. Empty unless every question has at least two answers.
-
-    An answer is right that scores 1.
-    """
+    """Measure -> question -> its value. Empty unless every question has at least two answers."""
     least = min(map(len, questions.values()), default=0)
     if least < 2:
         return {}
-    found = {
-        f"pass@{k}": {
-            id_: pass_at(k, len(given), sum(score >= 1 for score, _ in given))
-            for id_, given in questions.items()
-        }
+    counts = {id_: (len(some), sum(score >= 1 for score, _ in some)) for id_, some in questions.items()}
+    measures = {
+        f"pass@{k}": {id_: pass_at(k, n, right) for id_, (n, right) in counts.items()}
         for k in sorted({*(k for k in KS if k <= least), least})
     }
-    found["majority"] = {id_: majority(given) for id_, given in questions.items()}
-    found["consistency"] = {id_: consistency(given) for id_, given in questions.items()}
-    return found
+    measures["majority"] = {id_: majority(some) for id_, some in questions.items()}
+    measures["consistency"] = {id_: consistency(some) for id_, some in questions.items()}
+    return measures
 
 
 def by_question(rows: Iterable[tuple[str, float, str | None]]) -> dict[str, list[Attempt]]:
-    """Question -> its answers, from (question, score, answer)."""
-    found: dict[str, list[Attempt]] = {}
+    """Question -> its attempts, from (question, score, answer)."""
+    attempts: dict[str, list[Attempt]] = {}
     for id_, score, answer in rows:
-        found.setdefault(id_, []).append(Attempt(score, vote_of(answer)))
-    return found
+        attempts.setdefault(id_, []).append(Attempt(score, vote_of(answer)))
+    return attempts

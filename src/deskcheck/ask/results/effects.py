@@ -1,44 +1,43 @@
-"""What runtime information and methods do: the same samples with a view of the kernel's state and without,
-and by one method and another, paired."""
+"""Effects on scores, of showing the state of the kernel and of methods, paired over the same samples."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from statistics import fmean
-from typing import Any, Protocol
+from typing import Any
 
+from deskcheck.ask.results.results import Result
+from deskcheck.ask.results.rows import by_sample
 from deskcheck.ask.results.statistics import mcnemar, paired_difference, sign_flip
 
 WITHOUT = "none"
-"""The view that the others are compared with."""
+"""The view with which the others are compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """Score of a model with a view of the state minus its score without, or by a method (`solver`) minus by
-    another, over the same samples.
-
-    against: the view or the method that it is compared with. metric: ``score``, or of questions about
-    notebooks as in `score.METRICS`. n: samples; clusters: notebooks. low, high, by_execution: 95 % interval,
-    clustered by notebook (`statistics.paired_difference`, `Interval`). better, worse: samples whose score
-    rose, and fell. sign_flip: exact p-value by cluster; mcnemar: exact p-value for scores of 0 and 1, which
-    takes samples for independent, None for other metrics. Neither is adjusted for the number of comparisons.
-    """
+    """The score with a view of the state minus that without, or by a method minus that by another, with a
+    95 % interval clustered by program or notebook (`statistics.paired_difference`)."""
 
     question: str
     model: str
     solver: str
+    """The method."""
     state: str
     against: str
+    """The view or method to compare with."""
     metric: str
+    """``score``, or of questions about notebooks one of `score.METRICS`."""
     n: int
     clusters: int
     difference: float
     low: float | None
     high: float | None
     better: int
+    """Samples whose score rose."""
     worse: int
     sign_flip: float
+    """Exact p-value by cluster, not adjusted for the number of comparisons."""
     mcnemar: float | None
+    """Exact p-value that takes samples for independent, if all scores are 0 or 1. Not adjusted either."""
     by_execution: tuple[float, float] | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -46,66 +45,32 @@ class Effect:
         return asdict(self)
 
 
-class _Row(Protocol):
-    @property
-    def id(self) -> str: ...
-    @property
-    def cluster(self) -> str: ...
-
-
-class _Result(Protocol):
-    @property
-    def question(self) -> str: ...
-    @property
-    def model(self) -> str: ...
-    @property
-    def solver(self) -> str: ...
-    @property
-    def state(self) -> str: ...
-    @property
-    def samples(self) -> Sequence[_Row]: ...
-    @property
-    def parts(self) -> Mapping[str, object]: ...
-
-
-def by_sample(rows: Sequence[_Row], metric: str) -> dict[str, float]:
-    """Sample -> its value; the mean, where it was answered several times (epochs). Without those that have
-    none."""
-    found: dict[str, list[float]] = {}
-    for row in rows:
-        value = getattr(row, metric)
-        if value is not None:
-            found.setdefault(row.id, []).append(value)
-    return {id_: values[0] if len(values) == 1 else fmean(values) for id_, values in found.items()}
-
-
-def effects(results: Sequence[_Result]) -> list[Effect]:
-    """Of every question and model that was asked without the state and with it, and by several methods:
-    against the one without, and the method that comes first; for each view, method and metric."""
+def effects(results: Sequence[Result]) -> list[Effect]:
+    """The effect of each view of the state against none, and of each method against the first, by metric."""
     without = {(r.question, r.model, r.solver): r for r in results if r.state == WITHOUT}
-    first: dict[tuple[str, str, str], _Result] = {}
-    found: list[Effect] = []
+    first: dict[tuple[str, str, str], Result] = {}
+    pairs: list[tuple[Result, Result, str]] = []
     for result in results:
         base = without.get((result.question, result.model, result.solver))
-        if base is not None and result.state not in ("", WITHOUT) and result.samples:
-            found += _effects(base, result, WITHOUT)
+        if base is not None and result.state not in ("", WITHOUT):
+            pairs.append((base, result, WITHOUT))
         base = first.setdefault((result.question, result.model, result.state), result)
-        if base is not result and result.samples:
-            found += _effects(base, result, base.solver)
-    return found
+        if base is not result:
+            pairs.append((base, result, base.solver))
+    return [effect for base, result, against in pairs for effect in _effects(base, result, against)]
 
 
-def _effects(base: _Result, result: _Result, against: str) -> Iterator[Effect]:
+def _effects(base: Result, result: Result, against: str) -> Iterator[Effect]:
     clusters = {row.id: row.cluster for row in base.samples}
     for metric in (result.parts if result.state else None) or ("score",):
-        first, second = (by_sample(each.samples, metric) for each in (base, result))
-        if first.keys() != second.keys():  # of one alone nothing can be told, as by running
-            both = first.keys() & second.keys()
-            first, second = ({id_: each[id_] for id_ in both} for each in (first, second))
-        if not first:
+        before, after = (by_sample(each.samples, metric) for each in (base, result))
+        if before.keys() != after.keys():  # some metrics are unknown for some answers
+            both = before.keys() & after.keys()
+            before, after = ({id_: scores[id_] for id_ in both} for scores in (before, after))
+        if not before:
             continue
-        known = paired_difference(first, second, clusters, by_execution=bool(result.state))
-        binary = {*first.values(), *second.values()} <= {0.0, 1.0}
+        mean = paired_difference(before, after, clusters, by_execution=bool(result.state))
+        binary = {*before.values(), *after.values()} <= {0.0, 1.0}
         yield Effect(
             question=result.question,
             model=result.model,
@@ -113,14 +78,14 @@ def _effects(base: _Result, result: _Result, against: str) -> Iterator[Effect]:
             state=result.state,
             against=against,
             metric=metric,
-            n=known.n,
-            clusters=known.clusters,
-            difference=known.value,
-            low=known.low,
-            high=known.high,
-            better=sum(second[id_] > first[id_] for id_ in first),
-            worse=sum(second[id_] < first[id_] for id_ in first),
-            sign_flip=sign_flip(first, second, clusters),
-            mcnemar=mcnemar(first, second) if binary else None,
-            by_execution=known.by_execution,
+            n=mean.n,
+            clusters=mean.clusters,
+            difference=mean.value,
+            low=mean.low,
+            high=mean.high,
+            better=sum(after[id_] > before[id_] for id_ in before),
+            worse=sum(after[id_] < before[id_] for id_ in before),
+            sign_flip=sign_flip(before, after, clusters),
+            mcnemar=mcnemar(before, after) if binary else None,
+            by_execution=mean.by_execution,
         )

@@ -1,14 +1,13 @@
-"""The folder of a run of `ask`, and going on with a run that was stopped.
+"""The folder of a run of `ask`, and the continuation of a run that was stopped.
 
     run.json             the card: what decides the result, written before a model is asked
-    questions/*.jsonl    what is asked, a `Sample` a line, as `deskcheck offline questions` writes it
-    shared.json          what questions share that a method has the model write once for all of them
-    logs/*.eval          Inspect's logs. They hold every answer as soon as it is scored; of more
-                         than 600 samples up to a three-hundredth of all wait in memory
-    samples.parquet, usage.parquet, effects.json, results.json     in the end, results.json last
+    questions/*.jsonl    the questions, a `Sample` a line, as `deskcheck offline questions` writes them
+    shared.json          texts that questions share, which a method has the model write once
+    logs/*.eval          Inspect's logs. They get each answer when it is scored; with more than 600 samples up
+                         to a three-hundredth of them wait in memory
+    samples.parquet, usage.parquet, effects.json, results.json     at the end, results.json last
 
-A run is finished when results.json is there; any process may read it. One process at a time has the
-folder of one that is not.
+A run is finished if results.json exists; any process may then read it. Before, one process at a time has it.
 """
 
 import errno
@@ -26,7 +25,7 @@ from typing import Any
 from deskcheck._version import __version__
 from deskcheck.ask.questions.load import Folder
 from deskcheck.ask.samples.sample import Sample, line_of
-from deskcheck.files import read_file, read_json
+from deskcheck.files import FolderLock, read_file, read_json
 from deskcheck.recording import DeskcheckError, InputError, Recording, RecordingError
 
 CARD, LOGS, QUESTIONS, RESULTS = "run.json", "logs", "questions", "results.json"
@@ -35,11 +34,8 @@ _NOT_DECISIVE = frozenset({"started", "folders", "folder", "key"})
 """Entries of a card that do not decide the result."""
 
 
-def card_of(
-    settings: Mapping[str, Any], folders: Iterable[str], hidden: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
-    """The card of a run that starts now. hidden: what decides the result, too, and is not written
-    down: it counts for the card's key."""
+def card_of(settings: Mapping[str, Any], folders: Iterable[str], hidden: Mapping[str, Any]) -> dict[str, Any]:
+    """The card of a run that starts now. hidden: counts for the card's key and is not written."""
     card = {
         "deskcheck": __version__,
         "inspect_ai": _version("inspect-ai"),
@@ -49,7 +45,7 @@ def card_of(
         "folders": list(folders),
     }
     card = json.loads(json.dumps(card))  # to compare with one that was read
-    return {**card, "key": _key(card, hidden or {})}
+    return {**card, "key": _key(card, hidden)}
 
 
 def _version(name: str) -> str | None:
@@ -63,22 +59,22 @@ def _key(card: Mapping[str, Any], hidden: Mapping[str, Any]) -> str:
     decisive = {name: value for name, value in card.items() if name not in _NOT_DECISIVE}
     digest = hashlib.sha256(json.dumps(decisive, sort_keys=True).encode())
     if hidden:
-        told = json.dumps(hidden, sort_keys=True, default=str)
-        digest.update(hashlib.sha256(told.encode()).digest())
+        text = json.dumps(hidden, sort_keys=True, default=str)
+        digest.update(hashlib.sha256(text.encode()).digest())
     return digest.hexdigest()
 
 
 def files_digest(path: Path) -> str:
-    """SHA-256 of the names, sizes and times of change of a file, or of all files below a folder."""
+    """SHA-256 of the names, sizes and times of a file, or of all files below a folder."""
     digest = hashlib.sha256()
     for file in sorted([path, *path.rglob("*")]):
         try:
-            there = file.stat()
+            stat = file.stat()
         except OSError:  # a link to nowhere, a file that has just gone
             continue
         if not file.is_dir():
-            told = [str(file.relative_to(path)), there.st_size, there.st_mtime_ns]
-            digest.update(json.dumps(told).encode())
+            facts = [str(file.relative_to(path)), stat.st_size, stat.st_mtime_ns]
+            digest.update(json.dumps(facts).encode())
     return digest.hexdigest()
 
 
@@ -91,22 +87,22 @@ def prompts_digest(samples: Iterable[Sample]) -> str:
 
 
 class Contents:
-    """A digest of recordings that does not depend on their order or their files: of each its id, program,
-    outcome, result, output and number of events."""
+    """A digest of recordings that does not depend on their order or files: of program, outcome, result,
+    output and number of events."""
 
     def __init__(self) -> None:
         self._seen: list[bytes] = []
 
     def through(self, recordings: Iterable[Recording]) -> Iterator[Recording]:
-        """The same recordings, noted as they pass."""
+        """The same recordings, which are added as they pass."""
         for recording in recordings:
             run_result = recording.run_result
-            told = [
+            facts = [
                 recording.program.to_dict(),
                 *(run_result.outcome, run_result.result, run_result.stdout),
                 [len(trace) for trace in recording.traces],
             ]
-            text = json.dumps(told, sort_keys=True, default=str)
+            text = json.dumps(facts, sort_keys=True, default=str)
             self._seen.append(hashlib.sha256(text.encode()).digest())
             yield recording
 
@@ -122,14 +118,14 @@ class Contents:
 def run_folder(
     out: Folder | None, home: Path, card: Mapping[str, Any], note: Callable[[str], None]
 ) -> Iterator[Path]:
-    """The folder of this run, with its card. Unless the run is finished, no other process has it
-    meanwhile.
+    """The folder of a run, with its card, locked unless the run is finished.
 
-    out: that folder. None: one of the same card in ``ask`` below `home`, the last that is finished
-    or else the last, or a new one there.
+    out: that folder. None: the last finished one with this card in ``ask`` below `home`, or else the last, or
+    a new one there.
 
-    Raises InputError: it holds another run, another process has it, or it cannot be made.
-    DeskcheckError: the disk refuses.
+    Raises:
+        InputError: it has another run, another process has it, or it cannot be made.
+        DeskcheckError: the disk refuses.
     """
     with ExitStack() as stack:
         if out is not None:
@@ -140,9 +136,9 @@ def run_folder(
         else:
             folder = _same(home, card, stack) or _new(home, stack)
         if read_card(folder) is None:
-            told = {**card, "folder": str(folder.resolve())}
+            card = {**card, "folder": str(folder.resolve())}
             with disk_errors(folder):
-                write_whole(folder / CARD, json.dumps(told, indent=1) + "\n")
+                write_whole(folder / CARD, json.dumps(card, indent=1) + "\n")
         elif not finished(folder):
             note(f"{folder}: goes on with the run that was started there")
         yield folder
@@ -150,7 +146,7 @@ def run_folder(
 
 @contextmanager
 def disk_errors(folder: Path) -> Iterator[None]:
-    """Where the disk refuses, our error instead of a writer's."""
+    """Turn errors of the disk into a DeskcheckError."""
     try:
         yield
     except OSError as error:
@@ -166,24 +162,25 @@ _DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ERO
 
 
 def _is_of(folder: Path, card: Mapping[str, Any]) -> bool:
-    there = read_card(folder)
-    return there is not None and there.get("key") == card["key"]
+    old = read_card(folder)
+    return old is not None and old.get("key") == card["key"]
 
 
 def _same(home: Path, card: Mapping[str, Any], stack: ExitStack) -> Path | None:
     """The last folder with a finished run of this card, or else the last with a run, locked."""
-    there = [path.parent for path in sorted(home.glob(f"ask/*/{CARD}"), reverse=True)]
-    there = [folder for folder in there if _is_of(folder, card)]
-    done = next((folder for folder in there if finished(folder)), None)
-    if done is not None or not there:
+    folders = [path.parent for path in sorted(home.glob(f"ask/*/{CARD}"), reverse=True)]
+    folders = [folder for folder in folders if _is_of(folder, card)]
+    done = next((folder for folder in folders if finished(folder)), None)
+    if done is not None or not folders:
         return done
     try:
-        stack.enter_context(_locked(there[0]))
+        stack.enter_context(_locked(folders[0]))
     except InputError as error:
         raise InputError(
-            f"{there[0]}: the same is being asked there now. Wait for it; --out NEW_FOLDER asks it once more."
+            f"{folders[0]}: the same is being asked there now. Wait for it; --out NEW_FOLDER asks it once "
+            "more."
         ) from error
-    return there[0]
+    return folders[0]
 
 
 def _new(home: Path, stack: ExitStack) -> Path:
@@ -194,8 +191,6 @@ def _new(home: Path, stack: ExitStack) -> Path:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    from deskcheck.files import FolderLock
-
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = FolderLock(folder)
@@ -212,18 +207,18 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _check_same(folder: Path, card: Mapping[str, Any]) -> None:
-    there = read_card(folder)
-    if there is None:
+    old = read_card(folder)
+    if old is None:
         if (folder / "samples.parquet").exists():
             raise InputError(f"{folder}: holds a run already. Give another folder, or remove this one.")
         return
-    if there.get("key") == card["key"]:
+    if old.get("key") == card["key"]:
         return
     if not finished(folder) and not any((folder / LOGS).glob("*.eval")):  # it ended before a model was asked
         (folder / CARD).unlink()
         return
     names = [
-        name for name in {**there, **card} if name not in _NOT_DECISIVE and there.get(name) != card.get(name)
+        name for name in {**old, **card} if name not in _NOT_DECISIVE and old.get(name) != card.get(name)
     ]
     raise InputError(
         f"{folder}: holds a run already, and this one differs from it in: "
@@ -237,7 +232,7 @@ def finished(folder: Path) -> bool:
 
 
 def read_card(folder: Path) -> dict[str, Any] | None:
-    """The card of a run folder; None where there is none."""
+    """The card of a run folder; None without one."""
     try:
         card = read_json(read_file(folder / CARD))
     except FileNotFoundError:
@@ -248,13 +243,13 @@ def read_card(folder: Path) -> dict[str, Any] | None:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """A file that is whole or not there."""
-    made = path.with_name(f".{path.name}")
+    """Write a file that is whole or not there."""
+    part = path.with_name(f".{path.name}")
     try:
-        made.write_text(text)
-        os.replace(made, path)
+        part.write_text(text)
+        os.replace(part, path)
     finally:
-        made.unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
 
 
 def questions_file(folder: Path, name: str) -> Path:
@@ -262,12 +257,6 @@ def questions_file(folder: Path, name: str) -> Path:
 
 
 def write_samples(path: Path, samples: Iterable[Sample]) -> None:
-    """The questions of a kind, a line each; whole or not there."""
+    """Write the questions of a kind, a line each; whole or not there."""
     path.parent.mkdir(exist_ok=True)
-    made = path.with_name(f".{path.name}")
-    try:
-        with open(made, "w", encoding="ascii") as file:
-            file.writelines(line_of(sample) for sample in samples)
-        os.replace(made, path)
-    finally:
-        made.unlink(missing_ok=True)
+    write_whole(path, "".join(map(line_of, samples)))

@@ -1,20 +1,17 @@
-"""Reads what EleutherAI's lm-evaluation-harness writes with ``--log_samples``: ``samples_TASK_DATE.jsonl``, a
-line for each sample and filter, beside ``results_DATE.json``.
+"""Rows of the samples that EleutherAI's lm-evaluation-harness writes with ``--log_samples``.
 
-Each metric and each filter is a question of its own: ``TASK``, ``TASK/FILTER`` where there are several
-filters, ``TASK/METRIC`` where there are several metrics. Left out, with a word: metrics that are no number
-from 0 to 1 for each sample, as perplexities are.
+``samples_TASK_DATE.jsonl`` has a line for each sample and filter. Each metric and each filter is a question:
+``TASK``, ``TASK/FILTER`` if there are several filters, ``TASK/METRIC`` if there are several metrics.
 """
 
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from deskcheck.ask.results.asked import Asked, scored_elsewhere, seconds
-from deskcheck.ask.results.results import ScoredSample
+from deskcheck.ask.results.rows import Key, LoggedRun, ScoredSample, scored_elsewhere, scored_here, seconds
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring.score import Reading, score_answer
 from deskcheck.files import open_file, read_file, read_json
@@ -24,47 +21,54 @@ _NO_METRICS = {
     *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"),
     *("doc_hash", "prompt_hash", "target_hash"),
 }
-"""Earlier versions do not name a sample's metrics: they are what else it has."""
+"""Earlier versions do not name the metrics of a sample: they are its other fields."""
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(\.\d+)?)\.jsonl")
 
 
 def is_samples_file(path: Path) -> bool:
-    """Whether a file is named as the harness names its samples."""
     return _NAME.fullmatch(path.name) is not None
 
 
 def is_summary_file(path: Path) -> bool:
-    """Whether a file is named as the harness names the results of a run, which have no samples."""
+    """Whether the name of a file is that of results of the harness without samples."""
     return path.name.startswith("results_") and path.suffix == ".json"
 
 
 class SamplesFile:
-    """A file of samples. Raises InputError where it, or the results beside it, cannot be read."""
+    """A file of samples, and the results beside it. Raises InputError if they cannot be read."""
 
     def __init__(self, path: Path) -> None:
-        named = _NAME.fullmatch(path.name)
-        if named is None:
+        match = _NAME.fullmatch(path.name)
+        if match is None:
             raise InputError(f"{path}: is not named as samples of lm-evaluation-harness are.")
         self.path = path
-        self.task: str = named["task"]
-        day, _, time = named["date"].partition("T")
+        self.task: str = match["task"]
+        day, _, time = match["date"].partition("T")
         self.started = seconds(day + "T" + time.replace("-", ":"), path)
         self.model = path.parent.name
-        """The weights or the served model; where neither is told, the kind of model; where no results are
-        beside the samples, the name of the folder."""
+        """The weights, the served model or the kind of model; without results the name of the folder."""
         self.less_is_better: set[str] = set()
-        beside = path.with_name(f"results_{named['date']}.json")
-        if beside.exists():
-            try:
-                told = read_json(read_file(beside))
-                self.model = _model(told)
-                better = dict(told.get("higher_is_better", {}).get(self.task) or {})
-            except (OSError, ValueError, AttributeError, TypeError) as error:
-                raise InputError(f"{beside}: cannot be read: {error}.") from error
-            self.less_is_better = {metric for metric, higher in better.items() if higher is False}
+        results = path.with_name(f"results_{match['date']}.json")
+        if results.exists():
+            self._read_results(results)
+
+    def _read_results(self, path: Path) -> None:
+        try:
+            results = read_json(read_file(path))
+            self.model = _model(results)
+            better = dict(results.get("higher_is_better", {}).get(self.task) or {})
+        except (OSError, ValueError, AttributeError, TypeError) as error:
+            raise InputError(f"{path}: cannot be read: {error}.") from error
+        self.less_is_better = {metric for metric, higher in better.items() if higher is False}
+
+    def score(self, metric: str, value: object) -> float | None:
+        """The value of a metric, if it is a score from 0 to 1 of which more is better."""
+        if metric in self.less_is_better or not isinstance(value, (bool, int, float)):
+            return None
+        return float(value) if 0 <= value <= 1 else None
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Its lines, each a sample."""
+        """The lines of the file, each a sample."""
         try:
             with open_file(self.path) as file:
                 for number, line in enumerate(file, 1):
@@ -87,101 +91,75 @@ class SamplesFile:
         return row
 
 
-def asked_in_samples(path: Path, cluster: str | None, notes: list[str]) -> Iterator[Asked]:
-    """What a file of samples holds. cluster: the field of the documents by which they belong together;
-    without it each stands alone. notes: what is passed over is told there. Answers to questions of ours
-    (`exchange.harness`) are scored anew.
+def runs_in_samples(path: Path, cluster: str | None, notes: list[str]) -> Iterator[LoggedRun]:
+    """The runs in a file of samples. cluster: the field of documents by which they belong together. notes:
+    gets a sentence about everything that is left out. Answers to questions of ours (`offline.harness`) are
+    scored again.
 
-    Raises InputError: it cannot be read, or a document has no such field.
+    Raises InputError: the file cannot be read, or a document does not have that field.
     """
     file = SamplesFile(path)
-    own: dict[str, list[ScoredSample]] = {}
-    found: dict[tuple[str, str], list[tuple[Mapping[str, Any], float]]] = {}
+    ours: dict[str, list[ScoredSample]] = {}
+    scores: dict[tuple[str, str], list[tuple[Mapping[str, Any], float]]] = {}
     odd: Counter[str] = Counter()
     for row in file.rows():
         if (sample := sample_of(row)) is not None:
-            own.setdefault(sample.question, []).extend(_scored_anew(sample, row, file.model))
+            ours.setdefault(sample.question, []).extend(_scored_again(sample, row, file.model))
             continue
         for metric in row.get("metrics") or [name for name in row if name not in _NO_METRICS]:
-            value = row.get(metric)
-            if (
-                metric not in file.less_is_better
-                and isinstance(value, (bool, int, float))
-                and 0 <= value <= 1
-            ):
-                each = found.setdefault((str(row.get("filter", "none")), metric), [])
-                each.append((row, float(value)))
-            else:
+            score = file.score(metric, row.get(metric))
+            if score is None:
                 odd[metric] += 1
+            else:
+                scores.setdefault((str(row.get("filter", "none")), metric), []).append((row, score))
     for metric, count in odd.items():
         notes.append(
             f"{path.name}: {count} values of {metric} are no scores from 0 to 1 where more is better, and "
             "are left out."
         )
-
-    def asked(question: str, samples: Sequence[ScoredSample]) -> Asked:
-        key = (question, "", "direct", file.model)
-        return Asked(key=key, folder=path.parent, started=file.started, samples=samples, excluded={})
-
-    for question, scored in own.items():
-        yield asked(question, scored)
-    filters, metrics = ({key[part] for key in found} for part in (0, 1))
-    for (kept, metric), rows in found.items():
-        parts = (kept if len(filters) > 1 else "", metric if len(metrics) > 1 else "")
+    filters, metrics = ({key[part] for key in scores} for part in (0, 1))
+    rows = dict(ours)
+    for (filter_, metric), scored in scores.items():
+        parts = (filter_ if len(filters) > 1 else "", metric if len(metrics) > 1 else "")
         question = "/".join(filter(None, (file.task, *parts)))
-        yield asked(question, [_scored(row, score, question, file.model, cluster) for row, score in rows])
+        rows[question] = [_scored(row, score, question, file.model, cluster) for row, score in scored]
+    for question, samples in rows.items():
+        key = Key(question, "", "direct", file.model)
+        yield LoggedRun(key=key, folder=path.parent, started=file.started, samples=samples, excluded={})
 
 
 def sample_of(row: Mapping[str, Any]) -> Sample | None:
-    """The question of ours that a row is about, if it is."""
-    told = row["doc"].get("sample") if isinstance(row["doc"], dict) else None
-    if not isinstance(told, str):
+    """The question of ours in a row, if it is one."""
+    text = row["doc"].get("sample") if isinstance(row["doc"], dict) else None
+    if not isinstance(text, str):
         return None
     try:
-        return Sample.from_dict(read_json(told))
+        return Sample.from_dict(read_json(text))
     except (ValueError, TypeError):
         return None
 
 
 def answers_in(row: Mapping[str, Any]) -> list[str]:
-    """What the model wrote, as often as it was asked."""
+    """The completions of a row, several if the model was asked several times."""
     responses = row["resps"]
     while isinstance(responses, list) and len(responses) == 1 and isinstance(responses[0], list):
         responses = responses[0]
     return [text_of(each) for each in responses] if isinstance(responses, list) else [text_of(responses)]
 
 
-def _model(told: Mapping[str, Any]) -> str:
-    config = dict(told.get("config") or {})
-    given = config.get("model_args") or {}
-    if isinstance(given, str):
-        given = dict(pair.partition("=")[::2] for pair in given.split(","))
-    named = given.get("pretrained") or given.get("model") or config.get("model")
-    return str(named or told.get("model_name") or "unknown")
+def _model(results: Mapping[str, Any]) -> str:
+    config = dict(results.get("config") or {})
+    arguments = config.get("model_args") or {}
+    if isinstance(arguments, str):
+        arguments = dict(pair.partition("=")[::2] for pair in arguments.split(","))
+    name = arguments.get("pretrained") or arguments.get("model") or config.get("model")
+    return str(name or results.get("model_name") or "unknown")
 
 
-def _scored_anew(sample: Sample, row: Mapping[str, Any], model: str) -> Iterator[ScoredSample]:
+def _scored_again(sample: Sample, row: Mapping[str, Any], model: str) -> Iterator[ScoredSample]:
     for epoch, completion in enumerate(answers_in(row), 1):
-        found = score_answer(sample, completion)
-        metrics: dict[str, Any] = dict(found.metrics)
-        yield ScoredSample(
-            id=sample.id,
-            program=sample.program,
-            cluster=sample.cluster,
-            question=sample.question,
-            model=model,
-            solver="direct",
-            completion=completion,
-            answer=found.answer,
-            expected=sample.answer,
-            score=found.score,
-            reason=found.reason,
-            data=json.dumps(sample.data),
-            reading=found.reading.value,
-            epoch=epoch,
-            prompt=sample.prompt,
-            **metrics,
-        )
+        scored = score_answer(sample, completion)
+        yield scored_here(sample, scored, model, id=sample.id, completion=completion, epoch=epoch)
 
 
 def _scored(
@@ -205,7 +183,7 @@ def _scored(
 
 
 def _prompt(arguments: object) -> str:
-    """What the model was given first; a list of lists in earlier versions."""
+    """The first argument of the model; earlier versions have a list of lists."""
     for _ in range(2):
         some = arguments.values() if isinstance(arguments, dict) else arguments
         arguments = next(iter(some), "") if isinstance(some, Iterable) and not isinstance(some, str) else some
@@ -213,7 +191,7 @@ def _prompt(arguments: object) -> str:
 
 
 def text_of(responses: object) -> str:
-    """One response as it is; several, or those with likelihoods, as JSON."""
+    """The only response; several, or those with likelihoods, as JSON."""
     while isinstance(responses, list) and len(responses) == 1:
         responses = responses[0]
     return responses if isinstance(responses, str) else json.dumps(responses)

@@ -1,9 +1,5 @@
-"""Reads what runs left behind, as results: those of `deskcheck ask` and `deskcheck offline score`, of Inspect
-AI, whatever its task was, and of lm-evaluation-harness.
-
-A run folder is read from its own tables; a folder of others from the logs in it. Statistics are made anew
-from the samples, of all that is read together.
-"""
+"""Results of runs that are over: of `deskcheck ask`, of `deskcheck offline score`, of Inspect AI with any
+task, and of lm-evaluation-harness. Statistics are computed again, over everything that is read together."""
 
 import os
 from collections import Counter
@@ -12,199 +8,192 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from deskcheck.ask.results.asked import Asked, Key, seconds
 from deskcheck.ask.results.folder import read_card
-from deskcheck.ask.results.harness_logs import asked_in_samples, is_samples_file, is_summary_file
-from deskcheck.ask.results.inspect_logs import asked_in_log
-from deskcheck.ask.results.offline_scores import NOT_ANSWERED, asked_in_scores, is_scores_folder
-from deskcheck.ask.results.results import Result, ScoredSample, Usage, result_of
-from deskcheck.files import opened_name, read_file, read_json
+from deskcheck.ask.results.harness_logs import is_samples_file, is_summary_file, runs_in_samples
+from deskcheck.ask.results.inspect_logs import runs_in_log
+from deskcheck.ask.results.offline_scores import NOT_ANSWERED, is_scores_folder, read_rows, runs_in_scores
+from deskcheck.ask.results.results import Result, result_of
+from deskcheck.ask.results.rows import Key, LoggedRun, ScoredSample, Usage, seconds
+from deskcheck.files import read_file, read_json
 from deskcheck.recording import InputError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Logs:
-    """results: one for each question, view of the state, method and model, over all that was read. notes:
-    what was passed over, a sentence each."""
+    """The results of logs, one for each question, view of the state, method and model."""
 
     results: tuple[Result, ...]
     notes: tuple[str, ...]
+    """A sentence about everything that is left out."""
 
 
-class _Read:
-    def __init__(self) -> None:
-        self.runs: dict[Key, list[Asked]] = {}
-        self.notes: list[str] = []
-        self._places: set[Path] = set()
+def read_logs(paths: Sequence[str | os.PathLike[str]], *, cluster: str | None = None) -> Logs:
+    """The results of run folders, folders of scores, logs, and folders of them. If a model answered a sample
+    in the same way in several runs, the newest answers count.
 
-    def is_new(self, place: Path) -> bool:
-        """Whether a folder or file was not read before, as another path names it or one is in the other."""
-        known = place.resolve() in self._places
-        self._places.add(place.resolve())
-        return not known
+    cluster: of other tasks, the field of a sample's metadata, or of its document, by which samples belong
+    together. Without it each sample is a cluster.
 
-    def add(self, run: Asked) -> None:
-        self.runs.setdefault(run.key, []).append(run)
-
-    def results(self) -> Iterator[Result]:
-        """One for each key, those of a question together, models in one order. Of a sample that several runs
-        have the answers of the newest count, all epochs of them; a note says what is left out."""
-        questions = list(dict.fromkeys(question for question, *_ in self.runs))
-        models = list(dict.fromkeys(model for *_, model in self.runs))
-        order = sorted(self.runs, key=lambda key: (questions.index(key[0]), models.index(key[3])))
-        for key, runs in ((key, self.runs[key]) for key in order):
-            samples: list[ScoredSample] = []
-            usage: list[Usage] = []
-            excluded: Counter[str] = Counter()
-            whose: dict[str, tuple[Asked, ScoredSample]] = {}
-            runs = sorted(runs, key=lambda run: run.started, reverse=True)
-            for run in runs:
-                shared = [row for row in run.samples if row.id in whose]
-                for row in shared:
-                    newer, same = whose[row.id]
-                    if row.prompt != same.prompt:
-                        raise InputError(
-                            f"{run.folder}: its question {row.id!r} is another one than that in "
-                            f"{newer.folder}. Report of them one at a time."
-                        )
-                if shared:
-                    self.notes.append(_older(run, [whose[row.id][0] for row in shared], key))
-                own = [row for row in run.samples if row.id not in whose]
-                samples += own
-                usage += [row for row in run.usage if row.id not in whose]
-                if not shared:
-                    excluded += Counter(run.excluded)
-                elif own:  # runs that share samples were asked about the same recordings
-                    excluded |= Counter(run.excluded)
-                whose.update((row.id, (run, row)) for row in own)
-            yield result_of(*key, tuple(samples), excluded, runs[0].folder, tuple(usage))
+    Raises:
+        InputError: a path has no run; two different samples have one id; a sample does not have the field.
+        MissingExtra: a log of Inspect's, and Inspect AI is not installed.
+    """
+    runs: dict[Key, list[LoggedRun]] = {}
+    notes: list[str] = []
+    read: set[Path] = set()
+    for path in map(Path, paths):
+        if not path.exists():
+            raise InputError(f"{path}: no such file or folder.")
+        for run in _runs_in(path, cluster, notes, read):
+            runs.setdefault(run.key, []).append(run)
+    results = [_newest(key, runs[key], notes) for key in _in_order(runs)]
+    if not results:
+        raise InputError(f"{paths[0]}: there is nothing to report. " + " ".join(notes))
+    return Logs(results=tuple(results), notes=tuple(notes))
 
 
-def _older(run: Asked, newer: Sequence[Asked], key: Key) -> str:
-    """newer: of each answer that is left out, the run that has a newer one."""
-    question, state, method, model = key
-    how = ", ".join(filter(None, (question, method, state and f"state {state}")))
+def _in_order(keys: Sequence[Key] | dict[Key, Any]) -> list[Key]:
+    """Those of a question together, and of each question the models in one order."""
+    questions = list(dict.fromkeys(key.question for key in keys))
+    models = list(dict.fromkeys(key.model for key in keys))
+    return sorted(keys, key=lambda key: (questions.index(key.question), models.index(key.model)))
+
+
+# -- several runs ----------------------------------------------------------------------------------------
+
+
+def _newest(key: Key, runs: Sequence[LoggedRun], notes: list[str]) -> Result:
+    """The result of runs, in which the newest answers to a sample count, with all of their epochs."""
+    samples: list[ScoredSample] = []
+    usage: list[Usage] = []
+    excluded: Counter[str] = Counter()
+    newest: dict[str, tuple[LoggedRun, ScoredSample]] = {}
+    runs = sorted(runs, key=lambda run: run.started, reverse=True)
+    for run in runs:
+        older = [row for row in run.samples if row.id in newest]
+        _check_same(run, [(row, *newest[row.id]) for row in older])
+        new = [row for row in run.samples if row.id not in newest]
+        samples += new
+        usage += [row for row in run.usage if row.id not in newest]
+        if not older:
+            excluded += Counter(run.excluded)
+        else:
+            notes.append(_note_on_older(run, [newest[row.id][0] for row in older]))
+            if new:  # runs that share samples were asked about the same recordings
+                excluded |= Counter(run.excluded)
+        newest.update((row.id, (run, row)) for row in new)
+    return result_of(*key, tuple(samples), excluded, runs[0].folder, tuple(usage))
+
+
+def _check_same(run: LoggedRun, rows: Sequence[tuple[ScoredSample, LoggedRun, ScoredSample]]) -> None:
+    for row, newer, newer_row in rows:
+        if row.prompt != newer_row.prompt:
+            raise InputError(
+                f"{run.folder}: its question {row.id!r} is another one than that in {newer.folder}. Report "
+                "of them one at a time."
+            )
+
+
+def _note_on_older(run: LoggedRun, newer: Sequence[LoggedRun]) -> str:
+    """newer: for each answer of the run that does not count, the run whose answer does."""
+    key = run.key
+    how = ", ".join(filter(None, (key.question, key.method, key.state and f"state {key.state}")))
     places = dict.fromkeys(str(one.folder) for one in newer)
+    have = "has" if len(places) == 1 else "have"
     rest = len(run.samples) - len(newer)
     return (
-        f"{' and '.join(places)} {'has' if len(places) == 1 else 'have'} newer answers of {model} ({how}) to "
-        f"samples in {run.folder}: the {len(newer)} older answers are not counted"
+        f"{' and '.join(places)} {have} newer answers of {key.model} ({how}) "
+        f"to samples in {run.folder}: the {len(newer)} older answers are not counted"
         + (f", its {rest} others are." if rest else ".")
     )
 
 
-def read_logs(paths: Sequence[str | os.PathLike[str]], *, cluster: str | None = None) -> Logs:
-    """The results of run folders, Inspect's logs, samples of lm-evaluation-harness, and folders of any. Of
-    samples that a model answered in the same way in several runs the newest answers count, and `Logs.notes`
-    says so.
-
-    cluster: of tasks that are not ours, the field of a sample's metadata, or of its document, by which
-    samples belong together: they are no independent observations. Without it each stands alone.
-
-    Raises:
-        InputError: a path has no run in it; two samples have one id and are not the same; a sample has no
-            such field.
-        MissingExtra: a log of Inspect's, and Inspect AI is not installed.
-    """
-    read = _Read()
-    for path in map(Path, paths):
-        if not path.exists():
-            raise InputError(f"{path}: no such file or folder.")
-        folders = _run_folders(path) if path.is_dir() else []
-        for folder in folders:
-            if read.is_new(folder):
-                _read_folder(folder, read)
-        scores = _scores_folders(path) if path.is_dir() else []
-        for folder in filter(read.is_new, scores):
-            for run in asked_in_scores(folder):
-                read.add(run)
-                if none := sum(row.reading == NOT_ANSWERED for row in run.samples):
-                    question, *_, model = run.key
-                    read.notes.append(
-                        f"{folder}: {model} did not answer {none} of the {question} questions: they count as "
-                        "wrong."
-                    )
-        if folders or scores:
-            continue
-        if path.is_file() and is_summary_file(path):
-            raise InputError(
-                f"{path}: has no samples. Run lm_eval with --log_samples, and give samples_TASK_DATE.jsonl."
-            )
-        logs = [path]
-        if path.is_dir():
-            logs = sorted({*path.rglob("*.eval"), *filter(is_samples_file, path.rglob("samples_*.jsonl"))})
-        if not logs:
-            raise InputError(
-                f"{path}: holds no run: neither samples.parquet, which `deskcheck ask` writes, nor scores of "
-                "`deskcheck offline score`, nor logs of "
-                "Inspect's (.eval), nor samples of lm-evaluation-harness (samples_TASK_DATE.jsonl)."
-            )
-        found = [
-            run
-            for log in filter(read.is_new, logs)
-            for run in (asked_in_samples if is_samples_file(log) else asked_in_log)(log, cluster, read.notes)
-        ]
-        for run in sorted(found, key=lambda run: (run.started, run.key[3])):
-            read.add(run)
-    results = [*read.results()]
-    if not results:
-        raise InputError(f"{paths[0]}: there is nothing to report. " + " ".join(read.notes))
-    return Logs(results=tuple(results), notes=tuple(read.notes))
+# -- one path --------------------------------------------------------------------------------------------
 
 
-def _run_folders(path: Path) -> list[Path]:
-    return sorted(file.parent for file in path.rglob("samples.parquet"))
+def _runs_in(path: Path, cluster: str | None, notes: list[str], read: set[Path]) -> Iterator[LoggedRun]:
+    """The runs in a file, or in a folder and those below. read: places that were read before; they are not
+    read again."""
+
+    def is_new(place: Path) -> bool:
+        before = len(read)
+        read.add(place.resolve())
+        return len(read) > before
+
+    folders = sorted(file.parent for file in path.rglob("samples.parquet"))
+    scores = sorted(file.parent for file in path.rglob("job.json") if is_scores_folder(file.parent))
+    for folder in filter(is_new, folders):
+        yield from _runs_in_folder(folder)
+    for folder in filter(is_new, scores):
+        for run in runs_in_scores(folder):
+            yield run
+            if count := sum(row.reading == NOT_ANSWERED for row in run.samples):
+                notes.append(
+                    f"{folder}: {run.key.model} did not answer {count} of the {run.key.question} questions: "
+                    "they count as wrong."
+                )
+    if folders or scores:
+        return
+    runs = [
+        run
+        for log in filter(is_new, _logs_in(path))
+        for run in (runs_in_samples if is_samples_file(log) else runs_in_log)(log, cluster, notes)
+    ]
+    yield from sorted(runs, key=lambda run: (run.started, run.key.model))
 
 
-def _scores_folders(path: Path) -> list[Path]:
-    return sorted(file.parent for file in path.rglob("job.json") if is_scores_folder(file.parent))
+def _logs_in(path: Path) -> list[Path]:
+    if path.is_file() and is_summary_file(path):
+        raise InputError(
+            f"{path}: has no samples. Run lm_eval with --log_samples, and give samples_TASK_DATE.jsonl."
+        )
+    if path.is_file():
+        return [path]
+    logs = sorted({*path.rglob("*.eval"), *filter(is_samples_file, path.rglob("samples_*.jsonl"))})
+    if not logs:
+        raise InputError(
+            f"{path}: holds no run: neither samples.parquet, which `deskcheck ask` writes, nor scores of "
+            "`deskcheck offline score`, nor logs of "
+            "Inspect's (.eval), nor samples of lm-evaluation-harness (samples_TASK_DATE.jsonl)."
+        )
+    return logs
 
 
-def _read_folder(folder: Path, read: _Read) -> None:
+def _runs_in_folder(folder: Path) -> Iterator[LoggedRun]:
+    """The runs in the folder of a run of `deskcheck ask`."""
     samples: dict[Key, list[ScoredSample]] = {}
     usage: dict[Key, list[Usage]] = {}
-    for row in _rows(folder / "samples.parquet"):
-        scored = ScoredSample(**_known(ScoredSample, row))
-        samples.setdefault((scored.question, scored.state, scored.solver, scored.model), []).append(scored)
+    for row in read_rows(folder / "samples.parquet"):
+        scored = ScoredSample(**_fields(ScoredSample, row))
+        samples.setdefault(scored.key, []).append(scored)
     if (folder / "usage.parquet").exists():
-        for row in _rows(folder / "usage.parquet"):
-            used = Usage(**_known(Usage, row))
-            usage.setdefault((used.question, used.state, used.solver, used.model), []).append(used)
+        for row in read_rows(folder / "usage.parquet"):
+            used = Usage(**_fields(Usage, row))
+            usage.setdefault(used.key, []).append(used)
+    file = folder / "results.json"
     try:
-        told = read_json(read_file(folder / "results.json"))
-        told = told["results"] if isinstance(told, dict) else told  # a list in 0.1.0 before its release
-        keys = {
-            (row["question"], row["state"], row["solver"], row["model"]): dict(row["excluded"])
-            for row in told
+        results = read_json(read_file(file))
+        rows = (
+            results["results"] if isinstance(results, dict) else results
+        )  # a list before the release of 0.1.0
+        excluded = {
+            Key(row["question"], row["state"], row["solver"], row["model"]): dict(row["excluded"])
+            for row in rows
         }
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{folder / 'results.json'}: cannot be read: {error}.") from error
-    card = read_card(folder)
-    started = seconds((card or {}).get("started"), folder / "results.json")
-    for key in {**keys, **samples}:
-        run = Asked(
+        raise InputError(f"{file}: cannot be read: {error}.") from error
+    started = seconds((read_card(folder) or {}).get("started"), file)
+    for key in {**excluded, **samples}:
+        yield LoggedRun(
             key=key,
             folder=folder,
             started=started,
             samples=samples.get(key, []),
             usage=usage.get(key, []),
-            excluded=keys.get(key, {}),
+            excluded=excluded.get(key, {}),
         )
-        read.add(run)
 
 
-def _rows(path: Path) -> list[dict[str, Any]]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        with opened_name(path) as name:
-            rows: list[dict[str, Any]] = pq.read_table(name).to_pylist()
-    except (OSError, pa.ArrowException) as error:
-        raise InputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error
-    return rows
-
-
-def _known(kind: type[ScoredSample] | type[Usage], row: dict[str, Any]) -> dict[str, Any]:
-    """What a row of this or an earlier version has of the fields."""
+def _fields(kind: type[ScoredSample] | type[Usage], row: dict[str, Any]) -> dict[str, Any]:
+    """The fields in a row of this version or an earlier one."""
     return {field.name: row[field.name] for field in fields(kind) if field.name in row}

@@ -1,4 +1,4 @@
-"""What a benchmark of a project's own tests came to, as data: all that its page tells."""
+"""The result of making a benchmark of a project's own tests, as data for its page."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -8,13 +8,12 @@ from deskcheck._version import __version__
 from deskcheck.ask.results.statistics import Interval
 
 RECORDINGS, QUESTIONS_FILE = "recordings", "questions.jsonl"
-"""In the folder of a benchmark."""
+"""Names in the folder of a benchmark."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interpreter:
-    """What runs the tests. path: of the program. version: as ``3.12.1``. how: whose it is, in words. made:
-    whether it was made here, now or earlier."""
+    """The interpreter that runs the tests. how: its origin, in words. made: by deskcheck, now or earlier."""
 
     path: str
     version: str
@@ -24,8 +23,8 @@ class Interpreter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missing:
-    """What tests lack. what: a fixture, a module, a plugin. package: that brings it, where that is known.
-    tests: how many did not run for want of it."""
+    """A fixture, module or plugin that tests lack. package: the one that has it, if known. tests: how many
+    did not run without it."""
 
     what: str
     package: str | None
@@ -34,8 +33,8 @@ class Missing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkKind:
-    """A kind of question in a benchmark. functions: that it is asked about, each a cluster. scores: of each
-    baseline. excluded: reason -> recordings that are not asked about."""
+    """A kind of question in a benchmark. functions: each is a cluster. scores: of each baseline. excluded:
+    reason -> recordings."""
 
     name: str
     samples: int
@@ -46,8 +45,8 @@ class BenchmarkKind:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkFunction:
-    """A function of the project. public: its users call it. samples: kind of question -> how many there are.
-    why_not: why there are none; empty where there are. made: whether all samples are of made inputs."""
+    """A function of the project. public: its users call it. samples: kind of question -> number. why_not: the
+    reason why there are none. made: whether all samples are of made inputs."""
 
     module: str
     name: str
@@ -61,12 +60,11 @@ class BenchmarkFunction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Benchmark:
-    """A benchmark that was made.
+    """A benchmark.
 
-    tests: outcome -> how many; failing: test -> why it did not pass. network: tests that failed for want of a
-    network. made_inputs: recordings of calls with made inputs; made_failed: why none could be made, else
-    empty. wall_s: step -> seconds of this call. own_s: CPU time that the tests take by themselves; cost_s:
-    what recording them took; inputs_s: what making inputs took.
+    tests: outcome -> number; failing: test -> reason. network: tests that failed without a network.
+    made_inputs: recordings of calls with made inputs; made_failed: why none could be made. wall_s: step ->
+    seconds. own_s: CPU time of the tests alone; cost_s: of recording them; inputs_s: of making inputs.
     """
 
     folder: str
@@ -101,38 +99,37 @@ class Benchmark:
 
     @property
     def clusters(self) -> int:
-        """Functions that something is asked about: what intervals count as observations."""
+        """Functions with samples: the observations of intervals."""
         return sum(bool(function.samples) for function in self.functions)
 
     @property
     def public(self) -> tuple[int, int]:
-        """Public functions that something is asked about, and all public functions."""
+        """Public functions with samples, and all public functions."""
         public = [function for function in self.functions if function.public]
         return sum(bool(function.samples) for function in public), len(public)
 
     @property
     def origins(self) -> tuple[int, int, int]:
-        """Public functions that are asked about with calls of the tests; with made inputs; not at all."""
+        """Public functions with samples from tests; from made inputs; without samples."""
         asked_about, public = self.public
         made = sum(function.made for function in self.functions if function.public)
         return asked_about - made, made, public - asked_about
 
     @property
     def right(self) -> bool:
-        """Whether the oracle, which answers with what was recorded, is right everywhere."""
+        """Whether the oracle, which answers from the recording, is right everywhere."""
         return all(kind.scores["oracle"].value == 1 for kind in self.kinds if kind.samples)
 
     def to_dict(self) -> dict[str, Any]:
         """The fields and what follows from them, JSON-able."""
-        told = asdict(self)
-        here, there = self.public
+        with_samples, public = self.public
         from_tests, made, _ = self.origins
-        return told | {
+        return asdict(self) | {
             "samples": self.samples,
             "clusters": self.clusters,
             "public_functions": {
-                "asked_about": here,
-                "all": there,
+                "asked_about": with_samples,
+                "all": public,
                 "from_tests": from_tests,
                 "from_made_inputs": made,
             },

@@ -1,8 +1,8 @@
-"""What can be said from scores: a mean with its interval, a paired difference with interval and tests.
+"""Statistics of scores from 0 to 1: means and paired differences with 95 % intervals, and tests.
 
-Samples that share a program are no independent observations: a program is a cluster (Miller 2024,
-"Adding Error Bars to Evals", arXiv:2411.00640, section 2.2). Intervals are not adjusted for many
-comparisons; p-values are, by `holm`. Not covered: scores outside 0 to 1.
+Samples that share a program are not independent: a program is a cluster (Miller 2024, "Adding Error Bars to
+Evals", arXiv:2411.00640, section 2.2). `holm` adjusts p-values for many comparisons; intervals are not
+adjusted.
 """
 
 import math
@@ -15,24 +15,23 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """An estimate with its interval.
-
-    low, high: None below `LEAST_CLUSTERS` effective clusters. n: samples. clusters: programs they come from.
-    effective: of these (`effective_clusters`). by_execution: low and high if every sample is a cluster of its
-    own, where that was asked for and there is no interval by cluster.
-    """
+    """An estimate with its 95 % interval."""
 
     value: float
     low: float | None
+    """None with fewer than `LEAST_CLUSTERS` effective clusters, as is high."""
     high: float | None
     n: int
+    """Samples."""
     clusters: int
     effective: float
+    """`effective_clusters`."""
     by_execution: tuple[float, float] | None = None
+    """The interval with each sample as a cluster, on request if there is none by cluster."""
 
 
 FEW_CLUSTERS = 10
-"""With fewer effective clusters an interval is rough: it rests on how these few happen to differ."""
+"""With fewer effective clusters an interval is rough."""
 LEAST_CLUSTERS = 5
 """With fewer effective clusters there is no interval."""
 TOO_FEW = "too few programs for an interval"
@@ -45,23 +44,26 @@ def bounds_text(low: float | None, high: float | None, *, form: str = ".3f", bet
 
 
 def interval_text(estimate: Any, *, form: str = ".3f", between: str = " to ") -> str:
-    """The bounds of an `Interval` or `Effect`; those by execution where there are only these."""
+    """The bounds of an `Interval` or `Effect`, by execution if there are only these."""
     if estimate.by_execution is None:
         return bounds_text(estimate.low, estimate.high, form=form, between=between)
     return f"{bounds_text(*estimate.by_execution, form=form, between=between)} by execution"
 
 
 def effective_clusters(counts: Sequence[int]) -> float:
-    """How many clusters of one size weigh as these do: (sum of sizes)^2 / (sum of squared sizes).
-
-    Kish 1965, Survey Sampling, section 11.7. One cluster of 200 and nine of 1 are 1.09.
-    """
+    """Clusters of one size that weigh as much: (sum of sizes)^2 / (sum of squared sizes). Kish 1965, Survey
+    Sampling, section 11.7. One cluster of 200 and nine of 1 are 1.09."""
     return sum(counts) ** 2 / sum(count * count for count in counts)
 
 
-def few_clusters(asked: Iterable[tuple[str, float]]) -> str | None:
-    """A warning, where there is reason for one. asked: what was asked, and of how many effective clusters."""
-    few = [f"{what}: {math.floor(10 * count) / 10:g}" for what, count in asked if count < FEW_CLUSTERS]
+def few_clusters(clusters: Iterable[tuple[str, float]]) -> str | None:
+    """A warning if names have few effective clusters; a name that comes twice counts with the fewer."""
+    least: dict[str, float] = {}
+    for name, count in clusters:
+        least[name] = min(count, least.get(name, count))
+    few = [
+        f"{name}: {math.floor(10 * count) / 10:g}" for name, count in least.items() if count < FEW_CLUSTERS
+    ]
     if not few:
         return None
     return (
@@ -71,53 +73,36 @@ def few_clusters(asked: Iterable[tuple[str, float]]) -> str | None:
 
 
 def mean_interval(
-    scores: Sequence[float],
-    clusters: Sequence[str],
-    *,
-    confidence: float = 0.95,
-    by_execution: bool = False,
+    scores: Sequence[float], clusters: Sequence[str], *, by_execution: bool = False
 ) -> Interval:
-    """The mean of scores between 0 and 1 with a confidence interval that allows for clusters.
+    """The mean of scores with a 95 % interval that allows for clusters.
 
-    A bound p is where the mean m is t standard errors away. The standard error at m is the cluster
-    jackknife's, and at p it is p(1 - p) / (m(1 - m)) times that: rare successes come in few clusters, so a
-    small mean can have seen none of those that matter. t is Student's, with `effective_clusters` - 1 degrees
-    of freedom. The interval is at least Wilson's (1927, J. Am. Stat. Assoc. 22, 209) for all samples, and at
-    most Wilson's for the effective clusters: samples of a cluster cannot be more alike than equal. With one
-    sample a cluster the two are the same. benchmarks/intervals.py measures it.
+    A bound p is t standard errors away from the mean m. The standard error at m is the cluster jackknife's;
+    at p it is p(1 - p) / (m(1 - m)) times that, because rare successes come in few clusters, and a small mean
+    can have missed them all. t is Student's, with `effective_clusters` - 1 degrees of freedom. The interval
+    is at least Wilson's (1927, J. Am. Stat. Assoc. 22, 209) for all samples, and at most Wilson's for the
+    effective clusters. With one sample a cluster the two are the same. benchmarks/intervals.py measures it.
 
     Raises:
-        ValueError: no scores (the mean of nothing does not exist), a score outside 0 to 1, or not one cluster
-            for each score.
+        ValueError: no scores, a score outside 0 to 1, or not one cluster for each score.
     """
-    n = len(scores)
-    if n == 0:
-        raise ValueError("no scores: the mean of nothing does not exist")
-    if len(clusters) != n:
-        raise ValueError(f"{n} scores but {len(clusters)} clusters: give one cluster per score")
+    if len(clusters) != len(scores):
+        raise ValueError(f"{len(scores)} scores but {len(clusters)} clusters: give one cluster per score")
     if not all(0 <= score <= 1 for score in scores):
         raise ValueError("a score lies outside 0 to 1")
-    return interval_of(*_in_clusters(scores, clusters), confidence=confidence, by_execution=by_execution)
+    return interval_of(*_in_clusters(scores, clusters), by_execution=by_execution)
 
 
-def interval_of(
-    counts: Sequence[int],
-    totals: Sequence[float],
-    *,
-    confidence: float = 0.95,
-    by_execution: bool = False,
-) -> Interval:
-    """`mean_interval` from how many scores each cluster has, at least one, and what they add up to.
-
-    Raises ValueError where there is no cluster.
-    """
+def interval_of(counts: Sequence[int], totals: Sequence[float], *, by_execution: bool = False) -> Interval:
+    """`mean_interval` from the number of scores in each cluster and their sums. Raises ValueError without
+    any."""
     n = sum(counts)
     if n == 0:
         raise ValueError("no scores: the mean of nothing does not exist")
     mean, effective = _mean(counts, totals), effective_clusters(counts)
-    known = effective >= LEAST_CLUSTERS
-    low, high = _clustered_bounds(counts, totals, confidence) if known else (None, None)
-    alone = by_execution and not known and n >= LEAST_CLUSTERS
+    enough = effective >= LEAST_CLUSTERS
+    low, high = _clustered_bounds(counts, totals) if enough else (None, None)
+    alone = by_execution and not enough and n >= LEAST_CLUSTERS
     return Interval(
         value=mean,
         low=low,
@@ -125,7 +110,7 @@ def interval_of(
         n=n,
         clusters=len(counts),
         effective=effective,
-        by_execution=_bounds(mean, 0.0, n, n, _quantile(confidence, None)) if alone else None,
+        by_execution=_bounds(mean, 0.0, n, n) if alone else None,
     )
 
 
@@ -133,29 +118,27 @@ def _mean(counts: Sequence[int], totals: Sequence[float]) -> float:
     return min(1.0, math.fsum(totals) / sum(counts))
 
 
-def _clustered_bounds(
-    counts: Sequence[int], totals: Sequence[float], confidence: float
-) -> tuple[float, float]:
-    """The interval of the mean, for at least two effective clusters."""
+def _clustered_bounds(counts: Sequence[int], totals: Sequence[float]) -> tuple[float, float]:
+    """The interval of the mean of at least two effective clusters."""
     effective = effective_clusters(counts)
-    away = _quantile(confidence, int(effective) - 1) * math.sqrt(_variance_of_mean(counts, totals))
-    return _bounds(_mean(counts, totals), away, effective, sum(counts), _quantile(confidence, None))
+    away = _quantile(_CONFIDENCE, int(effective) - 1) * math.sqrt(_variance_of_mean(counts, totals))
+    return _bounds(_mean(counts, totals), away, effective, sum(counts))
 
 
-def _bounds(mean: float, away: float, effective: float, n: int, z: float) -> tuple[float, float]:
-    """The interval of a mean whose bounds, if its standard error were the same at any p, were `away`."""
+def _bounds(mean: float, away: float, effective: float, n: int) -> tuple[float, float]:
+    """The interval of a mean whose bounds would be `away` from it if its standard error were constant."""
 
     def low(mean: float) -> float:
-        widest, narrowest = (_wilson_low(mean, size, z) for size in (effective, n))
+        widest, narrowest = (_wilson_low(mean, size) for size in (effective, n))
         return max(widest, min(narrowest, _scaled_low(mean, away)))
 
     # Rounding must not move a bound past the mean.
     return min(mean, low(mean)), max(mean, 1 - low(1 - mean))
 
 
-def _wilson_low(mean: float, size: float, z: float) -> float:
+def _wilson_low(mean: float, size: float) -> float:
     """The lower bound of Wilson's interval; the upper one is 1 - that of 1 - mean."""
-    ratio = z * z / size
+    ratio = _Z * _Z / size
     return max(0.0, (mean + ratio / 2 - math.sqrt(ratio * mean * (1 - mean) + ratio**2 / 4)) / (1 + ratio))
 
 
@@ -172,7 +155,7 @@ _ROUNDING = 1e-12
 
 
 def _in_clusters(values: Sequence[float], clusters: Sequence[str]) -> tuple[list[int], list[float]]:
-    """Of each cluster, how many values it has and their sum."""
+    """The number of values in each cluster, and their sums."""
     by_cluster: dict[str, list[float]] = {}
     for value, cluster in zip(values, clusters, strict=True):
         by_cluster.setdefault(cluster, []).append(value)
@@ -180,18 +163,15 @@ def _in_clusters(values: Sequence[float], clusters: Sequence[str]) -> tuple[list
 
 
 def _pulls(counts: Sequence[int], totals: Sequence[float]) -> list[float]:
-    """Of each of at least two clusters, how far it pulls the mean: the mean with it minus the one without."""
+    """For each of at least two clusters the mean with it minus the mean without it."""
     n = sum(counts)
     mean = math.fsum(totals) / n
     return [(total - count * mean) / (n - count) for count, total in zip(counts, totals, strict=True)]
 
 
 def _variance_of_mean(counts: Sequence[int], totals: Sequence[float]) -> float:
-    """Variance of a mean of independent clusters: the sum of squared `_pulls`.
-
-    The cluster jackknife, CR3 (Bell and McCaffrey 2002, Survey Methodology 28, 169). Unlike Miller's (2024,
-    equation 4) it does not lose what a large cluster adds by pulling the mean to itself.
-    """
+    """The variance of a mean of independent clusters, by the cluster jackknife, CR3 (Bell and McCaffrey 2002,
+    Survey Methodology 28, 169). Unlike Miller's (2024, equation 4) it counts the pull of a large cluster."""
     return math.fsum(pull * pull for pull in _pulls(counts, totals))
 
 
@@ -200,20 +180,17 @@ def paired_difference(
     second: Mapping[str, float],
     clusters: Mapping[str, str],
     *,
-    confidence: float = 0.95,
     by_execution: bool = False,
 ) -> Interval:
-    """Mean of second minus first over the same samples, with an interval that allows for clusters.
+    """The mean of second minus first, each sample -> score, with a 95 % interval that allows for clusters.
 
-    first and second: sample id -> score between 0 and 1. clusters: sample id -> cluster.
-
-    The mean gain minus the mean loss, each a mean with the interval of `mean_interval`. Their distances to
-    the bounds add as standard errors of two correlated estimates do (Zou and Donner 2008, Statistics in
-    Medicine 27, 1693, equation 5; for proportions Newcombe 1998, Statistics in Medicine 17, 2635). It has a
-    width even where the two never differ, and always holds the difference that was observed.
+    It is the mean gain minus the mean loss. Their distances to the bounds of `mean_interval` add as standard
+    errors of correlated estimates do (Zou and Donner 2008, Statistics in Medicine 27, 1693, equation 5; for
+    proportions Newcombe 1998, Statistics in Medicine 17, 2635). The interval has a width even if the two
+    never differ, and always contains the observed difference.
 
     Raises:
-        ValueError: no samples, or the two were not asked the same samples.
+        ValueError: no samples, or not the same samples.
     """
     if first.keys() != second.keys():
         odd = sorted(first.keys() ^ second.keys())
@@ -226,32 +203,30 @@ def paired_difference(
     def bounds(clusters: Sequence[str]) -> tuple[float, float] | None:
         counts, gains = _in_clusters([max(0.0, d) for d in differences], clusters)
         _, losses = _in_clusters([max(0.0, -d) for d in differences], clusters)
-        if effective_clusters(counts) < LEAST_CLUSTERS:
-            return None
-        return difference_bounds(counts, gains, losses, confidence=confidence)
+        enough = effective_clusters(counts) >= LEAST_CLUSTERS
+        return difference_bounds(counts, gains, losses) if enough else None
 
     clusters_of = [clusters[id_] for id_ in ids]
-    by_cluster = bounds(clusters_of)
+    low, high = bounds(clusters_of) or (None, None)
     counts, _ = _in_clusters(differences, clusters_of)
     return Interval(
         value=math.fsum(differences) / len(ids),
-        low=by_cluster and by_cluster[0],
-        high=by_cluster and by_cluster[1],
+        low=low,
+        high=high,
         n=len(ids),
         clusters=len(counts),
         effective=effective_clusters(counts),
-        by_execution=bounds(ids) if by_execution and by_cluster is None else None,
+        by_execution=bounds(ids) if by_execution and low is None else None,
     )
 
 
 def difference_bounds(
-    counts: Sequence[int], gains: Sequence[float], losses: Sequence[float], *, confidence: float = 0.95
+    counts: Sequence[int], gains: Sequence[float], losses: Sequence[float]
 ) -> tuple[float, float]:
-    """The interval of `paired_difference` from the samples, gains and losses of at least two clusters."""
+    """The interval of `paired_difference` from samples, gains and losses of at least two clusters."""
     gain, loss = _mean(counts, gains), _mean(counts, losses)
-    (gain_low, gain_high), (loss_low, loss_high) = (
-        _clustered_bounds(counts, totals, confidence) for totals in (gains, losses)
-    )
+    gain_low, gain_high = _clustered_bounds(counts, gains)
+    loss_low, loss_high = _clustered_bounds(counts, losses)
     pulls = list(zip(_pulls(counts, gains), _pulls(counts, losses), strict=True))
     both = math.sqrt(math.fsum(a * a for a, _ in pulls) * math.fsum(b * b for _, b in pulls))
     correlation = math.fsum(a * b for a, b in pulls) / both if both else 0.0
@@ -266,11 +241,9 @@ def difference_bounds(
 
 
 def mcnemar(first: Mapping[str, float], second: Mapping[str, float]) -> float:
-    """Two-sided p-value of the exact test for matched pairs of right and wrong (McNemar 1947, Psychometrika
-    12, 153): of the pairs that differ, those in favour of the second are Binomial(n, 1/2) if there is no
-    effect.
-
-    It takes pairs for independent observations: where samples share a cluster `sign_flip` is the safer one.
+    """The two-sided p-value of the exact test for pairs of right and wrong (McNemar 1947, Psychometrika 12,
+    153): if there is no effect, the better of n pairs that differ are Binomial(n, 1/2). It takes samples for
+    independent; `sign_flip` does not.
 
     Raises:
         ValueError: not the same samples, or a score that is neither 0 nor 1.
@@ -289,14 +262,13 @@ _GRAIN = 1000
 
 
 def sign_flip(first: Mapping[str, float], second: Mapping[str, float], clusters: Mapping[str, str]) -> float:
-    """Two-sided p-value of the exact sign-flip test by cluster.
+    """The two-sided p-value of the exact sign-flip test by cluster (Canay, Romano and Shaikh 2017,
+    Econometrica 85, 1013): if there is no effect, a cluster's sum of differences is as likely with the other
+    sign.
 
-    If there is no effect a cluster's sum of differences is as likely with the other sign; clusters are
-    independent of each other, samples in one need not be (Canay, Romano and Shaikh 2017, Econometrica 85,
-    1013). All 2^clusters signs count: their sums by convolution (Pagano and Tritchler 1983, J. Am. Stat.
-    Assoc. 78, 435), for which a cluster's sum is rounded to a thousandth. The p-value is the share of signs
-    whose sum is at least as far from 0; with few clusters that differ it cannot be small: with 5, not below
-    1/16.
+    It is the share of all 2^clusters signs whose sum is at least as far from 0. The sums come from a
+    convolution (Pagano and Tritchler 1983, J. Am. Stat. Assoc. 78, 435), with each cluster's sum rounded to a
+    thousandth. With 5 clusters that differ it cannot be below 1/16.
 
     Raises:
         ValueError: not the same samples.
@@ -327,7 +299,7 @@ def sign_flip(first: Mapping[str, float], second: Mapping[str, float], clusters:
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """P-values adjusted for their number, in their order (Holm 1979, Scandinavian Journal of Statistics 6,
-    65): where those up to 0.05 are taken for effects, the chance that any is none is at most 0.05."""
+    65): the chance that any of those up to 0.05 is no effect is at most 0.05."""
     adjusted = [0.0] * len(p_values)
     highest = 0.0
     for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
@@ -338,27 +310,21 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Power:
-    """What a test of two models on the same samples can find. smallest: the smallest difference that the
-    samples at hand find. needed: programs that a given difference needs, with as many samples of each."""
+    """The power of a test of two models on the same samples."""
 
     smallest: float
+    """The smallest difference that these samples find."""
     needed: int
+    """Programs that find the wanted difference, with as many samples of each."""
 
 
-def power_of(
-    differences: Sequence[float],
-    clusters: Sequence[str],
-    difference: float,
-    *,
-    power: float = 0.8,
-    level: float = 0.05,
-) -> Power:
-    """What samples like these can tell: paired differences of two models' scores, as a pilot gave them.
+def power_of(differences: Sequence[float], clusters: Sequence[str], difference: float) -> Power:
+    """The power of samples like these, from paired differences of two models' scores in a pilot: a difference
+    is found with a chance of 0.8, with a chance of 0.05 that one is found if there is none.
 
-    The variance of a mean falls as the number of clusters grows, and a difference is found where it is
+    The variance of a mean falls as the number of clusters grows, and a difference is found if it is
     (t_level/2 + t_power) standard errors from 0 (Miller 2024, with the variance clustered, as in
-    `mean_interval`, and quantiles of Student's t for the effective clusters). It is as good as the pilot's
-    variance is.
+    `mean_interval`, and quantiles of Student's t for the effective clusters).
 
     Raises:
         ValueError: fewer than two clusters, no difference anywhere, or `difference` is not above 0.
@@ -371,27 +337,28 @@ def power_of(
     variance = _variance_of_mean(counts, totals)
     if variance <= 0:
         raise ValueError("the two never differ: their variance is not known")
-
     share = effective_clusters(counts) / len(counts)
 
     def away(groups: int) -> float:
         """Standard errors from 0."""
         degrees = max(1, int(share * groups) - 1)
-        return _quantile(1 - level, degrees) + _quantile(2 * power - 1, degrees)
+        return _quantile(_CONFIDENCE, degrees) + _quantile(2 * _POWER - 1, degrees)
 
-    one = len(counts) * variance
     needed = len(counts)
     for _ in range(5):  # fewer clusters need more standard errors: it settles at once
-        needed = max(3, math.ceil(one * (away(needed) / difference) ** 2))
+        needed = max(3, math.ceil(len(counts) * variance * (away(needed) / difference) ** 2))
     return Power(smallest=away(len(counts)) * math.sqrt(variance), needed=needed)
 
 
+_CONFIDENCE = 0.95
+_POWER = 0.8
+_Z = NormalDist().inv_cdf(0.5 + _CONFIDENCE / 2)
+
+
 @cache
-def _quantile(confidence: float, degrees: int | None) -> float:
-    """Two-sided quantile: of the normal distribution, or of Student's t with that many degrees of freedom."""
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence={confidence} must lie between 0 and 1, as 0.95 does")
-    if degrees is None or degrees > 10_000:
+def _quantile(confidence: float, degrees: int) -> float:
+    """The two-sided quantile of Student's t; with many degrees of freedom that of the normal distribution."""
+    if degrees > 10_000:
         return NormalDist().inv_cdf(0.5 + confidence / 2)
     low, high = 0.0, 1.0
     while student_t_within(high, degrees) < confidence:
@@ -406,10 +373,8 @@ def _quantile(confidence: float, degrees: int | None) -> float:
 
 
 def student_t_within(t: float, degrees: int) -> float:
-    """Chance that Student's t with a whole number of degrees of freedom lies between -t and t.
-
-    The finite series of Abramowitz and Stegun, 26.7.3 (odd) and 26.7.4 (even).
-    """
+    """The chance that Student's t is between -t and t, by the finite series of Abramowitz and Stegun, 26.7.3
+    (odd degrees of freedom) and 26.7.4 (even)."""
     theta = math.atan(t / math.sqrt(degrees))
     cos2 = math.cos(theta) ** 2
     term, total = 1.0, 0.0

@@ -1,7 +1,7 @@
-"""The transcript of a method that asks several times, as it is kept beside an answer and shown.
+"""The transcript of a method that asks several times, which is kept beside an answer.
 
-A method's solver puts it into the metadata of Inspect's sample, as ``attempts``. The table of samples keeps
-it as JSON, and `deskcheck view RUN_FOLDER SAMPLE` shows it. The method decides which lines there are.
+A solver puts it into the metadata of Inspect's sample, as ``attempts``. The table of samples has it as JSON,
+and `deskcheck view RUN_FOLDER SAMPLE` shows it.
 """
 
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 SHOWN_CHARS = 20_000
-"""Of a prompt, a completion, a program or a trace, as the transcript keeps it; the log has all of it."""
+"""Of a prompt, completion, program or trace in the transcript; the log has all of it."""
 TRANSCRIPT_CHARS = 1_000_000
 LEFT_OUT = "[left out: the transcript is long; the log has it]"
 _TEXTS = ("prompt", "completion", "code", "trace")
@@ -17,14 +17,13 @@ _TEXTS = ("prompt", "completion", "code", "trace")
 
 @dataclass(slots=True, kw_only=True)
 class TranscriptLine:
-    """A line of the transcript. kind: ``call`` of the model, ``tests``, ``calls`` of a program on inputs,
-    ``trace``, ``script`` or ``choice``. step: its name in the method. What a kind does not have is empty.
-
-    prompt: the messages. verdict: of tests, empty if all passed; else what came of it.
-    """
+    """A line of the transcript."""
 
     kind: str
+    """``call`` of the model, ``tests``, ``calls`` of a program on inputs, ``trace``, ``script`` or
+    ``choice``."""
     step: str
+    """The name of the step in the method."""
     prompt: str = ""
     completion: str = ""
     stop_reason: str | None = None
@@ -33,10 +32,11 @@ class TranscriptLine:
     passed: int | None = None
     of: int | None = None
     verdict: str = ""
+    """The outcome; of tests, empty if all passed."""
     trace: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields that have something, JSON-able."""
+        """The fields that are not empty, JSON-able."""
         return {
             name: value
             for name, value in asdict(self).items()
@@ -52,10 +52,10 @@ def shortened(text: str) -> str:
 def transcript(
     lines: Iterable[TranscriptLine], *, calls: int, runs: int, tokens: int, ended: str = "", left_out: int = 0
 ) -> dict[str, Any]:
-    """The transcript of one answer, JSON-able. If it is very long, the later lines have no texts.
+    """The transcript of one answer, JSON-able. If it is very long, later lines have no texts.
 
-    calls, runs, tokens: of the model, in the sandbox, read and written. ended: why there were no more
-    attempts. left_out: visible tests that cannot be run by themselves.
+    calls: of the model. runs: in the sandbox. ended: why there were no more attempts. left_out: visible tests
+    that cannot be run alone.
     """
     attempts = [line.to_dict() for line in lines]
     size = 0

@@ -13,26 +13,36 @@ import random
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any, Protocol, TypeVar
-from weakref import WeakKeyDictionary
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
-from deskcheck.ask.samples.places import SCANNED_EVENTS, Unfit, call_source, files_of, plain
+from deskcheck.ask.samples.places import (
+    SCANNED_EVENTS,
+    Arrival,
+    Run,
+    Unfit,
+    call_source,
+    files_of,
+    once,
+    plain,
+    where,
+)
 from deskcheck.ask.samples.prompts import OBJECTS, functions_text, how_run, own_parts, parts_of
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import ShownSource, cluster_of
 from deskcheck.ask.samples.tables import draws_random, filled_elsewhere, reads_docstrings
 from deskcheck.notation.calls import begun_by
 from deskcheck.notation.state import BEGINS, ENDS
-from deskcheck.recording import Outcome, Recording, Trace, Value, render
+from deskcheck.recording import Outcome, Recording, render
 
 ANSWER_CHARS = 1000
 SHOWN_VALUE_CHARS = 400
 
 
 class Ask(Protocol):
-    """Yields samples of a recording, at most so many, and an Unfit for each place in it that cannot be asked
-    and is to be counted. Raises Unfit for a recording that cannot be asked."""
+    """Yields samples of a recording, of which the first `per_recording` are taken, and an Unfit for each
+    place that cannot be asked and is to be counted. Raises Unfit for a recording that cannot be asked."""
 
     def __call__(
         self, recording: Recording, rng: random.Random, per_recording: int, /
@@ -62,6 +72,8 @@ class Question:
     source gives them."""
     shows_call: bool = True
     """Whether its prompts show the call: objects and functions among the arguments are explained below."""
+    none: str = ""
+    """The reason that is counted for a recording without a sample; empty: none is."""
 
     def __call__(
         self,
@@ -77,44 +89,55 @@ class Question:
             raise ValueError(
                 f"per_recording={count} must be at least one. To leave a question out, do not ask it."
             )
+        excluded = Counter() if excluded is None else excluded
         rng = random.Random(f"{seed}:{recording.id}:{self.name}")
+        made = 0
         try:
             _check(recording, raised=self.of_raised)
-            below = "" if self.shows_globals else globals_text(recording)
-            if self.shows_call and recording.program.extra.get("arguments") == "shown":
-                below = f"\n{OBJECTS}{functions_text(recording.program)}{below}"
-            size = None
+            below = self._below(recording)
             for sample in self.ask(recording, rng, count):
                 if isinstance(sample, Unfit):
-                    if excluded is not None:
-                        excluded[str(sample)] += 1
+                    excluded[str(sample)] += 1
                     continue
-                if below:
-                    question = sample.parts["question"] + below
-                    sample = replace(sample, parts=sample.parts | {"question": question})
                 if OPEN in sample.answer or CLOSE in sample.answer:
                     raise Unfit("the answer holds the marks that answers stand between")
-                size = size or _size(recording.trace)
-                yield replace(sample, data=sample.data | size)
+                parts = sample.parts
+                if below:
+                    parts = parts | {"question": parts["question"] + below}
+                yield replace(sample, parts=parts, data=sample.data | _size(recording))
+                made += 1
+                if made == count:
+                    return
+            if not made and self.none:
+                raise Unfit(self.none)
         except Unfit as reason:
-            if excluded is not None:
-                excluded[str(reason)] += 1
+            excluded[str(reason)] += 1
+
+    def _below(self, recording: Recording) -> str:
+        """The text below a question that says what its prompt does not show otherwise."""
+        below = "" if self.shows_globals else globals_text(recording)
+        if self.shows_call and recording.program.extra.get("arguments") == "shown":
+            below = f"\n{OBJECTS}{functions_text(recording.program)}{below}"
+        return below
 
 
-_sizes: WeakKeyDictionary[Trace, dict[str, int]] = WeakKeyDictionary()
+def kind(name: str, about: str, few: int = 1, **fields: Any) -> Callable[[Ask], Question]:
+    """Make a kind of question of the function that asks it. fields: of `Question`."""
+    return lambda ask: Question(name, ask, few, about, **fields)
 
 
-def _size(trace: Trace) -> dict[str, int]:
+@once
+def _size(recording: Recording) -> dict[str, int]:
     """How many events the trace has, and, unless that are very many, frames inside one another at most."""
-    if trace not in _sizes:
-        size = _sizes[trace] = {"events": len(trace)}
-        if len(trace) <= SCANNED_EVENTS:
-            depth = deepest = 0
-            for row in trace.rows:
-                depth += (row.kind in BEGINS) - (row.kind in ENDS)
-                deepest = max(deepest, depth + (row.kind in ENDS))
-            size["depth"] = deepest
-    return _sizes[trace]
+    trace = recording.trace
+    size = {"events": len(trace)}
+    if len(trace) <= SCANNED_EVENTS:
+        depth = deepest = 0
+        for row in trace.rows:
+            depth += (row.kind in BEGINS) - (row.kind in ENDS)
+            deepest = max(deepest, depth + (row.kind in ENDS))
+        size["depth"] = deepest
+    return size
 
 
 _BY_DEPTH = frozenset({"RecursionError", "MemoryError"})
@@ -138,30 +161,20 @@ def _check(recording: Recording, *, raised: bool) -> None:
         raise Unfit("it calls a generator or coroutine under decorators, which may run it")
     if begun and recording.outcome is Outcome.RETURNED and recording.run_result.detail:
         raise Unfit("its generator was closed before its end")
-    if _kept(_docstrings, recording, reads_docstrings):
+    if reads_docstrings(recording):
         raise Unfit("it reads a docstring that is not shown")
-    if _kept(_random, recording, draws_random):
+    if draws_random(recording):
         raise Unfit("it draws random numbers, which the tests have seeded")
 
 
 T = TypeVar("T")
-_docstrings: WeakKeyDictionary[Trace, bool] = WeakKeyDictionary()
-_random: WeakKeyDictionary[Trace, bool] = WeakKeyDictionary()
-_filled: WeakKeyDictionary[Trace, dict[tuple[str, str], Value]] = WeakKeyDictionary()
-
-
-def _kept(known: WeakKeyDictionary[Trace, T], recording: Recording, find: Callable[[Recording], T]) -> T:
-    """What is found in a recording, found once: each kind of question asks for it."""
-    if recording.trace not in known:
-        known[recording.trace] = find(recording)
-    return known[recording.trace]
 
 
 def globals_text(recording: Recording) -> str:
     """What a prompt has to say of global variables that do not hold what the source gives them."""
     shown = []
     several = len({row.file for row in recording.trace.rows}) > 1
-    for (file, name), value in _kept(_filled, recording, filled_elsewhere).items():
+    for (file, name), value in filled_elsewhere(recording).items():
         if not plain(value) or len(text := render(value)) > SHOWN_VALUE_CHARS:
             raise Unfit("a global variable that was filled elsewhere cannot be shown")
         shown.append(f"    {name} = {text}" + (f" in {file}" if several else ""))
@@ -169,55 +182,108 @@ def globals_text(recording: Recording) -> str:
 
 
 def in_turns(
-    found: Iterable[T], rng: random.Random, answer: Callable[[T], Hashable], place: Callable[[T], Hashable]
+    places: Iterable[T], rng: random.Random, answer: Callable[[T], Hashable], where: Callable[[T], Hashable]
 ) -> Iterator[T]:
-    """What was found in a drawn order in which the answers take turns. One whose answer at its place was
-    drawn already comes after all others."""
-    shuffled = list(found)
+    """The places in a drawn order in which the answers take turns. One whose answer at its place was drawn
+    already comes after all others."""
+    shuffled = list(places)
     rng.shuffle(shuffled)
-    seen: set[tuple[Hashable, Hashable]] = set()
-    fresh: dict[Hashable, list[T]] = {}
-    again: dict[Hashable, list[T]] = {}
-    for one in shuffled:
-        key = place(one), answer(one)
-        (again if key in seen else fresh).setdefault(answer(one), []).append(one)
-        seen.add(key)
-    for groups in (fresh, again):
-        left = list(groups.values())
-        while left:
-            for group in left:
-                yield group.pop(0)
-            left = [group for group in left if group]
+    for group in first_and_repeated(shuffled, lambda place: (where(place), answer(place))):
+        by_answer: dict[Hashable, list[T]] = {}
+        for place in group:
+            by_answer.setdefault(answer(place), []).append(place)
+        for row in zip_longest(*by_answer.values()):
+            yield from (place for place in row if place is not None)
+
+
+def first_and_repeated(places: Iterable[T], key: Callable[[T], Hashable]) -> tuple[list[T], list[T]]:
+    """The places whose key is met for the first time, and the others, both in their order."""
+    seen: set[Hashable] = set()
+    first: list[T] = []
+    repeated: list[T] = []
+    for place in places:
+        (repeated if key(place) in seen else first).append(place)
+        seen.add(key(place))
+    return first, repeated
 
 
 def sample_of(
     recording: Recording,
     kind: str,
     files: Sequence[ShownSource],
-    asked: str,
+    question: str,
     answer: str,
     *,
     form: str = "value",
     place: str = "",
     data: Mapping[str, Any] | None = None,
 ) -> Sample:
-    """A sample of a kind with words of its own in `prompts`, about a run: how that began is said first.
+    """A sample about a run, in the words that `prompts` has for its kind. The question begins with how the
+    program is run.
 
-    asked: this question, in lines of ``Label: text``. place: tells several samples of a recording apart, with
+    question: lines of ``Label: text``. place: tells several samples of a recording apart, with
     ``data["file"]``, where that is not the program's own.
     """
     began = f"How it is run: {how_run(recording.program, call_source(recording))}"
     file = (data or {}).get("file", recording.program.filename)
     elsewhere = "" if file == recording.program.filename or not place else file
+    parts = parts_of(kind, files, "\n".join(filter(None, (began, question))))
+    return _sample(recording, kind, [elsewhere, place], parts, answer, {"form": form, **(data or {})})
+
+
+def _sample(
+    recording: Recording,
+    kind: str,
+    place: Sequence[str],
+    parts: dict[str, str],
+    answer: str,
+    data: Mapping[str, Any],
+) -> Sample:
+    strict = {"strict": True} if data["form"] == "value" else {}
     return Sample(
-        id=":".join(filter(None, (recording.id, kind, elsewhere, place))),
+        id=":".join(filter(None, (recording.id, kind, *place))),
         question=kind,
         program=recording.id,
         cluster=cluster_of(recording.program),
-        parts=parts_of(kind, files, "\n".join(filter(None, (began, asked)))),
+        parts=parts,
         answer=answer,
-        data={"form": form, **({"strict": True} if form == "value" else {}), **(data or {})},
+        data={"form": data["form"], **strict, **data},
     )
+
+
+def sample_at(
+    recording: Recording,
+    kind: str,
+    run: Run,
+    place: Arrival,
+    question: str,
+    answer: str,
+    *,
+    form: str = "value",
+    **data: str,
+) -> Sample:
+    """A sample about the k-th time that a line runs. data: what tells samples about this moment apart."""
+    return sample_of(
+        recording,
+        kind,
+        run.files,
+        question,
+        answer,
+        form=form,
+        place=":".join([str(place.line), str(place.k), *data.values()]),
+        data={"file": place.file, "line": place.line, "k": place.k, "event": place.index, **data},
+    )
+
+
+def sample_of_variable(
+    recording: Recording, kind: str, run: Run, place: Arrival, name: str, answer: str, form: str = "value"
+) -> Sample:
+    """A sample about a variable just before a line runs for the k-th time."""
+    question = (
+        f"Variable: {name}, just before line {place.line}{where(run.files, place.file)} "
+        f"runs for time number {place.k}"
+    )
+    return sample_at(recording, kind, run, place, question, answer, form=form, variable=name)
 
 
 def sample_about(
@@ -242,13 +308,5 @@ def sample_about(
     """
     if len(answer) > ANSWER_CHARS:
         raise Unfit("the answer is long")
-    program = recording.program
-    return Sample(
-        id=":".join(filter(None, (program.id, name, place))),
-        question=name,
-        program=program.id,
-        cluster=cluster_of(program),
-        parts=own_parts(task, files_of(recording), asked, numbered=form == "line"),
-        answer=answer,
-        data={"form": form, **({"strict": True} if form == "value" else {}), **(data or {})},
-    )
+    parts = own_parts(task, files_of(recording), asked, numbered=form == "line")
+    return _sample(recording, name, [place], parts, answer, {"form": form, **(data or {})})

@@ -1,16 +1,18 @@
 """Where in a run something can be asked, and what of the recording may be shown or asked there."""
 
+import functools
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 from deskcheck.ask.samples.source import ShownSource, Statements, shown_files, statements, words
 from deskcheck.recording import Kind, Mode, Program, Recording, Row, Trace, Value
 
 SCANNED_EVENTS = 100_000
+T = TypeVar("T")
 
 
 class Unfit(Exception):
@@ -76,7 +78,7 @@ def arrivals(events: Iterable[Visit], lines: Mapping[str, Statements]) -> list[A
     """Frame -> statement that it is at."""
     open_: dict[int, Arrival] = {}
     counts: Counter[tuple[str, int]] = Counter()
-    found: list[Arrival] = []
+    visits: list[Arrival] = []
     then: dict[int, int | str] = {}
     resumed: dict[int, int] = {}
     for row in itertools.islice(events, SCANNED_EVENTS):
@@ -93,7 +95,7 @@ def arrivals(events: Iterable[Visit], lines: Mapping[str, Statements]) -> list[A
             counts[row.file, line] += 1
             k = counts[row.file, line]
             open_[row.frame] = Arrival(row.index, row.file, line, row.frame, row.function, k, None)
-            found.append(open_[row.frame])
+            visits.append(open_[row.frame])
         elif row.frame in open_ and row.kind == Kind.RESUME:
             resumed[row.frame] = open_[row.frame].index
         elif row.frame in open_ and row.kind == Kind.RETURN:
@@ -104,7 +106,7 @@ def arrivals(events: Iterable[Visit], lines: Mapping[str, Statements]) -> list[A
             and resumed.get(row.frame) != open_[row.frame].index
         ):
             then[open_[row.frame].index] = "raise"  # what is thrown into a generator is not told beforehand
-    return [Arrival(a.index, a.file, a.line, a.frame, a.function, a.k, then.get(a.index)) for a in found]
+    return [Arrival(a.index, a.file, a.line, a.frame, a.function, a.k, then.get(a.index)) for a in visits]
 
 
 def is_within_definition(row: Visit, known: Statements, *, begun: bool) -> bool:
@@ -135,7 +137,7 @@ def rows_of(recording: Recording) -> Iterator[Row]:
 
 def statements_of(recording: Recording, files: Sequence[ShownSource]) -> dict[str, Statements]:
     """The statements of every file that is shown."""
-    found = {}
+    by_file = {}
     if len(recording.traces) > 1:
         raise Unfit("runs in several threads")
     check_all_recorded(recording)
@@ -144,8 +146,8 @@ def statements_of(recording: Recording, files: Sequence[ShownSource]) -> dict[st
         known = statements(source) if source is not None else None
         if known is None:
             raise Unfit("a source cannot be parsed")
-        found[shown.file] = known
-    return found
+        by_file[shown.file] = known
+    return by_file
 
 
 def files_of(recording: Recording, *, all_methods: bool = False) -> tuple[ShownSource, ...]:
@@ -167,19 +169,28 @@ class Run:
     """Every arrival at a statement, in order."""
 
 
-_runs: WeakKeyDictionary[Trace, Run] = WeakKeyDictionary()
+def once(find: Callable[[Recording], T]) -> Callable[[Recording], T]:
+    """A function of a recording that works its result out once for each trace."""
+    results: WeakKeyDictionary[Trace, T] = WeakKeyDictionary()
+
+    @functools.wraps(find)
+    def remembered(recording: Recording) -> T:
+        if recording.trace not in results:
+            results[recording.trace] = find(recording)
+        return results[recording.trace]
+
+    return remembered
 
 
+@once
 def run_of(recording: Recording) -> Run:
-    """Made once: many kinds of question ask for it. Of a long run the first `SCANNED_EVENTS` events.
+    """The run as arrivals; of a long one the first `SCANNED_EVENTS` events.
 
     Raises Unfit where lines cannot be asked about.
     """
-    if recording.trace not in _runs:
-        files = files_of(recording)
-        lines = statements_of(recording, files)
-        _runs[recording.trace] = Run(files, lines, tuple(arrivals(rows_of(recording), lines)))
-    return _runs[recording.trace]
+    files = files_of(recording)
+    lines = statements_of(recording, files)
+    return Run(files, lines, tuple(arrivals(rows_of(recording), lines)))
 
 
 def whole_run_of(recording: Recording) -> Run:
@@ -208,6 +219,11 @@ def where(files: Sequence[ShownSource], file: str) -> str:
     return f" in {file}" if len(files) > 1 else ""
 
 
+def line_text(place: Arrival, run: Run) -> str:
+    """The line of a place as questions name it: ``line 3 of f in helper.py``."""
+    return f"line {place.line}{in_function(place)}{where(run.files, place.file)}"
+
+
 def in_function(place: Arrival) -> str:
     return ", at the top level" if place.function == "<module>" else f" of {place.function}"
 
@@ -221,18 +237,7 @@ def is_asked_name(name: str, source: str) -> bool:
 
 def plain(value: Value) -> bool:
     """Whole and of builtins, and no cycle in it: ``[[...]]`` is also how a list of an Ellipsis reads."""
-    return value.builtin and all(one.kind != "ref" for one in value.walk())
-
-
-def variable_at(place: Arrival, name: str, run: Run) -> str:
-    return (
-        f"Variable: {name}, just before line {place.line}{where(run.files, place.file)} "
-        f"runs for time number {place.k}"
-    )
-
-
-def variable_data(place: Arrival, name: str) -> dict[str, object]:
-    return {"file": place.file, "line": place.line, "k": place.k, "variable": name, "event": place.index}
+    return value.builtin and all(part.kind != "ref" for part in value.walk())
 
 
 def lines_of_path(visits: Iterable[Arrival], file: str) -> list[int]:

@@ -91,8 +91,7 @@ def _is_silent(node: ast.AST) -> bool:
 def _headers(body: Iterable[ast.stmt]) -> Iterator[tuple[int, int, list[ast.AST], ast.AST]]:
     """(first line, last line, its expressions, node) of every statement: of a compound one, of its header."""
     for node in body:
-        blocks = [getattr(node, name, []) for name in ("body", "orelse", "finalbody")]
-        inner = [stmt for block in blocks for stmt in block]
+        inner = _inner(node)
         if not inner and not isinstance(node, ast.Match):
             yield node.lineno, node.end_lineno or node.lineno, [node], node
             continue
@@ -114,6 +113,11 @@ def _headers(body: Iterable[ast.stmt]) -> Iterator[tuple[int, int, list[ast.AST]
             start = case.pattern.lineno
             yield start, _header_end(start, case.body), [case.pattern, *guard], case
             yield from _headers(case.body)
+
+
+def _inner(node: ast.AST) -> list[ast.stmt]:
+    """The statements in the blocks of a compound statement."""
+    return [stmt for name in ("body", "orelse", "finalbody") for stmt in getattr(node, name, [])]
 
 
 def _header_end(start: int, body: list[ast.stmt]) -> int:
@@ -142,7 +146,7 @@ def with_lines(source: str) -> frozenset[int]:
 def decorator_lines(source: str) -> frozenset[int]:
     """The lines of decorators, which Python visits again when it calls them."""
     nodes = ast.walk(parsed(source) or ast.Module([], []))
-    return frozenset(one.lineno for node in nodes for one in _decorators(node))
+    return frozenset(decorator.lineno for node in nodes for decorator in _decorators(node))
 
 
 def asserted_call(program: Program) -> str | None:
@@ -247,14 +251,14 @@ def shown_files(recording: Recording, *, all_methods: bool = False) -> tuple[Sho
             tops = frozenset({*(name.partition(".")[0] for name in ran[file]), entry})
             methods = frozenset(ran[file]) if cut else None
             shown.append(shown_file(file, source, tops, file == program.filename, methods))
-        if sum(len(one.lines) for one in shown) <= MAX_LINES:
+        if sum(len(source_shown.lines) for source_shown in shown) <= MAX_LINES:
             return tuple(shown)
     return "the source is long"
 
 
 @functools.lru_cache(SOURCES)
 def shown_file(
-    file: str, source: str, ran: frozenset[str], own: bool, methods: frozenset[str] | None = None
+    file: str, source: str, ran: frozenset[str], is_program: bool, methods: frozenset[str] | None = None
 ) -> ShownSource:
     """What a prompt shows of a source of which the top-level definitions `ran` were run. methods: without the
     methods whose qualified names are not among these."""
@@ -262,20 +266,20 @@ def shown_file(
     tree = parsed(source)
     if tree is None:
         return ShownSource(file, tuple(enumerate(lines, 1)), True)
-    kept = set(range(1, len(lines) + 1))
-    cut_down = len(lines) > (MAX_LINES if own else MAX_LINES // 3)
+    shown_lines = set(range(1, len(lines) + 1))
+    cut_down = len(lines) > (MAX_LINES if is_program else MAX_LINES // 3)
     if cut_down:
-        kept = _kept(tree, ran)
+        shown_lines = _kept(tree, ran)
         if methods is not None:
             named = _attributes(source, methods)
-            kept -= {line for node in tree.body for line in _other_methods(node, "", methods, named)}
-    kept -= doctest_lines(source)
+            shown_lines -= {line for node in tree.body for line in _other_methods(node, "", methods, named)}
+    shown_lines -= doctest_lines(source)
     shown: list[tuple[int | None, str]] = []
     gap: str | None = None
     for number, line in enumerate(lines, 1):
         if methods is not None and gap is not None and not line.strip():
             continue  # between two methods that are left out: one `...` says as much
-        if number in kept:
+        if number in shown_lines:
             if gap is not None:
                 shown.append((None, gap))
             shown.append((number, line))
@@ -292,7 +296,7 @@ def _kept(tree: ast.Module, ran: frozenset[str]) -> set[int]:
     methods. A star may bind any name."""
     whole: list[ast.stmt] = [node for node in _module_level(tree.body) if getattr(node, "name", None) in ran]
     whole += [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == "__future__"]
-    known = {name for node in whole for name in _binds(node)}
+    bound = {name for node in whole for name in _binds(node)}
     outlines: list[ast.ClassDef] = []
     lines: set[int] = set()
     rest = tree.body
@@ -302,8 +306,8 @@ def _kept(tree: ast.Module, ran: frozenset[str]) -> set[int]:
         for node in whole:
             lines.update(_lines_of(node))
         for outline in outlines:
-            own, parts = _outline(outline)
-            lines |= own
+            outline_lines, parts = _outline(outline)
+            lines |= outline_lines
             texts += parts
         used = {sub.id for text in texts for sub in ast.walk(text) if isinstance(sub, ast.Name)}
         # A function that is called runs, and is here; what a statement calls may have run before.
@@ -314,7 +318,7 @@ def _kept(tree: ast.Module, ran: frozenset[str]) -> set[int]:
             for sub in ast.walk(part)
             if isinstance(sub, ast.Name)
         }
-        wanted = (used - known) | {"*"}
+        wanted = (used - bound) | {"*"}
         whole = [
             n for n in rest if not (called if isinstance(n, DEFINITIONS) else wanted).isdisjoint(_binds(n))
         ]
@@ -364,7 +368,7 @@ def _other_methods(
         elif isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)) and not (
             inner.name in named or f"{prefix}{node.name}.{inner.name}" in methods
         ):
-            yield from range(_begin(inner), (inner.end_lineno or inner.lineno) + 1)
+            yield from _lines_of(inner)
 
 
 def _module_level(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
@@ -373,10 +377,8 @@ def _module_level(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
         if isinstance(node, DEFINITIONS):
             yield node
             continue
-        inner = [stmt for name in ("body", "orelse", "finalbody") for stmt in getattr(node, name, [])]
-        for part in (*getattr(node, "handlers", []), *getattr(node, "cases", [])):
-            inner += part.body
-        yield from _module_level(inner)
+        for part in (node, *getattr(node, "handlers", []), *getattr(node, "cases", [])):
+            yield from _module_level(_inner(part))
 
 
 def _binds(node: ast.AST) -> set[str]:
@@ -395,25 +397,25 @@ def _binds(node: ast.AST) -> set[str]:
 @functools.lru_cache(SOURCES)
 def doctest_lines(source: str) -> frozenset[int]:
     """Lines of docstrings that hold a doctest."""
-    found: set[int] = set()
+    lines: set[int] = set()
     for node in ast.walk(parsed(source) or ast.Module([], [])):
         if isinstance(node, (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node.body:
             first = node.body[0]
             docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
             if docstring and ">>>" in (ast.get_docstring(node, clean=False) or ""):
-                found.update(range(first.lineno, (first.end_lineno or first.lineno) + 1))
-    return frozenset(found)
+                lines.update(range(first.lineno, (first.end_lineno or first.lineno) + 1))
+    return frozenset(lines)
 
 
 @functools.lru_cache(SOURCES)
 def _scopes(source: str) -> tuple[tuple[int, int, ast.stmt], ...]:
     """(First line, last line, node) of each function and class, inner ones first."""
-    found = [
+    scopes = [
         (_begin(node), node.end_lineno or node.lineno, node)
         for node in ast.walk(parsed(source) or ast.Module([], []))
         if isinstance(node, DEFINITIONS)
     ]
-    return tuple(reversed(found))
+    return tuple(reversed(scopes))
 
 
 @functools.lru_cache(SOURCES)

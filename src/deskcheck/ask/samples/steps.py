@@ -42,9 +42,9 @@ class StepOptions:
     ] = "dynamic"
 
     def __post_init__(self) -> None:
-        for name, value, known in (("detail", self.detail, DETAILS), ("notation", self.notation, TOLD)):
-            if value not in known:
-                raise InputError(f"there is no {name} {value!r} for step. Known are {', '.join(known)}.")
+        for name, value, choices in (("detail", self.detail, DETAILS), ("notation", self.notation, TOLD)):
+            if value not in choices:
+                raise InputError(f"there is no {name} {value!r} for step. Known are {', '.join(choices)}.")
         if not self.jump or len(set(self.jump)) < len(self.jump):
             raise InputError(f"jump={','.join(map(str, self.jump))!r}: name each that is wanted once.")
         for jump in self.jump:

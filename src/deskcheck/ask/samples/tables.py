@@ -10,6 +10,7 @@ import functools
 from collections.abc import Iterator
 from typing import Any, TypeGuard
 
+from deskcheck.ask.samples.places import once
 from deskcheck.ask.samples.source import doctest_lines, statements
 from deskcheck.notation.calls import SOURCES, parsed
 from deskcheck.recording import Event, Recording, Value, render
@@ -22,12 +23,13 @@ _DEFINITIONS = frozenset({"function", "class", "method"})
 _UNKNOWN = object()
 
 
+@once
 def filled_elsewhere(recording: Recording) -> dict[tuple[str, str], Value]:
     """(File, name) of what the functions that ran read, with what it holds when the first of their
     file runs."""
     if "own" not in recording.program.extra:
         return {}
-    found: dict[tuple[str, str], Value] = {}
+    filled: dict[tuple[str, str], Value] = {}
     ran: dict[str, set[str]] = {}
     for row in recording.trace.rows:  # not only calls: a generator may have begun before
         ran.setdefault(row.file, set()).add(row.function)
@@ -35,12 +37,12 @@ def filled_elsewhere(recording: Recording) -> dict[tuple[str, str], Value]:
         source = recording.source(event.file)
         if source is None:
             continue
-        given = _given(source)
-        used = _names(source, frozenset(ran[event.file])) & given.keys() if given else set()
+        literals = _given(source)
+        used = _names(source, frozenset(ran[event.file])) & literals.keys() if literals else set()
         for name, value in event.globals.items():
-            if name in used and value.kind not in _DEFINITIONS and not _is(value, given[name]):
-                found[event.file, name] = value
-    return found
+            if name in used and value.kind not in _DEFINITIONS and not _is(value, literals[name]):
+                filled[event.file, name] = value
+    return filled
 
 
 @functools.lru_cache(SOURCES)
@@ -56,15 +58,12 @@ _RANDOM = ("random", "secrets", "numpy.random")
 """Modules whose functions have a state of their own."""
 
 
+@once
 def reads_docstrings(recording: Recording) -> bool:
     """Whether a line that ran names ``__doc__``, where docstrings are left out of what is shown."""
     texts = recording.program.extra.get("functions", {}).values()
     cut = any(f'"""{DOCSTRING}"""' in text for text in texts)
-    ran: dict[str, set[int]] = {}
-    for row in recording.trace.rows:
-        ran.setdefault(row.file, set()).add(row.line)
-    for file, lines in ran.items():
-        source = recording.source(file) or ""
+    for source, lines in _lines_run(recording):
         if "__doc__" not in source or not (cut or doctest_lines(source)):
             continue
         text = code_lines(source)
@@ -73,22 +72,28 @@ def reads_docstrings(recording: Recording) -> bool:
     return False
 
 
+@once
 def draws_random(recording: Recording) -> bool:
     """Whether a line that ran uses what its file has from a module of random numbers. The tests may have
     seeded it: then the call repeats, and nobody who sees the call alone can tell what comes."""
     if "own" not in recording.program.extra:
         return False
+    for source, lines in _lines_run(recording):
+        known = statements(source)
+        if known is not None and not _random_lines(source).isdisjoint(
+            known.first.get(line, line) for line in lines
+        ):
+            return True
+    return False
+
+
+def _lines_run(recording: Recording) -> Iterator[tuple[str, set[int]]]:
+    """The text of each file with the lines of it that ran; an empty text where there is none."""
     lines: dict[str, set[int]] = {}
     for row in recording.trace.rows:
         lines.setdefault(row.file, set()).add(row.line)
     for file, ran in lines.items():
-        source = recording.source(file)
-        known = statements(source) if source is not None else None
-        if source is None or known is None:
-            continue
-        if not _random_lines(source).isdisjoint(known.first.get(line, line) for line in ran):
-            return True
-    return False
+        yield recording.source(file) or "", ran
 
 
 @functools.lru_cache(SOURCES)
@@ -101,8 +106,8 @@ def _random_lines(source: str) -> frozenset[int]:
     for node in tree.body:  # dice = random.Random(7)
         if isinstance(node, ast.Assign) and any(_is_random(part, names) for part in ast.walk(node.value)):
             names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-    found = (part.lineno for part in ast.walk(tree) if _is_random(part, names))
-    return frozenset(known.first.get(line, line) for line in found)
+    lines = (part.lineno for part in ast.walk(tree) if _is_random(part, names))
+    return frozenset(known.first.get(line, line) for line in lines)
 
 
 _NUMPY = ("np.random", "numpy.random")
@@ -138,17 +143,17 @@ def _given(source: str) -> dict[str, Any]:
     """Names that the text gives a literal, or something empty, once and at its top level -> that."""
     tree = parsed(source)
     body = [] if tree is None else tree.body
-    found: dict[str, Any] = {}
+    literals: dict[str, Any] = {}
     for node in body:
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                known = _value(value)
+                literal = _value(value)
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
-                known = _value(value)
+                literal = _value(value)
             case _:
                 continue
-        found[name] = _UNKNOWN if name in found else known
-    return {name: known for name, known in found.items() if known is not _UNKNOWN}
+        literals[name] = _UNKNOWN if name in literals else literal
+    return {name: literal for name, literal in literals.items() if literal is not _UNKNOWN}
 
 
 def _value(value: ast.expr) -> Any:
@@ -162,9 +167,9 @@ def _value(value: ast.expr) -> Any:
         return _UNKNOWN
 
 
-def _is(value: Value, given: Any) -> bool:
-    if isinstance(given, (dict, list, set)) and not given:
+def _is(value: Value, literal: Any) -> bool:
+    if isinstance(literal, (dict, list, set)) and not literal:
         return value.kind not in ("atom", "tuple") and not value.items and not value.length
-    if isinstance(given, set):
-        return value.kind == "set" and sorted(map(render, value.items)) == sorted(map(repr, given))
-    return render(value) == repr(given)
+    if isinstance(literal, set):
+        return value.kind == "set" and sorted(map(render, value.items)) == sorted(map(repr, literal))
+    return render(value) == repr(literal)

@@ -2,25 +2,25 @@
 
 Tests that patch modules (`unittest.mock.patch`) or use objects of the answer's own classes cannot run in
 another process. Here an answer can reach the test runner, the asserts and, in the end, everything. So each
-answer that passes is asked a second time, in a fresh process, with twins of the tests: the same text, in
-which each assert is also made with the opposite claim, what is compared is compared with a word that is drawn
-for this one run, and which then fails by itself with that word. An answer that patched asserts, replaced the
-test runner or its modules, left the test by an exception that counts as passed, jumped over its lines, ended
-the process or gave an object that is equal to everything does the same to the twins: they do not fail, and
-the answer is wrong. What this cannot stop in principle is an answer that is made against it: one that reads
-the expected values, or the word, out of its own process.
+answer that passes runs once more, in a fresh process, with twins of the tests: the same text, in which each
+assert is also made with the opposite claim, everything that is compared is compared with a random word, and
+each test then fails with that word. An answer that patched asserts, replaced the test runner, left the test
+early, ended the process or returned an object that is equal to everything does the same to the twins: they do
+not fail, and the answer is wrong. An answer made against this, which reads the expected values or the word
+out of its own process, is not stopped.
 
 Random numbers of `random` and numpy follow from a fixed seed, so that verdicts repeat.
 """
 
 import ast
 from collections.abc import Sequence
+from textwrap import indent
 
 from deskcheck.sources.sets.coding import Method, tests_of_class
 from deskcheck.sources.text.python import quiet_parse
 
 RUNNER = "run_test_classes"
-"""Name of the function that runs test classes, in the answer's process."""
+"""The function that runs test classes, in the answer's process."""
 
 DRIVER = f'''\
 def {RUNNER}(text, names):
@@ -67,7 +67,7 @@ def {RUNNER}(text, names):
 
 
 def twins(text: str, word: str) -> str:
-    """A text of tests in which each test fails with ``AssertionError: word``, if its asserts are asserts."""
+    """The text of the twins: each fails with ``AssertionError: word`` if its asserts are asserts."""
     tree = quiet_parse(text)
     for node in tree.body:
         if isinstance(node, ast.ClassDef):
@@ -97,7 +97,7 @@ def checked_value(value):
 
 
 class _Compared(ast.NodeTransformer):
-    """What is compared goes through ``checked_value`` first."""
+    """Passes everything that is compared through ``checked_value``."""
 
     def visit_Compare(self, node: ast.Compare) -> ast.Compare:
         self.generic_visit(node)
@@ -119,34 +119,30 @@ def _checked(node: ast.expr) -> ast.expr:
     return ast.Call(ast.Name("checked_value", ast.Load()), [node], [])
 
 
-_OPPOSITE = {
-    "assertTrue": ("assertFalse", 1),
-    "assertFalse": ("assertTrue", 1),
-    "assertIsNone": ("assertIsNotNone", 1),
-    "assertIsNotNone": ("assertIsNone", 1),
-    "assertEqual": ("assertNotEqual", 2),
-    "assertNotEqual": ("assertEqual", 2),
-    "assertListEqual": ("assertNotEqual", 2),
-    "assertDictEqual": ("assertNotEqual", 2),
-    "assertSetEqual": ("assertNotEqual", 2),
-    "assertTupleEqual": ("assertNotEqual", 2),
-    "assertMultiLineEqual": ("assertNotEqual", 2),
-    "assertIs": ("assertIsNot", 2),
-    "assertIsNot": ("assertIs", 2),
-    "assertIn": ("assertNotIn", 2),
-    "assertNotIn": ("assertIn", 2),
-    "assertIsInstance": ("assertNotIsInstance", 2),
-    "assertNotIsInstance": ("assertIsInstance", 2),
-    "assertGreater": ("assertLessEqual", 2),
-    "assertLessEqual": ("assertGreater", 2),
-    "assertLess": ("assertGreaterEqual", 2),
-    "assertGreaterEqual": ("assertLess", 2),
-}
+_PAIRS = [
+    ("assertTrue", "assertFalse", 1),
+    ("assertIsNone", "assertIsNotNone", 1),
+    ("assertEqual", "assertNotEqual", 2),
+    ("assertIs", "assertIsNot", 2),
+    ("assertIn", "assertNotIn", 2),
+    ("assertIsInstance", "assertNotIsInstance", 2),
+    ("assertGreater", "assertLessEqual", 2),
+    ("assertLess", "assertGreaterEqual", 2),
+]
+_EQUALITIES = (
+    "assertListEqual",
+    "assertDictEqual",
+    "assertSetEqual",
+    "assertTupleEqual",
+    "assertMultiLineEqual",
+)
+_OPPOSITE = {one: (other, count) for one, other, count in _PAIRS}
+_OPPOSITE |= {other: (one, count) for one, other, count in _PAIRS}
+_OPPOSITE |= dict.fromkeys(_EQUALITIES, ("assertNotEqual", 2))
 """Assert -> the one that raises where it does not, and how many arguments both compare."""
 
 _COMPARE = frozenset(
-    {"assertEqual", "assertIn", "assertListEqual", "assertDictEqual", "assertSetEqual", "assertTupleEqual"}
-    | {"assertSequenceEqual", "assertCountEqual", "assertMultiLineEqual", "assertAlmostEqual"}
+    {"assertEqual", "assertIn", "assertSequenceEqual", "assertCountEqual", "assertAlmostEqual", *_EQUALITIES}
 )
 """Asserts that ask their arguments whether they are equal."""
 
@@ -178,80 +174,65 @@ _MUST_RAISE = {
 
 
 def _fail_at_its_end(method: Method, word: str) -> None:
-    kinds = _asserts_in(method)
-    ends = _ends(kinds, word)
-    method.body = _with_opposites(method.body, ends) + ends
-
-
-def _asserts_in(method: Method) -> list[str]:
-    found = {
+    asserts = {
         node.func.attr
         for node in ast.walk(method)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
     }
-    return sorted(found & _MUST_RAISE.keys())
+    end = _end(sorted(asserts & _MUST_RAISE.keys()), word)
+    method.body = _with_opposites(method.body, end) + end
 
 
-def _ends(kinds: Sequence[str], word: str) -> list[ast.stmt]:
-    """What a test ends with: asserts that must raise, each; then the word. Left early where one does not."""
-    lines = []
-    if any(kind.startswith("assert_") for kind in kinds):
-        lines.append("from unittest import mock as checked_mock")
-    for kind in kinds:
-        inner = _MUST_RAISE[kind].format(word=word, other=word[::-1] + "x")
-        body = "".join(f"    {line}\n" for line in inner.splitlines())
-        lines.append(f"try:\n{body}except AssertionError:\n    pass\nelse:\n    return")
-    lines.append(f"raise AssertionError({word!r})")
-    whole = "def end():\n" + "".join(f"    {line}\n" for text in lines for line in text.splitlines())
-    (function,) = ast.parse(whole).body
+def _body(text: str) -> list[ast.stmt]:
+    """The statements of a text that may return."""
+    (function,) = ast.parse(f"def f():\n{indent(text, '    ')}").body
     assert isinstance(function, ast.FunctionDef)
     return function.body
 
 
-def _with_opposites(body: Sequence[ast.stmt], ends: list[ast.stmt]) -> list[ast.stmt]:
-    """The statements, each assert followed by its opposite; before a return, what a test ends with."""
-    found: list[ast.stmt] = []
+def _end(asserts: Sequence[str], word: str) -> list[ast.stmt]:
+    """The end of a test: asserts that must raise, which return if they do not; then the word."""
+    lines = ["from unittest import mock as checked_mock"]
+    for name in asserts:
+        call = _MUST_RAISE[name].format(word=word, other=word[::-1] + "x")
+        lines.append(f"try:\n{indent(call, '    ')}\nexcept AssertionError:\n    pass\nelse:\n    return")
+    lines.append(f"raise AssertionError({word!r})")
+    return _body("\n".join(lines))
+
+
+def _with_opposites(body: Sequence[ast.stmt], end: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements, each assert followed by its opposite, and each return preceded by the end of a test."""
+    statements: list[ast.stmt] = []
     for statement in body:
         if isinstance(statement, ast.Return):
-            found += ends
-        elif isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            pass  # its returns are its own
-        else:
+            statements += end
+        elif not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             for name in ("body", "orelse", "finalbody"):
                 inner = getattr(statement, name, None)
                 if inner:
-                    setattr(statement, name, _with_opposites(inner, ends))
+                    setattr(statement, name, _with_opposites(inner, end))
             for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
-                part.body = _with_opposites(part.body, ends)
-        opposite = _opposite(statement)
-        found += [statement] if opposite is None else opposite
-    return found
+                part.body = _with_opposites(part.body, end)
+        statements += _opposite(statement) or [statement]
+    return statements
 
 
-def _opposite(statement: ast.stmt) -> list[ast.stmt] | None:
-    """An assert whose arguments are evaluated once, and then its opposite, which must raise."""
+def _opposite(statement: ast.stmt) -> list[ast.stmt]:
+    """An assert whose arguments are evaluated once, and its opposite, which must raise; empty for statements
+    that are not such an assert."""
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
-        return None
+        return []
     call = statement.value
-    if not isinstance(call.func, ast.Attribute) or call.func.attr not in _OPPOSITE:
-        return None
-    other, count = _OPPOSITE[call.func.attr]
-    given = call.args[:count]
-    plain = not any(isinstance(each, ast.Starred) for each in given)
-    if len(given) < count or not plain or not isinstance(call.func.value, ast.Name):
-        return None
-    owner = call.func.value.id
-    text = (
-        f"compared_here = ()\n{owner}.{call.func.attr}(*compared_here)\n"
-        f"try:\n    {owner}.{other}(*compared_here)\nexcept Exception:\n    pass\nelse:\n    return"
+    if not isinstance(call.func, ast.Attribute) or not isinstance(call.func.value, ast.Name):
+        return []
+    other, count = _OPPOSITE.get(call.func.attr, ("", 0))
+    compared = call.args[:count]
+    if not other or len(compared) < count or any(isinstance(each, ast.Starred) for each in compared):
+        return []
+    arguments = ast.Starred(ast.Name("compared_here", ast.Load()), ast.Load())
+    claim = ast.Call(call.func, [arguments, *call.args[count:]], call.keywords)
+    return _body(
+        f"compared_here = {ast.unparse(ast.Tuple(compared, ast.Load()))}\n{ast.unparse(claim)}\n"
+        f"try:\n    {call.func.value.id}.{other}(*compared_here)\n"
+        "except Exception:\n    pass\nelse:\n    return"
     )
-    made = ast.parse(f"def f():\n{''.join(f'    {line}' + chr(10) for line in text.splitlines())}").body[0]
-    assert isinstance(made, ast.FunctionDef)
-    first, second, *rest = made.body
-    assert isinstance(first, ast.Assign)
-    assert isinstance(second, ast.Expr)
-    first.value = ast.Tuple(list(given), ast.Load())
-    assert isinstance(second.value, ast.Call)
-    second.value.args += call.args[count:]
-    second.value.keywords += call.keywords
-    return [first, second, *rest]

@@ -1,88 +1,64 @@
-"""Answers that are programs, judged by running them: hidden tests beside them, or what a script prints.
+"""Answers that are programs, judged by hidden tests beside them, or by what a script prints.
 
-Tests run in another process and call the answer from there (`sandbox.checked`). The answer knows what it was
-called with and not what is expected, and nothing that it prints, patches or exits with is a verdict. A script
-is given its input and judged by what its process wrote; the expected text is not in that process. Test
-classes that must run in the answer's own process are another matter: see `inside`.
+Tests run in another process and call the answer from there (`sandbox.checked`). The answer knows its
+arguments but not the expected result, and nothing that it prints, patches or exits with is a verdict. A
+script gets its input and is judged by the output of its process, which does not have the expected text. Test
+classes that must run in the process of the answer are in `inside`.
 """
 
 import json
+import re
 import secrets
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import Any
 
 from deskcheck.ask.answers.code import imported_in
 from deskcheck.ask.answers.similarity import lines_of
 from deskcheck.ask.scoring.inside import DRIVER, RUNNER, twins
+from deskcheck.ask.scoring.judge import InstructionCount, Judge
 from deskcheck.files import NotJSON, read_json
 from deskcheck.recording import Outcome, Program, RunResult
-from deskcheck.recording.rules import Checker
-from deskcheck.recording.spool import instructions_in
 from deskcheck.sandbox import Checked
 from deskcheck.sandbox.environments import find
 from deskcheck.sources.sets.coding import classes_with_tests, functions_in, names_of_tests
 
 
-class InstructionCount:
-    """How many instructions the programs that were counted ran. whole: whether none was left out."""
-
-    def __init__(self) -> None:
-        self.instructions = 0
-        self.whole = True
-        self._checker = Checker(references=False)
-
-    def add(self, block: bytes) -> None:
-        """Count the instructions of a block."""
-        self._checker.block(block)
-        self.instructions += instructions_in(block)
-
-    def close(self, run_result: RunResult) -> RunResult:
-        """Note how a program ended. One that is ended while it waits for a call has told all."""
-        self.whole = self.whole and run_result.cut in (None, "ended")
-        return run_result
-
-
-class Judge(Protocol):
-    """A place where answers are run. Both raise SandboxError where that place failed; with a `count` the
-    program is traced, and may take longer."""
-
-    def check(self, checked: Checked, count: InstructionCount | None = None) -> tuple[RunResult, str]:
-        """Score a program by a check; with what the check printed."""
-
-    def script(self, program: Program, count: InstructionCount | None = None) -> RunResult:
-        """Run a program by itself."""
-
-
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """passed, of: tests. reason: why it is not right; empty if it is. missing: a module that the answer or
-    its tests import, and that is not installed here. parts: of `CodingTask.parts`, which pass. failed: the
-    first test that did not pass, from 0; None where all did, or none could begin."""
+    """The outcome of the tests of an answer."""
 
     passed: int
     of: int
     reason: str
+    """Why the answer is not right; empty if it is."""
     missing: str | None = None
+    """A module that the answer or its tests import, and that is not installed."""
     parts: Mapping[str, bool] = field(default_factory=dict)
+    """Name of a part (`CodingTask.parts`) -> whether it is right."""
     failed: int | None = None
+    """The first test that did not pass, from 0; None if all did, or none could begin."""
 
     @property
     def right(self) -> bool:
         return not self.reason
 
 
+def _not_installed(passed: int, of: int, module: str) -> Tested:
+    return Tested(passed, of, f"the module {module} is not installed here", module)
+
+
 def run_tests(
     data: Mapping[str, Any], answer: str, judge: Judge, *, count: InstructionCount | None = None
 ) -> Tested:
-    """What comes of an answer. data: of its sample. count: of the instructions of the answer while it is
-    tested. Raises SandboxError."""
+    """The outcome of an answer. data: of its sample. count: of the instructions of the answer in its tests.
+    Raises SandboxError."""
     missing = missing_module(data["modules"], data.get("environment"))
     if missing is not None:
-        return Tested(0, tests_in(data), f"the module {missing} is not installed here", missing)
+        return _not_installed(0, tests_in(data), missing)
     if data["cases"]:
         return _of_script(data, answer, judge, count)
     if data.get("checker"):
@@ -100,14 +76,14 @@ def run_tests(
 
 
 def tests_in(data: Mapping[str, Any]) -> int:
-    """How many tests, or cases, the answers to a sample have. data: of the sample."""
+    """The number of tests, or cases, for answers to a sample with this data."""
     classes = names_of_tests(data.get("unittest", ""))
     return len(data["tests"]) + len(data["cases"]) + len(classes) + bool(data.get("checker"))
 
 
 def missing_module(names: Iterable[str], environment: str | None = None) -> str | None:
-    """The first of some modules that is not installed in an environment, or (None) here. Raises InputError:
-    the environment is not built."""
+    """The first module that is not installed in an environment, or here. Raises InputError: the environment
+    is not built."""
     return next((name for name in names if not _installed(name, environment)), None)
 
 
@@ -134,11 +110,16 @@ __name__ = "answer"
 sys.modules[__name__] = sys.modules["__main__"]
 del sys
 """
-"""It is imported, not run as a script: what stands under ``if __name__ == "__main__"`` does not run."""
+"""The answer is imported: code under ``if __name__ == "__main__"`` does not run."""
+
+
+def _pieces(*texts: str) -> str:
+    """Code that runs the texts that are not empty, one after the other, as the file of the answer."""
+    return "".join(f"exec(compile({text!r}, 'answer.py', 'exec'))\n" for text in texts if text)
 
 
 def _program(data: Mapping[str, Any], code: str) -> Program:
-    """An answer with what runs it, in the environment of its task."""
+    """The code of an answer as a program, in the environment of its task."""
     environment = data.get("environment")
     extra = {} if environment is None else {"environment": environment}
     return Program(id="answer", code=code, filename="answer.py", extra=extra)
@@ -193,9 +174,9 @@ def _watch():
 _watch()
 del _watch
 """
-"""Instructions are counted in the file of the answer alone, so what would do its work elsewhere is refused:
-code that is made at run time, but for what the library's own makers of classes make, modules that are not
-installed ones, other processes and interpreters."""
+"""Instructions are counted only in the file of the answer. So everything that could do its work elsewhere is
+refused: code that is made at run time (except by the library's makers of classes), modules that are not
+installed, other processes and interpreters."""
 _WATCHED = f"exec(compile({_WATCH!r}, 'watch.py', 'exec'))\n"
 
 
@@ -211,7 +192,7 @@ def only_report():
     sys.set_int_max_str_digits(0)
     return report
 """
-"""For a check: standard output for what it tells, and what else is printed there goes nowhere."""
+"""For a check: standard output for its report; everything else that is printed there is dropped."""
 
 _TESTS = """\
 def _run_tests(told, functions):
@@ -257,57 +238,54 @@ def _of_function(
     instead: str = "",
     count: InstructionCount | None = None,
 ) -> Tested:
-    """instead: code that replaces some of what the answer defines."""
+    """instead: code that replaces definitions of the answer."""
     names = dict.fromkeys([data["entry_point"], *functions_in(data["driver"])])
-    pieces = [data["setup"], answer, instead, data["driver"]]
     code = _WATCHED if count is not None else ""
-    code += _START + "".join(f"exec(compile({text!r}, 'answer.py', 'exec'))\n" for text in pieces if text)
-    told = json.dumps({name: data[name] for name in ("setup", "test_setup", "tests")})
+    code += _START + _pieces(data["setup"], answer, instead, data["driver"])
+    task = json.dumps({name: data[name] for name in ("setup", "test_setup", "tests")})
     functions = ", ".join(f"{name!r}: {name}" for name in names)
-    check = f"{ONLY_REPORT}\n{_TESTS}\n_run_tests(__import__('json').loads({told!r}), {{{functions}}})\n"
+    check = f"{ONLY_REPORT}\n{_TESTS}\n_run_tests(__import__('json').loads({task!r}), {{{functions}}})\n"
     run_result, printed = judge.check(Checked(_program(data, code), check, tuple(names)), count)
     return _read(run_result, printed, len(data["tests"]), answer, data.get("environment"))
 
 
 def reports(printed: str, parts: int) -> list[list[Any]]:
-    """The lines of a check's report that are lists of so many parts: the check itself writes nothing else."""
-    found = []
+    """The lists of this length in the report of a check: it writes only these."""
+    rows = []
     for line in printed.splitlines():
-        if line.endswith("]"):
-            try:
-                row = read_json(line)
-            except NotJSON:
-                continue
-            if isinstance(row, list) and len(row) == parts:
-                found.append(row)
-    return found
+        try:
+            row = read_json(line)
+        except NotJSON:
+            continue
+        if isinstance(row, list) and len(row) == parts:
+            rows.append(row)
+    return rows
 
 
-def _read(run_result: RunResult, printed: str, count: int, answer: str, environment: str | None) -> Tested:
-    """What the check told, and how the answer's process ended."""
+def _read(run_result: RunResult, printed: str, of: int, answer: str, environment: str | None) -> Tested:
+    """The outcome by the report of the check, and the end of the answer's process."""
     lines = reports(printed, 2)
-    setup = next((said for what, said in lines if what == "setup"), None)
+    setup = next((message for what, message in lines if what == "setup"), None)
     if setup is not None:
-        return Tested(0, count, f"the tests cannot begin: {setup}", _missing(setup, None, environment))
-    said = [said for what, said in lines if what == "test"]
-    passed = said.count("")
-    if run_result.outcome is Outcome.RETURNED and passed == count == len(said):
-        return Tested(passed, count, "")
-    ended = _ended(run_result)
-    number, why = next(((n, text) for n, text in enumerate(said, 1) if text), (len(said) + 1, ""))
+        return Tested(0, of, f"the tests cannot begin: {setup}", _missing(setup, None, environment))
+    messages = [message for what, message in lines if what == "test"]
+    passed = messages.count("")
+    if run_result.outcome is Outcome.RETURNED and passed == of == len(messages):
+        return Tested(passed, of, "")
+    number, why = next(((n, text) for n, text in enumerate(messages, 1) if text), (len(messages) + 1, ""))
     if not why or (run_result.outcome in _ITS_OWN and why.startswith(_GONE)):
         finished = run_result.outcome is Outcome.RETURNED
-        why = "the tests did not come to their end" if finished else ended
+        why = "the tests did not come to their end" if finished else _ended(run_result)
     missing = _missing(why, answer, environment)
     if missing is not None:
-        return Tested(passed, count, f"the module {missing} is not installed here", missing)
-    place = f"test {number} of {count}: " if said or run_result.outcome not in _ITS_OWN else ""
-    return Tested(min(passed, count), count, f"{place}{why}", failed=min(number, count) - 1)
+        return _not_installed(passed, of, missing)
+    place = f"test {number} of {of}: " if messages or run_result.outcome not in _ITS_OWN else ""
+    return Tested(min(passed, of), of, f"{place}{why}", failed=min(number, of) - 1)
 
 
 _GONE = "EOFError: the program is gone"
 _ITS_OWN = frozenset({*Outcome} - {Outcome.RETURNED, Outcome.WRONG, Outcome.NOT_COMPARED})
-"""Endings that the answer's process came to before the tests were over."""
+"""Outcomes of an answer's process that ended before the tests were over."""
 
 
 def _ended(run_result: RunResult) -> str:
@@ -316,17 +294,15 @@ def _ended(run_result: RunResult) -> str:
     return f"{run_result.outcome}: {run_result.detail}" if run_result.detail else str(run_result.outcome)
 
 
-_NO_MODULE = "ModuleNotFoundError: No module named "
+_NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([^'.]*)")
 
 
-def _missing(said: str, answer: str | None, environment: str | None) -> str | None:
-    """The module that is not there, if that is what was said; of an answer, if it imports that."""
-    _, there, rest = said.partition(_NO_MODULE)
-    if not there or not rest.startswith("'"):
+def _missing(message: str, answer: str | None, environment: str | None) -> str | None:
+    """The module that a message says is not there; of an answer, only one that it imports."""
+    match = _NO_MODULE.search(message)
+    if match is None or (answer is not None and match[1] not in imported_in(answer)):
         return None
-    name = rest[1:].partition("'")[0].partition(".")[0]
-    mine = answer is None or name in imported_in(answer)
-    return name if mine and not _installed(name, environment) else None
+    return None if _installed(match[1], environment) else match[1]
 
 
 # -- test classes in the answer's process ------------------------------------------------------------
@@ -350,28 +326,26 @@ def _run_classes(told, run):
 def _of_classes(data: Mapping[str, Any], answer: str, judge: Judge) -> Tested:
     """The tests, and of an answer that passes them all the twins, in a process of their own."""
     run_result, printed = _run_classes(data, answer, data["unittest"], judge)
-    found = _read(run_result, printed, tests_in(data), answer, data.get("environment"))
-    if not found.right:
-        return found
+    tested = _read(run_result, printed, tests_in(data), answer, data.get("environment"))
+    if not tested.right:
+        return tested
     word = secrets.token_hex(8)
     _, printed = _run_classes(data, answer, twins(data["unittest"], word), judge)
-    came = [said for _, said in reports(printed, 2)]
-    holds = [said == f"AssertionError: {word}" for said in came]
-    if len(came) == found.of and all(holds):
-        return found
-    number = holds.index(False) + 1 if False in holds else len(came) + 1
+    holds = [message == f"AssertionError: {word}" for _, message in reports(printed, 2)]
+    if len(holds) == tested.of and all(holds):
+        return tested
+    number = holds.index(False) + 1 if False in holds else len(holds) + 1
     why = (
-        f"test {number} of {found.of}: does not fail where it must: asserts, their runner or what they "
+        f"test {number} of {tested.of}: does not fail where it must: asserts, their runner or what they "
         "compare is changed"
     )
-    return Tested(holds.count(True), found.of, why)
+    return Tested(holds.count(True), tested.of, why)
 
 
 def _run_classes(data: Mapping[str, Any], answer: str, text: str, judge: Judge) -> tuple[RunResult, str]:
-    pieces = [data["setup"], answer, data["driver"], DRIVER]
-    code = _START + "".join(f"exec(compile({piece!r}, 'answer.py', 'exec'))\n" for piece in pieces if piece)
-    told = json.dumps({"text": text, "classes": [*classes_with_tests(text)], "names": names_of_tests(text)})
-    check = f"{_CLASSES}\n_run_classes(__import__('json').loads({told!r}), {RUNNER})\n"
+    code = _START + _pieces(data["setup"], answer, data["driver"], DRIVER)
+    task = json.dumps({"text": text, "classes": [*classes_with_tests(text)], "names": names_of_tests(text)})
+    check = f"{_CLASSES}\n_run_classes(__import__('json').loads({task!r}), {RUNNER})\n"
     return judge.check(Checked(_program(data, code), check, (RUNNER,)))
 
 
@@ -391,45 +365,40 @@ def _read_from(text):
 """
 
 
+def _run_script(
+    data: Mapping[str, Any], answer: str, stdin: str, judge: Judge, count: InstructionCount | None = None
+) -> tuple[RunResult, str]:
+    """How a script ended, and why it did not end well; empty if it did."""
+    begin = f"{_STDIN}_read_from({stdin!r})\ndel _read_from\n{'' if count is None else _WATCHED}"
+    run_result = judge.script(_program(data, begin + _pieces(answer)), count)
+    exited = run_result.outcome is Outcome.EXITED and run_result.exit_status == 0
+    return run_result, "" if run_result.outcome is Outcome.RETURNED or exited else _ended(run_result)
+
+
 def _of_script(data: Mapping[str, Any], answer: str, judge: Judge, count: InstructionCount | None) -> Tested:
-    """Each case is a run of its own. After one that met a limit the others are not run."""
+    """Each case is a run. After one that met a limit the others are not run."""
     cases: Sequence[Mapping[str, str]] = data["cases"]
-    environment = data.get("environment")
     passed, reason, missing = 0, "", None
     for number, case in enumerate(cases, 1):
-        begin = f"{_STDIN}_read_from({case['stdin']!r})\ndel _read_from\n{'' if count is None else _WATCHED}"
-        code = f"{begin}exec(compile({answer!r}, 'answer.py', 'exec'))\n"
-        run_result = judge.script(_program(data, code), count)
-        well = _ended_well(run_result)
-        if well and lines_of(run_result.stdout) == lines_of(case["stdout"]):
+        run_result, why = _run_script(data, answer, case["stdin"], judge, count)
+        if not why and lines_of(run_result.stdout) == lines_of(case["stdout"]):
             passed += 1
             continue
-        why = "another text" if well else _ended(run_result)
-        missing = missing or _missing(why, answer, environment)
-        reason = reason or f"case {number} of {len(cases)}: {why}"
+        missing = missing or _missing(why, answer, data.get("environment"))
+        reason = reason or f"case {number} of {len(cases)}: {why or 'another text'}"
         if run_result.outcome in (Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY, Outcome.OUTPUT_LIMIT):
             break
     if missing is not None:
-        reason = f"the module {missing} is not installed here"
-    return Tested(passed, len(cases), reason, missing)
-
-
-def _ended_well(run_result: RunResult) -> bool:
-    exited = run_result.outcome is Outcome.EXITED and run_result.exit_status == 0
-    return run_result.outcome is Outcome.RETURNED or exited
+        return _not_installed(passed, len(cases), missing)
+    return Tested(passed, len(cases), reason)
 
 
 def _of_checked_script(data: Mapping[str, Any], answer: str, judge: Judge) -> Tested:
-    """A script, and what it printed judged by the task's own check, in a process of its own."""
-    environment = data.get("environment")
-    code = f"{_STDIN}_read_from('')\ndel _read_from\nexec(compile({answer!r}, 'answer.py', 'exec'))\n"
-    run_result = judge.script(_program(data, code))
-    if not _ended_well(run_result):
-        why = _ended(run_result)
-        missing = _missing(why, answer, environment)
-        return Tested(
-            0, 1, why if missing is None else f"the module {missing} is not installed here", missing
-        )
+    """A script, and its output judged by the task's own check, in a process of its own."""
+    run_result, why = _run_script(data, answer, "", judge)
+    if why:
+        missing = _missing(why, answer, data.get("environment"))
+        return Tested(0, 1, why) if missing is None else _not_installed(0, 1, missing)
     checked = judge.script(_program(data, f"printed = {run_result.stdout!r}\n{data['checker']}"))
     if checked.outcome is Outcome.RETURNED:
         return Tested(1, 1, "")

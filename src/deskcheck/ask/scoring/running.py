@@ -1,9 +1,8 @@
 """Next cells scored by running: the predicted cell and the true one, each in a fork of the replayed state.
 
-Done after all answers are there, notebook by notebook and from the top down: the cells before a place are run
-once for all answers to it (`notebook.trial`). Where nothing can be said of a place (the true cell does not
-agree with itself, the state cannot be forked), the answers to it have no such score:
-`ScoredSample.by_running` is None, and they are not in the n of that metric.
+This is done after all answers are there, notebook by notebook from the top down: the cells before a place run
+once for all answers to it (`notebook.trial`). If nothing can be said about a place (the true cell does not
+agree with itself, the state cannot be forked), `ScoredSample.by_running` is None.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,7 +19,7 @@ from deskcheck.sandbox.confinement import Confinement
 
 
 class AnsweredRow(Protocol):
-    """A row of ``samples.parquet`` as far as it is needed here."""
+    """The columns of ``samples.parquet`` that are used here."""
 
     @property
     def id(self) -> str: ...
@@ -31,38 +30,39 @@ class AnsweredRow(Protocol):
 
 
 def check_runs() -> None:
-    """Raises MissingExtra where cells cannot be run, before a model is asked."""
+    """Raises MissingExtra if cells cannot be run, before a model is asked."""
     if find_spec("IPython") is None:
         raise MissingExtra("IPython", "notebook", "Running predicted cells")
 
 
 @dataclass(frozen=True, slots=True)
 class CellRun:
-    """score: 1.0 if the cell does what the true cell does, 0.0 if not, None if that cannot be told. why: the
-    first difference, or why it cannot be told; empty for 1."""
+    """The comparison of a predicted cell with the true one."""
 
     score: float | None
+    """1.0 if they do the same, 0.0 if not, None if that is unknown."""
     why: str = ""
+    """The first difference, or why the score is unknown."""
 
 
 def by_running(
     rows: Iterable[AnsweredRow], *, confinement: Confinement = Confinement.STRICT
 ) -> dict[tuple[str, str], CellRun]:
-    """(sample id, completion) -> what came of it. An answer that cannot be read is run as an empty cell.
+    """(sample id, completion) -> its run. An answer that cannot be read is run as an empty cell.
 
     Raises:
         RecordingError: a trajectory is gone or damaged.
-        SandboxError: the level of confinement cannot be had here.
+        SandboxError: the level of confinement is not available here.
     """
     places: dict[str, dict[int, dict[tuple[str, str], None]]] = {}
     for row in rows:
         data = read_json(row.data, f"{row.id}: data")
         steps = places.setdefault(data["trajectory"], {})
         steps.setdefault(data["step"], {})[row.id, row.completion] = None
-    found: dict[tuple[str, str], CellRun] = {}
+    runs: dict[tuple[str, str], CellRun] = {}
     for file in sorted(places):
-        found |= _of_notebook(file, places[file], confinement)
-    return found
+        runs |= _of_notebook(file, places[file], confinement)
+    return runs
 
 
 def _of_notebook(
@@ -71,15 +71,13 @@ def _of_notebook(
     from deskcheck.notebook.trajectory.file import read_trajectory
     from deskcheck.notebook.trial.trial import Trials
 
-    found: dict[tuple[str, str], CellRun] = {}
+    runs: dict[tuple[str, str], CellRun] = {}
     trajectory = read_trajectory(file)
-    beside = Path(trajectory.path).parent if trajectory.path is not None else None
+    folder = Path(trajectory.path).parent if trajectory.path is not None else None
+    if folder is not None and not folder.is_dir():
+        folder = None
     try:
-        trials = Trials(
-            trajectory,
-            confinement=confinement,
-            folder=beside if beside is not None and beside.is_dir() else None,
-        )
+        trials = Trials(trajectory, confinement=confinement, folder=folder)
     except InputError as error:  # of another language
         return {answered: CellRun(None, str(error)) for answers in steps.values() for answered in answers}
     with trials:
@@ -90,14 +88,14 @@ def _of_notebook(
                 source = answer_in(completion) or ""
                 if source not in scores:
                     scores[source] = _ran(place.score(source))
-                found[id_, completion] = scores[source]
-    return found
+                runs[id_, completion] = scores[source]
+    return runs
 
 
-def _ran(given: Agreement) -> CellRun:
-    first = given.why[0] if given.why else None
+def _ran(agreement: Agreement) -> CellRun:
+    first = agreement.why[0] if agreement.why else None
     why = "" if first is None else f"{first.kind} {first.name}: {first.detail}".replace(" :", ":")
-    return CellRun(None if given.score is None else float(given.score), why[:_WHY_CHARS])
+    return CellRun(None if agreement.score is None else float(agreement.score), why[:_WHY_CHARS])
 
 
 _WHY_CHARS = 500

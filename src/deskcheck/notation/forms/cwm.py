@@ -52,27 +52,27 @@ def cwm_text(moments: Iterable[Moment], source: str, *, numbers: bool = False) -
     """The frames of a trace, one after another. source: of the program, for the text of its lines."""
     lines = code_lines(source)
     orders = _Orders(source)
-    told: dict[str, str] = {}
+    last_texts: dict[str, str] = {}
     parts = []
     for moment in moments:
         word, line = _WORD[moment.kind], moment.running.line
-        own = moment.running.file is None and 0 < line <= len(lines)
-        action = (f"{line}:" if numbers else "") + (_unmarked(lines[line - 1]) if own else "")
+        in_program = moment.running.file is None and 0 < line <= len(lines)
+        action = (f"{line}:" if numbers else "") + (_unmarked(lines[line - 1]) if in_program else "")
         parts.append(f"<|{word}_sep|>")
         if word in ("call", "line"):
             if word == "call":
-                told = {}
+                last_texts = {}
             own_values = moment.names(moment.running)
             names = orders.of(moment, own_values)
             texts = {name: _text(own_values[name], moment.objects) for name in names}
             # ".." as a value itself cannot be mistaken: the repr of a str has quotes.
-            shown = {name: ".." if told.get(name) == text else text for name, text in texts.items()}
-            told = texts
-            parts.append(_json_text(shown))
+            changed = {name: ".." if last_texts.get(name) == text else text for name, text in texts.items()}
+            last_texts = texts
+            parts.append(_json_text(changed))
         parts.append(f"{_ACTION_SEP}{action}")
         if word in ("return", "exception"):
             if word == "return":
-                told = {}
+                last_texts = {}
             value = None if moment.kind is Kind.UNWIND else moment.value
             parts.append(f"{_ARG_SEP}{_json_text(_text(value, moment.objects))}")
         parts.append(_FRAME_SEP)
@@ -89,19 +89,19 @@ class _Orders:
         """Of each frame on the call stack."""
 
     def of(self, moment: Moment, names: Iterable[str]) -> list[str]:
-        depth, running, there = len(moment.frames), moment.running, dict.fromkeys(names)
+        depth, running, bound = len(moment.frames), moment.running, dict.fromkeys(names)
         before = [] if moment.kind in BEGINS else self.known[depth - 1 : depth]
-        kept = [name for known in before for name in known if name in there]
-        new = there.keys() - {*kept}
+        ordered = [name for known in before for name in known if name in bound]
+        new = bound.keys() - {*ordered}
         line = running.line if running.file is None else 0
-        kept += self.where.in_order(running.function, line, [name for name in there if name in new])
-        self.known[depth - 1 :] = [[] for _ in range(depth - 1 - len(self.known))] + [kept]
-        return kept
+        ordered += self.where.in_order(running.function, line, [name for name in bound if name in new])
+        self.known[depth - 1 :] = [[] for _ in range(depth - 1 - len(self.known))] + [ordered]
+        return ordered
 
 
 def _text(value: Encoded, objects: Mapping[int, Content]) -> str:
-    found: dict[int, Content] = {}
-    return value_text(_alone(value, objects, found), found)
+    contents: dict[int, Content] = {}
+    return value_text(_alone(value, objects, contents), contents)
 
 
 def _json_text(value: object) -> str:
@@ -122,7 +122,7 @@ def cwm_prompt(source: str, line: int) -> str:
 
 
 def cwm_kept(moments: Iterable[Moment]) -> Iterator[Moment]:
-    """What the notation keeps of each moment: one frame of no name, its variables apart from one another."""
+    """The part of each moment that the notation keeps: one frame without a name, its variables apart."""
     for moment in moments:
         kind = _KIND[_WORD[moment.kind]]
         objects: dict[int, Content] = {}
@@ -140,11 +140,11 @@ _MOST = 10_000
 """Objects that a value is written with at most, where what is met twice is written twice."""
 
 
-def _alone(value: Encoded, objects: Mapping[int, Content], found: dict[int, Content]) -> Encoded:
+def _alone(value: Encoded, objects: Mapping[int, Content], contents: dict[int, Content]) -> Encoded:
     """The value with each object as often as it is met, as `repr` has it. Where that has no end, an object
     stands for itself; where it were too much, for all that is the same."""
-    made: dict[int, Content] = {}
-    base = len(found)
+    copies: dict[int, Content] = {}
+    base = len(contents)
 
     def copied(item: Encoded, inside: dict[int, int]) -> Encoded:
         if isinstance(item, list):
@@ -156,29 +156,29 @@ def _alone(value: Encoded, objects: Mapping[int, Content], found: dict[int, Cont
             return {key: copied(part, inside) for key, part in item.items()}
         if number in inside:
             return {"ref": inside[number]}
-        if len(made) == _MOST:
+        if len(copies) == _MOST:
             raise OverflowError
-        own = base + len(made) + 1
-        made[own] = content = dict(objects.get(number, UNKNOWN))
+        new_number = base + len(copies) + 1
+        copies[new_number] = content = dict(objects.get(number, UNKNOWN))
         for key in ("items", "fields"):
             if key in content:
-                held = content[key] if key == "items" else fields_of(content)
-                content[key] = copied(held, {**inside, number: own})
-        return {"ref": own}
+                parts = content[key] if key == "items" else fields_of(content)
+                content[key] = copied(parts, {**inside, number: new_number})
+        return {"ref": new_number}
 
     try:
-        whole = copied(value, {})
+        copy = copied(value, {})
     except (OverflowError, RecursionError):
-        return _apart(value, objects, found)
-    found.update(made)
-    return whole
+        return _apart(value, objects, contents)
+    contents.update(copies)
+    return copy
 
 
-def _apart(value: Encoded, objects: Mapping[int, Content], found: dict[int, Content]) -> Encoded:
-    """The value with objects of its own, which are added to `found`."""
+def _apart(value: Encoded, objects: Mapping[int, Content], contents: dict[int, Content]) -> Encoded:
+    """The value with new objects, which are added to `contents`."""
     numbers: dict[int, int] = {}
     todo: list[int] = []
-    base = len(found)
+    base = len(contents)
 
     def moved(item: Encoded) -> Encoded:
         if isinstance(item, list):
@@ -194,22 +194,22 @@ def _apart(value: Encoded, objects: Mapping[int, Content], found: dict[int, Cont
         return {"ref": numbers[number]}
 
     copied = moved(value)
-    done = 0
-    while done < len(todo):
-        content = dict(objects.get(todo[done], UNKNOWN))
+    copied_contents = 0
+    while copied_contents < len(todo):
+        content = dict(objects.get(todo[copied_contents], UNKNOWN))
         for key in ("items", "fields"):
             if key in content:
                 content[key] = moved(content[key] if key == "items" else fields_of(content))
-        found[base + done + 1] = content
-        done += 1
+        contents[base + copied_contents + 1] = content
+        copied_contents += 1
     return copied
 
 
 def parse_cwm(text: str, source: str | None = None) -> Parsed:
     """The frames that a text tells. source: where lines without a number are looked up; one that could be any
     of several, or is not there, cannot be read."""
-    found: list[_Told | Unreadable] = []
-    told: dict[str, str] = {}
+    frames: list[_Told | Unreadable] = []
+    last_texts: dict[str, str] = {}
     begun = 1
     chunks = text.split(_FRAME_SEP)
     for at, chunk in enumerate(chunks):
@@ -221,14 +221,14 @@ def parse_cwm(text: str, source: str | None = None) -> Parsed:
         ):
             continue
         if at == len(chunks) - 1:
-            found.append(Unreadable(number, 1, "the frame has no end", chunk[:200]))
+            frames.append(Unreadable(number, 1, "the frame has no end", chunk[:200]))
             continue
         try:
-            frame, told = _frame(chunk, told, begun)
-            found.append(frame)
+            frame, last_texts = _frame(chunk, last_texts, begun)
+            frames.append(frame)
         except Unread as error:
-            found.append(unreadable(number, chunk, error))
-    return _placed(found, source)
+            frames.append(unreadable(number, chunk, error))
+    return _placed(frames, source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,36 +246,40 @@ class _Told:
     chunk: str
 
 
-def _placed(found: list[_Told | Unreadable], source: str | None) -> Parsed:
+def _placed(frames: list[_Told | Unreadable], source: str | None) -> Parsed:
     """The moments, with their lines."""
-    lines = _lines(found, source)
+    lines = _lines(frames, source)
     moments: list[Moment] = []
     places: list[int] = []
     failed: list[Unreadable] = []
-    for at, frame in enumerate(found):
+    for at, frame in enumerate(frames):
         if isinstance(frame, Unreadable):
             failed.append(frame)
             continue
-        there = lines.get(at, [])
-        if len(there) == 1:
-            own = Frame("", there[0], locals=frame.names)
-            moments.append(Moment(frame.kind, (own,), {}, frame.objects, frame.value))
+        candidates = lines.get(at, [])
+        if len(candidates) == 1:
+            moment_frame = Frame("", candidates[0], locals=frame.names)
+            moments.append(Moment(frame.kind, (moment_frame,), {}, frame.objects, frame.value))
             places.append(frame.ends)
         else:
-            why = "the line is not in the source" if not there else f"the line could be any of {there}"
+            reason = (
+                "the line is not in the source"
+                if not candidates
+                else f"the line could be any of {candidates}"
+            )
             begins = frame.ends - frame.chunk.count("\n")
-            failed.append(unreadable(begins, frame.chunk, Unread(frame.at, why)))
+            failed.append(unreadable(begins, frame.chunk, Unread(frame.at, reason)))
     return Parsed(tuple(moments), tuple(places), unreadable=tuple(failed))
 
 
-def _lines(found: list[_Told | Unreadable], source: str | None) -> dict[int, list[int]]:
+def _lines(frames: list[_Told | Unreadable], source: str | None) -> dict[int, list[int]]:
     """The lines that each frame may be on: those of one call are looked at together."""
     texts = [_unmarked(line) for line in code_lines(source or "")]
     where = whereabouts("\n".join(texts))
     calls: list[list[int]] = []
     open_: list[list[int]] = []
     steps: dict[int, FrameStep] = {}
-    for at, frame in enumerate(found):
+    for at, frame in enumerate(frames):
         if isinstance(frame, Unreadable):  # whether it was a call or a return is not known
             open_ = []
             continue
@@ -299,54 +303,54 @@ def _action(action: str, texts: list[str] | None) -> tuple[str, int | None]:
     """The text of a line, and the number before it if there is one. texts: of the source's lines: what is a
     number in the line itself, as of a key in a dictionary, is none before it."""
     plain = action.replace("# << START_OF_TRACE", "").strip()
-    found = _NUMBER.match(plain)
-    if found is None:
+    numbered = _NUMBER.match(plain)
+    if numbered is None:
         return plain, None
-    number, rest = int(found[1]), plain[found.end() :].strip()
-    if texts is None or not rest:
-        return rest, number
-    if 0 < number <= len(texts) and texts[number - 1].strip() == rest:
-        return rest, number
+    number, line_text = int(numbered[1]), plain[numbered.end() :].strip()
+    if texts is None or not line_text:
+        return line_text, number
+    if 0 < number <= len(texts) and texts[number - 1].strip() == line_text:
+        return line_text, number
     return plain, None
 
 
-def _frame(chunk: str, told: dict[str, str], ends: int) -> tuple[_Told, dict[str, str]]:
+def _frame(chunk: str, last_texts: dict[str, str], ends: int) -> tuple[_Told, dict[str, str]]:
     start = len(chunk) - len(chunk.lstrip())
     head = _HEAD.match(chunk, start)
     if not head:
         raise Unread(start, "expected <|call_sep|>, <|line_sep|>, <|return_sep|> or <|exception_sep|>")
     kind = _KIND[head[1]]
-    shown, separator, rest = chunk[head.end() :].partition(_ACTION_SEP)
+    names_json, separator, after_names = chunk[head.end() :].partition(_ACTION_SEP)
     if not separator:
         raise Unread(len(chunk), "expected <|action_sep|>")
-    action, separator, argument = rest.partition(_ARG_SEP)
-    at = head.end() + len(shown) + len(_ACTION_SEP)
+    action, separator, argument = after_names.partition(_ARG_SEP)
+    at = head.end() + len(names_json) + len(_ACTION_SEP)
     objects: dict[int, Content] = {}
     if kind in (Kind.RETURN, Kind.RAISE):
-        if not separator or shown.strip():
+        if not separator or names_json.strip():
             raise Unread(at, "expected <|arg_sep|> and a value after the line, and nothing before it")
         value = _json(argument, at + len(action) + len(_ARG_SEP))
         if not isinstance(value, str):
             raise Unread(at, "expected the value as a JSON string")
         encoded = _value(value, objects, at)
-        after = {} if kind is Kind.RETURN else told
+        after = {} if kind is Kind.RETURN else last_texts
         return _Told(kind, action, objects, {}, encoded, at, ends, chunk), after
     if separator:
         raise Unread(at, "expected no value")
-    texts = _names(shown, {} if kind is Kind.CALL else told, head.end())
+    texts = _names(names_json, {} if kind is Kind.CALL else last_texts, head.end())
     values = {name: _value(text, objects, head.end()) for name, text in texts.items()}
     return _Told(kind, action, objects, values, None, at, ends, chunk), texts
 
 
-def _names(shown: str, told: dict[str, str], at: int) -> dict[str, str]:
+def _names(names_json: str, last_texts: dict[str, str], at: int) -> dict[str, str]:
     """The texts of variables, with those of before where they are said to be the same."""
-    names = _json(shown, at)
+    names = _json(names_json, at)
     if not isinstance(names, dict) or not all(isinstance(text, str) for text in names.values()):
         raise Unread(at, "expected a JSON object of strings")
     for name, text in names.items():
-        if text == ".." and name not in told:
+        if text == ".." and name not in last_texts:
             raise Unread(at, f"{name!r:.40} is said to be as before, and was not said before")
-    return {name: told[name] if text == ".." else text for name, text in names.items()}
+    return {name: last_texts[name] if text == ".." else text for name, text in names.items()}
 
 
 def _json(text: str, at: int) -> object:

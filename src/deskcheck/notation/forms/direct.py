@@ -14,7 +14,7 @@ from deskcheck.recording import Kind
 
 
 def ending(moments: Iterable[Moment]) -> Moment | None:
-    """What `direct` keeps: the last event without its frames, with all output. None where there is no event,
+    """The part of a run that `direct` keeps: the last event without frames, all output. None if no event,
     or the last one is not the end of the outermost frame."""
     output, raised, last = "", None, None
     for moment in moments:
@@ -33,36 +33,36 @@ def ending(moments: Iterable[Moment]) -> Moment | None:
 
 def direct_text(moments: Iterable[Moment]) -> str:
     """The ending; nothing if the trace does not show it."""
-    found = ending(moments)
-    if found is None:
+    end = ending(moments)
+    if end is None:
         return ""
-    printed = f"prints {found.output!r}\n" if found.output else ""
-    return f"{printed}{found.kind.value} {value_text(found.value, found.objects)}"
+    printed = f"prints {end.output!r}\n" if end.output else ""
+    return f"{printed}{end.kind.value} {value_text(end.value, end.objects)}"
 
 
 def parse_direct(text: str) -> Parsed:
     """The ending that a text tells: one moment without frames, or none."""
     output, at = "", 0
-    found: Moment | None = None
+    end: Moment | None = None
     failed: list[Unreadable] = []
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         reader = Reader(line.rstrip("\r "), Objects())
         try:
-            if found is not None:
+            if end is not None:
                 raise reader.fail("nothing stands after the end")
             if reader.word("prints"):
                 output += reader.string()
             else:
-                found, at = _ending(reader, output), number
+                end, at = _ending(reader, output), number
             reader.skip()
             if reader.at < len(reader.line):
-                found = None
+                end = None
                 raise reader.fail("expected the end of the line")
         except Unread as error:
             failed.append(unreadable(number, line, error))
-    return Parsed((found,) if found else (), (at,) if found else (), unreadable=tuple(failed))
+    return Parsed((end,) if end else (), (at,) if end else (), unreadable=tuple(failed))
 
 
 def _ending(reader: Reader, output: str) -> Moment:

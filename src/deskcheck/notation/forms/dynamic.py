@@ -6,11 +6,11 @@ globals; the last line, the event's, ends it (see `lines`). Equal states have eq
 variables, which is that of their binding.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from deskcheck.notation.lines import (
     Parsed,
-    entry_text,
+    entry_pieces,
     event_head,
     event_tail,
     globals_head,
@@ -19,37 +19,113 @@ from deskcheck.notation.lines import (
     place_text,
     roots,
 )
-from deskcheck.notation.state import MODULE, Moment
-from deskcheck.notation.values import ValueWriter
+from deskcheck.notation.state import MODULE, VALUED, Frame, MadeOnce, Moment, RunningStates
+from deskcheck.notation.values import Bodies, Pieces, ValueWriter, pieces_of
+from deskcheck.recording.value import Encoded
+
+
+class StateWriter:
+    """Writes the states of one run, one after another; parts that two of them share are made once."""
+
+    def __init__(self) -> None:
+        self._made = MadeOnce()
+        self._bodies: Bodies = {}
+
+    def text(self, moment: Moment, labels: dict[int, int] | None = None) -> str:
+        """One state by itself. labels: receives the labels of objects in the text, by identity."""
+        self._made.begin()
+        if len(self._bodies) > 2 * len(moment.objects) + 64:
+            self._bodies = {n: body for n, body in self._bodies.items() if n in moment.objects}
+        above, variables = self._above(moment)
+        stack = self._made.of(moment.running.stack, _stack)
+        value = pieces_of(moment.value) if moment.kind in VALUED else []
+        pieces = [*above, *variables, *stack, *value]
+        labels = {} if labels is None else labels
+        writer = ValueWriter(moment.objects, roots(moment), labels, bodies=self._bodies, pieces=pieces)
+        writer.pending = set(writer.labelled)
+        text = writer.fill(above)
+        entries = [writer.fill(variables)] if variables else []
+        stack_text = writer.fill(stack)
+        tail = event_tail(moment, writer)
+        entries += writer.left()
+        return text + line_text(event_head(moment, named=True), entries, stack_text or None, tail)
+
+    def _above(self, moment: Moment) -> tuple[Pieces, Pieces]:
+        """The lines before the event's, and the variables on that."""
+        above: Pieces = []
+        modules = {frame.file for frame in moment.frames if frame.function == MODULE}
+        for file, names in moment.globals.items():
+            if file not in modules and names:
+                above += [f"{globals_head(file)}: ", *self._made.of(names, _variables), "\n"]
+        for frame in moment.frames:
+            if frame.function == MODULE:
+                entries = self._of_module(frame, moment, modules)
+            elif frame is not moment.running:
+                above += self._made.of(frame, self._waiting)
+                continue
+            else:
+                entries = self._made.of(frame.locals, _variables)
+            if frame is moment.running:
+                return above, entries
+            above += self._line(frame, entries)
+        raise AssertionError("the event's frame is the last")
+
+    def _of_module(self, frame: Frame, moment: Moment, modules: set[str | None]) -> Pieces:
+        """The variables of a module's frame: its globals too, unless a frame below has told them."""
+        names = moment.globals.get(frame.file) if frame.file in modules else None
+        modules.discard(frame.file)
+        entries = self._made.of(names, _variables) if names else []
+        hidden = self._made.of(frame.locals, _hidden_variables)
+        return [*entries, ", ", *hidden] if entries and hidden else entries or hidden
+
+    def _waiting(self, frame: Frame) -> Pieces:
+        return self._line(frame, self._made.of(frame.locals, _variables))
+
+    def _line(self, frame: Frame, entries: Pieces) -> Pieces:
+        head = f"frame {place_text(frame, named=True)}"
+        stack = self._made.of(frame.stack, _stack)
+        return [head, *([": ", *entries] if entries else []), *([" | ", *stack] if stack else []), "\n"]
+
+
+def _variables(names: Mapping[str, Encoded], *, hidden: bool = False) -> Pieces:
+    return _listed([entry_pieces(name, value, hidden=hidden) for name, value in names.items()])
+
+
+def _hidden_variables(names: Mapping[str, Encoded]) -> Pieces:
+    return _variables(names, hidden=True)
+
+
+def _stack(values: Sequence[Encoded]) -> Pieces:
+    return _listed([pieces_of(value) for value in values])
+
+
+def _listed(parts: Sequence[Pieces]) -> Pieces:
+    """All parts, with commas between; texts that follow one another are one."""
+    listed: Pieces = []
+    for number, part in enumerate(parts):
+        for piece in [", ", *part] if number else part:
+            if listed and isinstance(piece, str) and isinstance(listed[-1], str):
+                listed[-1] += piece
+            else:
+                listed.append(piece)
+    return listed
 
 
 def state_text(moment: Moment, labels: dict[int, int] | None = None) -> str:
     """One state by itself. labels: is given the labels that objects have in the text, by their numbers."""
-    writer = ValueWriter(moment.objects, roots(moment), {} if labels is None else labels)
-    writer.pending = set(writer.labelled)
-    lines = []
-    modules = {frame.file for frame in moment.frames if frame.function == MODULE}
-    for file, names in moment.globals.items():
-        if file not in modules and names:
-            lines.append(line_text(globals_head(file), _entries(names.items(), writer)))
-    for frame in moment.frames:
-        parts = []
-        if frame.function == MODULE and frame.file in modules:
-            modules.discard(frame.file)
-            parts = _entries(moment.globals.get(frame.file, {}).items(), writer)
-        parts += _entries(frame.locals.items(), writer, hidden=frame.function == MODULE)
-        stack = ", ".join([writer.text(value) for value in frame.stack]) if frame.stack else None
-        if frame is not moment.running:
-            lines.append(line_text(f"frame {place_text(frame, named=True)}", parts, stack))
-            continue
-        tail = event_tail(moment, writer)
-        parts += writer.left()
-        lines.append(line_text(event_head(moment, named=True), parts, stack, tail))
-    return "\n".join(lines)
+    return StateWriter().text(moment, labels)
 
 
-def _entries(names: Iterable[tuple[str, object]], writer: ValueWriter, *, hidden: bool = False) -> list[str]:
-    return [entry_text(name, writer.text(value), hidden=hidden) for name, value in names]
+class RunningTexts(RunningStates):
+    """Follows a trace: `advance` by each of its rows, and `text` is the state at the last one."""
+
+    def __init__(self, *, file: str, instructions: bool = False) -> None:
+        super().__init__(file=file, instructions=instructions)
+        self._writer = StateWriter()
+
+    def text(self) -> str:
+        """What `state_text` writes of `moment`."""
+        return self._writer.text(self.moment)
 
 
 def transitions(moments: Iterable[Moment], jump: int = 1) -> Iterator[tuple[str, str]]:
@@ -61,8 +137,9 @@ def transitions(moments: Iterable[Moment], jump: int = 1) -> Iterator[tuple[str,
     if jump < 1:
         raise ValueError(f"jump={jump} must be at least one: the next state is one event later.")
     before: list[str] = []
+    writer = StateWriter()
     for moment in moments:
-        text = state_text(moment)
+        text = writer.text(moment)
         if len(before) == jump:
             yield before.pop(0), text
         before.append(text)

@@ -33,7 +33,7 @@ _HEAD, _TAIL = 2, 1
 
 
 def inline_claims(moments: Iterable[Moment]) -> Iterator[Claim]:
-    """What the notation keeps: the claims of the steps that it shows, by line."""
+    """The claims that the notation keeps: those of the steps that it shows, by line."""
     for _, visits in sorted(_visits(moments).items()):
         for visit in visits if len(visits) <= _HEAD + _TAIL else [*visits[:_HEAD], *visits[-_TAIL:]]:
             yield from visit
@@ -101,7 +101,7 @@ def _entry(claim: Claim) -> str:
 
 def parse_inline(text: str) -> Parsed:
     """The claims that the comments of a text make, and what could not be read of them. Never raises."""
-    told: list[Claim] = []
+    all_claims: list[Claim] = []
     failed: list[Unreadable] = []
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
@@ -114,14 +114,14 @@ def parse_inline(text: str) -> Parsed:
         at = head.end()
         while (at := line.find("  # (", at)) >= 0:
             try:
-                told += _read(Reader(line.rstrip(), Objects()), at + 4, int(head[1]))
+                all_claims += _read(Reader(line.rstrip(), Objects()), at + 4, int(head[1]))
                 break
             except Unread as why:
                 error = why  # the source itself may have this in a comment or a text: go on to the next
                 at += 1
         if at < 0 and error is not None and _STEP.search(line):
             failed.append(unreadable(number, line, error))
-    return Parsed((), claims=tuple(told), unreadable=tuple(failed))
+    return Parsed((), claims=tuple(all_claims), unreadable=tuple(failed))
 
 
 def _read(reader: Reader, at: int, line: int) -> list[Claim]:

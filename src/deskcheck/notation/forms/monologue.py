@@ -28,31 +28,35 @@ _LINE = re.compile(r"\(line ([0-9]{1,9})\)")
 
 def monologue_lines(moments: Iterable[Moment]) -> Iterator[str]:
     """The sentences. Claims of one step that follow each other share one."""
-    for told in _sentences(moments):
-        step, line, what = told[0].step, told[0].line, told[0].what
+    for sentence in _sentences(moments):
+        step, line, what = sentence[0].step, sentence[0].line, sentence[0].what
         if what is What.RUNS:
             yield f"Step {step} runs line {line}."
         elif what is What.CALLS:
-            passed = " and ".join([f"{claim.name} = {claim.value}" for claim in told[1:]])
-            given = f" with {passed}" if passed else ""
-            yield f"Step {step} calls {title_text(told[0].name or '', frozenset())} (line {line}){given}."
+            passed = " and ".join([f"{claim.name} = {claim.value}" for claim in sentence[1:]])
+            arguments = f" with {passed}" if passed else ""
+            function = title_text(sentence[0].name or "", frozenset())
+            yield f"Step {step} calls {function} (line {line}){arguments}."
         else:
-            yield f"Step {step} (line {line}) {' and '.join(map(_clause, told))}."
+            yield f"Step {step} (line {line}) {' and '.join(map(_clause, sentence))}."
 
 
 def _sentences(moments: Iterable[Moment]) -> Iterator[list[Claim]]:
-    told: list[Claim] = []
+    sentence: list[Claim] = []
     for claim in claims(moments):
         alone = claim.what in (What.RUNS, What.CALLS) or (
-            bool(told)
-            and (told[-1].what is What.RUNS or (told[0].what is What.CALLS) != (claim.what is What.PASSES))
+            bool(sentence)
+            and (
+                sentence[-1].what is What.RUNS
+                or (sentence[0].what is What.CALLS) != (claim.what is What.PASSES)
+            )
         )
-        if told and (alone or (claim.step, claim.line) != (told[-1].step, told[-1].line)):
-            yield told
-            told = []
-        told.append(claim)
-    if told:
-        yield told
+        if sentence and (alone or (claim.step, claim.line) != (sentence[-1].step, sentence[-1].line)):
+            yield sentence
+            sentence = []
+        sentence.append(claim)
+    if sentence:
+        yield sentence
 
 
 def _clause(claim: Claim) -> str:
@@ -71,7 +75,7 @@ def _clause(claim: Claim) -> str:
 def parse_monologue(text: str) -> Parsed:
     """The claims that the sentences of a text make, one sentence a line, and what could not be read. Never
     raises."""
-    told: list[Claim] = []
+    all_claims: list[Claim] = []
     failed: list[Unreadable] = []
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
@@ -80,49 +84,49 @@ def parse_monologue(text: str) -> Parsed:
             text = line.rstrip()
             if not text.endswith("."):
                 raise Unread(len(text), "expected a full stop")
-            told += _read(Reader(text[:-1], Objects()))  # without it: 3. is a number too
+            all_claims += _read(Reader(text[:-1], Objects()))  # without it: 3. is a number too
         except Unread as error:
             failed.append(unreadable(number, line, error))
-    return Parsed((), claims=tuple(told), unreadable=tuple(failed))
+    return Parsed((), claims=tuple(all_claims), unreadable=tuple(failed))
 
 
 def _read(reader: Reader) -> list[Claim]:
-    found = reader.match(_STEP)
-    if not found:
+    step_match = reader.match(_STEP)
+    if not step_match:
         raise reader.fail("expected a sentence that begins with Step and a number")
-    step = int(found[1])
+    step = int(step_match[1])
     if reader.word("runs"):
         reader.need("line ")
-        told = [Claim(step, reader.integer(), What.RUNS)]
+        read_claims = [Claim(step, reader.integer(), What.RUNS)]
     elif reader.word("calls"):
-        told = _read_call(reader, step)
+        read_claims = _read_call(reader, step)
     else:
         line = _line(reader)
-        told = _joined(reader, lambda: _read_clause(reader, step, line))
+        read_claims = _joined(reader, lambda: _read_clause(reader, step, line))
     reader.skip()
     if reader.at < len(reader.line):
         raise reader.fail("expected the end of the sentence")
-    return told
+    return read_claims
 
 
 def _line(reader: Reader) -> int:
-    found = reader.match(_LINE)
-    if not found:
+    line_match = reader.match(_LINE)
+    if not line_match:
         raise reader.fail("expected the line in parentheses")
-    return int(found[1])
+    return int(line_match[1])
 
 
 def _joined(reader: Reader, read: Callable[[], Claim]) -> list[Claim]:
-    told = [read()]
+    read_claims = [read()]
     while reader.word("and"):
-        told.append(read())
-    return told
+        read_claims.append(read())
+    return read_claims
 
 
 def _read_call(reader: Reader, step: int) -> list[Claim]:
     name = reader.title()
     line = _line(reader)
-    told = [Claim(step, line, What.CALLS, name)]
+    read_claims = [Claim(step, line, What.CALLS, name)]
 
     def passed() -> Claim:
         parameter = variable(reader)
@@ -130,8 +134,8 @@ def _read_call(reader: Reader, step: int) -> list[Claim]:
         return Claim(step, line, What.PASSES, parameter, read_text(reader))
 
     if reader.word("with"):
-        told += _joined(reader, passed)
-    return told
+        read_claims += _joined(reader, passed)
+    return read_claims
 
 
 _VALUED = {word.value: word for word in (What.RETURNS, What.YIELDS, What.RAISES)}

@@ -8,7 +8,7 @@ from deskcheck.extensions import Registry
 from deskcheck.notation.bounded import VALUES, Bounded
 from deskcheck.notation.forms.cwm import cwm_text, parse_cwm
 from deskcheck.notation.forms.direct import direct_text, parse_direct
-from deskcheck.notation.forms.dynamic import parse_dynamic, state_text
+from deskcheck.notation.forms.dynamic import StateWriter, parse_dynamic
 from deskcheck.notation.forms.inline import inline_text, parse_inline
 from deskcheck.notation.forms.monologue import monologue_lines, parse_monologue
 from deskcheck.notation.forms.scratchpad import (
@@ -62,8 +62,8 @@ class Notation:
         return "\n".join([*([text] if text else []), f"cut: {cut}"]) if cut else text
 
     def parse(self, text: str, source: str | None = None) -> Parsed:
-        """What a text tells. source: of the program. Never raises, whatever the text: what cannot be read is
-        in `Parsed.unreadable`."""
+        """The states or claims of a text. source: of the program. Never raises: unreadable places are in
+        `Parsed.unreadable`."""
         body, cut = split_cut(text)
         if source is not None and self.read_beside is not None:
             return replace(self.read_beside(body, source), cut=cut)
@@ -75,7 +75,8 @@ def _lines(write: Callable[[Iterable[Moment]], Iterable[str]]) -> Write:
 
 
 def _dynamic(states: Iterable[Moment], source: str) -> str:
-    return "\n".join([state_text(moment) for moment in states])
+    writer = StateWriter()
+    return "\n".join([writer.text(moment) for moment in states])
 
 
 def _direct(states: Iterable[Moment], source: str) -> str:

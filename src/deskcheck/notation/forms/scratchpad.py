@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from deskcheck.notation.forms.dynamic import state_text
 from deskcheck.notation.lines import (
     Parsed,
-    entry_text,
+    entry_pieces,
     event_head,
     event_tail,
     globals_head,
@@ -26,7 +26,7 @@ from deskcheck.notation.values import ValueWriter, name_text
 from deskcheck.recording.value import Encoded
 
 _Key = tuple[str, int | str | None, str]
-"""Of something that is told by itself: a variable, a stack, an object's content, the globals of a file."""
+"""The key of a variable, a stack, an object's content or the globals of a file."""
 
 
 def scratchpad_lines(moments: Iterable[Moment]) -> Iterator[str]:
@@ -50,7 +50,7 @@ def parse_compact(text: str) -> Parsed:
 
 
 def told_after(known: Moment, moment: Moment, *, full: bool) -> str:
-    """What a trace says of a moment right after it has told of another one, whatever lies between them.
+    """The text of a moment right after that of another one, whatever happened between them.
 
     It can be read behind `known` in `dynamic`. full: as `scratchpad` has it.
     """
@@ -66,7 +66,7 @@ class _History:
         self.full = full
         self.labels: dict[int, int] = {}
         self.told: dict[_Key, str] = {}
-        """What a reader knows by now."""
+        """The texts that a reader knows by now."""
         self.frames: list[Frame] = []
 
     def lines(self, moments: Iterable[Moment]) -> Iterator[str]:
@@ -83,35 +83,35 @@ class _History:
             texts["#", number, ""] = writer.content(number)
         yield from self.reopened(moment)
         changed = {key for key, text in texts.items() if self.told.get(key, "") != text}
-        gone = [key for key in self.told if key not in texts and key[0] != "#"]
+        unbound = [key for key in self.told if key not in texts and key[0] != "#"]
         anew = {int(key[1]) for key in changed if key[0] == "#" and key[1] is not None}
         writer.pending = set(anew)
 
         def entries(*wheres: tuple[str, int | str | None], everything: bool) -> list[str]:
-            found = []
+            listed = []
             for key, value in values.items():
                 if key[:2] in wheres and (everything or key in changed):
                     hidden = key[0] == "hidden"
-                    found.append(entry_text(key[2], writer.text(value), hidden=hidden))
+                    listed.append(writer.fill(entry_pieces(key[2], value, hidden=hidden)))
             if not everything:
-                for key in gone:
+                for key in unbound:
                     if key[:2] in wheres:
-                        found.append(f"del {'for ' if key[0] == 'hidden' else ''}{name_text(key[2])}")
-            return found
+                        listed.append(f"del {'for ' if key[0] == 'hidden' else ''}{name_text(key[2])}")
+            return listed
 
         def stack_of(depth: int, everything: bool) -> str | None:
             stack = moment.frames[depth].stack
             if everything:
                 return ", ".join([writer.text(value) for value in stack]) if stack else None
-            if ("stack", depth, "") not in changed and ("stack", depth, "") not in gone:
+            if ("stack", depth, "") not in changed and ("stack", depth, "") not in unbound:
                 return None
             return ", ".join([writer.text(value) for value in stack])
 
         top = len(moment.frames) - 1
-        own = ("global", moment.running.file) if moment.running.function == MODULE else ("local", top)
+        own_key = ("global", moment.running.file) if moment.running.function == MODULE else ("local", top)
         files = dict.fromkeys([*moment.globals, *(key[1] for key in self.told if key[0] == "global")])
         for file in files:
-            if ("global", file) != own and (parts := entries(("global", file), everything=False)):
+            if ("global", file) != own_key and (parts := entries(("global", file), everything=False)):
                 yield line_text(globals_head(file if isinstance(file, str) else None), parts)
         for depth in range(top):
             parts = entries(("local", depth), ("hidden", depth), everything=False)
@@ -120,7 +120,7 @@ class _History:
                 yield line_text(f"in {depth}", parts, stack)
         if self.full:  # of the frame's own, everything is told again, but for what was told just now
             writer.pending |= writer.labelled - (anew - writer.pending)
-        parts = entries(own, ("hidden", top), everything=self.full)
+        parts = entries(own_key, ("hidden", top), everything=self.full)
         stack = stack_of(top, self.full)
         tail = event_tail(moment, writer)
         writer.pending &= anew
@@ -134,24 +134,24 @@ class _History:
 
     def reopened(self, moment: Moment) -> Iterator[str]:
         """Lines that bring the open frames to those of the moment, where calls and returns do not."""
-        wanted = list(moment.frames)
+        frames = list(moment.frames)
         if moment.kind in BEGINS:
-            wanted.pop()
-        known = 0
-        for have, want in zip(self.frames, wanted, strict=False):
-            there = (have.line, have.offset) == (want.line, want.offset) or want is moment.running
-            if _which(have) != _which(want) or not there:
+            frames.pop()
+        unchanged = 0
+        for have, want in zip(self.frames, frames, strict=False):
+            same_line = (have.line, have.offset) == (want.line, want.offset) or want is moment.running
+            if _which(have) != _which(want) or not same_line:
                 break
-            known += 1
-        if known < len(self.frames):
-            yield f"open {known}"
-            del self.frames[known:]
+            unchanged += 1
+        if unchanged < len(self.frames):
+            yield f"open {unchanged}"
+            del self.frames[unchanged:]
             self.told = {
-                k: v for k, v in self.told.items() if k[0] in ("#", "global") or int(k[1] or 0) < known
+                k: v for k, v in self.told.items() if k[0] in ("#", "global") or int(k[1] or 0) < unchanged
             }
-        if moment.kind not in BEGINS and wanted and len(wanted) > known:
-            wanted.pop()  # the event's line itself says where its frame is
-        for frame in wanted[known:]:
+        if moment.kind not in BEGINS and frames and len(frames) > unchanged:
+            frames.pop()  # the event's line itself says where its frame is
+        for frame in frames[unchanged:]:
             yield f"frame {place_text(frame, named=True)}"
             self.frames.append(frame)
 

@@ -70,15 +70,17 @@ class Whereabouts:
         """For each step of one frame, from its call to its return, the lines that it may be on."""
         ways: list[dict[Place, frozenset[Place]]] = []
         before: frozenset[Place] | None = None
-        left = False
+        raised = False
         for step in steps:
             found = {place: frozenset[Place]() for place in self._there(step)}
-            if before is not None and not left:
+            if before is not None and not raised:
                 reached = {place: self._next(place, step.kind, found) for place in before}
-                kept = frozenset(place for places in reached.values() for place in places)
-                if kept:  # else it goes a way that the compiled code does not have: all are possible again
+                reachable = frozenset(place for places in reached.values() for place in places)
+                if (
+                    reachable
+                ):  # else it goes a way that the compiled code does not have: all are possible again
                     ways[-1] = reached
-                    found = {place: frozenset() for place in kept}
+                    found = {place: frozenset() for place in reachable}
                 else:
                     ways[-1] = dict.fromkeys(before, frozenset(found))
             elif before is not None:
@@ -86,7 +88,7 @@ class Whereabouts:
                 found = {place: frozenset() for place in found if place[0] in codes} or found
                 ways[-1] = {p: frozenset(q for q in found if q[0] == p[0]) for p in before}
             ways.append(found)
-            before, left = frozenset(found), step.kind is Kind.RAISE
+            before, raised = frozenset(found), step.kind is Kind.RAISE
         return _both_ways(ways)
 
     def _there(self, step: FrameStep) -> Iterator[Place]:
@@ -104,14 +106,14 @@ class Whereabouts:
                 return sorted(names, key=lambda name: order.get(name, len(order)))
         return list(names)
 
-    def _next(self, place: Place, kind: Kind, found: dict[Place, frozenset[Place]]) -> frozenset[Place]:
+    def _next(self, place: Place, kind: Kind, places: dict[Place, frozenset[Place]]) -> frozenset[Place]:
         number, line = place
-        if kind in (Kind.RETURN, Kind.RAISE) and place in found:
+        if kind in (Kind.RETURN, Kind.RAISE) and place in places:
             return frozenset([place])
         after = self.codes[number].after.get(line, frozenset())
         if line == self.codes[number].first:
             after |= {line}
-        return frozenset((number, other) for other in after if (number, other) in found)
+        return frozenset((number, next_line) for next_line in after if (number, next_line) in places)
 
 
 @lru_cache(64)
@@ -120,15 +122,15 @@ def whereabouts(source: str) -> Whereabouts:
 
 
 def _both_ways(ways: Sequence[dict[Place, frozenset[Place]]]) -> list[list[int]]:
-    """What can be reached from the beginning, less what does not lead to the end."""
-    found: list[list[int]] = []
+    """The lines that are reachable from the beginning and lead to the end."""
+    lines: list[list[int]] = []
     following: frozenset[Place] | None = None
     for way in reversed(ways):
-        kept = frozenset(p for p, after in way.items() if following is None or after & following)
-        kept = kept or frozenset(way)
-        found.append(sorted({line for _, line in kept}))
-        following = kept
-    return found[::-1]
+        reachable = frozenset(p for p, after in way.items() if following is None or after & following)
+        reachable = reachable or frozenset(way)
+        lines.append(sorted({line for _, line in reachable}))
+        following = reachable
+    return lines[::-1]
 
 
 def _read(code: CodeType) -> _Code:
@@ -138,11 +140,11 @@ def _read(code: CodeType) -> _Code:
     jumps = {*dis.hasjrel, *dis.hasjabs}
     instructions = list(dis.get_instructions(code))
     edges: dict[int, list[int]] = {}
-    for at, one in enumerate(instructions):
-        targets: list[int] = [one.argval] if one.opcode in jumps else []
-        if one.opname not in _ALWAYS and at + 1 < len(instructions):
+    for at, instruction in enumerate(instructions):
+        targets: list[int] = [instruction.argval] if instruction.opcode in jumps else []
+        if instruction.opname not in _ALWAYS and at + 1 < len(instructions):
             targets.append(instructions[at + 1].offset)
-        edges[one.offset] = targets
+        edges[instruction.offset] = targets
     after: dict[int, set[int]] = {}
     for offset in edges:
         line = line_at.get(offset)
@@ -163,13 +165,13 @@ def _leads_to(
     offset: int, line: int, edges: dict[int, list[int]], line_at: dict[int, int | None]
 ) -> Iterator[int]:
     """Lines of the instructions that come next; through those of no line, on to the next that has one."""
-    waiting, seen = [(offset, target) for target in edges[offset]], set[int]()
+    waiting, passed = [(offset, target) for target in edges[offset]], set[int]()
     while waiting:
         origin, target = waiting.pop()
-        found = line_at.get(target)
-        if found is None:
-            if target not in seen:
-                seen.add(target)
-                waiting += [(origin, other) for other in edges.get(target, ())]
-        elif found != line or target <= origin:
-            yield found
+        next_line = line_at.get(target)
+        if next_line is None:
+            if target not in passed:
+                passed.add(target)
+                waiting += [(origin, successor) for successor in edges.get(target, ())]
+        elif next_line != line or target <= origin:
+            yield next_line

@@ -31,9 +31,8 @@ _INDENT = re.compile(r"\{\r?\n([ \t]*)\"")
 
 @dataclass(slots=True)
 class Accepted:
-    """What became of a notebook's outputs. report: of the check. written: numbers of the cells whose outputs
-    are new in the file, or would be. left: numbers of cells that give something else than is stored, and were
-    not accepted, each with its status."""
+    """The result of accepting a notebook's outputs. written: numbers of the cells whose outputs are new in
+    the file. left: numbers of other cells that differ, with their status."""
 
     report: NotebookReport
     written: list[int] = field(default_factory=list)
@@ -50,23 +49,21 @@ def accept_outputs(
     cells: Collection[int] = (),
     write: bool = True,
 ) -> Accepted:
-    """Run a notebook as `check_notebooks` does, and store in it what its cells give, where that is other than
-    what is stored and the same in all runs.
+    """Run a notebook as `check_notebooks` does, and store the outputs that differ from the stored ones and
+    are the same in all runs.
 
-    cells: numbers of cells, from 1, all types counted; none: all whose output is another, or was not stored.
-    write: False leaves the file as it is.
+    cells: numbers of cells, from 1, counting all types; none: all cells with another or no stored output.
+    write: False does not change the file.
 
-    Raises:
-        InputError: the file is no notebook of nbformat 4, or was changed while it ran; a cell that is named
-            is not there, failed or is not repeatable.
-        MissingExtra, RecordingError, SandboxError: as of `check_notebooks`.
+    Raises InputError: the file is not a notebook of nbformat 4, or changed while it ran; a named cell is
+    missing, failed or is not repeatable. The errors of `check_notebooks`.
     """
     settings = settings or CheckSettings()
     ((path, folder),) = files_of([path])
     text = read_file(path)
     notebook = _notebook(text, path)
     report, fresh = Checker(settings=settings).run(path, folder)
-    found = Accepted(report)
+    accepted = Accepted(report)
     if fresh is None or not report.cells:
         raise InputError(f"{path}: {report.status.value}: {report.detail or 'it has no cells to run'}")
     ran = {step.cell: step for step in fresh.executions}
@@ -79,19 +76,19 @@ def accept_outputs(
         step = ran.get(cell.id)
         if not _is_accepted(cell, step, cells, path):
             if cell.status not in (CellStatus.SAME, *_ASKED):
-                found.left[cell.number] = cell.status.value
+                accepted.left[cell.number] = cell.status.value
             continue
         assert step is not None
         raw = notebook["cells"][cell.number - 1]
         now = shown_outputs((*step.outputs, *updates.get(cell.id, ())))
         raw["outputs"] = [_raw(output, root) for output in now]
         raw["execution_count"] = step.count
-        found.written.append(cell.number)
-    if write and found.written:
+        accepted.written.append(cell.number)
+    if write and accepted.written:
         if read_file(path) != text:
             raise InputError(f"{path}: was changed while it ran. Nothing was written; run it again.")
         write_file(path, [_written(notebook, text)])
-    return found
+    return accepted
 
 
 def _notebook(text: bytes, path: Path) -> Any:
@@ -101,12 +98,12 @@ def _notebook(text: bytes, path: Path) -> Any:
     return notebook
 
 
-def _is_accepted(cell: CellReport, step: Execution | None, asked: Collection[int], path: Path) -> bool:
-    if asked and cell.number not in asked:
+def _is_accepted(cell: CellReport, step: Execution | None, numbers: Collection[int], path: Path) -> bool:
+    if numbers and cell.number not in numbers:
         return False
-    if asked and cell.status is not CellStatus.SAME and cell.status not in _ASKED:
+    if numbers and cell.status is not CellStatus.SAME and cell.status not in _ASKED:
         raise InputError(f"{path}: cell {cell.number} is {cell.status.value}: there is nothing to accept.")
-    if step is None or cell.status not in (_ASKED if asked else _NEW):
+    if step is None or cell.status not in (_ASKED if numbers else _NEW):
         return False
     return cell.status is not CellStatus.NO_STORED_OUTPUT or bool(step.shown())
 
@@ -130,13 +127,13 @@ def _raw(output: Output, root: Path | None) -> dict[str, Any]:
         mime: value if mime.startswith("image/") and mime != "image/svg+xml" else lines(value)
         for mime, value in sorted(output.data.items())
     }
-    found = {"data": data, "metadata": output.metadata, "output_type": output.type}
-    return found | ({"execution_count": output.count} if output.type == "execute_result" else {})
+    raw = {"data": data, "metadata": output.metadata, "output_type": output.type}
+    return raw | ({"execution_count": output.count} if output.type == "execute_result" else {})
 
 
 def _written(notebook: Any, before: bytes) -> str:
     """As JSON, with the indents and the end of the file that it had."""
     text = before.decode("utf-8", "replace")
     indent = _INDENT.search(text)
-    told = json.dumps(notebook, ensure_ascii=False, indent=indent[1] if indent else 1)
-    return told + ("\n" if text.endswith("\n") else "")
+    end = "\n" if text.endswith("\n") else ""
+    return json.dumps(notebook, ensure_ascii=False, indent=indent[1] if indent else 1) + end

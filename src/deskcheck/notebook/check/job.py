@@ -1,8 +1,8 @@
-"""Checks of notebooks as a job: what decides what is found, and the work, which checks some notebooks.
+"""Checks of notebooks as a job: a notebook is an item, a shard is one Parquet file with a row for each
+notebook.
 
-A notebook is an item of the job, a shard is one Parquet file with a row for each of some notebooks, and the
-report of all is the one that `deskcheck.notebook.check_notebooks` makes. Not: the trajectories of the runs,
-which are gone when their shard is whole. What lies around a notebook does not name its shard.
+The trajectories of the runs are deleted with their shard's scratch folder. The files around a notebook do not
+name its shard.
 """
 
 import faulthandler
@@ -60,7 +60,7 @@ _SCHEMA = pa.schema(
     ],
     metadata={"deskcheck.notebooks": str(FORMAT)},
 )
-_NAMED = {each.name: each for each in NORMALISERS}
+_NAMED = {rule.name: rule for rule in NORMALISERS}
 
 
 def check_in_shards(
@@ -73,37 +73,33 @@ def check_in_shards(
     replace: bool = False,
     progress: Callable[[Progress], None] = lambda progress: None,
 ) -> tuple[Report, JobSummary]:
-    """The report that `check.check_notebooks` makes, in shards of about `size` notebooks, wherever `runner`
-    checks them: what the folder does not have yet, as `run_job` does.
+    """The report of `check.check_notebooks`, made in shards of about `size` notebooks by `runner`. Continues
+    an earlier job in the folder, as `run_job` does. A notebook that ends its process three times is a
+    ``harness_error``.
 
-    A notebook that ends the process that runs it three times has the status ``harness_error``.
-
-    Raises:
-        InputError: there is no such file or folder, or no notebook in it; the folder holds other shards, and
-            not `replace`; another Python or other packages on another machine.
-        RecordingError: another job has the folder, or the disk refuses.
-        SandboxError: a machine does not give what the level needs.
-        ValueError: a normaliser that is none of `NORMALISERS` and no `sanitiser`: it could not be named to
-            another process.
+    Raises InputError: a file or folder is missing, or has no notebook; the folder has other shards, and not
+    `replace`; machines differ in Python or packages. RecordingError: another job uses the folder, or the disk
+    fails. SandboxError: a machine lacks what the level needs. ValueError: a normaliser that is neither in
+    `NORMALISERS` nor a `sanitiser`.
     """
     settings = settings or CheckSettings()
     unknown = [
-        each.name
-        for each in normalisers_of(settings)
-        if _NAMED.get(each.name) != each and not isinstance(each.rule, Replacement)
+        rule.name
+        for rule in normalisers_of(settings)
+        if _NAMED.get(rule.name) != rule and not isinstance(rule.rule, Replacement)
     ]
     if unknown:
         raise ValueError(f"normalisers={unknown}: a job takes those of NORMALISERS and sanitisers alone")
     files = {path.resolve(): (path, folder.resolve()) for path, folder in files_of(paths)}
-    told = _told(settings)
-    key = _decided_by(told)
+    values = _as_json(settings)
+    key = _decided_by(values)
     report = new_report(settings)
 
     def finish(place: Place, lines: Sequence[Line]) -> None:
         for line in lines:
-            for found, environment in _read(place.file(TABLE, line["shard"])):
-                name, _ = files[Path(found.path)]
-                report.notebooks.append(_named(found, str(name)))
+            for notebook_report, environment in _read(place.file(TABLE, line["shard"])):
+                name, _ = files[Path(notebook_report.path)]
+                report.notebooks.append(_named(notebook_report, str(name)))
                 report.environment = report.environment or environment
 
     job = Job(
@@ -114,8 +110,8 @@ def check_in_shards(
             for path, (_, folder) in files.items()
         ),
         key=key,
-        settings=told,
-        task={"settings": told, "decided_by": key},
+        settings=values,
+        task={"settings": values, "decided_by": key},
         tables=(TABLE,),
         commit=TABLE,
         finish=finish,
@@ -124,44 +120,38 @@ def check_in_shards(
     return report, done
 
 
-def _told(settings: CheckSettings) -> dict[str, Any]:
+def _as_json(settings: CheckSettings) -> dict[str, Any]:
+    rules = normalisers_of(settings)
     replacements = [
-        [each.name, each.rule.regex, each.rule.replace]
-        for each in normalisers_of(settings)
-        if isinstance(each.rule, Replacement)
+        [rule.name, rule.rule.regex, rule.rule.replace]
+        for rule in rules
+        if isinstance(rule.rule, Replacement)
     ]
-    sanitisers = {"sanitisers": replacements} if replacements else {}
-    return sanitisers | {
-        "limits": asdict(settings.limits),
-        "sandbox": settings.sandbox.value,
-        "order": settings.order,
-        "runs": settings.runs,
-        **({} if settings.kernel is None else {"kernel": settings.kernel}),
-        **({"parameters": dict(settings.parameters)} if settings.parameters else {}),
-        **({"env": list(settings.env)} if settings.env else {}),
+    return asdict(replace(settings, normalisers=None)) | {
         "root": None if settings.root is None else str(settings.root.resolve()),
-        "normalisers": [each.name for each in normalisers_of(settings)],
+        "normalisers": [rule.name for rule in rules],
+        "sanitisers": replacements,
     }
 
 
-def _settings(told: dict[str, Any]) -> CheckSettings:
-    named = _NAMED | {row[0]: sanitiser(*row) for row in told.get("sanitisers", ())}
+def _from_json(values: dict[str, Any]) -> CheckSettings:
+    rules = _NAMED | {row[0]: sanitiser(*row) for row in values["sanitisers"]}
     return CheckSettings(
-        limits=ReplayLimits(**told["limits"]),
-        sandbox=Confinement(told["sandbox"]),
-        order=CellOrder(told["order"]),
-        runs=told["runs"],
-        kernel=told.get("kernel"),
-        parameters=told.get("parameters", {}),
-        env=tuple(told.get("env", ())),
-        root=None if told["root"] is None else Path(told["root"]),
-        normalisers=tuple(named[name] for name in told["normalisers"]),
+        **{name: value for name, value in values.items() if name != "sanitisers"}
+        | {
+            "limits": ReplayLimits(**values["limits"]),
+            "sandbox": Confinement(values["sandbox"]),
+            "order": CellOrder(values["order"]),
+            "env": tuple(values["env"]),
+            "root": None if values["root"] is None else Path(values["root"]),
+            "normalisers": tuple(rules[name] for name in values["normalisers"]),
+        }
     )
 
 
-def _decided_by(told: dict[str, Any]) -> str:
+def _decided_by(values: dict[str, Any]) -> str:
     """Digest of what, beside the notebooks, decides what is found: settings and versions."""
-    return decided_by(settings=told, packages=packages(), format=FORMAT)
+    return decided_by(settings=values, packages=packages(), format=FORMAT)
 
 
 def _sha256(path: Path) -> str | None:
@@ -172,29 +162,29 @@ def _sha256(path: Path) -> str | None:
         return None
 
 
-def _named(found: NotebookReport, name: str) -> NotebookReport:
+def _named(report: NotebookReport, name: str) -> NotebookReport:
     """The report of a notebook under the name that the user gave, in place of its whole path."""
-    detail = found.detail
-    if detail.startswith(f"{found.path}: "):
-        detail = name + detail.removeprefix(found.path)
-    return replace(found, path=name, detail=detail)
+    detail = report.detail
+    if detail.startswith(f"{report.path}: "):
+        detail = name + detail.removeprefix(report.path)
+    return replace(report, path=name, detail=detail)
 
 
 # -- the work ----------------------------------------------------------------------------------------
 
 
 def _rows(task: dict[str, Any], items: Sequence[Any], scratch: Path) -> Rows:
-    """Check some notebooks. What an earlier try had run, as `scratch` keeps it, is not run again."""
+    """Check some notebooks. Runs that an earlier try left in `scratch` are not repeated."""
     for path, folder, digest in items:
         yield _row(Path(path), Path(folder), digest, scratch, task)
 
 
 def _row(path: Path, folder: Path, digest: str | None, scratch: Path, task: dict[str, Any]) -> dict[str, Any]:
-    settings = _settings(task["settings"])
+    settings = _from_json(task["settings"])
     environment = None
     if task["blame"] is not None:
         status = NotebookStatus.HARNESS_ERROR
-        found = NotebookReport(path=str(path), status=status, detail=task["blame"])
+        report = NotebookReport(path=str(path), status=status, detail=task["blame"])
     else:
         if not folder.is_dir():
             raise InputError(
@@ -206,29 +196,31 @@ def _row(path: Path, folder: Path, digest: str | None, scratch: Path, task: dict
             settings.runs * (2 * limits.notebook_s + 600) + 600, exit=True, file=2
         )
         try:
-            found, environment = Checker(settings=settings, kept=scratch).check(path, folder)
+            report, environment = Checker(settings=settings, kept=scratch).check(path, folder)
         finally:
             faulthandler.cancel_dump_traceback_later()
         if _sha256(path) != digest:
             raise InputError(f"{path}: was changed while the job ran. Start it again.")
-    row = {"path": found.path, "status": found.status.value, "detail": found.detail}
+    row = {"path": report.path, "status": report.status.value, "detail": report.detail}
     return {
         # UTF-8 has no lone surrogates; the report has them as they are.
         **{name: storable(text) for name, text in row.items()},
-        "cells": len(found.cells),
-        "runs": found.runs,
-        "seconds": found.seconds,
-        "report": found.saved(),
+        "cells": len(report.cells),
+        "runs": report.runs,
+        "seconds": report.seconds,
+        "report": report.saved(),
         "environment": None if environment is None else json.dumps(environment.to_dict()),
     }
 
 
 def _read(path: Path) -> Iterator[tuple[NotebookReport, Environment | None]]:
     for row in pq.read_table(path, columns=["report", "environment"], use_threads=False).to_pylist():
-        told = row["environment"]
+        environment = row["environment"]
         yield (
             NotebookReport.restored(row["report"]),
-            None if told is None else Environment.from_dict(read_json(told, "column environment")),
+            None
+            if environment is None
+            else Environment.from_dict(read_json(environment, "column environment")),
         )
 
 

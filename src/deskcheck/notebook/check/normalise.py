@@ -1,13 +1,10 @@
-"""Differences between two outputs that say nothing about the work: named rules, each from text to text.
+"""Differences between two outputs that say nothing about the work: named rules that change texts.
 
-Two texts that a few of these rules make equal are *the same after* them, and the report names them. A rule
-removes what it is named for and keeps the rest: numbers, words, how many things there are, which of them
-are one object. Some rules undo a change of form between versions of a library; these are used only
-where exactly one of the two texts has the form of either version, so that two texts of one version that
-differ stay different. What the older form does not tell cannot be compared then.
-
-Not covered: random numbers, other defaults of a library, another wording of a message, what other programs
-print."""
+A rule removes what its name says and keeps the rest: numbers, words, how many things there are, which are one
+object. Rules that undo a change of form between versions of a library are used only if exactly one of the two
+texts has the form. Not covered: random numbers, other defaults of a library, reworded messages, what other
+programs print.
+"""
 
 import itertools
 import re
@@ -19,70 +16,71 @@ from deskcheck.notebook.kernel.repeats import Text
 
 @dataclass(frozen=True, slots=True)
 class Normaliser:
-    """A rule. forms: of library versions; the rule is used on two texts of which one alone has some form.
-    None: it is used on all."""
+    """A rule. forms: patterns of a library's versions; the rule is used if exactly one of the two texts has
+    one of them. None: it is always used."""
 
     name: str
     rule: Callable[[str], str]
     forms: tuple[re.Pattern[str], ...] | None = None
 
-    def __call__(self, one: str, other: str) -> tuple[str, str]:
+    def __call__(self, stored: str, fresh: str) -> tuple[str, str]:
         """Both texts, by the rule."""
         if self.forms is not None and not any(
-            bool(f.search(one)) != bool(f.search(other)) for f in self.forms
+            bool(f.search(stored)) != bool(f.search(fresh)) for f in self.forms
         ):
-            return one, other
-        return self.rule(one), self.rule(other)
+            return stored, fresh
+        return self.rule(stored), self.rule(fresh)
 
 
 def same_after(
-    one: Text, other: Text, normalisers: Sequence[Normaliser] | None = None
+    stored: Text, fresh: Text, normalisers: Sequence[Normaliser] | None = None
 ) -> tuple[str, ...] | None:
-    """Names of the fewest normalisers after which two texts are the same; None where they are different after
-    all of them, empty where they are the same as they are. Of several sets of one size, the first in the
-    order of `NORMALISERS`. For long texts: some of which none can be left out. Of more than `MOST_CHARS` in
-    both texts together none is tried.
+    """Names of the smallest set of normalisers after which two texts are equal; empty if they are equal as
+    they are, None if they differ after all rules.
+
+    Of equally small sets, the first in the order of `NORMALISERS`; for long texts a set of which each rule is
+    needed. Texts of more than `MOST_CHARS` together are not tried.
     """
-    if one == other:
+    if stored == fresh:
         return ()
-    pairs = _pairs(one, other)
+    pairs = _pairs(stored, fresh)
     if pairs is None or sum(len(a) + len(b) for a, b in pairs) > MOST_CHARS:
         return None
     candidates: list[Normaliser] = []
-    left = pairs
+    remaining = pairs
     for normaliser in NORMALISERS if normalisers is None else normalisers:
-        after = [normaliser(a, b) for a, b in left]
-        if after != left:
+        after = [normaliser(a, b) for a, b in remaining]
+        if after != remaining:
             candidates.append(normaliser)
-        left = after
-    if not _equal(left):
+        remaining = after
+    if not _equal(remaining):
         return None
     if sum(len(a) + len(b) for a, b in pairs) > _LONG:
-        for each in candidates[::-1]:
-            rest = [other for other in candidates if other is not each]
-            candidates = rest if _equal(_apply(rest, pairs)) else candidates
-        return tuple(each.name for each in candidates)
+        for candidate in candidates[::-1]:
+            others = [rule for rule in candidates if rule is not candidate]
+            candidates = others if _equal(_apply(others, pairs)) else candidates
+        return tuple(candidate.name for candidate in candidates)
     for size in range(1, len(candidates)):
         for chosen in itertools.combinations(candidates, size):
             if _equal(_apply(chosen, pairs)):
-                return tuple(each.name for each in chosen)
-    return tuple(each.name for each in candidates)
+                return tuple(candidate.name for candidate in chosen)
+    return tuple(candidate.name for candidate in candidates)
 
 
 MOST_CHARS = 4 << 20
-"""A run keeps a quarter of that, so what has more is stored, and no rule makes that much of it equal."""
+"""A run keeps a quarter of that. A longer text is stored, and no rule shortens it so much."""
 _LONG = 100_000
 """Characters, beyond which trying every set would take too long."""
 
 
-def _pairs(one: Text, other: Text) -> list[tuple[str, str]] | None:
-    """The texts that belong together; None where those of one side lack their other."""
-    if len(one.plain) != len(other.plain):
+def _pairs(stored: Text, fresh: Text) -> list[tuple[str, str]] | None:
+    """The corresponding texts; None if one side lacks some."""
+    if len(stored.plain) != len(fresh.plain):
         return None
-    pairs = [(one.stdout, other.stdout), *zip(one.plain, other.plain, strict=True)]
-    if one.error is None or other.error is None:
-        return pairs if one.error is other.error else None
-    return None if one.error[0] != other.error[0] else [*pairs, (one.error[1], other.error[1])]
+    pairs = [(stored.stdout, fresh.stdout), *zip(stored.plain, fresh.plain, strict=True)]
+    if stored.error is None or fresh.error is None:
+        return pairs if stored.error is fresh.error else None
+    return None if stored.error[0] != fresh.error[0] else [*pairs, (stored.error[1], fresh.error[1])]
 
 
 def _apply(chosen: Iterable[Normaliser], pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -109,7 +107,7 @@ def address(text: str) -> str:
     numbers: dict[str, int] = {}
     return re.sub(
         r"\bat 0x([0-9A-Fa-f]{4,})\b",
-        lambda found: f"at 0x#{numbers.setdefault(found[1].lower(), len(numbers) + 1)}",
+        lambda match: f"at 0x#{numbers.setdefault(match[1].lower(), len(numbers) + 1)}",
         text,
     )
 
@@ -118,8 +116,8 @@ _CELL_NAME = re.compile(r"\((?:<ipython-input-[^<>()\n]*>|<tokenize>|\d+\.py), (
 
 
 def cell_name(text: str) -> str:
-    """``(<ipython-input-3-5c2b>, line 1)``, ``(4219528267.py, line 1)``: what the kernel calls a cell that is
-    no Python, not the line."""
+    """``(<ipython-input-3-5c2b>, line 1)``, ``(4219528267.py, line 1)``: the kernel's name of a cell that is
+    not Python; the line stays."""
     return _CELL_NAME.sub(r"(\1)", text)
 
 
@@ -157,7 +155,7 @@ _ARTISTS = (
 
 
 def matplotlib_repr(text: str) -> str:
-    """Figures, axes and texts are told by their class alone: matplotlib before 2.2 and 3.7 did no more."""
+    """Figures, axes and texts are reduced to their class: matplotlib before 2.2 and 3.7 wrote no more."""
     for name, pattern in _ARTISTS:
         text = pattern.sub(name, text)
     return text
@@ -170,9 +168,9 @@ _NUMPY_SCALAR = re.compile(
 
 
 def numpy_scalars(text: str) -> str:
-    """``np.float64(1.5)``: numpy before 2.0 wrote the number alone."""
+    """``np.float64(1.5)``: numpy before 2.0 wrote only the number."""
     return _NUMPY_SCALAR.sub(
-        lambda found: f"({found[2]})" if found[1] else found[3] or found[4] or found[5], text
+        lambda match: f"({match[2]})" if match[1] else match[3] or match[4] or match[5], text
     )
 
 
@@ -244,7 +242,7 @@ _PROGRESS = (
 
 def progress_bars(text: str) -> str:
     """``100%|███| 8/8 [00:01<00:00, 6.2it/s]`` of tqdm, ``8/8 [====] - 1s 90ms/step`` of Keras: the bar and
-    the times, not the counts and what is told after them."""
+    the times; counts and what follows them stay."""
     for pattern, replacement in _PROGRESS:
         text = pattern.sub(replacement, text)
     return text
@@ -255,13 +253,13 @@ _DIGITS, _KEPT = 14, 11
 
 
 def last_digits(text: str) -> str:
-    """Of floats with 14 significant digits and more, those after the 11th: other processors and versions of
-    numerical libraries add in another order."""
+    """Digits after the 11th, of floats with 14 or more: processors and numerical libraries add in different
+    orders."""
 
-    def rounded(found: re.Match[str]) -> str:
-        if len(found[1].replace(".", "").lstrip("0")) < _DIGITS:
-            return found[0]
-        return repr(float(f"{float(found[0]):.{_KEPT - 1}e}"))
+    def rounded(match: re.Match[str]) -> str:
+        if len(match[1].replace(".", "").lstrip("0")) < _DIGITS:
+            return match[0]
+        return repr(float(f"{float(match[0]):.{_KEPT - 1}e}"))
 
     return _FLOAT.sub(rounded, text)
 
@@ -278,8 +276,8 @@ def order_of_dicts(text: str) -> str:
 
 
 def line_breaks_in_brackets(text: str) -> str:
-    """How long lists, arrays and calls are broken into lines and filled up with blanks: between a bracket and
-    the one that closes it, white space outside of strings is one blank, beside the brackets none."""
+    """White space between brackets and outside of strings, by which lists, arrays and calls are broken into
+    lines."""
     return _brackets(text, lambda group: group.on_one_line())
 
 
@@ -287,10 +285,9 @@ _BLANKS = re.compile(rf"(?<!\w){_QUOTED}|[ \t\xa0]+")
 
 
 def white_space(text: str) -> str:
-    """Runs of blanks outside of quotes are one, lines have none at their ends; no empty lines at the ends of
-    the text."""
+    """Several blanks outside of quotes, blanks at the ends of lines, empty lines at the ends of the text."""
     lines = (
-        _BLANKS.sub(lambda found: found[0] if found[0][0] in "'\"" else " ", line).strip(" ")
+        _BLANKS.sub(lambda match: match[0] if match[0][0] in "'\"" else " ", line).strip(" ")
         for line in text.splitlines()
     )
     return "\n".join(lines).strip("\n")
@@ -324,7 +321,7 @@ _TOKEN = re.compile(rf"(?<!\w){_QUOTED}|[^()\[\]{{}}'\",:\s]+|\s+|.", re.DOTALL)
 
 @dataclass(slots=True)
 class _Group:
-    """What stands between a bracket and the one that closes it. items: pieces of text between the commas."""
+    """The text between two brackets. items: pieces of text between the commas."""
 
     opening: str
     start: int
@@ -338,8 +335,8 @@ class _Group:
         return f"{self.opening}{inside}{_CLOSING[self.opening]}"
 
     def ordered(self, *, pairs: bool) -> str:
-        """With the items of a set, or the pairs of a dict, sorted by their text. In formulas, code and names
-        (``x_{b,a}``, ``f{b,a}``) braces are no set."""
+        """The items of a set, or the pairs of a dict, sorted by their text. Braces in formulas, code and
+        names (``x_{b,a}``) are not sets."""
         if self.opening != "{" or len(self.items) < 2 or re.match(r"[\w\\}^$]", self.after):
             return self.whole()
         if (self.colons == 0) == pairs or (pairs and self.colons != len(self.items)):
@@ -352,12 +349,12 @@ class _Group:
 
 
 def _brackets(text: str, build: Callable[[_Group], str]) -> str:
-    """The text with every bracket that is closed written by `build`, inner ones first. From a bracket that is
-    not closed on, nothing is touched up to the bracket that does not fit or the end."""
+    """The text with every closed bracket written by `build`, inner ones first. Nothing changes between a
+    bracket that is not closed and the one that does not fit."""
     written: list[str] = []
     open_: list[_Group] = []
-    for found in _TOKEN.finditer(text):
-        token, start = found[0], found.start()
+    for match in _TOKEN.finditer(text):
+        token, start = match[0], match.start()
         if token in _CLOSING:
             open_.append(_Group(token, start, text[start - 1 : start]))
         elif not open_:

@@ -33,16 +33,12 @@ def sanitiser(name: str, regex: str, replace: str) -> Normaliser:
 
 
 def read_sanitisers(path: Path) -> tuple[Normaliser, ...]:
-    """The rules of a file, in its order, named ``sanitize: SECTION``.
-
-    Raises InputError, with the line: the file cannot be read, an expression cannot be compiled, or an
-    expression and its replacement do not stand together.
-    """
+    """The rules of a file, in order, named ``sanitize: SECTION``. Raises InputError, with the line."""
     try:
         lines = read_text(path).splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read: {error}.") from error
-    found: list[Normaliser] = []
+    rules: list[Normaliser] = []
     section, regex, at = "", None, 0
     for number, line in enumerate([*lines, "regex:"], start=1):
         key, colon, value = line.partition(":")
@@ -58,18 +54,17 @@ def read_sanitisers(path: Path) -> tuple[Normaliser, ...]:
                 raise InputError(f"{path}, line {number}: 'replace:' without 'regex:' in the line before.")
             _try(path, number, regex, value)
             name = f"sanitize: {section or f'line {at}'}"
-            while any(each.name == name for each in found):
+            while any(rule.name == name for rule in rules):
                 name += "'"
-            found.append(sanitiser(name, regex, value))
+            rules.append(sanitiser(name, regex, value))
             regex = None
-    if not found:
+    if not rules:
         raise InputError(f"{path}: has no rules: write 'regex: ...' and, below it, 'replace: ...'.")
-    return tuple(found)
+    return tuple(rules)
 
 
 def _try(path: Path, line: int, regex: str, replace: str) -> None:
-    """Raise InputError for a rule that could not be used. `re` reads a replacement before it looks for a
-    match."""
+    """Raise InputError for a rule that cannot be used."""
     try:
         re.sub(regex, replace, "")
     except (re.error, IndexError) as error:

@@ -1,8 +1,9 @@
-"""An installed kernel: chosen by its kernelspec, started by jupyter_client, given cells, ended.
+"""An installed kernel of any language: started by jupyter_client in a copy of the notebook's folder,
+unconfined.
 
-It runs as the user runs it in Jupyter, with the user's environment, files and network, in a copy of the
-notebook's folder. Nothing confines it, and nothing is known of its variables and random generators. Limits on
-time and on outputs hold; limits on memory, disk, processes and CPU time do not."""
+It has the user's environment, files and network. Its variables and random generators are not seen. Limits on
+time and outputs hold; limits on memory, disk, processes and CPU time do not.
+"""
 
 import contextlib
 import os
@@ -17,28 +18,25 @@ from typing import Any
 from deskcheck.errors import InputError, MissingExtra, SandboxError
 from deskcheck.notebook.kernel.cell import CellRunner
 from deskcheck.notebook.kernel.folders import HOME, OF_INSTALLED, copy_below_root
-from deskcheck.notebook.kernel.kernel import COPY_BYTES, Surroundings
+from deskcheck.notebook.kernel.kernel import Surroundings
 from deskcheck.notebook.settings import ReplayLimits
 from deskcheck.notebook.trajectory.trajectory import Execution, Status, Trajectory
 from deskcheck.sandbox.decoder import Message
 
 _START_S = 60.0
-"""For an interpreter of another language, which may compile itself first."""
+"""Kernels of some languages compile themselves first."""
 
 NO_GUARANTEES = (
     "cells ran in the installed kernel {name!r} ({language}), without a sandbox: it has the user's files and "
     "network. Draws from random generators are not seen, only that two runs differ"
 )
-"""What must be said wherever such a kernel is used."""
+"""Reports of such a kernel must say this."""
 
 
 @dataclass(frozen=True, slots=True)
 class InstalledKernels:
-    """An installed kernelspec, as what a replay starts its kernels from (`kernel.replayer.Kernels`).
-
-    around: as of `kernel.kernel.Kernel`. folder: that each run's copy of it is made in, so that all runs see
-    the same paths.
-    """
+    """An installed kernelspec, from which a replay starts kernels (`kernel.replayer.Kernels`). folder: each
+    run's copy is made in it, so that all runs have the same paths."""
 
     name: str
     language: str
@@ -53,27 +51,24 @@ class InstalledKernels:
 
     def refuses(self, trajectory: Trajectory) -> str | None:
         """Why a notebook cannot run in it: it is for another language."""
-        asked = trajectory.language
-        if asked is None or trajectory.kernel == self.name or _same_language(asked, self.language):
+        language = trajectory.language
+        if language is None or trajectory.kernel == self.name or _same_language(language, self.language):
             return None
         return (
-            f"the notebook is for {asked} (kernel {trajectory.kernel!r}), and the kernel {self.name!r} is "
+            f"the notebook is for {language} (kernel {trajectory.kernel!r}), and the kernel {self.name!r} is "
             f"for {self.language}"
         )
 
     def start(self, hash_seed: int, inside: str, limits: ReplayLimits, state: object) -> "InstalledKernel":
-        """A kernel of its own for a run. hash_seed: PYTHONHASHSEED, for kernels of Python. Nothing bounds it,
-        and nothing is known of its variables."""
+        """A kernel for a run. hash_seed: PYTHONHASHSEED, for kernels of Python."""
         return InstalledKernel(self, inside, hash_seed)
 
 
 @contextlib.contextmanager
 def installed_kernels(name: str | None, around: Surroundings) -> Iterator[InstalledKernels | None]:
-    """The installed kernel of a name, for the runs of one notebook. None for None.
+    """The installed kernel of a name, for the runs of one notebook; None for None.
 
-    Raises:
-        InputError: there is none; names those that there are.
-        MissingExtra: jupyter_client is not installed.
+    Raises InputError: it is not installed. MissingExtra: jupyter_client is not installed.
     """
     if name is None:
         yield None
@@ -93,18 +88,20 @@ def _language(name: str) -> str:
     try:
         spec = manager.get_kernel_spec(name)
     except NoSuchKernel:
-        there = ", ".join(sorted(manager.find_kernel_specs())) or "none"
+        installed = ", ".join(sorted(manager.find_kernel_specs())) or "none"
         raise InputError(
-            f"--kernel {name}: no such kernel is installed for Jupyter. Installed are: {there}."
+            f"--kernel {name}: no such kernel is installed for Jupyter. Installed are: {installed}."
         ) from None
     except (OSError, ValueError) as error:
         raise InputError(f"--kernel {name}: its kernelspec cannot be read: {error}.") from error
     return str(spec.language or name)
 
 
-def _same_language(one: str, other: str) -> bool:
-    known = [{"python": "", "ipython": ""}.get(each.lower(), each.lower()) for each in (one, other)]
-    return known[0] == known[1]
+def _same_language(first: str, second: str) -> bool:
+    languages = [
+        {"python": "", "ipython": ""}.get(language.lower(), language.lower()) for language in (first, second)
+    ]
+    return languages[0] == languages[1]
 
 
 class InstalledKernel(CellRunner):
@@ -124,7 +121,7 @@ class InstalledKernel(CellRunner):
         from jupyter_client.manager import KernelManager
 
         folder, root, inside = self.around.places(self.inside)
-        copy_below_root(folder, root, self._folder, COPY_BYTES)
+        copy_below_root(folder, root, self._folder)
         cwd = os.path.join(self._folder, inside)
         os.makedirs(cwd, exist_ok=True)
         self._manager = KernelManager(kernel_name=self.name)
@@ -153,7 +150,7 @@ class InstalledKernel(CellRunner):
             self._manager.interrupt_kernel()
 
     def stop(self) -> None:
-        """End the process and what it has started in its group, and delete the copy of the folder."""
+        """End the process and its group, and delete the copy of the folder."""
         if self._client is not None:
             self._client.stop_channels()
             self._client = None
@@ -201,7 +198,7 @@ class InstalledKernel(CellRunner):
         return Status.DIED, "the kernel's process ended"
 
     def with_facts(self, ran: Execution, reply: Mapping[str, Any]) -> Execution:
-        """Of an error that the kernel tells in its reply and perhaps shows nowhere, class and message."""
+        """Add the class and message of an error that the kernel replies and may not show."""
         if ran.status not in (Status.ERROR, Status.INTERRUPTED) or not reply or ran.detail is not None:
             return ran
         name, value = str(reply.get("ename") or "error"), str(reply.get("evalue") or "")
@@ -211,14 +208,14 @@ class InstalledKernel(CellRunner):
 def _received(channel: Any, seconds: float) -> Message | None:
     """The next message of a channel; None if none comes in time."""
     with contextlib.suppress(queue.Empty):
-        found = channel.get_msg(timeout=seconds)
-        kind = found["msg_type"]
-        return Message(kind, found["parent_header"].get("msg_id"), _filled(kind, found["content"]))
+        message = channel.get_msg(timeout=seconds)
+        kind = message["msg_type"]
+        return Message(kind, message["parent_header"].get("msg_id"), _filled(kind, message["content"]))
     return None
 
 
 def _filled(kind: str, content: dict[str, Any]) -> dict[str, Any]:
-    """The content of a message with what not every kernel sends."""
+    """The content of a message, with fields that some kernels leave out."""
     if kind == "error":
         lines = [str(line) for line in content.get("traceback") or ()]
         named = {name: str(content.get(name) or "") for name in ("ename", "evalue")}

@@ -1,8 +1,8 @@
-"""The comm target ``deskcheck.context``: a front end asks what a kernel's variables hold, and no cell runs.
+"""The comm target ``deskcheck.context``: a front end asks for the values of variables, and no cell runs.
 
-A question is the data of a message, ``comm_open`` or ``comm_msg``; the answer is data, too, and so are the
-errors of a question (docs/reference/assistants.md). Secrets are always masked. IPython's hooks
-``pre_execute`` and ``post_execute`` run for a ``comm_msg``, and not for a ``comm_open``.
+A question is the data of ``comm_open`` or ``comm_msg``; so are answers and errors
+(docs/reference/assistants.md). Secrets are always masked. IPython's hooks ``pre_execute`` and
+``post_execute`` run for a ``comm_msg``, not for a ``comm_open``.
 """
 
 import json
@@ -18,11 +18,11 @@ MOST_TOKENS = 100_000
 _MOST_TEXT = 200_000
 """Characters of code in a question."""
 _TIME_S = 0.5
-"""For the look at the variables: more than for a cell of the user's, who waits for it."""
+"""For looking at the variables: more than for a cell, for which the user waits."""
 
 
 def register(shell: Any) -> None:
-    """Have a shell of ipykernel answer. Another shell has no comms: then nothing is done."""
+    """Have a shell of ipykernel answer. Other shells have no comms and are not changed."""
     manager = _comms(shell)
     if manager is not None:
         manager.register_target(TARGET, lambda comm, message: _opened(shell, comm, message))
@@ -35,8 +35,7 @@ def unregister(shell: Any) -> None:
 
 
 class Serving:
-    """Makes the kernel in which it is made answer, as an expression that a client has it evaluate; shows
-    itself to that client as data."""
+    """Makes the kernel answer in which a client evaluates this as an expression."""
 
     def __init__(self) -> None:
         from IPython import get_ipython
@@ -53,16 +52,15 @@ class Serving:
 
 
 def answer(shell: Any, question: Any) -> dict[str, Any]:
-    """``{"status": "ok", ...}``, or ``{"status": "error", "ename": ..., "evalue": ...}`` where the question
-    cannot be answered."""
+    """``{"status": "ok", ...}``, or ``{"status": "error", "ename": ..., "evalue": ...}``."""
     try:
         if not isinstance(question, Mapping):
             raise InputError(f"a question is an object, not {type(question).__name__}.")
-        given = dict(question)
-        asked = given.pop("ask", "context")
-        if not isinstance(asked, str) or asked not in _ANSWERS:
-            raise InputError(f"ask={asked!r}: known are {', '.join(_ANSWERS)}.")
-        return {"status": "ok"} | _ANSWERS[asked](shell, _checked(asked, given))
+        parts = dict(question)
+        kind = parts.pop("ask", "context")
+        if not isinstance(kind, str) or kind not in _ANSWERS:
+            raise InputError(f"ask={kind!r}: known are {', '.join(_ANSWERS)}.")
+        return {"status": "ok"} | _ANSWERS[kind](shell, _checked(kind, parts))
     except DeskcheckError as error:
         return {"status": "error", "ename": type(error).__name__, "evalue": str(error)}
 
@@ -91,28 +89,53 @@ def _opened(shell: Any, comm: Any, message: Mapping[str, Any]) -> None:
 # -- what can be asked -----------------------------------------------------------------------------
 
 
-def _context(shell: Any, given: dict[str, Any]) -> dict[str, Any]:
+def _context(shell: Any, parts: dict[str, Any]) -> dict[str, Any]:
     from deskcheck.notebook.state.context import of_shell
 
-    given = {"time_s": _TIME_S} | given
-    text = of_shell(shell, given.pop("names", None), **given)
-    return {"context": json.loads(text or "{}") if given.get("form") == "json" else text}
+    parts = {"time_s": _TIME_S} | parts
+    text = of_shell(shell, parts.pop("names", None), **parts)
+    return {"context": json.loads(text or "{}") if parts.get("form") == "json" else text}
 
 
-def _variable(shell: Any, given: dict[str, Any]) -> dict[str, Any]:
+def _variable(shell: Any, parts: dict[str, Any]) -> dict[str, Any]:
     from deskcheck.notebook.state.capture import StateLimits
     from deskcheck.notebook.state.context import of_shell
 
-    if "name" not in given:
+    if "name" not in parts:
         raise InputError("variable: name the variable, as in name='frame'.")
     deep = StateLimits(time_s=_TIME_S, items=1000, text_chars=50_000, depth=12, objects=2000)
-    return {"context": of_shell(shell, [given.pop("name")], limits=deep, **given)}
+    return {"context": of_shell(shell, [parts.pop("name")], limits=deep, **parts)}
 
 
-def _cells(shell: Any, given: dict[str, Any]) -> dict[str, Any]:
-    from deskcheck.notebook.jupyter.history import cells_of
+def _cells(shell: Any, parts: dict[str, Any]) -> dict[str, Any]:
+    return {"cells": cells_of(shell, **parts)}
 
-    return {"cells": cells_of(shell, **given)}
+
+def cells_of(shell: Any, *, last: int = 20, budget: int = 2000) -> dict[str, Any]:
+    """The last cells that ran, ``{"text", "cells", "left_out"}``, in up to `budget` tokens.
+
+    text: each cell below a line ``# In [N]``. cells: their execution counts. left_out: number of cells
+    without room. Silent runs and runs without history are not included. Secrets are masked, also those that
+    only the variables show.
+    """
+    from deskcheck.notebook.state.capture import Capture, StateLimits
+    from deskcheck.notebook.state.truncate import fitting
+    from deskcheck.notebook.state.views import estimate_tokens
+    from deskcheck.notebook.trajectory.masking import Mask
+
+    sources = [source for source in shell.history_manager.input_hist_raw if isinstance(source, str)]
+    ran = [(count, source) for count, source in enumerate(sources) if count and source.strip()][-last:]
+    mask = Mask()
+    mask.state(Capture(StateLimits(time_s=_TIME_S)).after_cell(dict(shell.user_ns), shell.user_ns_hidden, ""))
+    texts: list[str] = []
+    known_secrets = -1
+    while mask.known != known_secrets:  # a later cell may name what an earlier one contains
+        known_secrets = mask.known
+        texts = [f"# In [{count}]\n{mask.text(source.rstrip())}\n" for count, source in ran]
+    fitting_texts = fitting(reversed(texts), budget, estimate_tokens)[::-1]
+    left_out = len(ran) - len(fitting_texts)
+    counts = [count for count, _ in ran[left_out:]]
+    return {"text": "\n".join(fitting_texts), "cells": counts, "left_out": left_out}
 
 
 _ANSWERS: dict[str, Callable[[Any, dict[str, Any]], dict[str, Any]]] = {
@@ -149,16 +172,16 @@ _TAKES = {
 }
 
 
-def _checked(asked: str, given: dict[str, Any]) -> dict[str, Any]:
-    """The parts of a question that are there. Raises InputError: one is unknown, or cannot be meant."""
-    unknown = [str(part) for part in given if part not in _TAKES[asked]]
+def _checked(kind: str, parts: dict[str, Any]) -> dict[str, Any]:
+    """The values of a question that are not None. Raises InputError: one is unknown or wrong."""
+    unknown = [str(part) for part in parts if part not in _TAKES[kind]]
     if unknown:
-        raise InputError(f"{asked}: there is no {', '.join(unknown)}; known are {', '.join(_TAKES[asked])}.")
-    found = {part: value for part, value in given.items() if value is not None}
-    for part, value in found.items():
+        raise InputError(f"{kind}: there is no {', '.join(unknown)}; known are {', '.join(_TAKES[kind])}.")
+    present = {part: value for part, value in parts.items() if value is not None}
+    for part, value in present.items():
         what, fits = _PARTS[part]
         if not fits(value):
-            shown = repr(value)
-            shown = shown if len(shown) <= 80 else f"{shown[:80]}..."
-            raise InputError(f"{asked}: {part}={shown} must be {what}.")
-    return found
+            text = repr(value)
+            text = text if len(text) <= 80 else f"{text[:80]}..."
+            raise InputError(f"{kind}: {part}={text} must be {what}.")
+    return present

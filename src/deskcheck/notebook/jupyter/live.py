@@ -1,8 +1,7 @@
-"""The trajectory of a notebook while somebody works in it: what is seen of it becomes steps, each on disk at
-once.
+"""The trajectory of a notebook while somebody works in it: events become steps, and each is on disk at once.
 
-Who sees it: `magic`, from inside the kernel, and `server`, from the Jupyter server. Neither sees the user
-type: an edit shows when its cell runs or when the notebook is saved, and is then a step that is `inferred`.
+`magic` reports the events from inside the kernel, `server` from the Jupyter server. Neither sees the user
+type: an edit shows when its cell runs or the notebook is saved, and is a step that is `inferred`.
 """
 
 import os
@@ -33,18 +32,16 @@ from deskcheck.notebook.trajectory.trajectory import (
 from deskcheck.recording.program import Environment
 
 _INPUT = "input-"
-"""Beginning of the ids of what ran without being a cell of the notebook: a console's input."""
+"""Beginning of the ids of inputs that are not cells, such as a console's."""
 
 
 class Live:
     """A trajectory that is being made. Not for two threads at once.
 
-    path: its file. If that is there, finished or not, the recording goes on at its end. head: of a new one,
-    with the cells that the notebook has. mask: takes the secrets out of all that is written. fresh: the
-    kernel has none of the variables of an earlier part.
+    path: its file, finished or not; the recording continues at its end. head: of a new one, with the
+    notebook's cells. mask: takes secrets out. fresh: the kernel has no variables of an earlier part.
 
-    Raises:
-        RecordingError: the file cannot be written or read, or another process is recording it.
+    Raises RecordingError: the file cannot be written or read, or another process is recording it.
     """
 
     def __init__(
@@ -65,7 +62,7 @@ class Live:
         self._held: tuple[tuple[Cell, ...], bool, float] | None = None
         self._last: str | None = None
         self._aliases: dict[str, str] | None = None
-        """Cells by the ids that the front end gave them, where the file holds none."""
+        """Id of the front end -> cell, if the file has no ids."""
         try:
             if finished is not None:
                 # What is on the way to the next Parquet file holds at least what is in this one.
@@ -100,20 +97,20 @@ class Live:
     ) -> str:
         """A cell begins to run: returns its id in the trajectory.
 
-        cell: as the front end named it, None where it named none. deleted: cells that the front end says were
-        deleted since the last execution. The step of the execution itself is `ran`.
+        cell: its id in the front end, or None. deleted: cells that the front end deleted since the last
+        execution.
         """
         at = time.time() if at is None else at
-        for each in deleted:
-            gone = self._known(each)
-            if gone is not None:
-                self._deleted(gone, at)
+        for deleted_id in deleted:
+            id_here = self._known(deleted_id)
+            if id_here is not None:
+                self._deleted(id_here, at)
         id_ = self._known(cell, source)
         masked = self._masked(source)
         if id_ is None:
             id_ = cell if cell is not None else next(self._new_ids(_INPUT))
-            place = self.order.index(self._last) + 1 if self._last in self.order else len(self.order)
-            step: Step = Insertion(cell=id_, source=source, position=place, order=(), at=at, inferred=True)
+            position = self.order.index(self._last) + 1 if self._last in self.order else len(self.order)
+            step: Step = Insertion(cell=id_, source=source, position=position, order=(), at=at, inferred=True)
             self._write(replace(step, order=moved(self.order, step)))
             if cell is not None and self._aliases is not None:
                 self._aliases[cell] = id_
@@ -154,8 +151,8 @@ class Live:
         # What is no cell of the notebook stays below the cell that it followed.
         for number, cell in enumerate(before):
             if cell.id.startswith(_INPUT):
-                places = {each.id: place for place, each in enumerate(now, 1)}
-                above = (places[each.id] for each in reversed(before[:number]) if each.id in places)
+                places = {other.id: position for position, other in enumerate(now, 1)}
+                above = (places[other.id] for other in reversed(before[:number]) if other.id in places)
                 now.insert(next(above, 0), cell)
         for step in changes(before, now, at):
             self._write(step)
@@ -171,14 +168,14 @@ class Live:
     # -- ids ---------------------------------------------------------------------------------------
 
     def _known(self, cell: str | None, source: str | None = None) -> str | None:
-        """The cell's id here, None if it is new. A file before nbformat 4.5 holds no ids, and the front end
-        makes new ones each time it reads it: there, a cell is told by its source when it first runs."""
+        """The cell's id here, None if it is new. Without ids in the file (before nbformat 4.5), a cell is
+        recognised by its source when it first runs."""
         if cell is None or cell in self.cells:
             return cell
         if self._aliases is None:
             return None
-        found = self._aliases.get(cell)
-        if found not in self.cells and source is not None:
+        id_here = self._aliases.get(cell)
+        if id_here not in self.cells and source is not None:
             taken = {*self._aliases.values()}
             masked = self._masked(source)
             alike = (
@@ -186,14 +183,14 @@ class Live:
                 for c in map(self.cells.__getitem__, self.order)
                 if c.source == masked and c.type == "code"
             )
-            found = next((id_ for id_ in alike if id_ not in taken), None)
-            if found is not None:
-                self._aliases[cell] = found
-        return found if found in self.cells else None
+            id_here = next((id_ for id_ in alike if id_ not in taken), None)
+            if id_here is not None:
+                self._aliases[cell] = id_here
+        return id_here if id_here in self.cells else None
 
     def _new_ids(self, beginning: str) -> Iterator[str]:
-        there = sum(id_.startswith(beginning) for id_ in self.cells)
-        return (id_ for number in count(there) if (id_ := f"{beginning}{number}") not in self.cells)
+        count_there = sum(id_.startswith(beginning) for id_ in self.cells)
+        return (id_ for number in count(count_there) if (id_ := f"{beginning}{number}") not in self.cells)
 
     def _deleted(self, cell: str, at: float) -> None:
         order = tuple(id_ for id_ in self.order if id_ != cell)

@@ -1,9 +1,9 @@
-"""``%load_ext deskcheck``: the magic `%deskcheck`, which records a kernel from inside, at the user's word.
+"""``%load_ext deskcheck``: the magic `%deskcheck`, which records a kernel from inside when the user asks.
 
-What ran is seen where ipykernel runs a cell (`do_execute`), what it showed where ipykernel sends it to the
-front ends (`Session.send`): each output belongs to the cell whose message it answers. IPython's own hooks
-come for silent runs of front ends too, not for every cell that they end, and twice for a cell inside a cell
-(``get_ipython().run_cell``). An error of ours stops the recording, says so, and leaves the cell alone.
+Cells are seen in ipykernel's `do_execute`, outputs in `Session.send`: each output belongs to the cell whose
+message it answers. IPython's hooks also run for silent executions, not for every cell that they end, and
+twice for a cell inside a cell. An error of deskcheck stops the recording with a message and does not change
+the cell.
 """
 
 import argparse
@@ -42,14 +42,13 @@ _USAGE = """\
 
 
 class KernelRecorder:
-    """Records what a kernel runs, until `stop`.
+    """Records the cells of a kernel until `stop`.
 
-    shell: of ipykernel. path: the trajectory's file. mask, fresh: as of `Live`. capture: sees the variables;
+    shell: of ipykernel. path: the trajectory's file. mask, fresh: as in `Live`. capture: sees the variables;
     None: they are not recorded.
 
-    Raises:
-        InputError: the shell is not one of ipykernel.
-        RecordingError: the file cannot be written or read, or another process is recording it.
+    Raises InputError: the shell is not one of ipykernel. RecordingError: the file cannot be written or read,
+    or another process is recording it.
     """
 
     def __init__(
@@ -71,7 +70,7 @@ class KernelRecorder:
         self._pid = os.getpid()
         self._lock = threading.RLock()
         self._running: dict[str, Any] = {}
-        """What the cells that run have shown so far, by the id of the message that asked for them."""
+        """Id of a request -> outputs of the cell that runs."""
         head = Trajectory(
             id=path.name.partition(".")[0],
             source="kernel",
@@ -109,7 +108,7 @@ class KernelRecorder:
         self.kernel = None
 
     def _fail(self, error: Exception) -> None:
-        """Stop at an error of ours. What was recorded stays for the next recorder."""
+        """Stop at an error of deskcheck. The next recorder continues from what was recorded."""
         with self._lock:
             self.failure = error
             if self.kernel is not None:
@@ -123,8 +122,8 @@ class KernelRecorder:
     async def _do_execute(self, code: str, silent: bool, *args: Any, **named: Any) -> Any:
         kernel = self.kernel
         cell_id = named.get("cell_id")
-        asked = not silent and (named.get("store_history", True) or cell_id is not None)
-        if kernel is None or not asked or not code.strip():
+        is_users = not silent and (named.get("store_history", True) or cell_id is not None)
+        if kernel is None or not is_users or not code.strip():
             return await self._run(code, silent, *args, **named)
         message = kernel.get_parent("shell")["header"]["msg_id"]
         cell = self._undisturbed(self._begins, message, code, cell_id, named.get("cell_meta") or {})
@@ -146,38 +145,38 @@ class KernelRecorder:
                 self._undisturbed(self._ended, message, cell, code, reply, figures)
         return reply
 
-    def _guarded(self, do: Callable[..., Any], *given: Any) -> Any:
+    def _guarded(self, do: Callable[..., Any], *arguments: Any) -> Any:
         try:
-            return do(*given)
+            return do(*arguments)
         except Exception as error:  # noqa: BLE001  # ours must not become the user's
             self._fail(error)
             return None
 
-    def _undisturbed(self, do: Callable[..., Any], *given: Any) -> Any:
-        """Before and after a cell an interrupt is for nobody. In here it would end the recording in the
-        middle of a step, and ipykernel would send no reply."""
+    def _undisturbed(self, do: Callable[..., Any], *arguments: Any) -> Any:
+        """Call without interrupts. Here one would end the recording in the middle of a step, and ipykernel
+        would send no reply."""
         if threading.current_thread() is not threading.main_thread():
-            return self._guarded(do, *given)
+            return self._guarded(do, *arguments)
         before = signal.getsignal(signal.SIGINT)
         if before is None:  # not of Python's making, so that it could not be set back
-            return self._guarded(do, *given)
+            return self._guarded(do, *arguments)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
-            return self._guarded(do, *given)
+            return self._guarded(do, *arguments)
         finally:
             signal.signal(signal.SIGINT, before)
 
     def _begins(self, message: str, code: str, cell_id: str | None, meta: dict[str, Any]) -> str:
-        from deskcheck.notebook.kernel.cell import CellLimits, Collected
+        from deskcheck.notebook.kernel.cell import Collected
 
         with self._lock:
-            self._running[message] = Collected(CellLimits(), time.monotonic())
+            self._running[message] = Collected()
             return self.live.begins(cell_id, code, _deleted(meta))
 
-    def _show(self, running: Any, asked: str, message: dict[str, Any]) -> None:
+    def _show(self, running: Any, request: str, message: dict[str, Any]) -> None:
         from deskcheck.sandbox.decoder import shown
 
-        running.take(shown(message["header"]["msg_type"], asked, message["content"]))
+        running.take(shown(message["header"]["msg_type"], request, message["content"]))
 
     def _ended(self, message: str, cell: str, code: str, reply: Any, figures: dict[str, Any]) -> None:
         from deskcheck.notebook.kernel.cell import status_of
@@ -208,16 +207,16 @@ class KernelRecorder:
         message = self._send(*args, **named)
         if self._running and os.getpid() == self._pid and isinstance(message, dict):
             with self._lock:
-                asked = (message.get("parent_header") or {}).get("msg_id", "")
-                running = self._running.get(asked)
+                request = (message.get("parent_header") or {}).get("msg_id", "")
+                running = self._running.get(request)
                 if running is not None:
-                    self._guarded(self._show, running, asked, message)
+                    self._guarded(self._show, running, request, message)
         return message
 
 
 def _finish(path: Path) -> None:
-    """Make the Parquet file, in a process of its own: pyarrow imports pandas for it, which is not to be
-    brought into the user's kernel and cannot be imported at its end."""
+    """Make the Parquet file in another process: pyarrow imports pandas, which must not come into the user's
+    kernel and cannot be imported at its end."""
     from deskcheck.notebook.kernel.replayer import packages
     from deskcheck.recording.program import Environment
 
@@ -251,7 +250,7 @@ def _finish(path: Path) -> None:
 
 
 def _finished() -> None:
-    """What that process does."""
+    """The program of that process."""
     from deskcheck.notebook.trajectory.file import TrajectoryWriter, begun
     from deskcheck.recording.program import Environment
 
@@ -263,9 +262,9 @@ def _finished() -> None:
 
 
 def _deleted(meta: dict[str, Any]) -> list[str]:
-    """Cells that JupyterLab says were deleted since the last execution."""
-    found = meta.get("deletedCells")
-    return [id_ for id_ in found if isinstance(id_, str)] if isinstance(found, list) else []
+    """Cells that JupyterLab reports as deleted since the last execution."""
+    ids = meta.get("deletedCells")
+    return [id_ for id_ in ids if isinstance(id_, str)] if isinstance(ids, list) else []
 
 
 class _Arguments(argparse.ArgumentParser):
@@ -318,7 +317,7 @@ def _positive(text: str) -> int:
 
 
 def _trace_asked(words: str) -> argparse.Namespace | None:
-    """What ``%%deskcheck trace`` is asked for; None for other words, and for those that the magic refuses."""
+    """The options of ``%%deskcheck trace``; None for other words, and for those that the magic refuses."""
     if words.split(maxsplit=1)[:1] != ["trace"]:
         return None
     try:
@@ -338,68 +337,68 @@ class Magic:
         self.traced = TracedCells(shell, _trace_asked)
         self.recorder: KernelRecorder | None = None
         self._captures: dict[Path, Capture | None] = {}
-        """What was recorded from this kernel before, with what is known of the variables then."""
+        """Earlier recordings of this kernel -> the variables as they were seen."""
 
     def __call__(self, line: str, cell: str | None = None) -> None:
         try:
-            asked = _parser().parse_args(shlex.split(line))
-            asked.code = cell
-            asked.line = line
-            if cell is not None and asked.command not in ("context", "trace"):
-                raise InputError(f"%%deskcheck {asked.command}: has no use for a cell: %deskcheck.")
-            getattr(self, f"_{asked.command}")(asked)
+            options = _parser().parse_args(shlex.split(line))
+            options.code = cell
+            options.line = line
+            if cell is not None and options.command not in ("context", "trace"):
+                raise InputError(f"%%deskcheck {options.command}: has no use for a cell: %deskcheck.")
+            getattr(self, f"_{options.command}")(options)
         except DeskcheckError as error:
             # As a line, not a traceback: the fault is in the words of the magic.
             print(error, file=sys.stderr)
         except ValueError as error:
             print(f"%deskcheck: {error}.\n{_USAGE}", file=sys.stderr)
 
-    def _record(self, asked: argparse.Namespace) -> None:
+    def _record(self, options: argparse.Namespace) -> None:
         from deskcheck.notebook.trajectory.masking import Mask
 
         if self.recorder is not None and self.recorder.kernel is not None:
             raise InputError(f"{self.recorder.path}: is being recorded already. To end that: %deskcheck stop")
-        path = _file(Path(asked.path), self.shell)
+        path = _file(Path(options.path), self.shell)
         mask = None
-        if asked.mask or asked.mask_name or asked.mask_text:
-            mask = Mask(asked.mask_name, asked.mask_text)
+        if options.mask or options.mask_name or options.mask_text:
+            mask = Mask(options.mask_name, options.mask_text)
         again = path in self._captures
         capture = self._captures.get(path)
-        if asked.no_state:
+        if options.no_state:
             capture = None
         elif capture is None:
-            capture = Capture(StateLimits(time_s=asked.state_s))
+            capture = Capture(StateLimits(time_s=options.state_s))
         self.recorder = KernelRecorder(self.shell, path, mask=mask, capture=capture, fresh=not again)
         self._captures[path] = capture
         more = f", at step {self.recorder.live.steps}" if self.recorder.live.steps else ""
         print(f"Recording into {path} from the next cell on{more}. To end it: %deskcheck stop")
 
-    def _context(self, asked: argparse.Namespace) -> None:
+    def _context(self, options: argparse.Namespace) -> None:
         from deskcheck.notebook.state.context import of_shell
 
         text = of_shell(
             self.shell,
-            asked.names or None,
-            code=asked.code,
-            budget=asked.budget,
-            form="json" if asked.json else "text",
-            time_s=asked.time_s,
-            mask=not asked.no_mask,
+            options.names or None,
+            code=options.code,
+            budget=options.budget,
+            form="json" if options.json else "text",
+            time_s=options.time_s,
+            mask=not options.no_mask,
         )
         print(text, end="")
 
-    def _trace(self, asked: argparse.Namespace) -> None:
-        """A trace that is asked for in a way in which the line cannot be taken away (`traced`)."""
-        if asked.code is None:
+    def _trace(self, options: argparse.Namespace) -> None:
+        """A trace whose line could not be removed by `traced`."""
+        if options.code is None:
             raise InputError("%deskcheck trace: traces a cell: write %%deskcheck trace above its code.")
-        if asked.code.lstrip().startswith("%%"):
+        if options.code.lstrip().startswith("%%"):
             raise InputError(
                 "%%deskcheck trace: the code below belongs to another cell magic, which runs it in its own "
                 "way. Take one of the two away; nothing was run."
             )
-        self.shell.run_cell(f"%%deskcheck {asked.line}\n{asked.code}", store_history=False)
+        self.shell.run_cell(f"%%deskcheck {options.line}\n{options.code}", store_history=False)
 
-    def _status(self, asked: argparse.Namespace) -> None:
+    def _status(self, options: argparse.Namespace) -> None:
         recorder = self.recorder
         if recorder is None:
             print("Nothing is recorded. To begin: %deskcheck record FILE_OR_FOLDER")
@@ -415,7 +414,7 @@ class Magic:
                 f"secrets are {masked}."
             )
 
-    def _stop(self, asked: argparse.Namespace) -> None:
+    def _stop(self, options: argparse.Namespace) -> None:
         if self.recorder is None or self.recorder.kernel is None:
             raise InputError("Nothing is recorded. To begin: %deskcheck record FILE_OR_FOLDER")
         self.recorder.stop()
@@ -423,7 +422,7 @@ class Magic:
 
 
 def _file(path: Path, shell: Any) -> Path:
-    """The trajectory's file, in a folder under the notebook's name, as far as the front end tells that."""
+    """The trajectory's file: in a folder, named after the notebook if the front end says it."""
     from deskcheck.notebook.trajectory.trajectory import SUFFIX
 
     path = path.expanduser().absolute()
@@ -431,21 +430,21 @@ def _file(path: Path, shell: Any) -> Path:
         return path
     if path.suffix:
         raise InputError(f"{path}: name a folder, or a file that ends in {SUFFIX}.")
-    told = shell.user_ns.get("__session__") or os.environ.get("JPY_SESSION_NAME")
-    if not told:  # by the kernel's own name, which it keeps when it is restarted
+    notebook = shell.user_ns.get("__session__") or os.environ.get("JPY_SESSION_NAME")
+    if not notebook:  # by the kernel's own name, which it keeps when it is restarted
         from ipykernel.connect import get_connection_file
 
         kernel = Path(get_connection_file()).stem.removeprefix("kernel-")
         return path / (f"kernel-{kernel[:8]}" + SUFFIX)
-    named = path / (Path(told).stem + SUFFIX)
-    if _notebook_of(named) in (None, told):
+    named = path / (Path(notebook).stem + SUFFIX)
+    if _notebook_of(named) in (None, notebook):
         return named
-    digest = hashlib.blake2b(os.fsencode(told), digest_size=4).hexdigest()
-    return path / (f"{Path(told).stem}-{digest}" + SUFFIX)
+    digest = hashlib.blake2b(os.fsencode(notebook), digest_size=4).hexdigest()
+    return path / (f"{Path(notebook).stem}-{digest}" + SUFFIX)
 
 
 def _notebook_of(path: Path) -> str | None:
-    """The notebook that was recorded into a file; None: there is no such file, or it does not say."""
+    """The notebook that was recorded into a file; None if there is no file, or it does not say."""
     from deskcheck.notebook.trajectory.file import begun, read_trajectory
 
     earlier = begun(path) or (read_trajectory(path) if path.exists() else None)
@@ -456,8 +455,7 @@ _magics: "weakref.WeakKeyDictionary[Any, Magic]" = weakref.WeakKeyDictionary()
 
 
 def load(shell: Any) -> None:
-    """Give an IPython shell the magic `%deskcheck`, and have its kernel answer to the comm target
-    ``deskcheck.context``; nothing is recorded by that."""
+    """Register the magic `%deskcheck` and the comm target ``deskcheck.context``. Records nothing."""
     if shell not in _magics:
         _magics[shell] = Magic(shell)
     comm.register(shell)
@@ -465,7 +463,7 @@ def load(shell: Any) -> None:
 
 
 def unload(shell: Any) -> None:
-    """Take the magic and the comm target away, and end what is recorded."""
+    """Remove the magic and the comm target, and end a recording."""
     comm.unregister(shell)
     magic = _magics.pop(shell, None)
     if magic is not None and magic.recorder is not None:

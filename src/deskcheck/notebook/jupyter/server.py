@@ -1,18 +1,13 @@
-"""The Jupyter Server extension: records notebooks that people work on in JupyterLab or another front end.
+"""The Jupyter Server extension: records the notebooks that people work on, with
+``--Deskcheck.folder=FOLDER``.
 
-It does nothing until it is given a folder: ``jupyter lab --Deskcheck.folder=FOLDER``. No plugin for the front
-end is needed. What is seen, and where:
+    requests, cell ids, deleted cells  at the front end's websocket: our class wraps the chosen one
+    executions and outputs             on the kernel's IOPub channel, also when the browser is closed
+    saves, renames, restarts           Jupyter Events
+    death of a kernel                  the server's own watch
 
-- what is asked for, with the cell's id and the cells deleted before: at the front end's websocket, whose
-  class the server lets its user choose (`kernel_websocket_connection_class`); ours is put before the chosen
-  one and passes everything on to it;
-- what runs and is shown: on the kernel's IOPub channel, to which the server itself listens in the same way,
-  so that a browser that is closed loses nothing;
-- saves, renames, restarts and interrupts: as the server's events (Jupyter Events);
-- a kernel that died: from the server's own watch over it.
-
-Everything is put into one queue and told there in its order. An error of ours stops the recording of that
-notebook, says so in the server's log, and leaves the session alone.
+All events go through one queue, in order. An error of deskcheck stops the recording of that notebook, with a
+message in the server's log, and does not change the session.
 """
 
 import asyncio
@@ -36,7 +31,7 @@ from traitlets import Bool, List, Unicode
 
 from deskcheck.errors import DeskcheckError
 from deskcheck.notebook.jupyter.magic import _deleted
-from deskcheck.notebook.kernel.cell import CellLimits, Collected, status_of
+from deskcheck.notebook.kernel.cell import Collected, status_of
 from deskcheck.notebook.trajectory.ipynb import parse_notebook
 from deskcheck.notebook.trajectory.trajectory import Cell, Status, Trajectory
 from deskcheck.sandbox.decoder import shown
@@ -44,13 +39,13 @@ from deskcheck.sandbox.decoder import shown
 _KERNEL_EVENTS = "https://events.jupyter.org/jupyter_server/kernel_actions/v1"
 _CONTENTS_EVENTS = "https://events.jupyter.org/jupyter_server/contents_service/v1"
 _REPLY_S = 5.0
-"""For the reply to a cell to come after its outputs, where the front end is there to get it."""
+"""For the reply to a cell to come after its outputs, if a front end is there to get it."""
 _LOOK_S, _LOOKS = 0.25, 120
 """Between looks for the notebook that a new kernel runs, and how many; each execution looks too."""
 _HEARD_S, _ASK_S = 5.0, 0.25
 """How long a front end waits for us to hear its kernel, and between two questions to that."""
 _REQUESTS = 10_000
-"""Of a kernel, that are remembered until they run."""
+"""Requests of a kernel that are remembered until they run."""
 
 
 class Deskcheck(ExtensionApp):  # type: ignore[misc]  # of no known type where it is not installed
@@ -98,7 +93,7 @@ class Deskcheck(ExtensionApp):  # type: ignore[misc]  # of no known type where i
 
 
 def _listening(base: Any, recorder: "ServerRecorder") -> Any:
-    """A class of websocket connections that tells the recorder what passes."""
+    """A class of websocket connections that reports messages to the recorder."""
 
     class Connection(base):  # type: ignore[misc]
         def __init__(self, *args: Any, **named: Any) -> None:
@@ -121,19 +116,19 @@ def _listening(base: Any, recorder: "ServerRecorder") -> Any:
 
 
 class _Run:
-    """A cell that runs: what it has shown until now."""
+    """A cell that runs, and its outputs."""
 
     def __init__(self, message: str, cell: str, source: str, at: float, count: int | None) -> None:
         self.message, self.cell, self.source, self.at, self.count = message, cell, source, at, count
-        self.shown = Collected(CellLimits(), time.monotonic())
+        self.shown = Collected()
         self.end: float | None = None
         self.status: Status | None = None
         self.detail: str | None = None
 
-    def give_up(self, why: str) -> None:
-        """The kernel will not say any more of it."""
+    def give_up(self, reason: str) -> None:
+        """The kernel will not report any more of it."""
         if self.end is None:
-            self.end, self.status, self.detail = time.time(), Status.DIED, why
+            self.end, self.status, self.detail = time.time(), Status.DIED, reason
         elif self.status is None:
             error = next((o for o in self.shown.outputs if o.type == "error"), None)
             self.status = Status.OK if error is None else Status.of_error(error.name)
@@ -141,7 +136,7 @@ class _Run:
 
 
 class _Watched:
-    """A kernel, as far as it is seen."""
+    """A kernel and what is known of it."""
 
     def __init__(self, manager: Any) -> None:
         self.manager = manager
@@ -149,24 +144,27 @@ class _Watched:
         self.session = Session(config=manager.session.config, key=manager.session.key)
         self.stream: Any = None
         self.heard = asyncio.Event()
-        """Something came on the stream: a subscription that is new passes on nothing for a moment."""
+        """Something came on the stream: a new subscription passes on nothing for a moment."""
         self.path: str | None = None
         """The notebook that it runs, by which `Recorder` knows its trajectory."""
         self.requests: dict[str, dict[str, Any]] = {}
-        """Executions that a front end asked for, by the message's id."""
+        """Id of a message -> execution that a front end asked for."""
         self.runs: deque[_Run] = deque()
         self.dies = False
         self.looks = 0
 
+    def run_of(self, request_id: str | None) -> _Run | None:
+        return next((run for run in self.runs if run.message == request_id), None)
+
 
 class ServerRecorder:
-    """Sees what happens in a server and writes it down. Everything here is called in the server's loop."""
+    """Records the notebooks of a server. Everything here is called in the server's loop."""
 
     def __init__(self, serverapp: Any, folder: Path, mask: Any, log: Any) -> None:
         self.serverapp, self.folder, self.mask, self.log = serverapp, folder, mask, log
         self.kernels: dict[str, _Watched] = {}
         self.notebooks: dict[str, Any] = {}
-        """`Live` by the notebook's path; None where its recording has failed."""
+        """Path of a notebook -> its `Live`; None if its recording has failed."""
         self._last_kernel: dict[str, str] = {}
         """By the notebook's path: the kernel that it ran in last."""
         self._queue: asyncio.Queue[tuple[Any, ...]] = asyncio.Queue()
@@ -174,10 +172,10 @@ class ServerRecorder:
         serverapp.event_logger.add_listener(schema_id=_KERNEL_EVENTS, listener=self._kernel_event)
         serverapp.event_logger.add_listener(schema_id=_CONTENTS_EVENTS, listener=self._contents_event)
 
-    def guarded(self, see: Any, *given: Any) -> None:
-        """Look at a message. What it says may be anything: an error must not keep it from passing."""
+    def guarded(self, see: Any, *arguments: Any) -> None:
+        """Read a message. An error must not keep it from passing."""
         try:
-            see(*given)
+            see(*arguments)
         except Exception:  # of ours, and the user's session must go on
             self.log.exception("deskcheck: a message could not be read")
 
@@ -206,10 +204,8 @@ class ServerRecorder:
         watched.stream.on_recv(lambda parts: self.guarded(self._published, watched, parts))
 
     async def hearing(self, manager: Any, connected: "asyncio.Future[None] | None") -> None:
-        """Wait until the front end is connected and what the kernel publishes comes here, too.
-
-        The kernel is asked who it is until then, as the server does for its own subscription.
-        """
+        """Wait until the front end is connected and the kernel's messages arrive here, too. Until then the
+        kernel is asked who it is, as the server does for its own subscription."""
         if connected is not None:
             await connected
         watched = self.kernels.get(manager.kernel_id)
@@ -301,16 +297,17 @@ class ServerRecorder:
 
     async def _work(self) -> None:
         while True:
-            do, *given = await self._queue.get()
+            do, *arguments = await self._queue.get()
             try:
-                await do(*given)
+                await do(*arguments)
             except Exception as error:  # noqa: BLE001  # of ours, and the user's session must go on
-                self._fail(given[0] if given else None, error)
+                self._fail(arguments[0] if arguments else None, error)
             finally:
                 self._queue.task_done()
 
     def _fail(self, about: Any, error: Exception) -> None:
-        """Stop the recording of a notebook at an error of ours. What was recorded stays for the next."""
+        """Stop the recording of a notebook at an error of deskcheck. The next one continues from what was
+        recorded."""
         path = about.path if isinstance(about, _Watched) else str(about)
         self.log.error(
             f"deskcheck: the recording of {path} has stopped: {error}",
@@ -326,7 +323,7 @@ class ServerRecorder:
         return None if watched.path is None else self.notebooks.get(watched.path)
 
     async def _attach(self, watched: _Watched) -> None:
-        """Find the notebook that a kernel runs, and begin its recording, or go on with it."""
+        """Find the notebook of a kernel, and begin or continue its recording."""
         if watched.path is not None:
             return
         for session in await ensure_async(self.serverapp.session_manager.list_sessions()):
@@ -363,11 +360,11 @@ class ServerRecorder:
             kernel=watched.manager.kernel_name,
             language=read.language,
         )
-        place = self.folder / (watched.path.removesuffix(".ipynb") + SUFFIX)
-        live = Live(place, head, None if self.mask is None else self.mask())
+        file = self.folder / (watched.path.removesuffix(".ipynb") + SUFFIX)
+        live = Live(file, head, None if self.mask is None else self.mask())
         self.notebooks[watched.path] = live
         live.saved(read.cells, own_ids=_own_ids(read.cells))
-        self.log.info(f"deskcheck: {watched.path} is recorded into {place}")
+        self.log.info(f"deskcheck: {watched.path} is recorded into {file}")
 
     async def _read(self, path: str) -> Trajectory:
         model = await ensure_async(self.serverapp.contents_manager.get(path, content=True, type="notebook"))
@@ -383,23 +380,24 @@ class ServerRecorder:
         live = self._live(watched)
         if live is None:
             return
-        asked = message["parent_header"]["msg_id"]
+        request_id = message["parent_header"]["msg_id"]
         kind, content = message["msg_type"], message["content"]
         if kind == "execute_input":
-            request = watched.requests.get(asked, {"cell": None, "deleted": (), "kept": True})
+            request = watched.requests.get(request_id, {"cell": None, "deleted": (), "kept": True})
             if request["kept"]:
                 at = _seconds(message)
                 cell = live.begins(request["cell"], content["code"], request["deleted"], at)
-                watched.runs.append(_Run(asked, cell, content["code"], at, content.get("execution_count")))
-                watched.runs[-1].status = request.get("status")
+                begun = _Run(request_id, cell, content["code"], at, content.get("execution_count"))
+                begun.status = request.get("status")
+                watched.runs.append(begun)
             return
-        run = next((run for run in watched.runs if run.message == asked), None)
+        run = watched.run_of(request_id)
         if run is None or run.end is not None:
             return
-        run.shown.take(shown(kind, asked, content))
+        run.shown.take(shown(kind, request_id, content))
         if run.shown.idle:
             run.end = _seconds(message)
-            if run.status is None and asked in watched.requests:
+            if run.status is None and request_id in watched.requests:
                 loop = asyncio.get_running_loop()
                 loop.call_later(_REPLY_S, lambda: self._put(self._late, watched, run))
             elif run.status is None:
@@ -407,18 +405,18 @@ class ServerRecorder:
             self._write(watched)
 
     async def _replied(self, watched: _Watched, message: dict[str, Any]) -> None:
-        asked = message["parent_header"].get("msg_id")
+        request_id = message["parent_header"].get("msg_id")
         content = message["content"]
         status = status_of(content)
-        run = next((run for run in watched.runs if run.message == asked), None)
+        run = watched.run_of(request_id)
         if run is not None:
             run.status = status
             self._write(watched)
-        elif content["status"] in ("ok", "error") and asked in watched.requests:
+        elif content["status"] in ("ok", "error") and request_id in watched.requests:
             # It came before the outputs, which are on a channel of their own.
-            watched.requests[asked]["status"] = status
+            watched.requests[request_id]["status"] = status
         else:
-            watched.requests.pop(asked, None)  # refused, as a cell before it had failed
+            watched.requests.pop(request_id, None)  # refused, as a cell before it had failed
 
     async def _late(self, watched: _Watched, run: _Run) -> None:
         if run in watched.runs:
@@ -444,17 +442,17 @@ class ServerRecorder:
                     detail=run.detail,
                 )
 
-    def _give_up(self, watched: _Watched, why: str) -> None:
+    def _give_up(self, watched: _Watched, reason: str) -> None:
         for run in watched.runs:
-            run.give_up(why)
+            run.give_up(reason)
         self._write(watched)
         watched.requests.clear()
 
     def _died(self, watched: _Watched) -> None:
-        """The kernel's process ended by itself. A cell that ends it at once does so before the kernel has
-        said that it began: then it is the oldest of those that were asked for and got no reply."""
+        """The kernel's process ended by itself. If that was before the kernel reported the cell that ended
+        it, it was the oldest request without a reply."""
         live = self._live(watched)
-        waiting = [one for one in watched.requests.items() if one[1]["kept"] and "status" not in one[1]]
+        waiting = [pair for pair in watched.requests.items() if pair[1]["kept"] and "status" not in pair[1]]
         if live is not None and not watched.runs and waiting:
             message, request = waiting[0]
             source, now = request["source"], time.time()
@@ -506,7 +504,7 @@ class ServerRecorder:
                     watched.path = now
 
     async def stop(self) -> None:
-        """Tell what is left and make the files."""
+        """Write what is left, and make the files."""
         if self._worker is not None:
             await self._queue.join()
             self._worker.cancel()
@@ -520,17 +518,17 @@ class ServerRecorder:
 
 
 def _plain(path: str) -> str:
-    """A notebook's path without the name of a drive, as real-time collaboration puts before it."""
-    head, colon, rest = path.partition(":")
-    return (rest if colon and "/" not in head else path).lstrip("/")
+    """A notebook's path without the drive that real-time collaboration puts before it."""
+    head, colon, tail = path.partition(":")
+    return (tail if colon and "/" not in head else path).lstrip("/")
 
 
 def _own_ids(cells: Iterable[Cell]) -> bool:
-    """Whether the file has the cells' ids: those that `parse_notebook` makes are told by their form."""
+    """Whether the file has the cells' ids: those that `parse_notebook` makes begin with ``cell-``."""
     return not any(cell.id.startswith("cell-") for cell in cells)
 
 
 def _seconds(message: dict[str, Any]) -> float:
     """When the kernel made a message, in seconds since 1970 UTC."""
-    made = message["header"].get("date")
-    return made.timestamp() if isinstance(made, datetime) else time.time()
+    date = message["header"].get("date")
+    return date.timestamp() if isinstance(date, datetime) else time.time()

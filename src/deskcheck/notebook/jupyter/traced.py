@@ -1,9 +1,8 @@
-"""``%%deskcheck trace``: the cell runs as it would without that line, and is recorded meanwhile.
+"""``%%deskcheck trace``: the cell runs as without that line, and is recorded meanwhile.
 
-An input transformer takes the line away, and leaves an empty one. So IPython runs the rest as it runs any
-cell: in the user's namespace, with its last value shown, `await` at the top, and its exception as the cell's
-own. What runs is recorded between IPython's events before and after a cell. Functions of earlier cells are
-recorded too; what is imported is not.
+An input transformer replaces the line by an empty one, so IPython runs the rest as any cell: in the user's
+namespace, with its last value shown, `await` at the top, and its exception. The recording begins and ends
+with IPython's events. Functions of earlier cells are recorded too, imported ones are not.
 """
 
 import linecache
@@ -23,11 +22,12 @@ from deskcheck.tracer.result import exception_text, snapshot
 from deskcheck.tracer.stdout import StdoutHearing
 
 CELL = "cell"
-"""What events call the cell's own code; that of earlier cells is ``In[3]``, as in IPython's tracebacks."""
+"""The cell's code in events. That of earlier cells is ``In[3]``, as in IPython's tracebacks."""
 
 
 class TracedCells:
-    """Of one shell. parse: reads the words after ``%%deskcheck``, None where they ask for no trace."""
+    """Traces cells of one shell. parse: reads the words after ``%%deskcheck``; None if they do not ask for a
+    trace."""
 
     def __init__(self, shell: Any, parse: Callable[[str], Namespace | None]) -> None:
         self.shell = shell
@@ -43,7 +43,7 @@ class TracedCells:
         self.shell.events.unregister("post_run_cell", self._ended)
 
     def _asked(self, lines: list[str]) -> Namespace | None:
-        """What a cell's first line asks for. None: no trace, or the magic itself is to say what is wrong."""
+        """The options of a cell's first line. None: no trace, or the magic reports the error."""
         magic, _, words = lines[0].strip().partition(" ") if lines else ("", "", "")
         if magic != "%%deskcheck" or is_magic("".join(lines[1:])):
             return None
@@ -54,15 +54,15 @@ class TracedCells:
 
     def _begins(self, info: Any) -> None:
         raw = info.raw_cell or ""
-        asked = self._asked(raw.lstrip("\n").splitlines(keepends=True))
-        if asked is None or self._now is not None:
+        options = self._asked(raw.lstrip("\n").splitlines(keepends=True))
+        if options is None or self._now is not None:
             return
         if sys.gettrace() is not None:
             print(
                 "deskcheck: not traced: a debugger, or another trace function, is at work.", file=sys.stderr
             )
             return
-        self._now = _TracedCell(self.shell, info, asked)
+        self._now = _TracedCell(self.shell, info, options)
 
     def _ended(self, result: Any) -> None:
         now = self._now
@@ -80,10 +80,10 @@ class TracedCells:
 class _TracedCell:
     """One cell that is being recorded."""
 
-    def __init__(self, shell: Any, info: Any, asked: Namespace) -> None:
+    def __init__(self, shell: Any, info: Any, options: Namespace) -> None:
         self.shell = shell
         self.info = info
-        self.asked = asked
+        self.asked = options
         self.blocks: list[bytes] = []
         self.written: list[str] = []
         self.files = self._files()
@@ -92,12 +92,12 @@ class _TracedCell:
             self.blocks.append,
             modules={"__main__"},
             limits=TraceLimits(
-                events=asked.max_events,
-                call_depth=asked.call_depth,
-                repetitions=asked.max_repetitions,
-                only=tuple(asked.only),
+                events=options.max_events,
+                call_depth=options.call_depth,
+                repetitions=options.max_repetitions,
+                only=tuple(options.only),
             ),
-            granularity=Granularity(asked.granularity),
+            granularity=Granularity(options.granularity),
             hidden=names_of_ipython(shell.user_ns),
         )
         self.stdout = StdoutHearing(self.written.append, self.tracer.wrote)
@@ -105,7 +105,7 @@ class _TracedCell:
         self.tracer.start()
 
     def _files(self) -> dict[str, str]:
-        """Names of the code of this cell and of those before, with what events call them."""
+        """File of this cell's code and of earlier cells -> its name in events."""
         compiler, raw = self.shell.compile, self.info.raw_cell
         earlier = getattr(compiler, "_filename_map", {})
         files = {name: f"In[{number}]" for name, number in earlier.items()}
@@ -114,7 +114,7 @@ class _TracedCell:
         return files | {compiler.get_code_name(raw, code, n): CELL for n in (count - 1, count)}
 
     def recording(self, result: Any) -> Recording | None:
-        """What was recorded, once the cell has ended; None where nothing of it ran."""
+        """The recording of the ended cell; None if nothing of it ran."""
         self.tracer.stop()
         self.stdout.off()
         if self.tracer.failure is not None:
@@ -143,10 +143,10 @@ def _ending(result: Any) -> RunResult:
     if error is not None:
         outcome = Outcome.EXITED if isinstance(error, SystemExit) else Outcome.RAISED
         return RunResult(outcome=outcome, exception=type(error).__qualname__, detail=exception_text(error))
-    shown = getattr(result, "result", None)
-    if shown is None:
+    result_value = getattr(result, "result", None)
+    if result_value is None:
         return RunResult(outcome=Outcome.RETURNED)
-    value = decode(*snapshot(shown))
+    value = decode(*snapshot(result_value))
     return RunResult(outcome=Outcome.RETURNED, result=render(value), result_builtin=value.builtin)
 
 

@@ -1,42 +1,38 @@
-"""A cell that runs in a kernel, followed until its reply and all its outputs are there, or it is stopped.
+"""Runs a cell in a kernel until its reply and all its outputs are there, or it is stopped.
 
-One loop for deskcheck's own kernels and for installed ones; a kernel only passes messages on."""
+The loop is the same for deskcheck's own kernels and for installed ones; a kernel only passes messages on.
+"""
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol, Self
 
+from deskcheck.notebook.settings import CELL_S
 from deskcheck.notebook.trajectory.trajectory import Execution, Output, Status
 from deskcheck.sandbox.decoder import BEYOND, GOES_ON, Forged, Message
 
 _STOP_S = 20.0
 """For a cell to obey an interrupt."""
 AGAIN_S = 2.0
-"""Until a cell is interrupted again: an interrupt that comes before the cell begins is lost."""
+"""Until a cell is interrupted again: an interrupt before its beginning is lost."""
 _LATE_S = 30.0
-"""Of silence after a cell's reply, until what it printed is given up that has not arrived."""
+"""Of silence after a cell's reply, until missing outputs are given up."""
 _EVER_S = 30.0
-"""Beyond twice a cell's time, until a kernel that speaks on without end is no longer listened to."""
+"""Beyond twice a cell's time, until a kernel that sends without end is ignored."""
 LOOK_S = 0.25
-"""Between looks at whether the kernel lives."""
+"""Between checks whether the kernel lives."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CellLimits:
-    """Bounds on what is recorded of one cell and how long it may run.
-
-    cell_s: wall time. output_chars: of all outputs of a cell together; what is beyond is counted and left
-    out. outputs: messages of a cell; later ones are left out, the last one kept says so."""
-
-    cell_s: float = 60.0
-    output_chars: int = 1 << 20
-    outputs: int = 10_000
+OUTPUT_CHARS = 1 << 20
+"""Of all outputs of a cell; the rest is counted and left out."""
+_OUTPUTS = 10_000
+"""Of one cell; the last one says that some were left out."""
 
 
 class CellRunner(Protocol):
-    """A kernel that runs cells one after another. Use it as a context manager; `run` is for one thread. What
-    receives a message, and `after_cell`, raises Forged for one that is not the kernel's."""
+    """A kernel that runs cells one after another. Use it as a context manager, from one thread. Methods that
+    receive messages raise Forged for one that the kernel did not send."""
 
     @property
     def alive(self) -> bool: ...
@@ -51,21 +47,21 @@ class CellRunner(Protocol):
     def close(self) -> None: ...
     def interrupt(self) -> None: ...
     def send(self, source: str, cell_id: str | None) -> str:
-        """Ask for a cell to be run. The id of the request."""
+        """Request a cell; returns the id of the request."""
 
     def next_output(self, seconds: float) -> Message | None:
         """The next message of the outputs; None if none comes in time."""
 
     def next_reply(self) -> Message | None: ...
     def wait(self, seconds: float) -> None:
-        """Until a message of the kernel is there, at most so long."""
+        """Wait for a message of the kernel, up to `seconds`."""
 
     def after_cell(self) -> None: ...
     def ending(self) -> tuple[Status, str]:
-        """How the kernel ended, which gave no reply to a cell."""
+        """How the kernel ended, which did not reply to a cell."""
 
     def with_facts(self, ran: Execution, reply: Mapping[str, Any]) -> Execution:
-        """The execution with what else the kernel tells of it. reply: empty where there was none."""
+        """The execution with what else the kernel reports. reply: empty if there was none."""
 
     def __enter__(self) -> Self:
         self.start()
@@ -82,28 +78,25 @@ class CellRunner(Protocol):
         self,
         source: str,
         *,
-        limits: CellLimits | None = None,
+        cell_s: float = CELL_S,
+        output_chars: int = OUTPUT_CHARS,
         cell_id: str | None = None,
         interrupted: Callable[[], bool] = lambda: False,
-        within_s: float | None = None,
     ) -> Execution:
-        """Run one cell: its execution, without the order of the notebook's cells. interrupted: asked a few
-        times a second; once it says so, the cell is stopped.
+        """Run one cell: its execution, without the order of the notebook's cells.
 
-        within_s: wall time that is left, if that is less than `limits.cell_s`. After a status `died` or
-        `out_of_memory`, and after a cell that did not let itself be stopped, the kernel is gone.
+        cell_s: wall time. interrupted: checked a few times a second; if true, the cell is stopped. The kernel
+        is gone after a status `died` or `out_of_memory`, and after a cell that could not be stopped.
         """
-        limits = limits or CellLimits()
         started = time.time()
         ran = Execution(cell=cell_id or "", source=source, status=Status.ERROR, order=(), at=started)
         try:
             source.encode("utf-8")
         except UnicodeEncodeError as error:  # no message can hold it, and no compiler would take it
-            shown = Output(type="error", name=type(error).__name__, text=str(error), value=str(error))
-            return replace(ran, end=started, outputs=(shown,))
-        collected = Collected(limits, time.monotonic())
-        allowed_s = limits.cell_s if within_s is None else min(limits.cell_s, within_s)
-        cell = _RunningCell(self, self.send(source, cell_id), collected, allowed_s)
+            output = Output(type="error", name=type(error).__name__, text=str(error), value=str(error))
+            return replace(ran, end=started, outputs=(output,))
+        collected = Collected(output_chars)
+        cell = _RunningCell(self, self.send(source, cell_id), collected, cell_s)
         try:
             cell.follow(interrupted)
             self.after_cell()
@@ -144,20 +137,20 @@ class _RunningCell:
         self.reply: dict[str, Any] | None = None
         self.stopped: tuple[Status, str] | None = None
         self.late: float | None = None
-        """Once there is a reply: when to wait no longer for outputs."""
+        """Once there is a reply: when to stop waiting for outputs."""
         self.deadline, self.again = collected.clock + allowed_s, 0.0
         self.latest = collected.clock + 2 * allowed_s + _EVER_S
-        """When to wait no longer, whatever comes: something may speak on without end."""
+        """When to stop waiting in any case."""
 
     def follow(self, interrupted: Callable[[], bool]) -> None:
-        """Raises Forged: what came was not the kernel's."""
+        """Raises Forged for a message that the kernel did not send."""
         while self.late is None or (
             not self.collected.idle and time.monotonic() < min(self.late, self.latest)
         ):
-            found = self.kernel.next_output(0.0 if self.reply is None else 0.05)
-            if found is not None:
-                if found.parent == self.request:
-                    self.collected.take(found)
+            message = self.kernel.next_output(0.0 if self.reply is None else 0.05)
+            if message is not None:
+                if message.parent == self.request:
+                    self.collected.take(message)
                 if self.late is not None:
                     self.late = time.monotonic() + _LATE_S
                 if time.monotonic() < self.deadline:
@@ -168,17 +161,17 @@ class _RunningCell:
                 return
 
     def _over(self, interrupted: Callable[[], bool]) -> bool:
-        """Look for the reply, or wait a moment. Whether nothing more is to come."""
-        found = self.kernel.next_reply()
-        if found is not None and found.parent == self.request and found.kind == "execute_reply":
-            self.reply = found.content
+        """Look for the reply, or wait a moment. Whether nothing more will come."""
+        message = self.kernel.next_reply()
+        if message is not None and message.parent == self.request and message.kind == "execute_reply":
+            self.reply = message.content
             self.late = time.monotonic() + _LATE_S
             return False
         if not self.kernel.alive:
             # What it printed last is on the way.
-            while (found := self.kernel.next_output(0.1)) is not None:
-                if found.parent == self.request:
-                    self.collected.take(found)
+            while (message := self.kernel.next_output(0.1)) is not None:
+                if message.parent == self.request:
+                    self.collected.take(message)
             return True
         if self._stopping(interrupted):
             return True
@@ -186,13 +179,13 @@ class _RunningCell:
         return False
 
     def _stopping(self, interrupted: Callable[[], bool]) -> bool:
-        """Interrupt a cell whose time is over, once more after a while, and end its kernel at last. Whether
-        it has stopped."""
+        """Interrupt a cell whose time is over, again after a while, and end its kernel at last. Whether it
+        has stopped."""
         now = time.monotonic()
         if self.stopped is None:
             if interrupted() or now >= self.deadline:
-                why = (Status.TIMED_OUT, f"more than {self.allowed_s:g} s")
-                self.stopped = why if now >= self.deadline else (Status.INTERRUPTED, "")
+                ending = (Status.TIMED_OUT, f"more than {self.allowed_s:g} s")
+                self.stopped = ending if now >= self.deadline else (Status.INTERRUPTED, "")
                 self.kernel.interrupt()
                 self.deadline, self.again = now + _STOP_S, now + AGAIN_S
             return False
@@ -222,15 +215,14 @@ _STREAMS = 10
 class Collected:
     """The output messages of one cell, in the order of their arrival, bounded."""
 
-    def __init__(self, limits: CellLimits, clock: float) -> None:
-        self.limits = limits
-        self.clock = clock
+    def __init__(self, output_chars: int = OUTPUT_CHARS) -> None:
+        self.clock = time.monotonic()
         self.outputs: list[Output] = []
         self.idle = False
         self.count: int | None = None
-        self.left = limits.output_chars
+        self.left = output_chars
         self.beyond: dict[str, int] = {}
-        """By stream: place of the last output of it, to which what is left out is added."""
+        """Stream -> number of its last output, to which left-out characters are added."""
 
     def take(self, message: Message) -> None:
         kind, content = message.kind, message.content
@@ -244,14 +236,14 @@ class Collected:
             self._add(Output(type=kind, wait=bool(content.get("wait")), at_s=self._at()))
         elif kind == "error":
             text = "\n".join(content["traceback"])
-            kept, length = self._cut(text)
+            shortened, length = self._cut(text)
             beyond = content.get(BEYOND, 0)
             self._add(
                 Output(
                     type=kind,
                     name=content["ename"][:_WORD_CHARS],
                     value=content["evalue"][:10_000],
-                    text=kept,
+                    text=shortened,
                     length=(length or len(text)) + beyond if beyond else length,
                     at_s=self._at(),
                 )
@@ -266,55 +258,55 @@ class Collected:
         if len(text) <= self.left:
             self.left -= len(text)
             return text, None
-        kept, self.left = text[: self.left], 0
-        return kept, len(text)
+        shortened, self.left = text[: self.left], 0
+        return shortened, len(text)
 
     def _stream(self, name: str, text: str, *, goes_on: bool) -> None:
         last = self.outputs[-1] if self.outputs else None
         if goes_on and last is not None and last.type == "stream" and last.name == name and not last.length:
-            kept, length = self._cut(text)
-            whole = None if length is None else len(last.text or "") + length
-            if whole is not None:
+            shortened, length = self._cut(text)
+            full_length = None if length is None else len(last.text or "") + length
+            if full_length is not None:
                 self.beyond[name] = len(self.outputs) - 1
-            self.outputs[-1] = replace(last, text=(last.text or "") + kept, length=whole)
+            self.outputs[-1] = replace(last, text=(last.text or "") + shortened, length=full_length)
             return
-        place = self.beyond.get(name)
-        if place is not None:
-            full = self.outputs[place]
-            self.outputs[place] = replace(full, length=(full.length or 0) + len(text))
+        number = self.beyond.get(name)
+        if number is not None:
+            full = self.outputs[number]
+            self.outputs[number] = replace(full, length=(full.length or 0) + len(text))
             return
-        kept, length = self._cut(text)
-        if length is None and len(self.outputs) >= self.limits.outputs:
-            kept, length = "", len(text)
-        self._add(Output(type="stream", name=name, text=kept, at_s=self._at(), length=length))
+        shortened, length = self._cut(text)
+        if length is None and len(self.outputs) >= _OUTPUTS:
+            shortened, length = "", len(text)
+        self._add(Output(type="stream", name=name, text=shortened, at_s=self._at(), length=length))
         if length is not None and len(self.beyond) < _STREAMS:
             self.beyond[name] = len(self.outputs) - 1
 
     def _display(self, kind: str, content: dict[str, Any]) -> None:
-        kept: dict[str, Any] = {}
+        fitting: dict[str, Any] = {}
         beyond = content.get(BEYOND, 0)
-        room = len(self.outputs) < self.limits.outputs
+        room = len(self.outputs) < _OUTPUTS
         for mime, value in content["data"].items():
             size = len(value) if isinstance(value, str) else len(str(value))
-            if size <= self.left and room and len(kept) < _MIMES and len(mime) <= _MIME_CHARS:
-                kept[mime] = value
+            if size <= self.left and room and len(fitting) < _MIMES and len(mime) <= _MIME_CHARS:
+                fitting[mime] = value
                 self.left -= size
             else:
                 beyond += size
         self._add(
             Output(
                 type=kind,
-                data=kept,
+                data=fitting,
                 metadata=self._metadata(content["metadata"]),
                 display_id=content.get("transient", {}).get("display_id"),
                 count=content.get("execution_count"),
                 at_s=self._at(),
-                length=beyond + sum(map(len, map(str, kept.values()))) if beyond else None,
+                length=beyond + sum(map(len, map(str, fitting.values()))) if beyond else None,
             )
         )
 
     def _metadata(self, metadata: dict[str, Any]) -> dict[str, Any]:
-        """What is said of an output, which counts where it is long."""
+        """Metadata of an output; long metadata counts as output."""
         size = len(str(metadata))
         if size <= _WORD_CHARS:
             return metadata
@@ -324,7 +316,7 @@ class Collected:
         return metadata
 
     def _add(self, output: Output) -> None:
-        if len(self.outputs) < self.limits.outputs + (200 if output.type == "error" else 100):
+        if len(self.outputs) < _OUTPUTS + (200 if output.type == "error" else 100):
             self.outputs.append(output)
             return
         last = self.outputs[-1]

@@ -1,8 +1,9 @@
-"""What the cells of a notebook find around them: a copy of its folder, and links to what lies around that.
+"""The files that the cells of a notebook find: a copy of its folder, and links to the files around it.
 
-The folder is copied as far as it is small; of larger files, and of what lies between the folder and its root,
-there are links, which the sandbox lets be read alone. Where nothing confines a kernel, that is copied too, as
-far as it is small: a link could be written through. Runs in the kernel's process."""
+Files of up to a total size are copied. Links stand for larger ones and for what is between the folder and its
+root; the sandbox lets them be read. Without a sandbox a link could be written through, so that is copied too,
+up to the same size. Runs in the kernel's process.
+"""
 
 import collections
 import os
@@ -19,26 +20,27 @@ from deskcheck.sandbox.linux.root import SCRATCH
 SOCKETS = ".kernel"
 """Folder of a kernel's sockets, in its program's folder."""
 HOME = "notebook"
-"""Folder that the cells run in, beside it: a copy of the notebook's."""
+"""Copy of the notebook's folder, beside it, in which the cells run."""
 OF_INSTALLED = "deskcheck-kernel-"
-"""How the folder begins that an installed kernel's copy lies in, as `HOME`."""
+"""Prefix of the folder that has the copy for an installed kernel."""
 CHANNELS = ("shell", "iopub", "stdin", "control", "hb")
 """Jupyter's names of the sockets, in the order of their numbers."""
 
+COPY_BYTES = 64 << 20
+"""Of the files that are copied."""
 _ENTRIES = 10_000
-"""Files and folders that a copy of a folder has at most, below those that are linked to."""
+"""Maximum number of files and folders in a copy of a folder."""
 _NOT_COPIED = {".git", "__pycache__", ".ipynb_checkpoints", ".venv", "node_modules"}
 
 
 def interpreter_on_path() -> None:
-    """Commands of cells (``!python``, ``!pip``) find this interpreter and what is installed beside it, as
-    where its environment is activated."""
+    """Let commands of cells (``!python``, ``!pip``) find this interpreter and what is installed beside it."""
     first = (os.path.dirname(sys.executable), "/usr/local/bin")
     os.environ["PATH"] = os.pathsep.join((*first, os.environ.get("PATH", os.defpath)))
 
 
 def home_of_ipython() -> None:
-    """Make a file that IPython would copy with its mode, which is denied where programs run as the user."""
+    """Make a file that IPython would copy with its mode, which is denied if programs run as the user."""
     readme = Path(".ipython", "profile_default", "startup", "README")
     readme.parent.mkdir(parents=True)
     readme.touch()
@@ -46,104 +48,99 @@ def home_of_ipython() -> None:
 
 def import_as_in_jupyter(program_folder: str) -> None:
     """Let cells import what they import in Jupyter: modules of the current folder, after the standard library
-    and before installed packages, and none of the program's folder.
-
-    IPython puts the current folder there itself, but from 9.7 on not under ``python -P``, with which
-    everything runs here.
-    """
+    and before installed packages, and none of the program's folder. From 9.7 on IPython does not do so under
+    ``python -P``, with which everything runs here."""
     sys.path[:] = [path for path in sys.path if path != program_folder]
     if "" not in sys.path:
         installed = ("site-packages", "dist-packages")
-        places = (place for place, path in enumerate(sys.path) if os.path.basename(path) in installed)
+        places = (index for index, path in enumerate(sys.path) if os.path.basename(path) in installed)
         sys.path.insert(next(places, len(sys.path)), "")
 
 
 def copy_folder(folder: str, to: str, most_bytes: int) -> int:
-    """Copy a folder. Links stand for files that would exceed `most_bytes` in all, for folders beyond the
-    first `_ENTRIES` entries, the nearest counted first, and for other file systems. Returns how many of the
-    bytes are left."""
+    """Copy a folder; returns how many of the bytes are left. Links stand for files that exceed `most_bytes`
+    together, for folders beyond the first `_ENTRIES` entries (the nearest first), and for other file
+    systems."""
     os.makedirs(to, exist_ok=True)
-    left, entries, device = most_bytes, _ENTRIES, os.stat(folder).st_dev
+    bytes_left, entries, device = most_bytes, _ENTRIES, os.stat(folder).st_dev
     todo = collections.deque([(folder, to)])  # the nearest first
     while todo:
-        at, place = todo.popleft()
+        at, target = todo.popleft()
         try:
             inside = sorted(os.scandir(at), key=lambda entry: entry.name)
             entries -= len(inside)
             if at != folder and (entries < 0 or os.stat(at).st_dev != device):
-                os.symlink(at, place)
+                os.symlink(at, target)
                 continue
-            os.makedirs(place, exist_ok=True)
+            os.makedirs(target, exist_ok=True)
         except OSError:  # not to be read from here: not to be read by a cell either
             continue
         for entry in inside:
             if not entry.is_dir(follow_symlinks=False):
-                left = _copy(entry.path, os.path.join(place, entry.name), left)
+                bytes_left = _copy(entry.path, os.path.join(target, entry.name), bytes_left)
             elif entry.name not in _NOT_COPIED:
-                todo.append((entry.path, os.path.join(place, entry.name)))
-    return left
+                todo.append((entry.path, os.path.join(target, entry.name)))
+    return bytes_left
 
 
-def _copy(path: str, place: str, left: int) -> int:
+def _copy(path: str, target: str, bytes_left: int) -> int:
     try:
         size = os.stat(path).st_size
-        if size <= left and os.path.isfile(path):
-            shutil.copyfile(path, place)
-            return left - size
-        os.symlink(path, place)
+        if size <= bytes_left and os.path.isfile(path):
+            shutil.copyfile(path, target)
+            return bytes_left - size
+        os.symlink(path, target)
     except OSError:  # not to be read from here: not to be read by a cell either
         pass
-    return left
+    return bytes_left
 
 
-def copy_below_root(
-    folder: str | None, root: str | None, to: str, most_bytes: int, *, linked: bool = False
-) -> None:
-    """Make `to` stand for the root: with a copy of the folder at its place, and around it links to what lies
-    there, or copies (not `linked`). An empty folder where there is none, the folder alone without a root."""
+def copy_below_root(folder: str | None, root: str | None, to: str, *, linked: bool = False) -> None:
+    """Make `to` stand for the root: a copy of the folder at its place, and links or copies of the files
+    around it. It is empty without a folder, and only the folder without a root."""
     os.makedirs(to, exist_ok=True)
     if folder is None:
         return
-    place, at = to, root or folder
+    target, at = to, root or folder
     way = [part for part in os.path.relpath(folder, at).split(os.sep) if part != os.curdir]
-    left = copy_folder(folder, os.path.join(to, *way), most_bytes)
+    bytes_left = copy_folder(folder, os.path.join(to, *way), COPY_BYTES)
     for part in way:
         for name in sorted(os.listdir(at)):
             if name == part or name in _NOT_COPIED:
                 continue
-            path, here = os.path.join(at, name), os.path.join(place, name)
+            path, copy = os.path.join(at, name), os.path.join(target, name)
             if linked:
-                os.symlink(path, here)
+                os.symlink(path, copy)
             elif os.path.isdir(path):
-                left = copy_folder(path, here, left)
+                bytes_left = copy_folder(path, copy, bytes_left)
             else:
-                left = _copy(path, here, left)
-        at, place = os.path.join(at, part), os.path.join(place, part)
+                bytes_left = _copy(path, copy, bytes_left)
+        at, target = os.path.join(at, part), os.path.join(target, part)
 
 
 def as_outside(text: str, root: str) -> str:
-    """A text that a cell showed, with the paths of what it had a copy of. root: that `HOME` stood for. The
-    program's folder was the user's home."""
+    """A cell's text with paths of the copy as paths of `root`, and the program's folder as the user's
+    home."""
     home = str(Path.home())
-    return _inside(rf"(/{HOME}(?![\w-]))?(?![\w-])").sub(lambda found: root if found[1] else home, text)
+    return _inside(rf"(/{HOME}(?![\w-]))?(?![\w-])").sub(lambda match: root if match[1] else home, text)
 
 
 def names_what_is_at_home(text: str) -> bool:
-    """Whether a path in a text is one in the program's folder, and is there in the user's home."""
-    found = {path for path in _inside(r"/([^\s'\"]+)").findall(text) if path.partition("/")[0] != HOME}
-    return any(os.path.exists(os.path.join(Path.home(), path)) for path in found)
+    """Whether a text has a path in the program's folder that exists in the user's home."""
+    paths = {path for path in _inside(r"/([^\s'\"]+)").findall(text) if path.partition("/")[0] != HOME}
+    return any(os.path.exists(os.path.join(Path.home(), path)) for path in paths)
 
 
 def _inside(ends: str) -> re.Pattern[str]:
-    """Paths that begin with the folder of the program, or of an installed kernel's copy."""
+    """Matches paths that begin with the folder of a program, or of an installed kernel's copy."""
     above = re.escape(os.path.realpath(tempfile.gettempdir()))
     folders = rf"(?:{SCRATCH}|{above}/{PREFIX}\w+)/program|{above}/{OF_INSTALLED}\w+"
     return re.compile(rf"(?<![\w/])(?:{folders}){ends}")
 
 
 def time_zone() -> str:
-    """The machine's, by its name (``Europe/Berlin``): what `TZ` says, where ``/etc/localtime`` leads, or what
-    Debian's ``/etc/timezone`` says; UTC where none does."""
+    """The machine's time zone by its name (``Europe/Berlin``), from `TZ`, ``/etc/localtime`` or Debian's
+    ``/etc/timezone``, else UTC."""
     named = os.environ.get("TZ", "").removeprefix(":")
     if named and not named.startswith("/"):
         return named
@@ -156,23 +153,23 @@ def time_zone() -> str:
         return "UTC"
 
 
-def root_of(folder: Path, given: Path | None = None) -> Path:
-    """The root that was given for a folder; without one, the top of the git repository that a folder lies in;
-    the folder itself where there is none, or where that is the user's home or holds it.
+def root_of(folder: Path, root: Path | None = None) -> Path:
+    """The given root of a folder; else the top of the git repository around it; else the folder itself, also
+    if that top is the user's home or above it.
 
-    Raises InputError: the folder does not lie below the one that was given.
+    Raises InputError: the folder is not below the given root.
     """
     folder = folder.resolve()
-    if given is not None:
-        if not given.is_dir():
-            raise InputError(f"--root {given}: there is no such folder.")
-        if not folder.is_relative_to(given.resolve()):
-            raise InputError(f"--root {given}: {folder} does not lie in it. Name a folder above it.")
-        return given.resolve()
+    if root is not None:
+        if not root.is_dir():
+            raise InputError(f"--root {root}: there is no such folder.")
+        if not folder.is_relative_to(root.resolve()):
+            raise InputError(f"--root {root}: {folder} does not lie in it. Name a folder above it.")
+        return root.resolve()
     home = Path.home().resolve()
-    for each in (folder, *folder.parents):
-        if each == home or each in home.parents:
+    for parent in (folder, *folder.parents):
+        if parent == home or parent in home.parents:
             break
-        if (each / ".git").exists():
-            return each
+        if (parent / ".git").exists():
+            return parent
     return folder

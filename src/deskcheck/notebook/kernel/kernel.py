@@ -1,8 +1,8 @@
-"""A Python kernel of our own, at a level of confinement: started, given cells, watched, ended.
+"""A Python kernel in the sandbox: an ipykernel that is started, runs cells and is ended.
 
-The kernel is ipykernel; we speak to it over UNIX sockets (`wire`). Its process is a program of the
-sandbox, with the sandbox's limits and layers: at `strict` in namespaces of its own, without a network. Only
-kernels for Python can be had."""
+We speak to it over UNIX sockets (`wire`). Its process is a program of the sandbox, with the same limits and
+layers.
+"""
 
 import os
 import secrets
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from deskcheck.errors import MissingExtra, SandboxError
 from deskcheck.notebook.kernel.cell import AGAIN_S, LOOK_S, CellRunner
-from deskcheck.notebook.kernel.folders import CHANNELS, SOCKETS
+from deskcheck.notebook.kernel.folders import CHANNELS, COPY_BYTES, SOCKETS
 from deskcheck.notebook.kernel.memory import memory_of, reset_peak
 from deskcheck.notebook.kernel.refusals import RULES, is_installed, of_commands
 from deskcheck.notebook.kernel.repeats import is_cut
@@ -43,17 +43,16 @@ _START_S = 30.0
 _STOP_S = 20.0
 """For a kernel to end when asked."""
 _READABLE = ("/etc/fonts",)
-"""What libraries for plots look for; without it they complain where the cell's output is."""
+"""Libraries for plots look for it, and complain in the cell's output if it is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """What cells find around them.
 
-    folder: they get a copy of it to work in; files are copied as long as they are together no larger than
-    64 MiB, the others are linked to and can only be read. root: a folder above it, of which they can read the
-    rest, at the same paths. time_zone: a name or rule, as `TZ` takes it. variables: of the environment,
-    beside the few that every program has, with their values.
+    folder: they work in a copy of it; files beyond 64 MiB are links that can only be read. root: a folder
+    above it that they can read. time_zone: as in `TZ`. variables: of the environment, beside those of every
+    program.
     """
 
     folder: str | os.PathLike[str] | None = None
@@ -62,8 +61,8 @@ class Surroundings:
     variables: tuple[tuple[str, str], ...] = ()
 
     def places(self, inside: str) -> tuple[str | None, str | None, str]:
-        """The whole paths of folder and root, which is the folder if none was given; and below that, the path
-        of what is `inside` of the folder. Raises ValueError: the folder is not below the root."""
+        """The whole paths of folder and root, and the path of `inside` below the root. Raises ValueError: the
+        folder is not below the root."""
         if self.folder is None:
             return None, None, inside
         folder = os.path.realpath(self.folder)
@@ -72,21 +71,17 @@ class Surroundings:
 
 
 NOTHING_AROUND = Surroundings()
-COPY_BYTES = 64 << 20
 
 
 class Kernel(CellRunner):
-    """A kernel's process and the connection to it.
+    """A kernel's process and the connection to it. A kernel that has died is replaced by `restart`.
 
-    around: what the cells find around them. disk_bytes: what they may write beside that, at `strict`. inside:
-    path below their folder that is the current one. state: what is recorded of variables; None: nothing.
-    hash_seed: of text; generators without a seed begin elsewhere with each, too. servers: where its server
-    comes from, and goes to when it is closed; None: it has one of its own. A kernel that has died is replaced
-    by `restart`.
+    around: what the cells find. disk_bytes: that they may write, at `strict`. inside: the current folder
+    below theirs. state: bounds on what is recorded of variables; None: nothing. hash_seed: also decides where
+    generators without a seed begin. servers: pool of the process that forks it; None: it has its own.
 
-    Raises:
-        MissingExtra: ipykernel is not installed.
-        SandboxError: the level cannot be had here, or the kernel does not start.
+    Raises MissingExtra: ipykernel is not installed. SandboxError: the level is not available, or the kernel
+    does not start.
     """
 
     def __init__(
@@ -112,7 +107,6 @@ class Kernel(CellRunner):
             "root": root,
             "environment": {"TZ": around.time_zone, **dict(around.variables)},
             "inside": below,
-            "copy_bytes": COPY_BYTES,
             "confined": confinement is not Confinement.TRUSTED,
             "state": None if state is None else asdict(state),
             "run": hash_seed,
@@ -122,7 +116,7 @@ class Kernel(CellRunner):
             hash_seed=hash_seed,
             loaded=() if servers is None else servers.loaded,
             readable=_READABLE,
-            folders=tuple(dict.fromkeys(each for each in (folder, root) if each is not None)),
+            folders=tuple(dict.fromkeys(path for path in (folder, root) if path is not None)),
             listening=True,
             scratch_bytes=disk_bytes + (0 if folder is None else COPY_BYTES),
         )
@@ -136,7 +130,7 @@ class Kernel(CellRunner):
         self._cancelled = threading.Event()
         self._pid: int | None = None
         self._unanswered = 0
-        """Interrupts that the kernel has not yet said it has passed on."""
+        """Interrupts that the kernel has not confirmed."""
         self._oom_kills: int | None = None
         self._memory_before: int | None = None
         """Both as they were when the last cell began."""
@@ -187,18 +181,18 @@ class Kernel(CellRunner):
             self._channels[name] = self._opened(path, "SUB" if name == "iopub" else "DEALER", key, until)
         # The kernel accepts no connection after its first cell: every channel must have answered before.
         iopub = self._channels["iopub"]
-        seen: set[str] = set()
-        while seen != {"shell", "control", "iopub"}:
+        answered: set[str] = set()
+        while answered != {"shell", "control", "iopub"}:
             self._check_start(until)
             for name in ("shell", "control"):
-                if name not in seen:
+                if name not in answered:
                     self._channels[name].request("kernel_info_request", {})
                     if self._channels[name].receive(1.0) is not None:
-                        seen.add(name)
+                        answered.add(name)
             if iopub.receive(0.2) is not None:
-                seen.add("iopub")
-            elif "iopub" not in seen:
-                seen.discard("shell")
+                answered.add("iopub")
+            elif "iopub" not in answered:
+                answered.discard("shell")
         self._pid = _kernel_pid(self.server.process.pid, self.confinement)
         while iopub.receive(0.05) is not None or self._channels["shell"].receive(0.0) is not None:
             self._check_start(until)
@@ -215,15 +209,15 @@ class Kernel(CellRunner):
         if not self.alive:
             if self._failure is not None:
                 raise self._failure
-            said = self.run_result.stderr.strip()[-2000:] if self.run_result else ""
+            stderr = self.run_result.stderr.strip()[-2000:] if self.run_result else ""
             raise SandboxError(
-                f"a kernel ended before it was ready: {self.run_result and self.run_result.detail} {said}"
+                f"a kernel ended before it was ready: {self.run_result and self.run_result.detail} {stderr}"
             )
         if time.monotonic() > until:
             raise SandboxError(f"a kernel was not ready after {_START_S:g} s")
 
     def stop(self) -> None:
-        """End the kernel's process; the next `start` makes another."""
+        """End the kernel's process; `start` makes another."""
         for channel in self._channels.values():
             channel.close()
         self._channels.clear()
@@ -239,7 +233,7 @@ class Kernel(CellRunner):
                 self.server = None
 
     def close(self) -> None:
-        """End the kernel and what confines it, unless others will use that."""
+        """End the kernel, and its server if no pool takes it."""
         self.stop()
         server, self.server = self.server, None
         if server is None:
@@ -250,7 +244,7 @@ class Kernel(CellRunner):
             server.close()
 
     def interrupt(self) -> None:
-        """Have KeyboardInterrupt raised in the cell that runs."""
+        """Raise KeyboardInterrupt in the cell that runs."""
         self._channels["control"].request("interrupt_request", {})
         self._unanswered += 1
 
@@ -285,11 +279,11 @@ class Kernel(CellRunner):
             time.sleep(seconds)
 
     def after_cell(self) -> None:
-        """Wait until the kernel has passed on what it was asked to: a late interrupt meets the next cell."""
+        """Wait until the kernel has confirmed interrupts: a late one would hit the next cell."""
         until = time.monotonic() + AGAIN_S
         while self._unanswered and self.alive and time.monotonic() < until:
-            found = self._channels["control"].receive(LOOK_S)
-            if found is not None and found.kind == "interrupt_reply":
+            message = self._channels["control"].receive(LOOK_S)
+            if message is not None and message.kind == "interrupt_reply":
                 self._unanswered -= 1
 
     def with_facts(self, ran: Execution, reply: Mapping[str, Any]) -> Execution:
@@ -309,13 +303,13 @@ class Kernel(CellRunner):
         )
 
     def _confined(self, ran: Execution, facts: Mapping[str, Any]) -> str | None:
-        """The rule of ours that stood in a cell's way."""
+        """The rule of the sandbox that stood in a cell's way."""
         rule = facts.get("rule")
         if rule is not None:
             return rule if rule in RULES else None
-        shown = "".join(output.text or "" for output in ran.outputs if output.name)
+        text = "".join(output.text or "" for output in ran.outputs if output.name)
         detail = ran.detail or ""
-        if facts.get("installs") and not is_installed(shown):
+        if facts.get("installs") and not is_installed(text):
             return "network"
         if ran.status is Status.OUT_OF_MEMORY and "operating system" not in detail:
             return "memory"
@@ -328,13 +322,13 @@ class Kernel(CellRunner):
         if isinstance(missing, str) and any(self._is_outside(missing + end) for end in ends):
             return "files outside"
         if facts.get("commands") and self.confinement is not Confinement.TRUSTED:
-            told = of_commands(shown.replace("\r\n", "\n"))
-            if told is not None:
-                return told
+            command_rule = of_commands(text.replace("\r\n", "\n"))
+            if command_rule is not None:
+                return command_rule
         return "output" if any(map(is_cut, ran.outputs)) else None
 
     def _is_outside(self, path: str) -> bool:
-        """Whether a file that a cell did not find is there, beside what the cells have a copy of."""
+        """Whether a file that a cell did not find exists outside of the cells' copy."""
         if os.path.isabs(path):
             return self.confinement is not Confinement.TRUSTED and os.path.exists(path)
         root = self.settings["root"]
@@ -361,7 +355,7 @@ class Kernel(CellRunner):
 
 
 def _kernel_pid(server: int, confinement: Confinement) -> int | None:
-    """The program's process, below its server's: as numbered here."""
+    """The kernel's process, a descendant of its server's."""
     pid: int | None = server
     for _ in range(2 if confinement is Confinement.STRICT else 1):
         pid = next(iter(children(pid)), None) if pid is not None else None
@@ -369,7 +363,7 @@ def _kernel_pid(server: int, confinement: Confinement) -> int | None:
 
 
 def _oom_kills() -> int | None:
-    """How often the operating system ended a process here for lack of memory; None where it does not say."""
+    """How often the operating system ended a process for lack of memory; None if it does not say."""
     try:
         with open("/proc/vmstat") as stream:
             return next((int(line.split()[1]) for line in stream if line.startswith("oom_kill ")), None)

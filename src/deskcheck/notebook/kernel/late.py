@@ -12,9 +12,9 @@ import termios
 import time
 
 _MOST_S = 1.0
-"""No longer is waited for a child that goes on writing after its cell."""
+"""Maximum wait for a child that writes on after its cell."""
 _TAKEN_S = 0.02
-"""In which the thread passes on what it has just read."""
+"""For the thread to pass on what it has just read."""
 
 
 class Children:
@@ -26,8 +26,8 @@ class Children:
     def wait(self) -> None:
         """Until the pipes are empty, and a moment more."""
         before, self._ended = self._ended, _ended()
-        known = (getattr(stream, "_fid", None) for stream in (sys.stdout, sys.stderr))
-        pipes = [fd for fd in known if fd is not None]
+        descriptors = (getattr(stream, "_fid", None) for stream in (sys.stdout, sys.stderr))
+        pipes = [fd for fd in descriptors if fd is not None]
         if not pipes or (self._ended == before and not _waiting(pipes)):
             return
         end = time.monotonic() + _MOST_S
@@ -37,7 +37,7 @@ class Children:
 
 
 def _ended() -> tuple[float, float, int]:
-    """What children used that were waited for: more, when another has ended."""
+    """Resources of children that have ended: more when another one has."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime, used.ru_stime, used.ru_minflt
 

@@ -19,7 +19,7 @@ def memory_of(pid: int | None) -> tuple[int | None, int | None]:
         return None, None
     try:
         with open(f"/proc/{pid}/status") as stream:
-            found = {name: value for name, _, value in (line.partition(":") for line in stream)}
-        return tuple(int(found[name].split()[0]) * 1024 for name in ("VmRSS", "VmHWM"))  # type: ignore[return-value]
+            values = {name: value for name, _, value in (line.partition(":") for line in stream)}
+        return tuple(int(values[name].split()[0]) * 1024 for name in ("VmRSS", "VmHWM"))  # type: ignore[return-value]
     except (OSError, KeyError):
         return None, None

@@ -1,9 +1,9 @@
-"""The process of a recorded kernel: an ipykernel, confined before it runs a first cell.
+"""The process of a recorded kernel: an ipykernel that is confined before its first cell runs.
 
-Runs as a program of the sandbox (`kernel.Kernel` starts it). Its sockets are UNIX sockets in the program's
-folder. When the caller has connected, the first cell closes that door: from then on the process and all its
-threads are under the same filter as every program of the sandbox. What it measures and sees of a cell goes
-with the reply."""
+Runs as a program of the sandbox, with UNIX sockets in the program's folder. The first cell closes the way to
+new connections: from then on all threads are under the filter of every program of the sandbox. Measurements
+of a cell are sent with its reply.
+"""
 
 import itertools
 import json
@@ -42,13 +42,13 @@ def main(settings: dict[str, Any]) -> None:
     time.tzset()
     os.makedirs(SOCKETS, exist_ok=True)
     home_of_ipython()
-    here = os.getcwd()
+    program_folder = os.getcwd()
     folder, root = settings["folder"], settings["root"]
-    copy_below_root(folder, root, HOME, settings["copy_bytes"], linked=settings["confined"])
-    connection = f"{here}/{SOCKETS}/connection.json"
+    copy_below_root(folder, root, HOME, linked=settings["confined"])
+    connection = f"{program_folder}/{SOCKETS}/connection.json"
     facts = {
         "transport": "ipc",
-        "ip": f"{here}/{SOCKETS}/s",
+        "ip": f"{program_folder}/{SOCKETS}/s",
         "key": settings["key"],
         "signature_scheme": "hmac-sha256",
         **{f"{channel}_port": number for number, channel in enumerate(CHANNELS, 1)},
@@ -57,21 +57,21 @@ def main(settings: dict[str, Any]) -> None:
     # Its pipe for the output of forked children would be a TCP socket, which is not to be had: libzmq ends
     # the process then. `_forked` does without.
     threads: Any = kernelapp.IOPubThread
-    kernelapp.IOPubThread = lambda *given, **named: threads(*given, **named | {"pipe": False})
+    kernelapp.IOPubThread = lambda *arguments, **named: threads(*arguments, **named | {"pipe": False})
     app: Any = kernelapp.IPKernelApp.instance()
     try:
         app.initialize(["-f", connection, "--HistoryManager.hist_file=:memory:", "--IPKernelApp.quiet=True"])
     except Exception:  # noqa: BLE001  # said on standard error, where the caller reads it
         traceback.print_exc()
         os._exit(1)  # the way out through finalisation waits for sockets that nobody will close
-    import_as_in_jupyter(here)
+    import_as_in_jupyter(program_folder)
     # A cell that prints faster than we read must wait for nobody and lose nothing: no bound on the queue.
     getattr(app.iopub_socket, "socket", app.iopub_socket).setsockopt(zmq.SNDHWM, 0)
     _in_pieces(app.session)
     _garbage.start()  # a thread of ZeroMQ that the first large message would start, when no more may be
     if settings["confined"]:
         app.shell.system = lambda command: run_command(app.shell, command)
-    door = _Door(app, os.path.join(here, HOME, settings["inside"]), settings)
+    door = _Door(app, os.path.join(program_folder, HOME, settings["inside"]), settings)
     app.kernel.do_execute = door.do_execute
     os.register_at_fork(after_in_child=_forked)
     Path(SOCKETS, "ready").touch()
@@ -79,8 +79,8 @@ def main(settings: dict[str, Any]) -> None:
 
 
 def _forked() -> None:
-    """In a forked child, ipykernel's streams would write to sockets that are its parent's. The descriptors
-    beneath lead to a thread of the parent, which shows what comes."""
+    """In a forked child, ipykernel's streams would write to its parent's sockets. The descriptors beneath
+    lead to a thread of the parent, which shows their content."""
     sys.stdout = open(1, "w", buffering=1, closefd=False)  # noqa: SIM115  # for as long as the process lives
     sys.stderr = open(2, "w", buffering=1, closefd=False)  # noqa: SIM115
 
@@ -88,36 +88,38 @@ def _forked() -> None:
 _PIECE_CHARS = 1 << 20
 _LINE_CHARS = 100_000
 BEYOND = "deskcheck_beyond"
-"""A field of what is shown: how many characters were left out here (`sandbox._decoder`)."""
+"""Field of an output: number of characters that were left out here (`sandbox.decoder`)."""
 
 GOES_ON = "deskcheck_goes_on"
-"""A field of what is printed: whether it goes on from the message before it."""
+"""Field of printed text: whether it continues the message before it."""
 
 
 def _in_pieces(session: Any) -> None:
-    """Have no message be longer than the caller takes: what is printed goes in pieces, what is larger in
-    other ways is left out."""
+    """Keep messages below the caller's limit: printed text is sent in pieces, other parts that are too large
+    are left out."""
     send = session.send
 
-    def send_in_pieces(stream: Any, msg_or_type: Any, content: Any = None, *given: Any, **named: Any) -> Any:
+    def send_in_pieces(
+        stream: Any, msg_or_type: Any, content: Any = None, *arguments: Any, **named: Any
+    ) -> Any:
         message = msg_or_type if isinstance(msg_or_type, dict) else None
         kind = msg_or_type if message is None else message["header"]["msg_type"]
-        told = content if message is None else message["content"]
-        if sum(len(memoryview(each)) for each in named.get("buffers") or ()) > _PIECE_CHARS:
+        whole_content = content if message is None else message["content"]
+        if sum(len(memoryview(buffer)) for buffer in named.get("buffers") or ()) > _PIECE_CHARS:
             named["buffers"] = None
         sent = None
-        for piece in _pieces(str(kind), told):
+        for piece in _pieces(str(kind), whole_content):
             if message is None:
-                sent = send(stream, msg_or_type, piece, *given, **named)
+                sent = send(stream, msg_or_type, piece, *arguments, **named)
             else:
-                sent = send(stream, {**message, "content": piece}, content, *given, **named)
+                sent = send(stream, {**message, "content": piece}, content, *arguments, **named)
         return sent
 
     session.send = send_in_pieces
 
 
 def _pieces(kind: str, content: Any) -> list[Any]:
-    """The content of a message, or several that tell the same together."""
+    """The content of a message, or several that mean the same together."""
     if not isinstance(content, dict):
         return [content]
     text = content.get("text")
@@ -127,17 +129,22 @@ def _pieces(kind: str, content: Any) -> list[Any]:
     if isinstance(content.get("traceback"), list):
         lines = [str(line) for line in content["traceback"]]
         sizes = itertools.accumulate(min(len(line), _LINE_CHARS) for line in lines)
-        kept = [line[:_LINE_CHARS] for line, size in zip(lines, sizes, strict=True) if size <= _PIECE_CHARS]
-        beyond = sum(map(len, lines)) - sum(map(len, kept))
+        fitting_lines = [
+            line[:_LINE_CHARS] for line, size in zip(lines, sizes, strict=True) if size <= _PIECE_CHARS
+        ]
+        beyond = sum(map(len, lines)) - sum(map(len, fitting_lines))
         value = str(content.get("evalue", ""))[:_LINE_CHARS]
-        return [{**content, "traceback": kept, "evalue": value} | ({BEYOND: beyond} if beyond > 0 else {})]
+        return [
+            {**content, "traceback": fitting_lines, "evalue": value}
+            | ({BEYOND: beyond} if beyond > 0 else {})
+        ]
     if isinstance(content.get("data"), dict):
-        left, beyond, kept_data = _PIECE_CHARS, 0, {}
+        room, beyond, kept_data = _PIECE_CHARS, 0, {}
         for mime, shown in content["data"].items():
             size = len(shown) if isinstance(shown, (str, bytes)) else len(repr(shown))
-            if size <= left:
+            if size <= room:
                 kept_data[mime] = shown
-                left -= size
+                room -= size
             else:
                 beyond += size
         return [{**content, "data": kept_data, BEYOND: beyond} if beyond else content]
@@ -145,7 +152,7 @@ def _pieces(kind: str, content: Any) -> list[Any]:
 
 
 class _Door:
-    """Stands before ipykernel's `do_execute`."""
+    """Wraps ipykernel's `do_execute`."""
 
     def __init__(self, app: Any, folder: str, settings: dict[str, Any]) -> None:
         self.run = app.kernel.do_execute
@@ -165,7 +172,7 @@ class _Door:
             self.capture = Capture(StateLimits(**settings["state"]))
 
     async def do_execute(self, code: str, silent: bool, *args: Any, **named: Any) -> dict[str, Any]:
-        """As ipykernel's. The reply has what was measured as ``deskcheck``."""
+        """As ipykernel's. The reply has the measurements as ``deskcheck``."""
         if self.open:
             self.open = False
             if self.confined:

@@ -1,4 +1,4 @@
-"""Records notebooks: each is run in a fresh kernel, and its trajectory goes to a file."""
+"""Records notebooks: each runs in a fresh kernel, and its trajectory is stored in a file."""
 
 import functools
 import hashlib
@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Summary:
-    """What became of the notebooks: how they and their cells ended, and why some could not be run."""
+    """How the notebooks and their cells ended, and why some could not run."""
 
     out: str
     recorded: int = 0
@@ -41,7 +41,7 @@ class Summary:
     by_ending: Counter[str] = field(default_factory=Counter)
     cells: Counter[str] = field(default_factory=Counter)
     not_repeatable: dict[str, str] = field(default_factory=dict)
-    """How many cells gave something else in a further run, and where the first of them did."""
+    """Notebook -> number of cells that differ between runs, and where the first of them does."""
     problems: dict[str, str] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
 
@@ -61,7 +61,7 @@ class Summary:
         yield from list_lines("noted", self.notes)
 
     def to_dict(self) -> dict[str, Any]:
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         return {name: dict(value) if isinstance(value, dict) else value for name, value in values.items()}
 
 
@@ -74,16 +74,13 @@ def record_notebooks(
     workers: int = 1,
     progress: Callable[[str], None] = lambda name: None,
 ) -> Summary:
-    """Run the notebooks of some sources and record each in a file below `out`; those there are left alone.
+    """Run the notebooks of some sources and record each in a file below `out`, except those that are there.
 
     state: bounds on what is seen of variables. workers: notebooks that run at once. A notebook or log that
-    cannot be read, or that deskcheck itself fails on, is a problem of its own; the others continue. Ctrl-C
-    leaves what is under way to the next call, which goes on from there.
+    fails does not stop the others. After Ctrl-C the next call continues.
 
-    Raises:
-        InputError: a source names nothing.
-        MissingExtra: ipykernel or jupyter_client is not installed.
-        SandboxError: the level of confinement cannot be had here.
+    Raises InputError: a source does not exist. MissingExtra: ipykernel or jupyter_client is not installed.
+    SandboxError: the level of confinement is not available.
     """
     settings = settings or NotebookSettings()
     summary = Summary(str(out))
@@ -99,20 +96,20 @@ def record_notebooks(
         around = NOTHING_AROUND
         if job.folder is not None:
             around = Surroundings(job.folder, root_of(job.folder, settings.root))
-        found = replay(
-            job.read(settings.order),
+        trajectory = replay(
+            job.read(order=settings.order),
             path,
             kernels=SandboxKernels(settings.sandbox, around, servers),
             limits=settings.limits,
             state=state or StateLimits(),
             reruns=Reruns(
                 settings.runs if settings.repeat else 1,
-                lambda made: len(made) < 2 or undecided([each.steps for each in made]),
+                lambda runs: len(runs) < 2 or undecided([run.steps for run in runs]),
             ),
             interrupted=stopping.is_set,
         )
         summary.recorded += 1
-        return found
+        return trajectory
 
     jobs = _with_names_of_their_own([job for source in sources for job in _jobs(source)])
     servers = Servers(many=len(jobs) > workers, most=workers * settings.runs)
@@ -134,41 +131,40 @@ def record_notebooks(
     return summary
 
 
-def _failed(summary: Summary, name: str, why: str) -> None:
-    summary.problems[name] = why
-    _log.error("%s: %s", name, why.partition("\n")[0])
+def _failed(summary: Summary, name: str, reason: str) -> None:
+    summary.problems[name] = reason
+    _log.error("%s: %s", name, reason.partition("\n")[0])
 
 
-def _count(summary: Summary, name: str, found: Trajectory) -> None:
-    summary.by_ending[found.ended] += 1
+def _count(summary: Summary, name: str, trajectory: Trajectory) -> None:
+    summary.by_ending[trajectory.ended] += 1
     differing, first = 0, ""
-    for step in found.executions:
+    for step in trajectory.executions:
         summary.cells[step.status] += 1
         if step.repeats is False:
             differing += 1
             first = first or f"cell {step.cell}: {step.difference}"
     if differing:
         summary.not_repeatable[name] = f"{differing} cells; {first}"
-    if found.ended is Ended.NO_KERNEL:
-        summary.problems[name] = found.detail
-    if found.notes:
-        summary.notes[name] = "; ".join(found.notes)
+    if trajectory.ended is Ended.NO_KERNEL:
+        summary.problems[name] = trajectory.detail
+    if trajectory.notes:
+        summary.notes[name] = "; ".join(trajectory.notes)
 
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """A notebook to be run. name: of its file below the folder for all. read: gives it. origin: the file, and
-    what of it."""
+    """A notebook to be run. name: of its file below the output folder. read: returns its trajectory. origin:
+    the file, and which part of it."""
 
     name: str
-    read: Callable[[str], Trajectory]
+    read: Callable[..., Trajectory]
     folder: Path | None
     origin: tuple[str, str]
 
 
 def _with_names_of_their_own(jobs: Sequence[_Job]) -> list[_Job]:
-    """The jobs, each once. Those of other files with the same name have that of their folder before it, with
-    a digest that tells two folders of one name apart."""
+    """The jobs, each once. Equal names are preceded by their folder's, with a digest of its path."""
     unique = [*{job.origin: job for job in jobs}.values()]
     counts = Counter(job.name for job in unique)
     return [job if counts[job.name] == 1 else replace(job, name=_below_folder(job)) for job in unique]
@@ -180,42 +176,49 @@ def _below_folder(job: _Job) -> str:
     return f"{os.path.basename(folder)}-{digest}/{job.name}"
 
 
-def _refused(why: str, order: str) -> Trajectory:
-    raise InputError(why)
-
-
 def _jobs(source: str) -> Iterator[_Job]:
     prefix = next((prefix for prefix in PREFIXES if source.startswith(prefix)), "")
     path = Path(source.removeprefix(prefix))
     if not path.exists():
         raise InputError(f"{source}: there is no {path}.")
+    file = str(path.resolve())
     if prefix == "june:":
-        logged: list[Trajectory] = []
-        why: list[str] = []
-        try:
-            with own_failures(why.append):
-                logged += read_june(path)
-        except InputError as error:
-            why.append(str(error))
-        if why:  # a problem of this log, which the others do not have
-            yield _Job(path.stem, functools.partial(_refused, why[0]), None, (str(path.resolve()), prefix))
-        for number, found in enumerate(logged):
-            name, origin = f"{path.stem}-{number:03d}", (str(path.resolve()), f"{prefix}{number}")
-            yield _Job(name, lambda order, found=found: found, None, origin)  # type: ignore[misc]
+        yield from _june_jobs(path, file)
     elif path.name.endswith(SUFFIX):
-        found = read_trajectory(path)
-        notebooks = [] if found.path is None else [Path(found.path), path.parent / found.path]
-        folder = next((each.resolve().parent for each in notebooks if each.is_file()), None)
-        name, origin = path.name.removesuffix(SUFFIX), (str(path.resolve()), prefix)
-        yield _Job(name, lambda order: found, folder, origin)
+        trajectory = read_trajectory(path)
+        notebooks = [] if trajectory.path is None else [Path(trajectory.path), path.parent / trajectory.path]
+        folder = next((notebook.resolve().parent for notebook in notebooks if notebook.is_file()), None)
+        yield _Job(path.name.removesuffix(SUFFIX), lambda order: trajectory, folder, (file, prefix))
     elif prefix == "history:":
-        origin = (str(path.resolve()), prefix)
-        yield _Job(path.stem, lambda order: read_history(path), path.parent, origin)
-    elif prefix == "notebooks:" and path.is_dir():
-        for each in notebook_files(path):
-            name = str(each.relative_to(path).with_suffix(""))
-            origin = (str(each.resolve()), "")
-            yield _Job(name, lambda order, each=each: read_notebook(each, order=order), path, origin)  # type: ignore[misc]
+        yield _Job(path.stem, lambda order: read_history(path), path.parent, (file, prefix))
     else:
-        origin = (str(path.resolve()), "")
-        yield _Job(path.stem, lambda order: read_notebook(path, order=order), path.parent, origin)
+        in_folder = prefix == "notebooks:" and path.is_dir()
+        folder = path if in_folder else path.parent
+        for notebook in notebook_files(path) if in_folder else [path]:
+            name = str(notebook.relative_to(folder).with_suffix(""))
+            read = functools.partial(read_notebook, notebook)
+            yield _Job(name, read, folder, (str(notebook.resolve()), ""))
+
+
+def _june_jobs(path: Path, file: str) -> Iterator[_Job]:
+    """A job for each notebook of a log. A log that cannot be read is a job that fails."""
+    logged: list[Trajectory] = []
+    reasons: list[str] = []
+    try:
+        with own_failures(reasons.append):
+            logged += read_june(path)
+    except InputError as error:
+        reasons.append(str(error))
+    if reasons:
+        yield _Job(path.stem, functools.partial(_refuse, reasons[0]), None, (file, "june:"))
+    for number, trajectory in enumerate(logged):
+        read = functools.partial(_as_read, trajectory)
+        yield _Job(f"{path.stem}-{number:03d}", read, None, (file, f"june:{number}"))
+
+
+def _refuse(reason: str, order: str) -> Trajectory:
+    raise InputError(reason)
+
+
+def _as_read(trajectory: Trajectory, order: str) -> Trajectory:
+    return trajectory

@@ -1,13 +1,10 @@
-"""Whether the cells of a notebook give the same again when it runs in another fresh kernel.
+"""Whether the cells of a notebook give the same again in another fresh kernel.
 
-Two executions of a cell are the same if they end with the same status and what a reader sees of their text
-is equal, character by character: all of standard output, the ``text/plain`` of each result and display in
-their order, and an exception's class and message. Each of these is compared by itself: in which order
-the streams arrive is chance. Not compared: standard error (warnings name files and lines of libraries),
-tracebacks, other MIME types, times, memory.
-
-Runs differ in their hash seed, as those of programs do. What makes them differ is not looked for: where a
-normaliser makes the two texts equal its name says what kind of difference it is (`normalise`)."""
+Two executions of a cell are the same if their status and the text that a reader sees are equal: standard
+output, the ``text/plain`` of each result and display in order, and an exception's class and message. Not
+compared: the order of the streams, standard error (warnings name files and lines of libraries), tracebacks,
+other MIME types, times, memory. Runs differ in their hash seed.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,8 +15,8 @@ from deskcheck.recording.comparison.runs import first_difference
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What is compared of an execution: standard output, the ``text/plain`` of what was shown, in order, and
-    an exception's class and message."""
+    """The compared text of an execution: standard output, each ``text/plain``, and an exception's class and
+    message."""
 
     stdout: str
     plain: tuple[str, ...]
@@ -27,7 +24,7 @@ class Text:
 
     @classmethod
     def of(cls, outputs: Sequence[Output]) -> "Text":
-        """Of the outputs as a reader sees them: `Execution.shown`."""
+        """The text of outputs as a reader sees them (`Execution.shown`)."""
         plain = (o.data.get("text/plain") for o in outputs if o.type in ("execute_result", "display_data"))
         error = next((o for o in outputs if o.type == "error"), None)
         return cls(
@@ -46,34 +43,35 @@ class Text:
         return replace(self, error=None)
 
 
-def difference(one: Execution, other: Execution) -> str | None:
+def difference(first: Execution, second: Execution) -> str | None:
     """Where two executions of a cell first differ, in words; None if they are the same."""
-    if one.status != other.status:
-        return f"status: {one.status} and {other.status}"
-    lengths = [[o.length for o in each.outputs if is_cut(o)] for each in (one, other)]
-    return text_difference(Text.of(one.shown()), Text.of(other.shown())) or (
+    if first.status != second.status:
+        return f"status: {first.status} and {second.status}"
+    lengths = [[o.length for o in execution.outputs if is_cut(o)] for execution in (first, second)]
+    return text_difference(Text.of(first.shown()), Text.of(second.shown())) or (
         None if lengths[0] == lengths[1] else "length of what was left out of the outputs"
     )
 
 
 def is_cut(output: Output) -> bool:
-    """Whether text of it that would be compared was left out; of a picture that was, the text is there."""
+    """Whether compared text was left out; of a picture that was left out, the text is there."""
     if output.length is None or (output.type == "stream" and output.name != "stdout"):
         return False
     return "text/plain" not in output.data
 
 
-def text_difference(one: Text, other: Text) -> str | None:
-    """As `difference`, of the text alone."""
-    if one.error != other.error:
+def text_difference(first: Text, second: Text) -> str | None:
+    """As `difference`, for text."""
+    if first.error != second.error:
         return "exception: " + " and ".join(
-            "none" if error is None else f"{error[0]}: {error[1][:200]}" for error in (one.error, other.error)
+            "none" if error is None else f"{error[0]}: {error[1][:200]}"
+            for error in (first.error, second.error)
         )
-    if one.stdout != other.stdout:
-        return f"stdout: {first_difference(one.stdout, other.stdout)}"
-    if len(one.plain) != len(other.plain):
-        return f"shown: {len(one.plain)} texts and {len(other.plain)}"
-    for a, b in zip(one.plain, other.plain, strict=True):
+    if first.stdout != second.stdout:
+        return f"stdout: {first_difference(first.stdout, second.stdout)}"
+    if len(first.plain) != len(second.plain):
+        return f"shown: {len(first.plain)} texts and {len(second.plain)}"
+    for a, b in zip(first.plain, second.plain, strict=True):
         if a != b:
             return f"text/plain: {first_difference(a, b)}"
     return None
@@ -84,14 +82,15 @@ def marked(
     others: Sequence[Iterable[Step]],
     forgives: Callable[[Execution, Execution], bool] = lambda one, other: False,
 ) -> Iterator[Step]:
-    """The steps of the first run, each execution with whether it repeats in the others.
+    """The steps of the first run; each execution says whether it repeats in the others.
 
-    The n-th execution is compared with the n-th of every other run. One that another run did not come to, as
-    its time was up, is not checked, nor what follows a cell that a limit ended in one of the two: how much
-    time and memory there is depends on the machine. forgives: asked of two that differ whether that is to
-    count.
+    The n-th execution is compared with the n-th of every other run. It is not checked if another run did not
+    reach it, or after a cell that a limit ended in one of the two, as limits depend on the machine. forgives:
+    whether a difference between two executions does not count.
     """
-    runs = [_executions(steps) for steps in others]
+    runs: list[Iterator[Execution]] = [
+        (step for step in steps if isinstance(step, Execution)) for steps in others
+    ]
     for step in first:
         if not isinstance(step, Execution):
             yield step
@@ -100,16 +99,16 @@ def marked(
         for number, other in enumerate(again):
             if other is not None and step.status != other.status and {step.status, other.status} & _LIMITS:
                 runs[number], again[number] = iter(()), None
-        there = [other for other in again if other is not None]
-        found = next(
-            (d for other in there if (d := difference(step, other)) and not forgives(step, other)), None
+        compared = [other for other in again if other is not None]
+        where = next(
+            (d for other in compared if (d := difference(step, other)) and not forgives(step, other)), None
         )
-        unknown = found is None and None in again
-        yield replace(step, repeats=None if unknown else found is None, difference=found)
+        unknown = where is None and None in again
+        yield replace(step, repeats=None if unknown else where is None, difference=where)
 
 
 _FEW = 32
-"""Words of 32 bits, two for each number of `random.random`."""
+"""Words of 32 bits; `random.random` draws two."""
 _LIMITS = {Status.TIMED_OUT, Status.OUT_OF_MEMORY}
 
 
@@ -117,8 +116,8 @@ def undecided(
     runs: Sequence[Iterable[Step]],
     forgives: Callable[[Execution, Execution], bool] = lambda one, other: False,
 ) -> bool:
-    """Whether a cell that drew a few numbers without a seed shows the same in all runs so far, which may be
-    chance, as few numbers have few outcomes."""
+    """Whether a cell that drew few numbers without a seed shows the same in all runs so far, which may be
+    chance."""
     first, *others = runs
     return any(
         isinstance(step, Execution)
@@ -131,15 +130,10 @@ def undecided(
 
 
 def note(execution: Execution, runs: int) -> str | None:
-    """In words, that a cell which repeats drew from generators without a seed; None: it did not. runs: that
-    were compared."""
+    """A note that a repeating cell draws without a seed; None if it does not. runs: that were compared."""
     if not execution.drew or execution.repeats is False:
         return None
-    told = f"draws from {', '.join(execution.drew)} without a seed"
+    text = f"draws from {', '.join(execution.drew)} without a seed"
     if not execution.shown():
-        return told
-    return f"{told}; equal in {runs} runs" if runs > 1 else f"{told}; there was one run"
-
-
-def _executions(steps: Iterable[Step]) -> Iterator[Execution]:
-    return (step for step in steps if isinstance(step, Execution))
+        return text
+    return f"{text}; equal in {runs} runs" if runs > 1 else f"{text}; there was one run"

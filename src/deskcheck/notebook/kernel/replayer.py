@@ -1,7 +1,7 @@
-"""Replays trajectories and runs notebooks: every execution again, in a fresh kernel, recorded.
+"""Runs every execution of a trajectory or notebook again, in fresh kernels, and records it.
 
-Each cell gets its status and the rest goes on: after a kernel that died comes a restart that the trajectory
-shows, and the following cells run in the new kernel, without the variables of the old one. Only Python.
+After a kernel died, the trajectory has a restart, and the next cells run in a new kernel without the old
+variables.
 """
 
 import functools
@@ -15,12 +15,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from deskcheck.notebook.kernel.cell import CellLimits, CellRunner
+from deskcheck.notebook.kernel.cell import CellRunner
 from deskcheck.notebook.kernel.kernel import NOTHING_AROUND, Kernel, Surroundings
 from deskcheck.notebook.kernel.repeats import marked
 from deskcheck.notebook.kernel.servers import Servers
 from deskcheck.notebook.settings import ReplayLimits
-from deskcheck.notebook.trajectory.markers import Marker, is_own, markers_of
+from deskcheck.notebook.trajectory.markers import is_own, skipped_cells
 from deskcheck.notebook.trajectory.trajectory import Ended, Execution, Restart, Step, Trajectory
 from deskcheck.notebook.trajectory.unkept import UnkeptWriter
 from deskcheck.recording.program import Environment
@@ -38,11 +38,11 @@ _LIVE = ("kernel", "jupyter")
 
 @dataclass(frozen=True, slots=True)
 class Reruns:
-    """How often a trajectory is run, in fresh kernels.
+    """How often a trajectory runs, in fresh kernels.
 
-    runs: each under the next hash seed and under all limits; the first is recorded, and with two or more each
-    of its executions says whether it repeats (`repeats`). again: asked after each run, with all so far,
-    whether another is to be made. forgives: as of `repeats.marked`.
+    runs: maximum, each with the next hash seed and all limits; the first is recorded, with whether each
+    execution repeats (`repeats`). again: called with all runs so far, whether to make another. forgives: as
+    in `repeats.marked`.
 
     Raises ValueError for less than one run.
     """
@@ -60,8 +60,7 @@ ONCE = Reruns()
 
 
 class Kernels(Protocol):
-    """Where the kernels of a replay come from. confinement: None: they have none. around: what the cells find
-    around them."""
+    """Starts the kernels of a replay. confinement: None: they have none. around: what the cells find."""
 
     @property
     def confinement(self) -> Confinement | None: ...
@@ -73,13 +72,13 @@ class Kernels(Protocol):
     def start(
         self, hash_seed: int, inside: str, limits: ReplayLimits, state: "StateLimits | None"
     ) -> CellRunner:
-        """The kernel of a run, for a notebook at the path `inside` below its folder. state: what is recorded
-        of variables, by kernels that know them."""
+        """The kernel of a run, for a notebook at the path `inside` below its folder. state: bounds on what is
+        recorded of variables."""
 
 
 @dataclass(frozen=True, slots=True)
 class SandboxKernels:
-    """deskcheck's own kernels, in the sandbox. servers: as of `Kernel`."""
+    """deskcheck's own kernels, in the sandbox. servers: as in `Kernel`."""
 
     confinement: Confinement = Confinement.STRICT
     around: Surroundings = NOTHING_AROUND
@@ -117,52 +116,50 @@ def replay(
     interrupted: Callable[[], bool] = lambda: False,
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> Trajectory:
-    """Run every execution of a trajectory again and record it, with all other steps, in the file `path`;
-    with None, in memory alone.
+    """Run every execution of a trajectory again and record it, with all other steps, in the file `path` or
+    (None) in memory.
 
-    kernels: in which the cells run; where the notebook lies below their folder, it runs in its own place
-    there. state: None records no variables. interrupted: asked while cells run; once it says so the replay
-    stops, and the same call goes on from there: the executions since the last restart are run again first,
-    unrecorded, for their variables. A trajectory that is there already is read and given back. progress:
-    called with how many steps of a run are done, and of how many.
+    kernels: start the kernels; a notebook below their folder runs at its place there. state: None: variables
+    are not recorded. interrupted: checked while cells run; if true, the replay stops. The same call continues
+    it: it first repeats the executions since the last restart, unrecorded. An existing trajectory is
+    returned. progress: called with the number of finished steps of a run and their total.
 
-    Raises:
-        MissingExtra, InputError, RecordingError, SandboxError.
+    Raises MissingExtra, InputError, RecordingError, SandboxError.
     """
     path = None if path is None else Path(path)
     limits = limits or ReplayLimits()
-    wanted = trajectory.limits.get("cell_s") if trajectory.source == "ipynb" else None
-    limits = replace(limits, cell_s=limits.of_cells(wanted))
+    notebook_cell_s = trajectory.limits.get("cell_s") if trajectory.source == "ipynb" else None
+    limits = replace(limits, cell_s=limits.of_cells(notebook_cell_s))
     once = _Runs(trajectory, kernels, limits, interrupted, progress).recorded
     if reruns.runs == 1:
         return once(path, state=state, hash_seed=0)
     parts = [path and path.with_name(f"{path.name}.run{number}") for number in range(1, reruns.runs + 1)]
-    found = None if path is None else _kept(path)
-    if found is None:
-        made = [once(parts[0], state=state, hash_seed=0)]
-        first = made[0]
+    recorded = None if path is None else _kept(path)
+    if recorded is None:
+        runs = [once(parts[0], state=state, hash_seed=0)]
+        first = runs[0]
         if first.ended is not Ended.NO_KERNEL:
             for number, part in enumerate(parts[1:], start=1):
-                if not reruns.again(made):
+                if not reruns.again(runs):
                     break
-                made.append(once(part, state=None, hash_seed=number))
-        head = replace(first, steps=(), limits=first.limits | {"runs": len(made)})
+                runs.append(once(part, state=None, hash_seed=number))
+        head = replace(first, steps=(), limits=first.limits | {"runs": len(runs)})
         steps: Iterable[Step] = first.steps
-        if len(made) > 1:
-            steps = marked(first.steps, [other.steps for other in made[1:]], reruns.forgives)
+        if len(runs) > 1:
+            steps = marked(first.steps, [run.steps for run in runs[1:]], reruns.forgives)
         with _writer(path, head) as writer:
             for number, step in enumerate(steps):
                 if number >= writer.resumed:
                     writer.write(step)
-            found = writer.finish(first.ended, first.detail)
+            recorded = writer.finish(first.ended, first.detail)
     for part in parts:
         if part is not None:
             part.unlink(missing_ok=True)
-    return found
+    return recorded
 
 
 def _kept(path: Path) -> Trajectory | None:
-    """The trajectory in a file; None where there is none."""
+    """The trajectory in a file; None if there is no file."""
     if not path.exists():
         return None
     from deskcheck.notebook.trajectory.file import read_trajectory  # with all that Parquet brings
@@ -179,8 +176,8 @@ def _writer(path: Path | None, head: Trajectory) -> "UnkeptWriter | TrajectoryWr
 
 
 def kernel_limits(limits: ReplayLimits, confinement: Confinement) -> Limits:
-    """Bounds on a kernel's process. At `strict` its file system is bounded, and no file needs to be; at
-    `trusted` none is unless the caller says so."""
+    """Bounds on a kernel's process. At `strict` its file system is bounded instead of files; at `trusted`
+    only if the caller sets a bound."""
     bounded = confinement is Confinement.STANDARD or limits.disk_bytes is not None
     return Limits(
         cpu_s=limits.cpu_s,
@@ -194,13 +191,13 @@ def kernel_limits(limits: ReplayLimits, confinement: Confinement) -> Limits:
 
 
 def disk_bytes(limits: ReplayLimits) -> int:
-    """What a notebook may write."""
+    """Bytes that a notebook may write."""
     return limits.disk_bytes or machine_memory_bytes() // 4
 
 
 @dataclass(frozen=True, slots=True)
 class _Runs:
-    """How a trajectory is run. limits: with the time that each of its cells may take."""
+    """How a trajectory runs. limits: with the time of each cell."""
 
     trajectory: Trajectory
     kernels: Kernels
@@ -209,17 +206,17 @@ class _Runs:
     progress: Callable[[int, int], None]
 
     def recorded(self, path: Path | None, *, state: "StateLimits | None", hash_seed: int) -> Trajectory:
-        """One run, in a file of its own; what that has already is read."""
-        found = None if path is None else _kept(path)
-        if found is not None:
-            return found
+        """One run, recorded in a file; a finished one is read."""
+        recorded = None if path is None else _kept(path)
+        if recorded is not None:
+            return recorded
         confinement = self.kernels.confinement
-        told = {"state": None if state is None else asdict(state), "hash_seed": hash_seed}
+        more_limits = {"state": None if state is None else asdict(state), "hash_seed": hash_seed}
         head = replace(
             self.trajectory,
             source="replay",
             steps=(),
-            limits=asdict(self.limits) | told,
+            limits=asdict(self.limits) | more_limits,
             confinement=None if confinement is None else confinement.value,
             environment=None,
         )
@@ -240,21 +237,19 @@ class _Run:
         self.trajectory = runs.trajectory
         self.writer = writer
         self.kernel = kernel
-        self.cell_limits = CellLimits(
-            cell_s=runs.limits.of_cells(None), output_chars=runs.limits.output_chars
-        )
+        self.cell_s = runs.limits.of_cells(None)
         self.stopped = False
         self.until = time.monotonic() + runs.limits.notebook_s
 
     def interrupted(self) -> bool:
-        """Whether the caller has ever said so: the cell that was stopped then is not recorded."""
+        """Whether the caller has ever stopped the replay: the cell that was stopped is not recorded."""
         self.stopped = self.stopped or self.runs.interrupted()
         return self.stopped
 
     def run(self, hash_seed: int) -> Trajectory:
         environment = Environment.here(tracer="none", hash_seed=hash_seed, packages=packages())
         order = tuple(cell.id for cell in self.trajectory.cells)
-        skipped = {cell.id for cell in self.trajectory.cells if Marker.SKIP in markers_of(cell)}
+        skipped = skipped_cells(self.trajectory.cells)
         live = self.trajectory.source in _LIVE
         done = self._resume(order) if self.writer.resumed else 0
         for number, step in enumerate(self.trajectory.steps):
@@ -272,16 +267,16 @@ class _Run:
             if not isinstance(step, Execution):
                 self.writer.write(step)
                 continue
-            left = self.until - time.monotonic()
-            if left <= 0:
+            seconds_left = self.until - time.monotonic()
+            if seconds_left <= 0:
                 detail = f"more than {self.runs.limits.notebook_s:g} s for the notebook"
                 return self.writer.finish(Ended.TIMED_OUT, detail, environment)
             ran = self.kernel.run(
                 step.source,
-                limits=self.cell_limits,
+                cell_s=min(self.cell_s, seconds_left),
+                output_chars=self.runs.limits.output_chars,
                 cell_id=step.cell,
                 interrupted=self.interrupted,
-                within_s=left,
             )
             if self.interrupted():
                 # The cell was stopped by us: it is run again when the replay goes on.
@@ -293,8 +288,7 @@ class _Run:
         return self.writer.finish(Ended.WHOLE, "", environment)
 
     def _resume(self, order: tuple[str, ...]) -> int:
-        """Bring the kernel to where the recording stopped; return how many steps of the trajectory are
-        done."""
+        """Bring the kernel to where the recording stopped; returns the number of finished steps."""
         done = again = 0
         sources: list[str] = []
         died = False
@@ -314,7 +308,7 @@ class _Run:
             sources = []
             self.writer.write(Restart(why="died", order=order, at=time.time()))
         for source in sources:
-            self.kernel.run(source, limits=self.cell_limits)
+            self.kernel.run(source, cell_s=self.cell_s)
             again += 1
         self.writer.write(Restart(why="resumed", again=again, order=order, at=time.time()))
         return done
@@ -334,7 +328,7 @@ def refusal_of(trajectory: Trajectory) -> str | None:
 
 
 def inside_of(trajectory: Trajectory, folder: str | os.PathLike[str] | None) -> str:
-    """Where in the folder the notebook lies."""
+    """The path of the notebook's folder below `folder`."""
     if folder is None or trajectory.path is None:
         return "."
     try:
@@ -344,15 +338,14 @@ def inside_of(trajectory: Trajectory, folder: str | os.PathLike[str] | None) -> 
 
 
 def packages(*, fresh: bool = True) -> dict[str, str]:
-    """Every distribution that a kernel can import, with its version. A kernel is a fresh interpreter: what is
-    on the path of this process alone (PYTHONPATH, Ray's own libraries) it has not. fresh=False: that this
-    process can import."""
+    """Distributions that a kernel can import, with their versions. A kernel is a fresh interpreter, without
+    PYTHONPATH. fresh=False: those that this process can import."""
     return dict(_packages(fresh))
 
 
 @functools.cache
 def _packages(fresh: bool) -> list[tuple[str, str]]:
     sites = {*site.getsitepackages()}  # and no home folder with more of them
-    path = [each for each in sys.path if not fresh or each in sites]
-    found = ((each.metadata["Name"], each.version) for each in metadata.distributions(path=path))
-    return sorted({name: version for name, version in found if name}.items())
+    path = [folder for folder in sys.path if not fresh or folder in sites]
+    named = ((package.metadata["Name"], package.version) for package in metadata.distributions(path=path))
+    return sorted({name: version for name, version in named if name}.items())

@@ -1,9 +1,8 @@
-"""A connection to a kernel over a UNIX socket: ZeroMQ's protocol, of which as much as that needs.
+"""A connection to a kernel over a UNIX socket: the needed part of ZeroMQ's protocol.
 
-ZMTP 3.0 (rfc.zeromq.org/spec/23), without security, as a DEALER or a SUB. libzmq would read whatever a
-kernel sends into our memory, in a thread of its own and without a bound on a message of many frames. Here
-nothing is read before it is asked for, so that the kernel waits, and a frame that is too long is refused by
-its length.
+ZMTP 3.0 (rfc.zeromq.org/spec/23), without security, as a DEALER or a SUB. libzmq would read everything that a
+kernel sends into our memory, in a thread and without a bound on the frames of a message. Here nothing is read
+before it is requested, so that the kernel waits, and the length of a frame is checked first.
 """
 
 import hmac
@@ -30,9 +29,9 @@ _CONNECT_S = 30.0
 
 
 class Connection:
-    """A socket of a kernel. kind: ours, ``DEALER`` or ``SUB``, which hears everything.
+    """A socket of a kernel. kind: ``DEALER``, or ``SUB`` for all messages.
 
-    Raises OSError where nobody listens, Forged where who does speaks otherwise.
+    Raises OSError: nothing listens there. Forged: the other side breaks the protocol.
     """
 
     def __init__(self, path: Path, kind: str, key: str) -> None:
@@ -75,13 +74,13 @@ class Connection:
             self._send([b"\1"])
 
     def _exactly(self, size: int) -> bytes:
-        found = b""
-        while len(found) < size:
-            data = self._socket.recv(size - len(found))
+        data_read = b""
+        while len(data_read) < size:
+            data = self._socket.recv(size - len(data_read))
             if not data:
                 raise ConnectionResetError("the kernel closed a connection")
-            found += data
-        return found
+            data_read += data
+        return data_read
 
     def _send(self, frames: Sequence[bytes]) -> None:
         data = bytearray()
@@ -96,27 +95,24 @@ class Connection:
             self.is_over = True  # nobody reads: what becomes of the kernel tells
 
     def request(self, kind: str, content: dict[str, Any], metadata: dict[str, Any] | None = None) -> str:
-        """Send a request; its id, which the answers name."""
+        """Send a request; returns its id, which the answers name."""
         id_ = secrets.token_hex(16)
         now = datetime.now(UTC).isoformat()
         header = {"msg_id": id_, "msg_type": kind, "session": self._session, "username": "", "date": now}
-        told: tuple[dict[str, Any], ...] = ({**header, "version": "5.3"}, {}, metadata or {}, content)
-        parts = [json.dumps(each).encode() for each in told]
+        contents: tuple[dict[str, Any], ...] = ({**header, "version": "5.3"}, {}, metadata or {}, content)
+        parts = [json.dumps(part).encode() for part in contents]
         signature = hmac.new(self._key, b"".join(parts), "sha256").hexdigest().encode()
         self._send([b"<IDS|MSG>", signature, *parts])
         return id_
 
     def receive(self, timeout_s: float) -> Message | None:
-        """The next message; None if none is there in time, or the kernel has closed the connection.
-
-        Raises Forged.
-        """
+        """The next message; None if none arrives in time, or the connection is closed. Raises Forged."""
         until = time.monotonic() + timeout_s
         while not self._messages:
             if self.is_over:
                 return None
-            left = max(0.0, until - time.monotonic())
-            if not select.select([self._socket], [], [], left)[0]:
+            seconds_left = max(0.0, until - time.monotonic())
+            if not select.select([self._socket], [], [], seconds_left)[0]:
                 return None
             self._read()
         return kernel_message(self._messages.popleft(), self._key)

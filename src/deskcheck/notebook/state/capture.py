@@ -1,10 +1,10 @@
-"""What the user's variables hold after a cell, seen from inside the kernel: bounded in time and size.
+"""The values of the user's variables after a cell, seen from inside the kernel, bounded in time and size.
 
-No code of the user's runs for it, no `repr`, `==`, `len` or property: values are taken as the tracer takes
-them (`tracer.snapshot`). Every variable is looked at in turn until the time for a cell is used up: first
-those that the cell's source names, then those that are new, then the rest, going on where the last cell's
-look ended. So a change that was made through another name, among very many variables, may be seen cells
-later; `State.unseen` says how many were not looked at. Standard library only."""
+No code of the user runs: no `repr`, `==`, `len` or property. Values are taken by `tracer.snapshot`. Variables
+are looked at until the time for a cell is used up: those that the cell's source names, the new ones, then the
+rest, from where the last look ended. So among very many variables a change through another name may be seen
+cells later; `KernelState.unseen` counts the others. Standard library only.
+"""
 
 import gc
 import hashlib
@@ -20,7 +20,6 @@ from typing import Any
 
 from deskcheck.notebook.state import tensors
 from deskcheck.notebook.state.digests import attributes, summary
-from deskcheck.notebook.state.names import mentioned
 from deskcheck.notebook.state.objects import live_facts
 from deskcheck.notebook.state.truncate import truncate
 from deskcheck.recording.value import decode
@@ -33,9 +32,9 @@ from deskcheck.tracer.snapshot import Snapshotter, bases_of, know_enum, names_of
 class StateLimits:
     """Bounds on what is seen of variables after one cell.
 
-    time_s: after so long no further variable is begun. items, text_chars, depth: of one value, as in
-    `TraceLimits`. objects: reached from one variable. hashed_items: of an array, or of one list, set or dict,
-    that go into the content hash; with more, a sample does.
+    time_s: after that no further variable is begun. items, text_chars, depth: of one value, as in
+    `TraceLimits`. objects: reached from one variable. hashed_items: of an array, list, set or dict; of more,
+    a sample is hashed.
     """
 
     time_s: float = 0.025
@@ -51,20 +50,21 @@ _describers: dict[str, Describer] = dict.fromkeys(tensors.TYPES, tensors.describ
 
 
 def register(type_name: str, describe: Describer) -> None:
-    """Have a function say more of the objects of a type, by its qualified name: ``torch.Tensor``.
+    """Describe the objects of a type, named like ``torch.Tensor``, with a function.
 
-    It gets the object and returns what JSON can hold; it is recorded as `Variable.described`. It runs after
-    every cell that may have changed such a variable: whoever registers it answers for its time and for what
-    it does.
+    It gets the object and returns JSON, recorded as `Variable.described`. It runs after every cell that may
+    have changed such a variable, so its time and effects are yours.
     """
     _describers[type_name] = describe
 
 
 _HIDDEN = re.compile(r"_+|_i+|_i?\d+|_(ih|oh|dh|exit_code)|__.*__")
-"""Names that IPython itself assigns."""
+"""Names that IPython assigns."""
 _underscored = operator.methodcaller("startswith", "_")
 _REF = re.compile(r'\{"ref":(\d+)\}')
-"""Cannot be in a JSON string: there, quotes are escaped."""
+"""Does not match inside a JSON string, where quotes are escaped."""
+_WORD = re.compile(r"[^\W\d]\w*")
+_MOST_WORDS = 5000
 _SAMPLED_PARTS = 64
 _DEFAULT_CHARS = 60
 """Of a parameter's value or default."""
@@ -85,13 +85,13 @@ class Capture:
         """Names that IPython assigns."""
         self._order: list[str] = []
         self._next = 0
-        """Where in `_order` the look at what no cell names goes on."""
+        """Index in `_order` where the look at the rest continues."""
         self._kept = 1000
 
     def after_cell(self, names: Mapping[str, Any], hidden: Mapping[str, Any], source: str) -> dict[str, Any]:
-        """How the variables differ from those after the last cell, as docs/reference/trajectory.md describes.
+        """How the variables differ from those after the last cell (docs/reference/trajectory.md).
 
-        names: the user's namespace. hidden: what was in it before the user came, by name.
+        names: the user's namespace. hidden: its content before the user came, by name.
         """
         # A collection of garbage would take its time here, and run the user's finalisers.
         collects = gc.isenabled()
@@ -108,35 +108,35 @@ class Capture:
         know_enum()
         # There may be hundreds of thousands of names: nothing here touches each of them in Python.
         listed = list(names)
-        new, gone = _differences(self._listed, listed)
+        new, lost = _differences(self._listed, listed)
         self._listed = listed
         if {*map(id, map(type, new))} - {id(str)}:
             new = [name for name in new if type(name) is str]
-        self._own.difference_update(gone)
+        self._own.difference_update(lost)
         self._own.update(name for name in filter(_underscored, new) if _HIDDEN.fullmatch(name))
         not_users = {name for name in hidden if name in names and hidden[name] is names[name]} | self._own
-        removed = [name for name in gone if self._known.pop(name, None) is not None]
+        removed = [name for name in lost if self._known.pop(name, None) is not None]
         self._order += new
         if len(self._order) > 2 * len(listed) + 100:
             self._order = [name for name in dict.fromkeys(self._order) if name in names]
         variables: dict[str, Any] = {}
-        done: set[str] = set()
-        for name in itertools.chain(mentioned(source), new, self._rest()):
-            if name in done or name in not_users or name not in names:
+        looked_at: set[str] = set()
+        for name in itertools.chain(_words(source), new, self._rest()):
+            if name in looked_at or name in not_users or name not in names:
                 continue
-            if done and time.perf_counter() > until:
+            if looked_at and time.perf_counter() > until:
                 break
-            done.add(name)
-            found = self._look(name, names[name])
-            if found is not None:
-                variables[name] = found
+            looked_at.add(name)
+            row = self._look(name, names[name])
+            if row is not None:
+                variables[name] = row
         self._forget()
         count = len(listed) - len(not_users)
         state: dict[str, Any] = {"variables": variables, "count": count}
         if removed:
             state["removed"] = sorted(removed)
-        if len(done) < count:
-            state["unseen"] = count - len(done)
+        if len(looked_at) < count:
+            state["unseen"] = count - len(looked_at)
         state["cost_s"] = round(time.perf_counter() - began, 6)
         return state
 
@@ -147,7 +147,7 @@ class Capture:
             yield self._order[self._next]
 
     def _look(self, name: str, obj: Any) -> dict[str, Any] | None:
-        """What is to be recorded of a variable; None if nothing is new since the last look."""
+        """The row of a variable; None if nothing changed since the last look."""
         snap = self._snap
         snap.begin()
         (text,), refs = snap.roots([obj])
@@ -157,7 +157,7 @@ class Capture:
         if type(obj) is types.ModuleType:  # it has no number, and what it keeps can change
             group = -id(obj)
         type_name = snap.type_name(type(obj))
-        digest, whole = self._digest(obj, f"{type_name}:{text}", objects)
+        digest, complete = self._digest(obj, f"{type_name}:{text}", objects)
         before = self._known.get(name)
         change = "added"
         if before is not None:
@@ -165,34 +165,34 @@ class Capture:
                 return None
             change = "mutated" if group is not None and before.group == group else "rebound"
         self._known[name] = _Known(group, digest, refs)
-        found: dict[str, Any] = {
+        row: dict[str, Any] = {
             "change": change,
             "type": type_name,
             "value": json.loads(text),
             "hash": digest,
         }
         if objects:
-            found["objects"] = {str(number): json.loads(content) for number, content in objects.items()}
-        if not whole:
-            found["sampled"] = True
+            row["objects"] = {str(number): json.loads(content) for number, content in objects.items()}
+        if not complete:
+            row["sampled"] = True
         size = _size(obj)
         if size is not None:
-            found["size_bytes"], found["size_method"] = size
+            row["size_bytes"], row["size_method"] = size
         length = _length(obj)
         if length is not None:
-            found["length"] = length
-        if seen := live_facts(obj, type_name, self._text):
-            found["seen"] = seen
-        describe = _describers.get(found["type"])
+            row["length"] = length
+        if facts := live_facts(obj, type_name, self._text):
+            row["seen"] = facts
+        describe = _describers.get(row["type"])
         if describe is not None:
             try:
-                found["described"] = describe(obj)
+                row["described"] = describe(obj)
             except Exception as error:  # noqa: BLE001  # the user's own function: what it raises is recorded
-                found["described"] = {"error": f"{type(error).__name__}: {error}"}
-        return found
+                row["described"] = {"error": f"{type(error).__name__}: {error}"}
+        return row
 
     def _text(self, name: str, obj: Any) -> str:
-        """A default, or a parameter of an estimator."""
+        """The text of a default, or of a parameter of an estimator."""
         if id(type(obj)) in _ATOMS and type(obj) not in (str, bytes):
             return repr(obj)
         (text,), refs = self._snap.roots([obj])
@@ -202,40 +202,40 @@ class Capture:
 
     def _objects(self, refs: Iterable[int]) -> dict[int, str]:
         """Content of every object that is reached, by identity number, in order of sight."""
-        found: dict[int, str] = {}
+        contents: dict[int, str] = {}
         todo = list(refs)
         while todo:
             number = todo.pop(0)
-            if number not in found and number in self._snap.contents:
+            if number not in contents and number in self._snap.contents:
                 content = self._snap.contents[number]
-                found[number] = content.whole()
+                contents[number] = content.whole()
                 todo += content.refs
-        return found
+        return contents
 
     def _digest(self, obj: Any, text: str, objects: dict[int, str]) -> tuple[str, bool]:
-        """A hash of the content, without identity numbers, and whether all of it went in."""
+        """A hash of the content, without identity numbers, and whether it covers all of it."""
         numbers: dict[str, int] = {}
 
-        def renumbered(found: re.Match[str]) -> str:
-            return f'{{"ref":{numbers.setdefault(found[1], len(numbers))}}}'
+        def renumbered(match: re.Match[str]) -> str:
+            return f'{{"ref":{numbers.setdefault(match[1], len(numbers))}}}'
 
         digest = hashlib.blake2b(_REF.sub(renumbered, text).encode(), digest_size=12)
-        whole = '"cut":' not in text
+        complete = '"cut":' not in text
         for content in objects.values():
             digest.update(_REF.sub(renumbered, content).encode())
-            whole = whole and '"cut":' not in content and '"kind":"opaque"' not in content
-        if not whole:
-            whole = self._add_more(digest, obj)
+            complete = complete and '"cut":' not in content and '"kind":"opaque"' not in content
+        if not complete:
+            complete = self._add_more(digest, obj)
         beside = _arrays.beside(obj)
         if beside:
             digest.update(summary(beside).encode())
-        held = attributes(obj)
-        if held is not None:
-            digest.update(held.encode())
-        return digest.hexdigest(), whole
+        attribute_digest = attributes(obj)
+        if attribute_digest is not None:
+            digest.update(attribute_digest.encode())
+        return digest.hexdigest(), complete
 
     def _add_more(self, digest: Any, obj: Any) -> bool:
-        """Add to a hash what a large value holds beyond what is shown; return whether that is all."""
+        """Add the content of a large value to a hash; returns whether that is all of it."""
         kind, limit = type(obj), self.limits.hashed_items
         if kind is str or kind is bytes:
             digest.update(obj[: 1 << 20].encode("utf-8", "surrogatepass") if kind is str else obj[: 1 << 20])
@@ -249,7 +249,7 @@ class Capture:
             return _add_atoms(digest, items) and not many
         is_array = _arrays.is_array(bases_of(kind))
         arrays = _arrays.memory(obj) if is_array or _arrays.pandas_name(bases_of(kind)) else []
-        whole = bool(arrays)
+        complete = bool(arrays)
         for array in arrays:
             try:
                 data, all_of_it = _arrays.sample(array, limit)
@@ -257,12 +257,12 @@ class Capture:
                 _add_atoms(digest, _arrays.read_array(array, 1000).items)
                 data, all_of_it = b"", False
             digest.update(data)
-            whole = whole and all_of_it
+            complete = complete and all_of_it
         # The labels of a table are beyond `memory`: what was cut of them is not known.
-        return whole and is_array
+        return complete and is_array
 
     def _forget(self) -> None:
-        """Let go of what was seen of objects that no variable reaches any more; now and then."""
+        """Sometimes: forget objects that no variable reaches any more."""
         if len(self._snap.contents) > self._kept:
             self._snap.forget_unreachable(itertools.chain.from_iterable(k.refs for k in self._known.values()))
             self._kept = 2 * len(self._snap.contents) + 1000
@@ -275,8 +275,13 @@ class _Known:
     refs: tuple[int, ...]
 
 
+def _words(source: str) -> Iterator[str]:
+    """The first words of a cell that may be names."""
+    return (match[0] for match in itertools.islice(_WORD.finditer(source), _MOST_WORDS))
+
+
 def _differences(before: list[str], after: list[str]) -> tuple[list[str], list[str]]:
-    """What is new in the names of a namespace, in their order, and what is gone."""
+    """The new names of a namespace, in order, and those that are gone."""
     if after[: len(before)] == before:  # new ones come in at the end, and there may be very many
         return after[len(before) :], []
     # Of the user's own types not even `__hash__` is called.
@@ -290,16 +295,16 @@ _ATOMS = frozenset(map(id, (int, float, str, bool, bytes, type(None), complex)))
 
 
 def _add_atoms(digest: Any, items: Sequence[Any]) -> bool:
-    """Add values to a hash, as far as they are atoms; return whether all are."""
-    whole = {*map(id, map(type, items))} <= _ATOMS
-    atoms = items if whole else [item if id(type(item)) in _ATOMS else ... for item in items]
+    """Add the atoms among values to a hash; returns whether all are atoms."""
+    all_atoms = {*map(id, map(type, items))} <= _ATOMS
+    atoms = items if all_atoms else [item if id(type(item)) in _ATOMS else ... for item in items]
     digest.update(repr(atoms).encode("utf-8", "surrogatepass"))
-    return whole
+    return all_atoms
 
 
 def _size(obj: Any) -> tuple[int, str] | None:
-    """Bytes, and how they were counted: ``nbytes`` (the items of arrays; of object columns the pointers) or
-    ``shallow`` (the object alone, as its builtin base counts it)."""
+    """Bytes and how they were counted: ``nbytes`` (items of arrays; for object columns the pointers) or
+    ``shallow`` (only the object, as its builtin base counts it)."""
     bases = bases_of(type(obj))
     if _arrays.is_array(bases) or _arrays.pandas_name(bases):
         arrays = _arrays.memory(obj)
@@ -320,7 +325,7 @@ def _length(obj: Any) -> int | None:
     """Items or characters, as the builtin base counts them; rows of a table, the first axis of an array."""
     bases = bases_of(type(obj))
     for base in _SIZED:
-        if any(each is base for each in bases):
+        if any(cls is base for cls in bases):
             return base.__len__(obj)
     if _arrays.is_array(bases):
         shape = _arrays.array_shape(obj)

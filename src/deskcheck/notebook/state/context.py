@@ -1,8 +1,7 @@
-"""The live state of a kernel as bounded text, for an assistant: what the variables hold that some code needs.
+"""The live state of a kernel as bounded text for an assistant.
 
-Nothing of the user's runs for it: variables are seen as `capture` sees them, in a bounded time, and
-dependencies are read from source. Of functions, classes, estimators and graphs more is said (`describe`).
-Imports are one line, without deskcheck's own.
+No code of the user runs: variables are seen by `capture`, in bounded time, and dependencies are read from
+source.
 """
 
 import builtins
@@ -22,11 +21,11 @@ from deskcheck.notebook.trajectory.masking import Mask
 from deskcheck.notebook.trajectory.trajectory import Execution, Status
 
 _NEWEST = 500
-"""Names that are looked at beyond one for each token of the budget, as some are IPython's own."""
+"""Names that are looked at, besides one for each token of the budget: some are IPython's."""
 _EARLIER_CHARS = 500_000
-"""Of the cells that ran, the last ones, that are read for what functions and classes need."""
+"""Of the last cells, which are read for what functions and classes need."""
 _SHARE = 4
-"""Imports take one token of so many of the budget, and so do names that are missing."""
+"""Imports may take this fraction of the budget, and so may missing names."""
 
 
 def context(
@@ -38,25 +37,24 @@ def context(
     time_s: float = 0.05,
     mask: bool = True,
 ) -> str:
-    """What the user's variables hold now, in at most `budget` tokens (`estimate_tokens`).
+    """The values of the user's variables, in up to `budget` tokens (`estimate_tokens`).
 
-    names: these variables, in this order. code: those that this code depends on, through functions and
-    classes of earlier cells too; it is not run, and names that it needs and nothing has are told. Neither:
-    all variables, the newest first. form: ``text``, or
-    ``json``: one object. time_s: after so long no further variable is looked at, and the text says how many
-    were not. mask: secrets are taken out (`masking`).
+    names: these variables, in this order. code: those that this code depends on, also through functions and
+    classes of earlier cells; it is not run, and missing names are listed. Neither: all variables, the newest
+    first. form: ``text`` or ``json`` (one object). time_s: after that no further variable is looked at, and
+    the text says how many were left. mask: remove secrets (`masking`).
 
-    In IPython the user's namespace is shown, elsewhere the globals of the caller. For what is told of
-    functions, classes, estimators, graphs and imports: docs/reference/trajectory.md.
+    In IPython the user's namespace is shown, elsewhere the globals of the caller.
+    docs/reference/trajectory.md says how functions, classes, estimators, graphs and imports are shown.
 
-    Raises InputError: a name that no variable has, or that IPython assigns (``_``, ``Out``); both names and
-    code; a budget or form that is none.
+    Raises InputError: a name without a variable, or one that IPython assigns (``_``, ``Out``); both names and
+    code; a wrong budget or form.
     """
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
-    known = _Variables(sys._getframe(1).f_globals) if shell is None else _of_shell(shell)
+    variables = _Variables(sys._getframe(1).f_globals) if shell is None else _of_shell(shell)
     limits = StateLimits(time_s=time_s)
-    return _context(known, names, limits, code=code, budget=budget, form=form, mask=mask)
+    return _context(variables, names, limits, code=code, budget=budget, form=form, mask=mask)
 
 
 def of_shell(
@@ -67,14 +65,14 @@ def of_shell(
     limits: StateLimits | None = None,
     **asked: Any,
 ) -> str:
-    """As `context`, of an IPython shell. limits: of what is seen of a variable, in the place of `time_s`.
-    asked: the other parameters of `context`."""
+    """As `context`, of an IPython shell. limits: of what is seen of a variable, instead of `time_s`. asked:
+    the other parameters of `context`."""
     return _context(_of_shell(shell), names, limits or StateLimits(time_s=time_s), **asked)
 
 
 @dataclass(frozen=True, slots=True)
 class _Variables:
-    """What there is to show. hidden: IPython's own of the same names. ran: the cells that ran."""
+    """The variables to show. hidden: IPython's own of the same names. ran: sources of the cells that ran."""
 
     namespace: Mapping[str, Any]
     hidden: Mapping[str, Any] = field(default_factory=dict)
@@ -87,7 +85,7 @@ def _of_shell(shell: Any) -> _Variables:
 
 
 def _context(
-    known: _Variables,
+    variables: _Variables,
     names: Sequence[str] | None,
     limits: StateLimits,
     *,
@@ -96,7 +94,7 @@ def _context(
     form: str = "text",
     mask: bool = True,
 ) -> str:
-    namespace = dict(known.namespace)  # a cell may be running, and change it
+    namespace = dict(variables.namespace)  # a cell may be running, and change it
     if isinstance(names, str):
         raise InputError(f"names={names!r} must be several names, as [{names!r}].")
     if names is not None and code is not None:
@@ -108,49 +106,49 @@ def _context(
         )
     also: dict[str, list[str]] = {}
     if code is not None:
-        last = fitting(reversed(known.ran), _EARLIER_CHARS, len)[::-1]
+        last = fitting(reversed(variables.ran), _EARLIER_CHARS, len)[::-1]
         types = {name: type(value).__name__ for name, value in namespace.items()}
         names = depends_on(code, dict.fromkeys(namespace), earlier=last, types=types)
-        there = {*namespace, *vars(builtins)}
-        unknown = [name for name in names_unbound(code) if name not in there]
+        defined = {*namespace, *vars(builtins)}
+        unknown = [name for name in names_unbound(code) if name not in defined]
         if unknown:
             also["not in the kernel"] = _fitting(unknown, budget)
-    asked = code is None and names is not None
+    by_name = code is None and names is not None
     # Those that are asked for, or the newest: more than there are tokens cannot be shown.
     every = list(namespace)
     chosen = every[: -max(budget, 0) - _NEWEST - 1 : -1] if names is None else names
-    hidden = {n for n, obj in known.hidden.items() if n in namespace and namespace[n] is obj}
+    hidden = {n for n, obj in variables.hidden.items() if n in namespace and namespace[n] is obj}
     users = {n: namespace[n] for n in chosen if type(n) is str and n not in hidden}
-    imports = _imports(users, namespace, modules_only=asked)
-    brought = {each.name for each in imports}
+    imports = _imports(users, namespace, modules_only=by_name)
+    brought = {entry.name for entry in imports}
     looked_at = {n: namespace[n] for n in chosen if n not in brought}
-    row = Capture(limits).after_cell(looked_at, known.hidden, "")
+    row = Capture(limits).after_cell(looked_at, variables.hidden, "")
     if names is None and len(chosen) < len(every):
         row["count"] += len(every) - len(chosen)
         row["unseen"] = row.get("unseen", 0) + len(every) - len(chosen)
     if texts := listed(imports[::-1] if names is None else imports):
         also["imports"] = _fitting(texts, budget)
     state = _state(Mask().state(row) if mask else row)
-    shown = [name for name in chosen if name in state.variables]
-    own = [n for n in looked_at if n not in state.variables] if asked and not state.unseen else []
-    if own:
+    visible = [name for name in chosen if name in state.variables]
+    not_shown = [name for name in looked_at if name not in state.variables]
+    if not_shown and by_name and not state.unseen:
         raise InputError(
-            f"{', '.join(own)}: names that IPython assigns are not shown. Give the object another name."
+            f"{', '.join(not_shown)}: names that IPython assigns are not shown. Give the object another name."
         )
-    return view(state, "used", budget=budget, names=shown, form=form, also=also).text
+    return view(state, "used", budget=budget, names=visible, form=form, also=also).text
 
 
 def _imports(
     variables: Mapping[str, Any], namespace: Mapping[str, Any], *, modules_only: bool
 ) -> list[Import]:
-    """modules_only: who asks for a function by its name is told what it is."""
-    found = imports_of(variables, {} if modules_only else namespace)
-    found = [each for each in found if not each.name.startswith("__")]
-    return [each for each in found if each.attribute is None] if modules_only else found
+    """modules_only: a function that was asked for by name is described instead."""
+    imports = imports_of(variables, {} if modules_only else namespace)
+    imports = [entry for entry in imports if not entry.name.startswith("__")]
+    return [entry for entry in imports if entry.attribute is None] if modules_only else imports
 
 
 def _fitting(texts: Sequence[str], budget: int) -> list[str]:
-    """As many as a part of the budget has room for, and how many others there are."""
+    """The texts that fit into a part of the budget, and the number of others."""
     room = max(budget, 0) // _SHARE
     return with_rest(fitting(texts, room, lambda text: estimate_tokens(f"{text}, ")), len(texts))
 

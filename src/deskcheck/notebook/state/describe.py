@@ -1,4 +1,4 @@
-"""What is said of one variable, in a line or some, to a model that is asked and to an assistant."""
+"""Describes one variable, in one or more lines, for a model or an assistant."""
 
 import math
 import re
@@ -11,27 +11,34 @@ from deskcheck.notebook.state.truncate import DIGITS, fitting, truncate, with_re
 from deskcheck.recording.value import Value
 
 Facts = dict[str, Any]
-"""What is said of a variable, by what it is: `views` writes it."""
+"""Facts about a variable, which `views` writes."""
 _LARGE = 1_000_000
-"""Bytes from which a size is said."""
+"""Bytes from which the size is mentioned."""
 _SHORT = 60
-"""Characters of parameters that stand beside a name in any case."""
+"""Characters of parameters that are always shown."""
 _DOC_FROM = 60
 _COLUMN_CHARS = 45
-"""What a line for a column takes at least."""
+"""Minimum for the line of a column."""
 _SIMILAR = 4
-"""Columns in a row that are told as one, from so many on."""
+"""Number of similar columns that become one line."""
 _NUMBERED = re.compile(r"(.*?)(\d+)", re.DOTALL)
 
 
 def describe(variable: Variable, chars: int) -> tuple[Facts, str | None]:
-    """What is said of a variable whose value may take so many characters (0: none), and what is cut, as in
-    `views.Shown`. Numbers are shown whole, or rounded to `DIGITS` digits, which is then said."""
+    """Facts about a variable whose value may take `chars` characters (0: none), and what is cut
+    (`views.Shown`). Numbers are whole, or rounded to `DIGITS` digits, which is mentioned."""
     value, live = variable.value, variable.seen
     described = dict(variable.described or {})
-    facts = facts_of(variable, value) | {name: live[name] for name in live if name not in _LATER}
-    if facts.get("size_bytes", _LARGE) < _LARGE:
-        del facts["size_bytes"]
+    facts: Facts = {"name": variable.name, "type": variable.type}
+    if value.shape is not None:
+        facts["shape"] = list(value.shape)
+    if value.shape is not None and value.dtype is not None:
+        facts["dtype"] = value.dtype
+    if value.shape is None and variable.length is not None:
+        facts["length"] = variable.length
+    if variable.size_method == "nbytes" and (variable.size_bytes or 0) >= _LARGE:
+        facts["size_bytes"] = variable.size_bytes
+    facts |= {name: live[name] for name in live if name not in _LATER}
     later = {name: live[name] for name in live if name in _LATER}
     long = False if chars else _without_what_is_long(facts)
     if facts["type"].endswith(f".{facts.get('dtype')}"):
@@ -43,29 +50,15 @@ def describe(variable: Variable, chars: int) -> tuple[Facts, str | None]:
         cut = _table(value, chars, facts)
     elif not live.keys().isdisjoint(("call", "members", "weights")) or value.kind in ("function", "class"):
         cut = _later(later, chars, facts)
-    elif _says_something(value) and not described.get("shape"):
+    elif (value.cut == "masked" or not (value.bare or value.kind == "opaque")) and not described.get("shape"):
         cut = _value(value, chars, facts)
     if described:
         cut = _described(described, chars, facts) or cut
     return facts, "type" if long else cut
 
 
-def facts_of(variable: Variable, value: Value) -> dict[str, Any]:
-    """What is said of a variable without its value."""
-    facts: dict[str, Any] = {"name": variable.name, "type": variable.type}
-    if value.shape is not None:
-        facts["shape"] = list(value.shape)
-        if value.dtype is not None:
-            facts["dtype"] = value.dtype
-    elif variable.length is not None:
-        facts["length"] = variable.length
-    if variable.size_method == "nbytes":
-        facts["size_bytes"] = variable.size_bytes
-    return facts
-
-
 def _without_what_is_long(facts: Facts) -> bool:
-    """Take away what would leave other variables no room for their names; whether there was such."""
+    """Shorten what would leave no room for other variables; whether there was such."""
     long = False
     if len(facts.get("call", "")) > _SHORT:
         facts["call"], long = "(...)", True
@@ -76,11 +69,7 @@ def _without_what_is_long(facts: Facts) -> bool:
 
 
 _LATER = ("doc", "methods", "members", "layers")
-"""What is left out where there is no room for values."""
-
-
-def _says_something(value: Value) -> bool:
-    return not (value.bare or value.kind == "opaque") or value.cut == "masked"
+"""Facts that need room for values."""
 
 
 def _later(later: Mapping[str, Any], chars: int, facts: Facts) -> str | None:
@@ -113,22 +102,22 @@ def _value(value: Value, chars: int, facts: Facts) -> str | None:
             chars //= 2
         if not value.items and value.length:
             return None
-    found = truncate(_days(value), chars)
-    facts["value"] = found.text
-    if found.rounded:
+    shortened = truncate(_days(value), chars)
+    facts["value"] = shortened.text
+    if shortened.rounded:
         facts["rounded"] = DIGITS
-    if not found.cut and value.whole:
+    if not shortened.cut and value.whole:
         facts.pop("length", None)
-    return "value" if found.cut else None
+    return "value" if shortened.cut else None
 
 
 def _is_count(index: Value) -> bool:
-    """Whether an index numbers its rows from 0 on."""
+    """Whether an index numbers its rows from 0."""
     return index.dtype == "range" and [item.atom for item in index.items] == [*range(len(index.items))]
 
 
 def _described(described: dict[str, Any], chars: int, facts: Facts) -> str | None:
-    """Of tensors as of arrays; what others have registered, as it is."""
+    """Add facts about tensors as about arrays; those of other describers as they are."""
     if not {"shape", "dtype", "device"} <= described.keys():
         if chars:
             facts["described"] = described
@@ -143,32 +132,29 @@ def _described(described: dict[str, Any], chars: int, facts: Facts) -> str | Non
         return None
     if not chars:
         return "type"
-    items = tuple(Value("atom", type(item).__name__, atom=_number(item)) for item in described["head"])
+    numbers = [float(item) if item in ("nan", "inf", "-inf") else item for item in described["head"]]
+    items = tuple(Value("atom", type(number).__name__, atom=number) for number in numbers)
     shape = tuple(described["shape"])
     total = math.prod(shape)
     cut = "long" if len(items) < total else None
     array = Value("array", "column", items=items, length=total, cut=cut, shape=shape)
-    found = truncate(array if shape else items[0], chars)
-    facts["value"] = found.text
+    shortened = truncate(array if shape else items[0], chars)
+    facts["value"] = shortened.text
     if any(type(item) is float and _digits(item) >= DIGITS for item in described["head"]):
         facts["rounded"] = DIGITS  # by who described it
-    return "value" if found.cut else None
+    return "value" if shortened.cut else None
 
 
 def _digits(number: float) -> int:
-    """Significant digits that it is written with."""
+    """Significant digits in its text."""
     return len(repr(number).partition("e")[0].replace(".", "").lstrip("-0"))
-
-
-def _number(item: Any) -> Any:
-    return float(item) if item in ("nan", "inf", "-inf") else item
 
 
 # -- tables ----------------------------------------------------------------------------------------
 
 
 def _table(value: Value, chars: int, facts: Facts) -> str | None:
-    """The columns' names and types first, as many as fit; with more room a line for each, with values."""
+    """The names and types of the columns that fit; with more room a line for each, with values."""
     if not chars:
         return "type"
     fields = dict(value.fields)
@@ -180,23 +166,23 @@ def _table(value: Value, chars: int, facts: Facts) -> str | None:
     lines = len(groups) + (index is not None)
     if lines * _COLUMN_CHARS > chars:
         texts = [f"{label} ({column.dtype})" for label, column, _ in groups]
-        kept = fitting(texts, 2 * chars, _listed_size)
-        left = total - sum(count for _, _, count in groups[: len(kept)])
-        facts["labels"] = [*kept, *([f"... {left} more"] if left else [])]
+        fitting_labels = fitting(texts, 2 * chars, _listed_size)
+        more_columns = total - sum(count for _, _, count in groups[: len(fitting_labels)])
+        facts["labels"] = [*fitting_labels, *([f"... {more_columns} more"] if more_columns else [])]
         return "value"
-    each = max(chars // max(lines, 1) - _COLUMN_CHARS // 2, _COLUMN_CHARS // 2)
-    shown = [("index", index, 1)] if index is not None and not _is_count(index) else []
-    found: list[dict[str, Any]] = []
+    column_chars = max(chars // max(lines, 1) - _COLUMN_CHARS // 2, _COLUMN_CHARS // 2)
+    index_column = [("index", index, 1)] if index is not None and not _is_count(index) else []
+    rows: list[dict[str, Any]] = []
     cut = rounded = False
-    for label, column, count in [*shown, *groups]:
+    for label, column, count in [*index_column, *groups]:
         if not column.items and column.length:  # as of a hierarchical index
-            found.append({"label": label, "dtype": column.dtype, "head": f"of {column.length}"})
+            rows.append({"label": label, "dtype": column.dtype, "head": f"of {column.length}"})
             continue
-        head = truncate(_days(column), each)
+        head = truncate(_days(column), column_chars)
         cut, rounded = cut or head.cut, rounded or head.rounded
         of_first = f"{label.partition(' to ')[0]} = " if count > 1 else ""
-        found.append({"label": label, "dtype": column.dtype, "head": f"{of_first}{head.text}"})
-    facts["columns"] = [*found, *more]
+        rows.append({"label": label, "dtype": column.dtype, "head": f"{of_first}{head.text}"})
+    facts["columns"] = [*rows, *more]
     if rounded:
         facts["rounded"] = DIGITS
     return "value" if cut else None
@@ -218,7 +204,7 @@ _MIDNIGHT = "T00:00:00.000000"
 
 
 def _similar(columns: list[tuple[str, Value]]) -> Iterator[tuple[str, Value, int]]:
-    """Columns, as one those that are numbered in a row and of one type: label, the first, how many."""
+    """Label, first column and number of columns: consecutive numbered columns of one type are one."""
     at = 0
     while at < len(columns):
         end = at + 1
@@ -228,12 +214,12 @@ def _similar(columns: list[tuple[str, Value]]) -> Iterator[tuple[str, Value, int
         if end - at >= _SIMILAR:
             yield f"{label} to {columns[end - 1][0]}, {end - at} columns", column, end - at
         else:
-            yield from ((name, each, 1) for name, each in columns[at:end])
+            yield from ((name, values, 1) for name, values in columns[at:end])
         at = end
 
 
-def _follows(one: tuple[str, Value], other: tuple[str, Value]) -> bool:
-    before, after = _NUMBERED.fullmatch(one[0]), _NUMBERED.fullmatch(other[0])
-    if before is None or after is None or one[1].dtype != other[1].dtype:
+def _follows(first: tuple[str, Value], second: tuple[str, Value]) -> bool:
+    before, after = _NUMBERED.fullmatch(first[0]), _NUMBERED.fullmatch(second[0])
+    if before is None or after is None or first[1].dtype != second[1].dtype:
         return False
     return before[1] == after[1] and int(after[2]) == int(before[2]) + 1

@@ -1,8 +1,9 @@
-"""What an assistant is told of objects of libraries beyond their type: whether an estimator is fitted and
-with which parameters, how large a graph is, what a network of torch's is made of.
+"""Facts about objects of libraries: estimators (fitted, parameters), graphs (size), torch's networks
+(layers).
 
-Nothing of the user's runs: what an object holds is read from its own dict, and a library's methods are called
-only on objects of that library's own classes."""
+No code of the user runs: the object's own dict is read, and methods of a library are called only on objects
+of its own classes.
+"""
 
 import sys
 import types
@@ -19,35 +20,28 @@ _DEEPEST = 3
 _STEPS = 12
 """Of a pipeline."""
 _LAYERS = 50
-"""Modules of torch's inside one another."""
+"""Levels of torch's modules."""
 _NODES = 100_000
 """Nodes of a graph whose edges are counted."""
 _ATOMS = (bool, int, float, complex, str, bytes, type(None))
 
 
 def live_facts(obj: Any, type_name: str, show: Show) -> dict[str, Any]:
-    """What only the object itself tells, as JSON can hold it: for `describe.describe`.
-
-    type_name: as it was recorded. show: the text of a default or parameter with its name.
-    """
-    found = called(obj, show)
-    if found is not None:
-        return found
+    """Facts that only the object itself shows, as JSON, for `describe.describe`. type_name: as recorded.
+    show: the text of a named default or parameter."""
+    facts = called(obj, show)
+    if facts is not None:
+        return facts
     alias = annotation(obj) if module_of(type(obj)) in ("typing", "types") else None
     if alias is not None:
         return {"type": type_name, "alias": alias}
-    found = held_by(obj, show)
-    return {"type": public_type(obj, type_name), **(found or {})}
-
-
-def public_type(obj: Any, name: str) -> str:
-    """The type's name as users write it: of ``sklearn.svm._classes.SVC`` ``sklearn.svm.SVC``, if that is the
-    same class. name: as it is recorded."""
-    return public_name(type(obj)) if "." in name else name
+    # As users write it: ``sklearn.svm.SVC`` for ``sklearn.svm._classes.SVC``, if both are one class.
+    public = public_name(type(obj)) if "." in type_name else type_name
+    return {"type": public, **(held_by(obj, show) or {})}
 
 
 def held_by(obj: Any, show: Show) -> dict[str, Any] | None:
-    """What is said of an estimator or a graph; None for other objects. show: writes values."""
+    """Facts about an estimator, graph or network; None for other objects."""
     return _estimator(obj, show) or _graph(obj) or _network(obj)
 
 
@@ -68,29 +62,29 @@ def _estimator(obj: Any, show: Show) -> dict[str, Any] | None:
     if not _is_estimator(obj):
         return None
     fitted = is_fitted(obj)
-    found: dict[str, Any] = {} if fitted is None else {"fitted": fitted}
-    return found | {"parameters": _changed(obj, show, 0)}
+    facts: dict[str, Any] = {} if fitted is None else {"fitted": fitted}
+    return facts | {"parameters": _changed(obj, show, 0)}
 
 
 def is_fitted(obj: Any) -> bool | None:
-    """Whether an estimator has attributes whose names end in an underscore, as scikit-learn's
-    `check_is_fitted` asks; of a pipeline, whether its last step has. None where it needs no fit, and of a
-    class of the user's that has none, which may keep what it learns elsewhere."""
-    held = own_dict(obj) or {}
-    if any(type(name) is str and name.endswith("_") and not name.startswith("__") for name in held):
+    """Whether an estimator has attributes that end in an underscore, as scikit-learn's `check_is_fitted`
+    asks; of a pipeline, its last step. None if it needs no fit, and for a class of the user's without such
+    attributes."""
+    attributes = own_dict(obj) or {}
+    if any(type(name) is str and name.endswith("_") and not name.startswith("__") for name in attributes):
         return True
-    steps = held.get("steps")
+    steps = attributes.get("steps")
     if type(steps) is list and steps and type(steps[-1]) is tuple and _is_estimator(steps[-1][-1]):
         return is_fitted(steps[-1][-1])
     if module_of(type(obj)) == "__main__" or not is_library(module_of(type(obj)) or ""):
         return None
-    return None if _needs_no_fit(obj, held) else False
+    return None if _needs_no_fit(obj, attributes) else False
 
 
-def _needs_no_fit(obj: Any, held: Mapping[str, Any]) -> bool:
-    """Whether scikit-learn says so. Not asked where that may ask objects of the user's."""
+def _needs_no_fit(obj: Any, attributes: Mapping[str, Any]) -> bool:
+    """Whether scikit-learn says so. Not asked if that may call objects of the user."""
     if (module_of(type(obj)) or "").partition(".")[0] != "sklearn" or not all(
-        map(_holds_no_object, held.values())
+        map(_holds_no_object, attributes.values())
     ):
         return False
     utils = sys.modules.get("sklearn.utils")
@@ -109,16 +103,16 @@ def _holds_no_object(value: Any, depth: int = 0) -> bool:
 
 def _changed(obj: Any, show: Show, depth: int) -> dict[str, str]:
     """Parameters that differ from the defaults of the class, as text."""
-    held = own_dict(obj) or {}
-    found: dict[str, str] = {}
+    attributes = own_dict(obj) or {}
+    texts: dict[str, str] = {}
     for name, default in _defaults(type(obj)).items():
-        if name in held and not _same(held[name], default):
-            found[name] = _parameter(name, held[name], show, depth)
-    return found
+        if name in attributes and not _same(attributes[name], default):
+            texts[name] = _parameter(name, attributes[name], show, depth)
+    return texts
 
 
 def _defaults(cls: type) -> dict[str, Any]:
-    """Parameter -> its default, `_NOTHING` where it has none. Read from `__init__`, as scikit-learn does."""
+    """Parameter -> default, or `_NOTHING`, from `__init__`, as scikit-learn reads it."""
     for base in bases_of(cls):
         maker = names_of(base).get("__init__")
         wrapped = None if type(maker) is not types.FunctionType else dict.get(maker.__dict__, "__wrapped__")
@@ -144,15 +138,15 @@ def _same(value: Any, default: Any, depth: int = 0) -> bool:
     return (
         plain
         and len(value) == len(default)
-        and all(_same(item, other, depth + 1) for item, other in zip(value, default, strict=True))
+        and all(_same(item, second, depth + 1) for item, second in zip(value, default, strict=True))
     )
 
 
 def _parameter(name: str, value: Any, show: Show, depth: int) -> str:
     """An estimator as its call; a list of such, as of a pipeline's steps, item by item."""
     if depth < _DEEPEST and _is_estimator(value):
-        given = ", ".join(f"{n}={text}" for n, text in _changed(value, show, depth + 1).items())
-        return f"{type.__dict__['__name__'].__get__(type(value))}({given})"
+        arguments = ", ".join(f"{n}={text}" for n, text in _changed(value, show, depth + 1).items())
+        return f"{type.__dict__['__name__'].__get__(type(value))}({arguments})"
     if depth < _DEEPEST and type(value) in (list, tuple) and _has_estimator(value):
         parts = [_parameter(name, item, show, depth + 1) for item in value[:_STEPS]]
         inside = ", ".join(with_rest(parts, len(value)))
@@ -182,31 +176,31 @@ def _name(cls: type) -> str:
 
 def _networkx(graph: Any, classes: set[str]) -> dict[str, Any] | None:
     """Read from the dicts of nodes and neighbours, as a subclass may define anything."""
-    held = own_dict(graph) or {}
-    nodes, neighbours = held.get("_node"), held.get("_adj")
+    attributes = own_dict(graph) or {}
+    nodes, neighbours = attributes.get("_node"), attributes.get("_adj")
     if type(nodes) is not dict or type(neighbours) is not dict:
         return None
     directed = "DiGraph" in classes
-    found: dict[str, Any] = {"nodes": len(nodes), "directed": directed}
+    facts: dict[str, Any] = {"nodes": len(nodes), "directed": directed}
     if len(nodes) > _NODES:
-        return found
+        return facts
     ends = 0
     for node, others in neighbours.items():
         if type(others) is not dict:
-            return found
+            return facts
         many = "MultiGraph" in classes
         ends += sum(map(len, others.values())) if many else len(others)
         if not directed and (loop := _loop(node, others)) is not None:  # which is at both its ends
             ends += len(loop) if many else 1
-    found["edges"] = ends if directed else ends // 2
-    return found
+    facts["edges"] = ends if directed else ends // 2
+    return facts
 
 
 def _loop(node: Any, others: dict[Any, Any]) -> Any:
-    """The edge from a node to itself; None where there is none. No user's object is asked to compare."""
+    """The edge from a node to itself, without comparing objects of the user."""
     if _plain(node):
         return others.get(node)
-    return next((edge for other, edge in others.items() if other is node), None)
+    return next((edge for neighbour, edge in others.items() if neighbour is node), None)
 
 
 def _plain(node: Any) -> bool:
@@ -217,18 +211,18 @@ def _plain(node: Any) -> bool:
 
 
 def _network(obj: Any) -> dict[str, Any] | None:
-    """Its modules and how many numbers it has learned or will; read from the dicts that torch keeps."""
+    """Its modules and number of weights, from torch's own dicts."""
     if not _is_network(obj):
         return None
-    held = own_dict(obj) or {}
-    found: dict[str, Any] = {"weights": _weights(obj, set(), 0)}
-    inner = held.get("_modules")
+    attributes = own_dict(obj) or {}
+    facts: dict[str, Any] = {"weights": _weights(obj, set(), 0)}
+    inner = attributes.get("_modules")
     if type(inner) is dict and inner:
-        layers = [f"{name}: {_name(type(each))}" for name, each in inner.items() if type(name) is str]
-        found["layers"] = layers
-    if type(held.get("training")) is bool:
-        found["mode"] = "training" if held["training"] else "evaluation"
-    return found
+        layers = [f"{name}: {_name(type(module))}" for name, module in inner.items() if type(name) is str]
+        facts["layers"] = layers
+    if type(attributes.get("training")) is bool:
+        facts["mode"] = "training" if attributes["training"] else "evaluation"
+    return facts
 
 
 def _is_network(obj: Any) -> bool:
@@ -237,17 +231,17 @@ def _is_network(obj: Any) -> bool:
     )
 
 
-def _weights(network: Any, seen: set[int], depth: int) -> int:
-    """Numbers in all parameters, each tensor once. A lazy one, whose shape is not known yet, has none."""
-    held = own_dict(network) or {}
+def _weights(network: Any, counted: set[int], depth: int) -> int:
+    """Numbers in all parameters, each tensor once. A lazy one without a shape has none."""
+    attributes = own_dict(network) or {}
     total = 0
-    for parameter in (held.get("_parameters") or {}).values():
-        if parameter is not None and id(parameter) not in seen:
-            seen.add(id(parameter))
+    for parameter in (attributes.get("_parameters") or {}).values():
+        if parameter is not None and id(parameter) not in counted:
+            counted.add(id(parameter))
             if _name(type(parameter)) in ("Parameter", "Tensor"):
                 total += parameter.numel()
-    for each in (held.get("_modules") or {}).values():
-        if depth < _LAYERS and _is_network(each) and id(each) not in seen:
-            seen.add(id(each))
-            total += _weights(each, seen, depth + 1)
+    for module in (attributes.get("_modules") or {}).values():
+        if depth < _LAYERS and _is_network(module) and id(module) not in counted:
+            counted.add(id(module))
+            total += _weights(module, counted, depth + 1)
     return total

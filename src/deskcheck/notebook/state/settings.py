@@ -1,10 +1,9 @@
-"""Settings of libraries, as data: what a cell sets beside variables and files, and where the generators of
-random numbers stand.
+"""Settings of libraries, as data: what a cell sets besides variables and files, and the states of random
+generators.
 
-Read from modules that are loaded; nothing is imported for it, and no code of the user's runs: a function of
-a library that a notebook has put its own in the place of is not called. For what is read of which library:
-the readers below; further ones are registered. Not seen: what C code keeps to itself, functions of a library
-that were replaced, threads' own settings."""
+Read from loaded modules. No code of the user runs: a library's function that the notebook has replaced is not
+called. Not seen: what C code hides, replaced functions of a library, settings of threads.
+"""
 
 import hashlib
 import sys
@@ -20,8 +19,8 @@ Reader = Callable[[Any], Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class LibrarySetting:
-    """value: as text, a long one as a digest; None: it is gone. incidental: as it was registered. new: it was
-    not there before the cell, as where the cell is the first to import the library."""
+    """value: as text, a long one as a digest; None: it is gone. new: it was missing before the cell, for
+    example as the cell is the first to import the library."""
 
     value: str | None
     incidental: bool = False
@@ -32,26 +31,24 @@ _readers: dict[tuple[str, bool], list[Reader]] = {}
 _MOST = 2000
 """Settings of one reader."""
 _SHOWN = 200
-"""Characters of a value; of a longer one a digest is kept."""
+"""Characters of a value; a longer one becomes a digest."""
 _HASHED = 10_000
-"""Characters of a text that go into a digest, with its length."""
+"""Characters of a text that are hashed, with its length."""
 
 
 def register_settings(module: str, read: Reader, *, incidental: bool = False) -> None:
-    """Have the settings of a library compared where cells are tried out (`trial.Trials`).
+    """Compare the settings of a library when cells are tried out (`trial.Trials`).
 
-    read: gets the module, by its qualified name, where that is loaded, and returns settings by name; values
-    are atoms, or containers and objects of such. It runs after every cell that is tried: whoever registers it
-    answers for its time. What it raises is what is compared.
-    incidental: counts only where the true cell changes it, as what any import may bring, and where a
-    generator of random numbers stands.
+    read: gets the module if it is loaded, and returns settings by name: atoms, containers and objects of
+    such. It runs after every tried cell, so its time is yours. Exceptions are compared as values. incidental:
+    only counts if the true cell changes it, for what any import may bring and for random generators.
     """
     _readers.setdefault((module, incidental), []).append(read)
 
 
 def read_settings(names: Mapping[str, Any]) -> dict[str, LibrarySetting]:
     """All settings of the loaded libraries, by library and name. names: the user's namespace."""
-    found: dict[str, LibrarySetting] = {}
+    settings: dict[str, LibrarySetting] = {}
     for (name, incidental), readers in _readers.items():
         module = sys.modules.get(name)
         if not isinstance(module, types.ModuleType):
@@ -62,21 +59,21 @@ def read_settings(names: Mapping[str, Any]) -> dict[str, LibrarySetting]:
             except Exception as error:  # noqa: BLE001  # of a library that the notebook has changed, or of the user's reader
                 values = {read.__name__: f"{type(error).__name__}: {error}"}
             for setting, value in [*values.items()][:_MOST]:
-                found[f"{name}: {setting}"] = LibrarySetting(_text(value, names), incidental)
-    return found
+                settings[f"{name}: {setting}"] = LibrarySetting(_text(value, names), incidental)
+    return settings
 
 
 def changed(
     before: Mapping[str, LibrarySetting], after: Mapping[str, LibrarySetting]
 ) -> dict[str, LibrarySetting]:
-    """Settings that are others than before, those that have come, and those that are gone."""
-    found = {
+    """Settings that are different, new, or gone."""
+    new_values = {
         name: LibrarySetting(now.value, now.incidental, name not in before)
         for name, now in after.items()
         if name not in before or before[name].value != now.value
     }
-    gone = {name: LibrarySetting(None, was.incidental) for name, was in before.items() if name not in after}
-    return found | gone
+    lost = {name: LibrarySetting(None, was.incidental) for name, was in before.items() if name not in after}
+    return new_values | lost
 
 
 _ATOMS = (bool, int, float, complex, str, type(None))
@@ -100,7 +97,7 @@ def _text(value: Any, names: Mapping[str, Any]) -> str:
 
 
 class _ReplacedError(Exception):
-    """A function of a library that the notebook has put another in the place of."""
+    """The notebook has replaced a function of a library."""
 
 
 def _librarys(module: Any, name: str) -> Any:
@@ -112,13 +109,13 @@ def _librarys(module: Any, name: str) -> Any:
 
 
 def _matplotlib(module: Any) -> dict[str, Any]:
-    found = dict(dict.items(module.rcParams))
+    values = dict(dict.items(module.rcParams))
     # The backend is chosen when the first figure is made, and that of notebooks then turns `interactive` on.
     for name in ("backend", "backend_fallback"):
-        found.pop(name, None)
+        values.pop(name, None)
     if "matplotlib_inline.backend_inline" not in sys.modules:
-        found["interactive"] = True
-    return {name: value.by_key() if hasattr(value, "by_key") else value for name, value in found.items()}
+        values["interactive"] = True
+    return {name: value.by_key() if hasattr(value, "by_key") else value for name, value in values.items()}
 
 
 def _inline(module: Any) -> dict[str, Any]:
@@ -137,8 +134,8 @@ def _numpy(module: Any) -> dict[str, Any]:
 
 
 def _pandas(module: Any) -> dict[str, Any]:
-    def flat(given: Mapping[str, Any], above: str) -> Iterator[tuple[str, Any]]:
-        for name, value in given.items():
+    def flat(options: Mapping[str, Any], above: str) -> Iterator[tuple[str, Any]]:
+        for name, value in options.items():
             if type(value) is dict:
                 yield from flat(value, f"{above}{name}.")
             else:
@@ -166,36 +163,36 @@ def _printers(module: Any) -> dict[str, Any]:
     }
 
 
-def _is_general(given: tuple[Any, ...]) -> bool:
-    _, message, category, module, line = given
+def _is_general(entry: tuple[Any, ...]) -> bool:
+    _, message, category, module, line = entry
     return message is None and module is None and line == 0 and category.__module__ == "builtins"
 
 
 def _warnings(module: Any) -> dict[str, Any]:
     functions = {name: vars(module)[name] for name in ("warn", "showwarning", "formatwarning")}
-    general = [f"{one[0]} {one[2].__name__}" for one in module.filters if _is_general(one)]
+    general = [f"{entry[0]} {entry[2].__name__}" for entry in module.filters if _is_general(entry)]
     return {"filters": general, **functions}
 
 
 def _special_warnings(module: Any) -> dict[str, Any]:
-    """Of one library or message: such are set by imports."""
-    found: dict[str, Any] = {}
+    """Filters for one library or message: imports set them."""
+    filters: dict[str, Any] = {}
     for action, message, category, where, line in module.filters:
         if not _is_general((action, message, category, where, line)):
-            patterns = [str(getattr(one, "pattern", one)) for one in (message, where)]
-            found.setdefault(f"filter {patterns[0]} {category.__name__} {patterns[1]} {line}", action)
-    return found
+            patterns = [str(getattr(part, "pattern", part)) for part in (message, where)]
+            filters.setdefault(f"filter {patterns[0]} {category.__name__} {patterns[1]} {line}", action)
+    return filters
 
 
 def _logging(module: Any) -> dict[str, Any]:
     root = module.root
-    handlers = [f"{type(each).__name__} {each.level}" for each in root.handlers]
+    handlers = [f"{type(handler).__name__} {handler.level}" for handler in root.handlers]
     return {"level": root.level, "disabled below": root.manager.disable, "handlers": handlers}
 
 
 def _loggers(module: Any) -> dict[str, Any]:
     every = module.root.manager.loggerDict
-    return {name: each.level for name, each in every.items() if getattr(each, "level", 0)}
+    return {name: logger.level for name, logger in every.items() if getattr(logger, "level", 0)}
 
 
 def _decimal(module: Any) -> dict[str, Any]:

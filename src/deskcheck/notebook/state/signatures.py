@@ -1,6 +1,8 @@
-"""What an assistant needs to know to call the user's functions and classes: parameters, first sentences of
-docstrings, public methods. Read from code objects and namespaces of classes: nothing of the user's runs, as
-`inspect.signature` would have it run."""
+"""Facts that are needed to call the user's functions and classes: parameters, summaries of docstrings, public
+methods.
+
+Read from code objects and namespaces of classes: no code of the user runs, unlike with `inspect.signature`.
+"""
 
 import functools
 import inspect
@@ -14,12 +16,12 @@ from deskcheck.notebook.state.truncate import short_text, with_rest
 from deskcheck.tracer.snapshot import bases_of, module_of, names_of
 
 Show = Callable[[str, Any], str]
-"""The text of a value that has a name."""
+"""The text of a named value."""
 
 _DOC_CHARS = 100
 _METHODS = 20
 _WRAPPED = 10
-"""Functions around one another that are looked through."""
+"""Levels of wrapped functions."""
 _DEEPEST = 4
 """Of annotations."""
 _CACHED = type(functools.lru_cache(lambda: None))
@@ -28,11 +30,8 @@ _type_dict = type.__dict__
 
 
 def called(obj: Any, show: Show) -> dict[str, Any] | None:
-    """What is said of a function or class: ``type``, ``call`` (parameters, as a definition has them),
-    ``doc``, and of a class ``bases``, ``methods``, ``members`` (of an enumeration). None for other objects.
-
-    show: writes defaults.
-    """
+    """Facts about a function or class: ``type``, ``call`` (parameters), ``doc``, and of a class ``bases``,
+    ``methods``, ``members`` (of an enumeration). None for other objects."""
     inner = _inner(obj)
     if is_class(inner):
         return _class(inner, show)
@@ -40,19 +39,18 @@ def called(obj: Any, show: Show) -> dict[str, Any] | None:
         return None
     function = inner
     is_async = function.__code__.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR)
-    found = {"type": "async function" if is_async else "function", "call": parameters(function, show)}
+    facts = {"type": "async function" if is_async else "function", "call": parameters(function, show)}
     doc = summary_of(function.__doc__)
-    return found if not doc else found | {"doc": doc}
+    return facts if not doc else facts | {"doc": doc}
 
 
 def is_class(obj: Any) -> bool:
-    """Whether it is a class; without `isinstance`, which would ask it."""
+    """Whether it is a class, without `isinstance`, which would call it."""
     return any(base is type for base in bases_of(type(obj)))
 
 
 def _inner(obj: Any) -> Any:
-    """The function or class that is behind what `functools.wraps` and `functools.cache` have made of it; any
-    other object as it is."""
+    """The function or class behind `functools.wraps` and `functools.cache`; other objects as they are."""
     for _ in range(_WRAPPED):
         if type(obj) is not types.FunctionType and type(obj) is not _CACHED:
             return obj
@@ -66,7 +64,7 @@ def _inner(obj: Any) -> Any:
 
 
 def summary_of(doc: Any) -> str | None:
-    """The first sentence of a docstring, over its lines."""
+    """The first sentence of a docstring."""
     if type(doc) is not str:
         return None
     paragraph = re.split(r"\n\s*\n", doc.strip(), maxsplit=1)[0]
@@ -75,8 +73,8 @@ def summary_of(doc: Any) -> str | None:
 
 
 def parameters(function: types.FunctionType, show: Show, *, skip: int = 0) -> str:
-    """As in a definition: ``(a, b=2, *rest, key: int = 3) -> str``. skip: parameters at the beginning that a
-    caller does not give, as `self`."""
+    """As in a definition: ``(a, b=2, *rest, key: int = 3) -> str``. skip: number of first parameters that a
+    caller does not pass, such as `self`."""
     code = function.__code__
     names = code.co_varnames
     notes = _annotations(function)
@@ -119,7 +117,7 @@ def defaults_of(function: types.FunctionType) -> dict[str, Any]:
 
 
 def annotation(note: Any, depth: int = 0) -> str | None:
-    """An annotation as text; None where that would take code of the user's."""
+    """An annotation as text; None if code of the user would have to run."""
     if note is None or note is type(None):
         return "None"
     if note is ...:
@@ -133,53 +131,54 @@ def annotation(note: Any, depth: int = 0) -> str | None:
         return public_name(note)
     if depth > _DEEPEST or module_of(kind) not in ("typing", "types", "collections.abc"):
         return None
-    held = own_dict(note) or {}
-    if kind is types.UnionType or held.get("_name") in ("Union", "Optional"):
+    attributes = own_dict(note) or {}
+    if kind is types.UnionType or attributes.get("_name") in ("Union", "Optional"):
         return _joined(note, " | ", depth)
-    if "__args__" not in held and kind is not types.GenericAlias:
-        named = held.get("_name", held.get("__name__"))
+    if "__args__" not in attributes and kind is not types.GenericAlias:
+        named = attributes.get("_name", attributes.get("__name__"))
         return named if type(named) is str else None
-    origin = held.get("__origin__", getattr(note, "__origin__", None))
-    named = held.get("_name")
+    origin = attributes.get("__origin__", getattr(note, "__origin__", None))
+    named = attributes.get("_name")
     head = named if type(named) is str else annotation(origin, depth + 1)
     if head == "Literal":
         return f"Literal[{', '.join(map(repr, _args(note)))}]"
     inside = _joined(note, ", ", depth)
     if head == "Callable" and inside is not None and len(_args(note)) > 0:
-        *given, gives = (annotation(each, depth + 1) for each in _args(note))
-        inside = f"{'...' if given == ['...'] else '[' + ', '.join(map(str, given)) + ']'}, {gives}"
+        *taken, returned = (annotation(argument, depth + 1) for argument in _args(note))
+        listed = "..." if taken == ["..."] else f"[{', '.join(map(str, taken))}]"
+        inside = f"{listed}, {returned}"
     return None if head is None or inside is None else f"{head}[{inside}]"
 
 
 def _args(note: Any) -> tuple[Any, ...]:
-    found = getattr(note, "__args__", ())  # of classes of `typing` and `types` alone
-    return found if type(found) is tuple else ()
+    arguments = getattr(note, "__args__", ())  # of classes of `typing` and `types` alone
+    return arguments if type(arguments) is tuple else ()
 
 
 def _joined(note: Any, between: str, depth: int) -> str | None:
-    parts = [annotation(each, depth + 1) for each in _args(note)]
+    parts = [annotation(argument, depth + 1) for argument in _args(note)]
     return between.join(part for part in parts if part is not None) if None not in parts else None
 
 
 def _class(cls: type, show: Show) -> dict[str, Any]:
     space = names_of(cls)
-    found: dict[str, Any] = {"type": "class"}
+    facts: dict[str, Any] = {"type": "class"}
     bases = [public_name(base) for base in _type_dict["__bases__"].__get__(cls) if base is not object]
     if bases:
-        found["bases"] = bases
+        facts["bases"] = bases
     members = _members(space)
     if members:
-        return found | {"members": members}
+        return facts | {"members": members}
     maker = _maker(cls)
     if maker is not None:
-        found["call"] = parameters(maker, show, skip=1).partition(" -> ")[0]
+        facts["call"] = parameters(maker, show, skip=1).partition(" -> ")[0]
     doc = summary_of(space.get("__doc__"))
     if doc and not doc.startswith(f"{_type_dict['__name__'].__get__(cls)}("):  # a data class's
-        found["doc"] = doc
+        facts["doc"] = doc
     methods = [*_methods(space, show)]
     if methods:
-        found["methods"] = with_rest(methods[:_METHODS], len(methods))
-    return found
+        facts["methods"] = with_rest(methods[:_METHODS], len(methods))
+    return facts
 
 
 def _members(space: Any) -> list[str]:
@@ -189,13 +188,13 @@ def _members(space: Any) -> list[str]:
 
 
 def _maker(cls: type) -> types.FunctionType | None:
-    """What takes the arguments of a call of the class, if it is a function."""
+    """The function that takes the arguments of a call of the class."""
     for base in bases_of(cls):
         for name in ("__init__", "__new__"):
-            found = names_of(base).get(name)
-            found = found.__func__ if type(found) is staticmethod else found
-            if type(found) is types.FunctionType:
-                return found
+            function = names_of(base).get(name)
+            function = function.__func__ if type(function) is staticmethod else function
+            if type(function) is types.FunctionType:
+                return function
         if base is object:
             break
     return None

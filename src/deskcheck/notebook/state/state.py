@@ -1,4 +1,4 @@
-"""What the variables held after a cell, as data: read from a trajectory, added up over its executions."""
+"""The values of variables after a cell, as data: read from a trajectory and summed up over its executions."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,19 +12,19 @@ from deskcheck.recording.value import Value, decode, render
 class Variable:
     """A variable after a cell.
 
-    type: qualified, without ``builtins`` and without the module of the notebook itself. size_bytes is
-    counted as size_method says: ``nbytes`` (the items of arrays and tables; of columns of objects the
-    pointers) or ``shallow`` (the object alone). length: items, characters, rows. hash: of the content, the
-    same in every run; of a sample of it and what is shown where `sampled`. described: what a registered
-    describer said. seen: what only the object itself tells: of functions, classes, estimators, graphs."""
+    type: qualified, without ``builtins`` and the notebook's own module. size_method: ``nbytes`` (items of
+    arrays and tables; for object columns the pointers) or ``shallow`` (only the object). hash: of the
+    content, the same in every run; `sampled`: of a sample. described: by a registered describer. seen: what
+    only the object itself shows.
+    """
 
     name: str
     type: str
     hash: str
     encoded: Any
-    """The value, as docs/reference/format.md encodes it."""
+    """The value, encoded as in docs/reference/format.md."""
     objects: Mapping[int, dict[str, Any]]
-    """Content of the objects that it refers to, by identity number."""
+    """Content of the objects it refers to, by identity number."""
     sampled: bool = False
     length: int | None = None
     size_bytes: int | None = None
@@ -34,7 +34,7 @@ class Variable:
 
     @property
     def value(self) -> Value:
-        """What it held, as far as that was recorded."""
+        """The recorded value."""
         return decode(self.encoded, self.objects)
 
     @property
@@ -49,12 +49,12 @@ class Variable:
 
     @property
     def dtype(self) -> str | None:
-        """Of arrays; those of a table's columns stand in `columns`."""
+        """Of arrays; `columns` has those of a table."""
         return self.value.dtype
 
     @property
     def columns(self) -> tuple[tuple[str, str | None], ...]:
-        """Of a table the first columns' labels, as text, and dtypes: all of them unless the value is cut."""
+        """Labels and dtypes of a table's first columns: all of them unless the value is cut."""
         value = self.value
         if value.kind != "table":
             return ()
@@ -62,7 +62,7 @@ class Variable:
 
     @property
     def head(self) -> tuple[tuple[Value, ...], ...]:
-        """Of a table the first rows, as far as they were recorded."""
+        """The recorded first rows of a table."""
         value = self.value
         if value.kind != "table":
             return ()
@@ -78,9 +78,8 @@ def label_of(label: Value) -> str:
 class KernelState:
     """All variables after an execution, and what it changed.
 
-    added, rebound, mutated, removed: names; `mutated` are names of the same object as before, whose content
-    is another. count: variables that there are. unseen: how many of those were not looked at after this
-    cell, for lack of time: they stand here as they were last seen, if they were. cost_s: what looking took.
+    mutated: names of the same object with another content. unseen: number of variables that were not looked
+    at for lack of time; they are as last seen. cost_s: time of the look.
     """
 
     variables: Mapping[str, Variable]
@@ -93,7 +92,7 @@ class KernelState:
     cost_s: float
 
     def aliases(self) -> list[tuple[str, ...]]:
-        """Groups of names of one object, those with two and more."""
+        """Groups of two and more names of one object."""
         groups: dict[int, list[str]] = {}
         for variable in self.variables.values():
             if variable.group is not None:
@@ -102,7 +101,7 @@ class KernelState:
 
 
 def states(steps: Iterable[Step]) -> Iterator[tuple[Execution, KernelState | None]]:
-    """Every execution with the state after it, None where that was not recorded. A restart clears it."""
+    """Every execution with the state after it, None if that was not recorded. A restart clears it."""
     variables: dict[str, Variable] = {}
     for step in steps:
         if isinstance(step, Restart):
@@ -113,27 +112,27 @@ def states(steps: Iterable[Step]) -> Iterator[tuple[Execution, KernelState | Non
         if step.state is None:
             yield step, None
             continue
-        found = step.state
+        row_of_state = step.state
         changes: dict[str, list[str]] = {"added": [], "rebound": [], "mutated": []}
-        variables = {name: v for name, v in variables.items() if name not in found.get("removed", ())}
-        for name, row in found["variables"].items():
+        variables = {name: v for name, v in variables.items() if name not in row_of_state.get("removed", ())}
+        for name, row in row_of_state["variables"].items():
             changes[row["change"]].append(name)
             variables[name] = _variable(name, row)
         yield (
             step,
             KernelState(
                 variables=dict(variables),
-                removed=tuple(found.get("removed", ())),
-                count=found["count"],
-                unseen=found.get("unseen", 0),
-                cost_s=found["cost_s"],
+                removed=tuple(row_of_state.get("removed", ())),
+                count=row_of_state["count"],
+                unseen=row_of_state.get("unseen", 0),
+                cost_s=row_of_state["cost_s"],
                 **{name: tuple(names) for name, names in changes.items()},
             ),
         )
 
 
 _STORED = ("type", "hash", "sampled", "length", "size_bytes", "size_method", "described", "seen")
-"""Fields that have the same name in a trajectory; one that is not there has its default."""
+"""Fields with the same name in a trajectory."""
 
 
 def _variable(name: str, row: dict[str, Any]) -> Variable:

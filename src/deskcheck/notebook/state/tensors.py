@@ -1,7 +1,8 @@
-"""What is said of torch's tensors beside their type: shape, dtype, device, the first numbers.
+"""Facts about torch's tensors: shape, dtype, device, the first numbers.
 
-Read by methods of torch's own, of tensors and parameters themselves: a subclass may run anything. Not read:
-numbers on another device than the CPU, where reading waits for it, and of sparse and quantised tensors."""
+Only methods of torch's own tensors and parameters are called: a subclass may run anything. Not read: numbers
+on other devices than the CPU, and of sparse and quantised tensors.
+"""
 
 import itertools
 import math
@@ -14,21 +15,21 @@ TYPES = ("torch.Tensor", "torch.nn.parameter.Parameter")
 
 
 def describe(tensor: Any) -> dict[str, Any]:
-    """Of a tensor what JSON can hold. head: its first numbers, in order of its axes from the last."""
+    """Facts about a tensor, as JSON. head: its first numbers, with the last axis first."""
     torch = vars(sys.modules["torch"])
     if type(tensor) not in (torch["Tensor"], torch["nn"].Parameter):
         return {}
-    found: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "shape": list(tensor.shape),
         "dtype": str(tensor.dtype).removeprefix("torch."),
         "device": str(tensor.device),
     }
     if tensor.requires_grad:
-        found["requires_grad"] = True
+        facts["requires_grad"] = True
     if tensor.device.type == "cpu" and tensor.layout is torch["strided"] and not tensor.is_quantized:
         places = itertools.product(*map(range, tensor.shape))
-        found["head"] = [_plain(tensor[place].item()) for place in itertools.islice(places, _SHOWN)]
-    return found
+        facts["head"] = [_plain(tensor[index].item()) for index in itertools.islice(places, _SHOWN)]
+    return facts
 
 
 def _plain(number: Any) -> Any:

@@ -1,5 +1,5 @@
-"""A value as text of about so many characters, for an assistant: long texts are cut at their end, containers
-between their elements, and numbers never. What identity numbers an object has is not shown."""
+"""A value as text of about a number of characters: texts are cut at their end, containers between their
+elements, numbers never. Identity numbers are not shown."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,22 +12,22 @@ from deskcheck.recording.value import Value, bracketed, range_text
 T = TypeVar("T")
 
 DIGITS = 6
-"""Significant digits of a number that is rounded."""
+"""Significant digits of a rounded number."""
 _SHORTEST = 12
-"""Characters that any element gets."""
+"""Characters for any element."""
 _SHARES = 4
-"""Elements that what is left is shared among."""
+"""Elements that share the room that is left."""
 _MORE = 12
-"""Characters that the number of those which are left out takes."""
+"""Characters for the number of left-out elements."""
 _LONGEST_NUMBER = 40
-"""Characters of a number that is not rounded for lack of room."""
+"""Characters of a number that is never rounded."""
 _WORD = 24
-"""Characters that a text is cut earlier by, so as to end with a word."""
+"""A text may be cut earlier by so many characters, to end with a word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Truncated:
-    """cut: whether more was recorded than is shown. rounded: whether numbers are rounded to `DIGITS`."""
+    """cut: whether more was recorded. rounded: whether numbers are rounded to `DIGITS`."""
 
     text: str
     cut: bool = False
@@ -35,11 +35,10 @@ class Truncated:
 
 
 def truncate(value: Value, chars: int) -> Truncated:
-    """The value in about `chars` characters, and in more only where a single number or name takes them.
+    """The value in about `chars` characters; more only for a single number or name.
 
-    Where not everything fits, the floats of a container are rounded; where even then not everything fits,
-    the number of elements that are left out takes their place. An array is written as a list, in lists where
-    it has several dimensions.
+    If not everything fits, the floats of a container are rounded; then elements are replaced by their number.
+    Arrays are lists, in lists for several dimensions.
     """
     is_array = value.kind == "array"
     value = nested(value) if is_array else value
@@ -54,7 +53,7 @@ def truncate(value: Value, chars: int) -> Truncated:
 
 
 def nested(array: Value) -> Value:
-    """An array of several dimensions as lists in lists, one of one dimension as a list."""
+    """An array as a list, or as lists in lists."""
     if array.shape is None or len(array.shape) < 2:
         return Value("list", "list", items=array.items, length=array.length, cut=array.cut)
     return _rows(array.items, array.shape)
@@ -84,24 +83,24 @@ def _in_word(char: str) -> bool:
 
 
 def fitting(texts: Iterable[T], room: int, size: Callable[[T], int]) -> list[T]:
-    """The first of some texts, or what else has a size, as many as there is room for."""
-    found: list[T] = []
+    """The first items that there is room for."""
+    fits: list[T] = []
     for text in texts:
         room -= size(text)
         if room < 0:
             break
-        found.append(text)
-    return found
+        fits.append(text)
+    return fits
 
 
-def with_rest(shown: list[str], total: int) -> list[str]:
-    """What is shown, and how many others there are."""
-    return shown if len(shown) == total else [*shown, f"... {total - len(shown)} more"]
+def with_rest(texts: list[str], total: int) -> list[str]:
+    """The texts, and the number of the others."""
+    return texts if len(texts) == total else [*texts, f"... {total - len(texts)} more"]
 
 
 class _Writer:
-    """exact: floats are not rounded. in_order: what comes first is written first, and takes the room that it
-    needs; else each of a few elements has its share. cut, rounded: of what was written so far."""
+    """exact: floats are not rounded. in_order: the first elements take the room they need; else each of a few
+    elements has its share."""
 
     def __init__(self, *, exact: bool, in_order: bool) -> None:
         self.exact = exact
@@ -142,9 +141,9 @@ class _Writer:
             return self._rounded(atom, f"({atom:.{DIGITS}g})")
         if not isinstance(atom, str | bytes):
             return repr(atom)
-        shown = repr(atom)
-        if value.cut == "masked" or (value.cut is None and len(shown) <= max(room, _WORD)):
-            return shown
+        literal = repr(atom)
+        if value.cut == "masked" or (value.cut is None and len(literal) <= max(room, _WORD)):
+            return literal
         keep = max(room, _WORD) - 5
         if len(atom) > keep:
             self.cut = True
@@ -188,8 +187,8 @@ class _Writer:
         kind = value.kind
         if kind == "bytearray":
             atom = bytes(item.atom for item in value.items)
-            whole = Value("atom", "bytes", atom=atom, length=value.length, cut=value.cut)
-            return f"bytearray({self._atom(whole, room)})"
+            as_bytes = Value("atom", "bytes", atom=atom, length=value.length, cut=value.cut)
+            return f"bytearray({self._atom(as_bytes, room)})"
         if value.names and kind == "tuple":
             fields = [*zip(value.names, value.items, strict=False)]
             return f"{value.type}({', '.join(self._fields(fields, room))})"
@@ -201,8 +200,8 @@ class _Writer:
         room -= len(head) + 2
         parts: list[str] = []
         if value.names:  # a subclass of a builtin container
-            left, right = "{}" if value.names[0] in ("dict", "set") else "[]"
-            parts.append(f"{left}{', '.join(self._items(value, room - 2))}{right}")
+            opening, closing = "{}" if value.names[0] in ("dict", "set") else "[]"
+            parts.append(f"{opening}{', '.join(self._items(value, room - 2))}{closing}")
         elif value.items or value.cut:
             parts += self._items(value, room)
         parts += self._fields(value.fields, room - sum(map(len, parts)))
@@ -213,55 +212,55 @@ class _Writer:
     def _items(self, value: Value, room: int) -> list[str]:
         pairs = value.kind == "dict" or value.names == ("dict",)
         total = len(value.items) if value.length is None or value.cut is None else value.length
-        found = [*self._fitting(value.items, room, pairs=pairs, total=total)]
-        if len(found) < len(value.items):
+        texts = [*self._fitting(value.items, room, pairs=pairs, total=total)]
+        if len(texts) < len(value.items):
             self.cut = True
-        if len(found) == total and value.cut is not None and value.length is None:
-            return [*found, "..."]
-        return with_rest(found, total)
+        if len(texts) == total and value.cut is not None and value.length is None:
+            return [*texts, "..."]
+        return with_rest(texts, total)
 
     def _fitting(self, items: Sequence[Any], room: int, *, pairs: bool, total: int) -> Iterator[str]:
-        for place, item in enumerate(items):
-            share = max(room // min(len(items) - place, _SHARES), _SHORTEST)
+        for number, item in enumerate(items):
+            share = max(room // min(len(items) - number, _SHARES), _SHORTEST)
             before = self.cut, self.rounded
             in_order = not pairs and (self.in_order or total > _SHARES)
-            if in_order and not place:
+            if in_order and not number:
                 share = max(room - (_MORE if total > 1 else 0), _SHORTEST)
             text = self._item(item, share, room // 2, pairs=pairs)
-            if place and in_order and self.cut and not before[0]:
+            if number and in_order and self.cut and not before[0]:
                 self.rounded = before[1]
                 return
             # The last one needs no room for how many more there are.
-            needed = len(text) if place + 1 == total else len(text) + _MORE
-            if needed > room and (place or len(text) > 2 * max(room, _SHORTEST)):
+            needed = len(text) if number + 1 == total else len(text) + _MORE
+            if needed > room and (number or len(text) > 2 * max(room, _SHORTEST)):
                 self.cut, self.rounded = before
                 return
             room -= len(text) + 2
             yield text
 
-    def _item(self, item: Any, share: int, most: int, *, pairs: bool) -> str:
-        """An element, whole where it takes at most `most`, else cut to its share."""
+    def _item(self, item: Any, share: int, limit: int, *, pairs: bool) -> str:
+        """An element, whole if it takes up to `limit` characters, else cut to its share."""
         if pairs:
             label = self.text(item[0], share)
             return (
-                f"{label}: {self._item(item[1], max(share - len(label) - 2, _SHORTEST), most, pairs=False)}"
+                f"{label}: {self._item(item[1], max(share - len(label) - 2, _SHORTEST), limit, pairs=False)}"
             )
         before = self.cut, self.rounded
-        text = self.text(item, most)
-        if len(text) <= most and (self.cut == before[0]):
+        text = self.text(item, limit)
+        if len(text) <= limit and (self.cut == before[0]):
             return text
         self.cut, self.rounded = before
         return self.text(item, share)
 
     def _fields(self, fields: Sequence[tuple[str, Value]], room: int) -> list[str]:
-        found: list[str] = []
+        texts: list[str] = []
         ordered = sorted(fields, key=lambda field: field[0].startswith("_"))
-        for place, (name, value) in enumerate(ordered):
-            share = max(room // min(len(fields) - place, _SHARES), _SHORTEST)
+        for number, (name, value) in enumerate(ordered):
+            share = max(room // min(len(fields) - number, _SHARES), _SHORTEST)
             text = f"{name}={self.text(value, max(share - len(name) - 1, _SHORTEST))}"
-            if place and len(text) > room:
+            if number and len(text) > room:
                 self.cut = True
                 break
             room -= len(text) + 2
-            found.append(text)
-        return with_rest(found, len(fields))
+            texts.append(text)
+        return with_rest(texts, len(fields))

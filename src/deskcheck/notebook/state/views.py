@@ -1,9 +1,8 @@
-"""The state of a kernel as bounded text, for a model or a tool, and the account of what went in.
+"""The state of a kernel as bounded text, for a model or a tool, and an account of the text.
 
-A view chooses variables and puts them in an order; `view` then fills a budget of tokens: first a line for
-each variable with its name and type, in that order, then round by round more of each one's value. So a single
-large value cannot push out the others, and the same state gives the same text. Secrets are not looked for:
-what is in the state can be in the text.
+A view chooses and orders variables. `view` fills a budget of tokens: first a line with name and type for each
+variable, then round by round more of the values, so that no large value pushes out the others. The same state
+gives the same text. Secrets are not removed.
 """
 
 import json
@@ -19,13 +18,13 @@ from deskcheck.notebook.state.names import depends_on
 from deskcheck.notebook.state.state import KernelState, Variable
 
 Counter = Callable[[str], int]
-"""How many tokens a text has."""
+"""Number of tokens in a text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """A variable that went in. cut: None if all that is recorded of it is shown, ``type`` if name and type
-    are all, ``value`` if the middle or the end of its value is left out."""
+    """A variable in a view. cut: None if all of its recorded value is shown, ``type`` if only name and type
+    are, ``value`` if a part is."""
 
     name: str
     tokens: int
@@ -34,12 +33,11 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """What a view of a state shows, and the account of it.
+    """A view of a state and its account.
 
-    text: what a model is given; JSON if that was asked for. tokens: of `text`, never more than `budget`, by
-    the counter that was used. variables: those that went in, in their order. left_out: how many others the
-    view would have shown, and left_out_names: the first of them. unseen: how many variables of the kernel had
-    not been looked at after the execution (`State.unseen`).
+    text: for a model; JSON on request. tokens: of `text`, up to `budget`. left_out: number of further
+    variables; left_out_names: the first of them. unseen: variables of the kernel that were not looked at
+    (`KernelState.unseen`).
     """
 
     kind: str
@@ -52,7 +50,7 @@ class View:
     unseen: int = 0
 
     def account(self) -> dict[str, Any]:
-        """All but the text, JSON-able."""
+        """All but the text, as JSON."""
         row = asdict(self)
         del row["text"]
         return row
@@ -62,20 +60,18 @@ _PIECE = re.compile(r"[A-Za-z]+|\d+|[^\W\d_A-Za-z]+|[ \t]+|\r?\n|_+|[^\w\s]+|\s"
 
 
 def estimate_tokens(text: str) -> int:
-    """About how many tokens a byte-pair tokeniser makes of a text; no tokeniser is asked.
+    """About how many tokens a byte-pair tokeniser makes of a text, without a tokeniser.
 
-    The text falls into runs of ASCII letters, digits, other letters, punctuation, underscores, blanks and
-    single line ends. Letters count one for every 8 begun, digits for every 3, punctuation for every 2, other
-    letters one each, a single blank nothing unless a digit follows, all else one. Meant to be above rather
-    than below: lab/2026-11.md has it beside two tokenisers. The estimate of a text is the sum of those of its
-    lines, ends included.
+    Letters count one for every 8 begun, digits for every 3, punctuation for every 2, other letters one each,
+    a single blank nothing unless a digit follows, other runs one. Rather too high than too low:
+    lab/2026-11.md compares it with two tokenisers. The estimate of a text is the sum over its lines.
     """
     total = 0
-    for found in _PIECE.finditer(text):
-        piece = found[0]
+    for match in _PIECE.finditer(text):
+        piece = match[0]
         first, size = piece[0], len(piece)
         if first in " \t":
-            total += size > 1 or text[found.end() : found.end() + 1].isdigit()
+            total += size > 1 or text[match.end() : match.end() + 1].isdigit()
         elif first.isascii() and first.isalpha():
             total += -(-size // 8)
         elif first.isdigit():
@@ -90,16 +86,14 @@ def estimate_tokens(text: str) -> int:
 
 
 def used_names(source: str, state: KernelState, *, earlier: Iterable[str] = ()) -> tuple[str, ...]:
-    """The variables that a piece of source depends on (`dependencies.depends_on`).
-
-    earlier: the sources that ran before it in the same kernel, since its last restart, in order.
-    """
+    """The variables that a piece of source depends on (`names.depends_on`). earlier: the sources that ran
+    before it, since the kernel's last restart."""
     types = {name: variable.type for name, variable in state.variables.items()}
     return depends_on(source, state.variables, earlier=earlier, types=types)
 
 
 _STEPS = (60, 200, 600, 2000, 8000)
-"""Characters of a value that are shown, from round to round."""
+"""Characters of a value, from round to round."""
 _NAMED = 20
 
 
@@ -113,15 +107,14 @@ def view(
     form: str = "text",
     also: Mapping[str, Any] | None = None,
 ) -> View:
-    """The state as text of at most `budget` tokens.
+    """The state as text of up to `budget` tokens.
 
-    kind: one of `VIEWS`. names: which variables and in which order; ``used`` needs it (`used_names`), the
-    others show all of theirs that are in it. count: counts tokens. form: ``text``, or ``json``: one object
-    with ``variables`` and what was cut. also: what else is said, texts or lists of texts by what they are:
-    ``imports`` at the beginning, others at the end. A state that was not recorded (None) gives an empty view.
+    kind: one of `VIEWS`. names: which variables in which order; required for ``used`` (`used_names`), a
+    selection for the others. count: counts tokens. form: ``text``, or ``json``: one object with ``variables``
+    and what was cut. also: heading -> further text or texts; ``imports`` come first, others last. A state of
+    None gives an empty view.
 
-    Raises:
-        InputError: an unknown kind or form, a budget below 0, or ``used`` without names.
+    Raises InputError: a wrong kind, form or budget, or ``used`` without names.
     """
     if kind not in VIEWS:
         raise InputError(f"there is no view {kind!r} of a state. Known are {', '.join(VIEWS)}.")
@@ -141,13 +134,13 @@ def _chosen(state: KernelState, kind: str, names: Sequence[str] | None) -> list[
     changed = dict.fromkeys((*state.added, *state.rebound, *state.mutated))
     if kind == "used" and names is not None:
         return [name for name in dict.fromkeys(names) if name in state.variables]
-    found = [name for name in changed if name in state.variables]
+    names_shown = [name for name in changed if name in state.variables]
     if kind != "changed":
-        found += [name for name in reversed(list(state.variables)) if name not in changed]
+        names_shown += [name for name in reversed(list(state.variables)) if name not in changed]
     if names is not None:
-        wanted = set(names)
-        found = [name for name in found if name in wanted]
-    return found
+        asked_for = set(names)
+        names_shown = [name for name in names_shown if name in asked_for]
+    return names_shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +153,7 @@ class _View:
     budget: int
     also: Mapping[str, Any]
     first_of: dict[int, str] = field(default_factory=dict)
-    """Object -> the first name of it that is shown."""
+    """Object -> the first of its names that is shown."""
 
     def made(self) -> View:
         entries = self._fitting()
@@ -173,53 +166,53 @@ class _View:
         tokens = self.count(text)
         if tokens > self.budget:
             text, tokens = "", 0
-        left = self.chosen[len(entries) :]
+        left_out = self.chosen[len(entries) :]
         return View(
             kind=self.kind,
             text=text,
             budget=self.budget,
             tokens=tokens,
             variables=tuple(Shown(name=e.name, tokens=e.tokens, cut=e.cut) for e in entries),
-            left_out=len(left),
-            left_out_names=tuple(left[:_NAMED]),
+            left_out=len(left_out),
+            left_out_names=tuple(left_out[:_NAMED]),
             unseen=self.state.unseen,
         )
 
-    def _closing(self, shown: int) -> dict[str, Any]:
-        """What is said at the end: how many others there are, what is gone, what is not known."""
-        found = {**self.also}
+    def _closing(self, count_shown: int) -> dict[str, Any]:
+        """The last lines: numbers of other variables, removed names, what is not known."""
+        closing = {**self.also}
         removed = self.state.removed if self.kind == "changed" else ()
-        if len(self.chosen) > shown:
-            found["not shown"] = f"{len(self.chosen) - shown} of {len(self.chosen)} variables"
+        if len(self.chosen) > count_shown:
+            closing["not shown"] = f"{len(self.chosen) - count_shown} of {len(self.chosen)} variables"
         if removed:
-            found["removed"] = list(removed[:_NAMED])
+            closing["removed"] = list(removed[:_NAMED])
         if len(removed) > _NAMED:
-            found["also removed"] = f"{len(removed) - _NAMED} more variables"
+            closing["also removed"] = f"{len(removed) - _NAMED} more variables"
         if self.state.unseen:
-            found["not looked at"] = f"{self.state.unseen} of {self.state.count} variables of the kernel"
-        return found
+            closing["not looked at"] = f"{self.state.unseen} of {self.state.count} variables of the kernel"
+        return closing
 
     def _fitting(self) -> list["_Entry"]:
         # A few tokens more: what closes may take more where more is shown.
-        left = self.budget - self.count(self.form.whole([], self._closing(0))) - 4
+        tokens_left = self.budget - self.count(self.form.whole([], self._closing(0))) - 4
         entries: list[_Entry] = []
         for name in self.chosen:
             entry = self._entry(self.state.variables[name], 0)
-            if entry.tokens > left:
+            if entry.tokens > tokens_left:
                 break
-            left -= entry.tokens
+            tokens_left -= entry.tokens
             entries.append(entry)
         if len(entries) == len(self.chosen):
-            left = self.budget - self.count(self.form.whole(entries, self._closing(len(entries))))
+            tokens_left = self.budget - self.count(self.form.whole(entries, self._closing(len(entries))))
         if self.kind == "names":
             return [replace(entry, cut=None) for entry in entries]
         for chars in _STEPS:
-            for place, entry in enumerate(entries):
+            for number, entry in enumerate(entries):
                 if entry.cut is not None:
                     more = self._entry(self.state.variables[entry.name], chars)
-                    if more.tokens - entry.tokens <= left:
-                        left -= more.tokens - entry.tokens
-                        entries[place] = more
+                    if more.tokens - entry.tokens <= tokens_left:
+                        tokens_left -= more.tokens - entry.tokens
+                        entries[number] = more
         return entries
 
     def _entry(self, variable: Variable, chars: int) -> "_Entry":
@@ -246,11 +239,11 @@ class _Entry(Shown):
 _WORDS = {"dtype": "", "length": "length ", "size_bytes": "bytes ", "named": "named ", "index": "index "}
 _COUNTS = {"nodes": "nodes", "edges": "edges", "weights": "weights"}
 _BELOW = {"methods": "methods", "members": "members", "layers": "layers", "labels": "columns"}
-"""Facts that take a line of their own, and what it is called."""
+"""Facts with a line of their own -> its heading."""
 
 
 class _Text:
-    """Entries as text: a line each, of a table one more for each column."""
+    """Entries as text: a line each, and one for each column of a table."""
 
     def one(self, facts: Mapping[str, Any]) -> str:
         return "".join(f"{line}\n" for line in self._lines(facts))
@@ -285,15 +278,15 @@ class _Text:
 
     def whole(self, entries: Sequence[_Entry], closing: Mapping[str, Any]) -> str:
         text = "".join(entry.text for entry in entries)
-        for what, found in closing.items():
-            said = ", ".join(found) if isinstance(found, list) else found
+        for what, content in closing.items():
+            line = ", ".join(content) if isinstance(content, list) else content
             # What was imported is read before what is done with it.
-            text = f"{what}: {said}\n{text}" if what == "imports" else f"{text}({what}: {said})\n"
+            text = f"{what}: {line}\n{text}" if what == "imports" else f"{text}({what}: {line})\n"
         return text
 
 
 def _phrases(facts: Mapping[str, Any]) -> Iterator[str]:
-    """What is said of functions, classes, estimators and graphs on the line of their name."""
+    """Facts about functions, classes, estimators and graphs on the line of their name."""
     if "bases" in facts:
         yield f"extends {', '.join(facts['bases'])}"
     if "fitted" in facts:
@@ -320,6 +313,7 @@ class _Json:
     def whole(self, entries: Sequence[_Entry], closing: Mapping[str, Any]) -> str:
         inside = "".join(entry.text for entry in entries).removesuffix(",\n")
         more = "".join(
-            f",\n{json.dumps(what.replace(' ', '_'))}: {json.dumps(found)}" for what, found in closing.items()
+            f",\n{json.dumps(what.replace(' ', '_'))}: {json.dumps(content)}"
+            for what, content in closing.items()
         )
         return f'{{"variables": [\n{inside}\n]{more}}}\n'

@@ -1,8 +1,7 @@
-"""Trajectories on disk: one Parquet file each, docs/reference/trajectory.md describes the columns.
+"""Trajectories on disk: one Parquet file each, with the columns of docs/reference/trajectory.md.
 
-While a trajectory is being recorded, its steps lie in a file beside it, one JSON text a line, so that
-whoever kills the recorder loses at most the step that was being written, and the next recorder goes on from
-there. `Writer.finish` makes the Parquet file of it, which is whole or absent.
+While a trajectory is recorded, its steps are in a file beside it, one JSON text a line. If the recorder is
+killed, at most the last line is lost, and the next recorder continues.
 """
 
 import fcntl
@@ -35,56 +34,35 @@ from deskcheck.recording.pages import Pages
 from deskcheck.recording.program import Environment
 
 FORMAT = 1
-"""Version of the columns that this module writes; it reads this one and all before it."""
+"""Version of the columns that this module writes. It reads this version and all before it."""
 _PART = ".part"
-"""What the name of the file in the making ends in beside that."""
+"""Suffix of the file that is being recorded."""
 
-_SCHEMA = pa.schema(
-    [
-        ("step", pa.int64()),
-        ("kind", pa.string()),
-        ("cell", pa.string()),
-        ("at", pa.float64()),
-        ("source", pa.string()),
-        ("status", pa.string()),
-        ("count", pa.int64()),
-        ("end", pa.float64()),
-        ("wall_s", pa.float64()),
-        ("cpu_s", pa.float64()),
-        ("memory_before", pa.int64()),
-        ("memory_after", pa.int64()),
-        ("memory_peak", pa.int64()),
-        ("detail", pa.string()),
-        ("outputs", pa.string()),
-        ("state", pa.string()),
-        ("repeats", pa.bool_()),
-        ("difference", pa.string()),
-        ("confined", pa.string()),
-        ("drew", pa.string()),
-        ("draws", pa.int64()),
-        ("position", pa.int64()),
-        ("type", pa.string()),
-        ("inferred", pa.bool_()),
-        ("why", pa.string()),
-        ("again", pa.int64()),
-        ("order", pa.string()),
-    ]
-)
+_COLUMNS = (
+    "step kind cell at source status count end wall_s cpu_s memory_before memory_after memory_peak detail "
+    "outputs state repeats difference confined drew draws position type inferred why again order"
+).split()
+_TYPES = {
+    pa.int64(): "step count memory_before memory_after memory_peak draws position again",
+    pa.float64(): "at end wall_s cpu_s",
+    pa.bool_(): "repeats inferred",
+}
+"""Of the columns that are not strings."""
+_TYPE_OF = {name: type_ for type_, names in _TYPES.items() for name in names.split()}
+_SCHEMA = pa.schema([(name, _TYPE_OF.get(name, pa.string())) for name in _COLUMNS])
 _JSON = ("outputs", "state", "order")
 _GROUP_ROWS, _GROUP_BYTES = 512, 8 << 20
 _KEY = b"deskcheck.trajectory"
 
 
 class TrajectoryWriter:
-    """Records one trajectory into a file. Use it as a context manager; leaving it without `finish` keeps
-    what was written for the next writer.
+    """Records one trajectory into a file. Leaving the context without `finish` keeps what was written for the
+    next writer.
 
-    head: the trajectory, whose steps are not written. resumed: how many steps an earlier writer had written;
-    `steps` gives them.
+    head: the trajectory without its steps. resumed: the number of steps that an earlier writer has written.
 
-    Raises:
-        InputError: an earlier writer began another trajectory there.
-        RecordingError: the file cannot be written, or another writer has it.
+    Raises InputError: an earlier writer began another trajectory there. RecordingError: the file cannot be
+    written, or another process is writing it.
     """
 
     def __init__(self, path: str | os.PathLike[str], head: Trajectory) -> None:
@@ -92,7 +70,7 @@ class TrajectoryWriter:
         self.part = self.path.with_name(self.path.name + _PART)
         self._head = _head_row(head)
         self._order: tuple[str, ...] | None = None
-        """That of the step that was written last."""
+        """Order of the step that was written last."""
         self.resumed = 0
         with disk_errors(self.path, "record a trajectory here"):
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -116,7 +94,7 @@ class TrajectoryWriter:
     def _take_over(self) -> None:
         with disk_errors(self.part, "read what was recorded"):
             self._file.seek(0)
-            whole = 0
+            size = 0
             with open_file(self.part) as lines:
                 for number, line in enumerate(lines):
                     if not line.endswith(b"\n"):
@@ -126,10 +104,10 @@ class TrajectoryWriter:
                             f"{self.part}: was begun for another notebook, or under other limits. "
                             "Delete it to begin anew."
                         )
-                    whole += len(line)
+                    size += len(line)
                     self.resumed = number
-            os.truncate(self.part, whole)
-        if not whole:
+            os.truncate(self.part, size)
+        if not size:
             self._line(self._head)
 
     def _row(self, line: bytes) -> dict[str, Any]:
@@ -148,7 +126,7 @@ class TrajectoryWriter:
                 self._file.write(text)
 
     def steps(self) -> Iterator[Step]:
-        """What has been written, read again."""
+        """The steps that have been written, read again."""
         with open_file(self.part) as lines:
             next(lines)
             order: tuple[str, ...] = ()
@@ -170,20 +148,20 @@ class TrajectoryWriter:
     def finish(
         self, ended: Ended = Ended.WHOLE, detail: str = "", environment: Environment | None = None
     ) -> Trajectory:
-        """Make the file, and read it."""
+        """Make the Parquet file, and read it."""
         head = self._head | {"ended": ended.value, "detail": detail}
         if environment is not None:
             head["environment"] = environment.to_dict()
-        made = self.path.with_name(self.path.name + ".tmp")
+        temporary = self.path.with_name(self.path.name + ".tmp")
         with disk_errors(self.path, "save the trajectory"):
             schema = _SCHEMA.with_metadata({_KEY: json.dumps(head)})
             with pq.ParquetWriter(
-                str(made), schema, compression="zstd", use_dictionary=["kind", "cell", "order", "status"]
+                str(temporary), schema, compression="zstd", use_dictionary=["kind", "cell", "order", "status"]
             ) as file:
                 for batch in _batches(self.steps()):
                     file.write_batch(pa.RecordBatch.from_pylist(batch, schema=schema))
-            sync(made)
-            os.replace(made, self.path)
+            sync(temporary)
+            os.replace(temporary, self.path)
             self.part.unlink()
         self.close()
         return read_trajectory(self.path)
@@ -222,7 +200,8 @@ def _batches(steps: Iterable[Step]) -> Iterator[list[dict[str, Any]]]:
             if name in row and name != "order":
                 row[name] = _compact(row[name])
                 size += len(row[name])
-        rows.append(_storable(row))
+        texts = {name for name, value in row.items() if isinstance(value, str)} - {*_JSON}  # which is ASCII
+        rows.append(row | {name: storable(row[name]) for name in texts})
         if len(rows) >= _GROUP_ROWS or size >= _GROUP_BYTES:
             yield rows
             rows, size = [], 0
@@ -234,13 +213,6 @@ def _compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
 
 
-def _storable(row: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: storable(value) if isinstance(value, str) and name not in _JSON else value  # JSON is ASCII
-        for name, value in row.items()
-    }
-
-
 def _head_row(head: Trajectory) -> dict[str, Any]:
     row = {f.name: getattr(head, f.name) for f in fields(Trajectory) if f.name not in ("steps", "cells")}
     row["environment"] = head.environment.to_dict() if head.environment else None
@@ -248,24 +220,22 @@ def _head_row(head: Trajectory) -> dict[str, Any]:
 
 
 def _same(row: dict[str, Any]) -> Any:
-    """What must be equal for a recording to go on."""
+    """What must be equal for a recording to continue."""
     left_out = ("environment", "ended", "detail", "notes")
     return json.loads(json.dumps({name: value for name, value in row.items() if name not in left_out}))
 
 
 def read_trajectory(path: str | os.PathLike[str]) -> Trajectory:
-    """A trajectory that was saved; its steps are read from the file as they are asked for.
-
-    Raises RecordingError: it is no such file, or damaged.
-    """
+    """A saved trajectory, whose steps are read when they are needed. Raises RecordingError: it is damaged, or
+    not a trajectory."""
     path = Path(path)
     steps = _Steps(path)
     return _trajectory(dict(steps.head), steps, path)
 
 
 def begun(path: str | os.PathLike[str]) -> Trajectory | None:
-    """What a writer has begun for the file `path` and not finished, without its steps, which the next
-    `TrajectoryWriter` gives; None where there is nothing. Raises RecordingError: it cannot be read."""
+    """The unfinished recording of the file `path`, without its steps; None if there is none. Raises
+    RecordingError."""
     part = Path(path).with_name(Path(path).name + _PART)
     if not part.exists():
         return None
@@ -280,10 +250,10 @@ def _trajectory(head: dict[str, Any], steps: Sequence[Step], path: Path) -> Traj
     if type(version) is not int or version > FORMAT:
         raise RecordingError(f"{path}: of a later format; upgrade: pip install -U deskcheck.", str(path))
     environment = head.pop("environment", None)
-    known = {f.name for f in fields(Trajectory)}
+    names = {f.name for f in fields(Trajectory)}
     with _damaged(path):
         return Trajectory(
-            **{name: value for name, value in head.items() if name in known}
+            **{name: value for name, value in head.items() if name in names}
             | {
                 "steps": steps,
                 "cells": tuple(map(cell_from_dict, head["cells"])),
@@ -295,8 +265,7 @@ def _trajectory(head: dict[str, Any], steps: Sequence[Step], path: Path) -> Traj
 
 
 def trajectories(folder: str | os.PathLike[str]) -> Iterator[Trajectory]:
-    """Every trajectory below a folder, by name. Raises RecordingError where there is none, or one is
-    damaged."""
+    """Every trajectory below a folder, by name. Raises RecordingError: there are none, or one is damaged."""
     paths = sorted(Path(folder).rglob(f"*{SUFFIX}"))
     if not paths:
         begun = len({str(path).partition(SUFFIX)[0] for path in Path(folder).rglob(f"*{SUFFIX}.*")})
@@ -307,22 +276,22 @@ def trajectories(folder: str | os.PathLike[str]) -> Iterator[Trajectory]:
 
 @contextmanager
 def _damaged(path: Path, way_out: str = "Record it again.") -> Iterator[None]:
-    """Raise RecordingError for what cannot be read of a file, as it is damaged or cut off."""
+    """Raise RecordingError for what cannot be read of a file."""
     try:
         yield
     except (FileNotFoundError, RecordingError):
         raise
     except (AttributeError, KeyError, TypeError, ValueError, OSError, pa.ArrowException) as error:
-        said = f"it {error}" if isinstance(error, NotJSON) else f"{type(error).__name__}: {error}"
-        raise RecordingError(f"{path}: damaged or cut off: {said}. {way_out}", str(path)) from error
+        reason = f"it {error}" if isinstance(error, NotJSON) else f"{type(error).__name__}: {error}"
+        raise RecordingError(f"{path}: damaged or cut off: {reason}. {way_out}", str(path)) from error
 
 
 def _object(text: bytes) -> dict[str, Any]:
     """A JSON object. Raises NotJSON."""
-    found = read_json(text)
-    if not isinstance(found, dict):
+    value = read_json(text)
+    if not isinstance(value, dict):
         raise NotJSON("is not a JSON object")
-    return found
+    return value
 
 
 class _Steps(Pages[Step]):
@@ -353,10 +322,10 @@ class _Steps(Pages[Step]):
             with self._opened() as file:
                 table = file.read_row_group(number, use_threads=False)
             orders = table.column("order").dictionary_encode().combine_chunks()
-            known = [tuple(read_json(text, "order")) for text in orders.dictionary.to_pylist()]
+            order_values = [tuple(read_json(text, "order")) for text in orders.dictionary.to_pylist()]
             places = orders.indices.to_pylist()
             rows = table.drop_columns(["order"]).to_pylist()
-            steps = [_step(row | {"order": known[at]}) for row, at in zip(rows, places, strict=True)]
+            steps = [_step(row | {"order": order_values[at]}) for row, at in zip(rows, places, strict=True)]
         return self._starts[number], steps
 
     def __eq__(self, other: object) -> bool:
@@ -366,8 +335,8 @@ class _Steps(Pages[Step]):
 
 
 def _step(row: dict[str, Any]) -> Step:
-    given = {name: value for name, value in row.items() if value is not None and name != "step"}
+    values = {name: value for name, value in row.items() if value is not None and name != "step"}
     for name in ("outputs", "state"):
-        if name in given:
-            given[name] = read_json(given[name], name)
-    return from_dict(given)
+        if name in values:
+            values[name] = read_json(values[name], name)
+    return from_dict(values)

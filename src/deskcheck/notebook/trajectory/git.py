@@ -1,7 +1,8 @@
-"""The git history of a notebook as a trajectory: every commit is a step in its development.
+"""The git history of a notebook as a trajectory: each commit is a step.
 
-Between two commits the cells that changed are known, not in which order. A cell whose execution count or
-outputs are others than in the commit before is taken to have been run since, in the order of the counts."""
+Which cells changed between two commits is known, not in which order. A cell with another execution count or
+other outputs than in the commit before counts as run since, in the order of the counts.
+"""
 
 import itertools
 import subprocess
@@ -17,10 +18,10 @@ _GIT_S = 120.0
 
 
 def read_history(path: str | Path) -> Trajectory:
-    """The commits of a notebook, oldest first, through its renames. Versions that are no notebook are left
-    out and noted.
+    """The commits of a notebook, oldest first, through its renames. Notes name the versions that cannot be
+    read.
 
-    Raises InputError: git is not there, or knows nothing of the file.
+    Raises InputError: git is not installed, or does not know the file.
     """
     path = Path(path).absolute()
     listed = _git(path.parent, "log", "--follow", "--name-only", "--format=%x00%H %ct", "--", path.name)
@@ -76,13 +77,13 @@ def _git(folder: Path, *arguments: str) -> bytes:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise InputError(f"{folder}: git cannot be asked for the history: {error}.") from error
     if ran.returncode:
-        said = ran.stderr.decode("utf-8", "replace").strip()
-        raise InputError(f"{folder}: git says: {said}")
+        message = ran.stderr.decode("utf-8", "replace").strip()
+        raise InputError(f"{folder}: git says: {message}")
     return ran.stdout
 
 
 def _own_ids(version: Trajectory, before: tuple[Cell, ...]) -> bool:
-    """Whether ids tell which cell is which: they stand in the file (nbformat 4.5), and did before."""
+    """Whether the cells' ids are in the file (nbformat 4.5), and were before."""
     ids = {cell.id for cell in version.cells}
     shared = not before or bool(ids & {cell.id for cell in before})
     return shared and not any(id_.startswith("cell-") for id_ in ids)
@@ -90,25 +91,26 @@ def _own_ids(version: Trajectory, before: tuple[Cell, ...]) -> bool:
 
 def _renamed(version: Trajectory, ids: dict[str, str]) -> list[Execution]:
     order = tuple(ids.values())
-    return [replace(one, cell=ids[one.cell], order=order) for one in version.executions]
+    return [replace(execution, cell=ids[execution.cell], order=order) for execution in version.executions]
 
 
 def _ran(before: Trajectory | None, version: Trajectory, ids: dict[str, str], at: float) -> list[Step]:
-    """What was run between two versions: executions with a count that is new, by their counts. Counts that
-    begin anew show a restart."""
-    old = {one.cell: one for one in before.executions} if before is not None else {}
+    """The executions between two versions: those with a new count, by count. Counts that start again show a
+    restart."""
+    old = {execution.cell: execution for execution in before.executions} if before is not None else {}
     now = sorted(
-        (one for one in _renamed(version, ids) if one.count is not None), key=lambda one: one.count or 0
+        (execution for execution in _renamed(version, ids) if execution.count is not None),
+        key=lambda execution: execution.count or 0,
     )
     new = [
-        one
-        for one in now
-        if one.cell not in old
-        or (one.count, one.outputs, one.source)
-        != (old[one.cell].count, old[one.cell].outputs, old[one.cell].source)
+        execution
+        for execution in now
+        if execution.cell not in old
+        or (execution.count, execution.outputs, execution.source)
+        != (old[execution.cell].count, old[execution.cell].outputs, old[execution.cell].source)
     ]
-    highest = max((one.count or 0 for one in old.values()), default=0)
+    highest = max((execution.count or 0 for execution in old.values()), default=0)
     steps: list[Step] = []
     if new and highest and (new[0].count or 0) <= highest:
         steps.append(Restart(order=new[0].order, at=at))
-    return steps + [replace(one, at=at) for one in new]
+    return steps + [replace(execution, at=at) for execution in new]

@@ -1,7 +1,8 @@
-"""Notebook files as trajectories; scripts with cells, too (`percent`). nbformat: https://nbformat.readthedocs.io/en/latest/format_description.html
+"""Notebook files, and scripts with cells (`percent`), as trajectories.
 
-Files of nbformat 4 are read here; older ones are converted by the package nbformat. A file says what stood
-in it when it was saved, so that a source or output of an earlier time is not known."""
+nbformat: https://nbformat.readthedocs.io/en/latest/format_description.html. The package nbformat converts
+versions before 4. A file has the sources and outputs of the moment when it was saved, not earlier ones.
+"""
 
 import json
 from collections.abc import Iterable
@@ -15,37 +16,34 @@ from deskcheck.notebook.trajectory.trajectory import Cell, Execution, Output, St
 
 ORDERS = ("top", "count")
 _LONGEST_S = 366 * 86400
-"""A longer limit on a cell is not meant as one."""
+"""Limits on a cell beyond this are ignored."""
 _COUNTS = 1 << 53
 """Execution counts are less."""
 MOST_SOURCE_CHARS = 2_000_000
-"""Of a code cell. A kernel sends its source back, in a message of up to 8 MB."""
+"""Of a code cell. A kernel sends the source back, in a message of up to 8 MB."""
 LEFT_OUT = (".ipynb_checkpoints", ".git", "node_modules")
-"""Folders below which no notebooks are looked for."""
+"""Folders whose notebooks are left out."""
 
 
 def notebook_files(folder: Path) -> list[Path]:
-    """The notebooks below a folder, by name. Raises InputError where there are none."""
-    found = [
-        each
-        for each in sorted(folder.rglob("*.ipynb"))
-        if not {*LEFT_OUT} & {*each.relative_to(folder).parts} and not each.is_dir()
+    """The notebooks below a folder, by name. Raises InputError: there are none."""
+    files = [
+        file
+        for file in sorted(folder.rglob("*.ipynb"))
+        if not {*LEFT_OUT} & {*file.relative_to(folder).parts} and not file.is_dir()
     ]
-    if not found:
+    if not files:
         raise InputError(f"{folder}: has no .ipynb files.")
-    return found
+    return files
 
 
 def read_notebook(path: str | Path, *, order: str = "top") -> Trajectory:
-    """A notebook file as a trajectory of executions without edits between. A file ``.py`` is a script with
-    ``# %%`` cells.
+    """A notebook, or a script ``.py`` with ``# %%`` cells, as a trajectory of executions.
 
-    order: ``top``, every code cell from the top down; or ``count``, those that have an execution count, by
-    that.
+    order: ``top``: all code cells from the top down; ``count``: those with an execution count, by count.
 
-    Raises:
-        InputError: it is no notebook file, or one that is cut off; says where.
-        MissingExtra: it is of an old format and nbformat is not installed, or a script and jupytext is not.
+    Raises InputError: it is not a notebook, or incomplete. MissingExtra: nbformat or jupytext is needed for
+    it.
     """
     if Path(path).suffix == percent.SUFFIX:
         return _trajectory(percent.read_script(path), [], str(path), order)
@@ -76,18 +74,18 @@ def _trajectory(notebook: dict[str, Any], notes: list[str], name: str, order: st
     )
     if not spec:
         notes.append("no kernelspec: taken for Python")
-    wanted = _object(metadata.get("execution"))  # of nbmake and Jupyter Book
-    cells, executions = _cells(raw, name, notes, may_raise=wanted.get("allow_errors") is True)
+    execution_metadata = _object(metadata.get("execution"))  # of nbmake and Jupyter Book
+    cells, executions = _cells(raw, name, notes, may_raise=execution_metadata.get("allow_errors") is True)
     limits = {}
-    timeout = wanted.get("timeout")
+    timeout = execution_metadata.get("timeout")
     if isinstance(timeout, int | float) and timeout is not True and 0 < timeout < _LONGEST_S:
         limits["cell_s"] = timeout
     elif timeout is not None:
         notes.append(f"execution.timeout {timeout!r:.40} of the metadata is not a number of seconds: ignored")
     if order == "count":
-        executions = [one for one in executions if one.count is not None]
-        counts = [one.count for one in executions]
-        executions.sort(key=lambda one: one.count or 0)
+        executions = [execution for execution in executions if execution.count is not None]
+        counts = [execution.count for execution in executions]
+        executions.sort(key=lambda execution: execution.count or 0)
         if len({*counts}) < len(counts):
             notes.append(
                 "execution counts repeat, so the cells are of several runs: equal counts stand in their order"
@@ -175,12 +173,12 @@ def _cells(
             )
         if kind not in ("code", "markdown", "raw"):
             notes.append(f"cell {number} is of the unknown type {kind!r}: kept as it is, not run")
-        made = Cell(id=id_, source=source, type=str(kind), tags=tags)
-        cells.append(made)
+        read_cell = Cell(id=id_, source=source, type=str(kind), tags=tags)
+        cells.append(read_cell)
         if kind == "code":
             count = cell.get("execution_count")
             count = count if type(count) is int and abs(count) < _COUNTS else None
-            ran.append((made, _status(count, outputs), count, outputs))
+            ran.append((read_cell, _status(count, outputs), count, outputs))
     order = tuple(cell.id for cell in cells)
     executions = [
         Execution(cell=c.id, source=c.source, status=status, count=count, outputs=outputs, order=order)
@@ -210,7 +208,7 @@ def _output(raw: Any) -> Output:
 
 
 def _mime(mime: str, value: Any) -> Any:
-    """JSON types stay as they are, other data is text."""
+    """JSON types stay as they are; other data is text."""
     if isinstance(value, list) and not mime.endswith("json") and all(isinstance(line, str) for line in value):
         return "".join(value)
     if not isinstance(value, str) and mime.startswith(("text/", "image/")):

@@ -1,9 +1,9 @@
 """Logs of the JuNE recorder (Titov et al. 2025, arXiv:2507.15831) as trajectories.
 
-The recorder is an extension of the classic Notebook: konstantgr/jupyter-logs-mining-extension. Its
-``main.js`` defines what an event holds, and docs/reference/trajectory.md says how each is read. A log has the
-text of cells and, of outputs, sizes and exceptions alone. Moves are not in it. The place of a cell
-(``cell_num``) is that of the *selected* cell, which need not be the event's."""
+``main.js`` of konstantgr/jupyter-logs-mining-extension defines the events; docs/reference/trajectory.md says
+how each is read. A log has the text of cells, and only sizes and exceptions of outputs. It has no moves.
+``cell_num`` is the place of the *selected* cell, which may be another than the event's.
+"""
 
 import csv
 import re
@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain, count
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from deskcheck.errors import InputError
 from deskcheck.files import read_json
@@ -41,22 +41,22 @@ _KNOWN |= {"to_code", "to_markdown", "to_other"}
 _CHECKS_LOG = re.compile(
     r"^[ \t]*(?:from\s+mining_extension\s+import\b|check_logging\s*\().*\n?", re.MULTILINE
 )
-"""What the recorder's users had to run to see whether they are recorded."""
+"""Code with which users of the recorder checked that they are recorded."""
 
 
 def read_june(path: str | Path) -> Iterator[Trajectory]:
-    """The trajectories of a log, one for each user and notebook (where these are not given, kernel), in the
-    order of their first event.
+    """The trajectories of a log, one for each user and notebook (or kernel), in the order of their first
+    event.
 
-    path: a CSV file, as the public data set, or the events as the recorder sends them, a JSON object a line.
+    path: a CSV file in the columns of the public data set, or the recorder's events, a JSON object a line.
 
-    Raises InputError: not such a file, a column is missing, or a row cannot be read; names it.
+    Raises InputError, which names the column or row.
     """
     sessions: list[_Session] = []
     by_key: dict[tuple[str, ...], _Session] = {}
     try:
         with open(path, newline="", encoding="utf-8") as stream:
-            for place, row in _rows(stream, str(path)):
+            for row_name, row in _rows(stream, str(path)):
                 key = _key(row)
                 session = by_key.get(key)
                 if session is None and row["event"].partition(".")[0] == "notebook_renamed":
@@ -65,7 +65,7 @@ def read_june(path: str | Path) -> Iterator[Trajectory]:
                     session = _Session(str(path), key)
                     sessions.append(session)
                 by_key[key] = session
-                session.rows.append((place, row))
+                session.rows.append((row_name, row))
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
     except (csv.Error, UnicodeDecodeError) as error:
@@ -75,7 +75,7 @@ def read_june(path: str | Path) -> Iterator[Trajectory]:
 
 
 def _rows(stream: Iterable[str], path: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """The rows of a log with where they stand; what is not given is an empty text."""
+    """The rows of a log with their places. A missing value is an empty text."""
     lines = iter(stream)
     first = next(lines, "")
     if first.startswith("{"):
@@ -92,24 +92,24 @@ def _rows(stream: Iterable[str], path: str) -> Iterator[tuple[str, dict[str, str
             f"{', '.join(_NEEDED)}."
         )
     for row in rows:
-        place = f"{path}: line {rows.line_num}"
+        row_name = f"{path}: line {rows.line_num}"
         if None in row.values() or None in row:
-            raise InputError(f"{place}: has not the {len(names)} columns of the first: cut off?")
-        yield place, row
+            raise InputError(f"{row_name}: has not the {len(names)} columns of the first: cut off?")
+        yield row_name, row
 
 
 def _posted(first: str, lines: Iterator[str], path: str) -> Iterator[tuple[str, dict[str, str]]]:
     for number, line in enumerate(chain([first], lines), 1):
-        place = f"{path}: line {number}"
+        row_name = f"{path}: line {number}"
         try:
-            found = read_json(line)
-            row = {name: "" if value is None else str(value) for name, value in found.items()}
+            event = read_json(line)
+            row = {name: "" if value is None else str(value) for name, value in event.items()}
         except (ValueError, AttributeError) as error:
-            raise InputError(f"{place}: is no JSON object: {error}.") from error
+            raise InputError(f"{row_name}: is no JSON object: {error}.") from error
         missing = [name for name in ("time", "kernel_id", "event") if name not in row]
         if missing:
-            raise InputError(f"{place}: lacks {', '.join(missing)}, which every event of a JuNE log has.")
-        yield place, dict.fromkeys(_NEEDED, "") | row
+            raise InputError(f"{row_name}: lacks {', '.join(missing)}, which every event of a JuNE log has.")
+        yield row_name, dict.fromkeys(_NEEDED, "") | row
 
 
 def _key(row: Mapping[str, str]) -> tuple[str, ...]:
@@ -133,26 +133,30 @@ class _Session:
         self.first: tuple[Cell, ...] = ()
         self.order: tuple[str, ...] = ()
         self.steps: list[Step | None] = []
-        """None: an execution of which it turned out that the kernel left it out."""
+        """None: an execution that the kernel left out, as a later event showed."""
         self.notes: list[str] = []
         self.running: dict[str, int] = {}
-        """By cell: place of its execution in `steps`, until it is finished."""
+        """Cell -> place in `steps` of its execution that has not finished."""
         self.ended: dict[str, int] = {}
-        """By cell: place of its last execution that is finished."""
+        """Cell -> place in `steps` of its last finished execution."""
         self.queued: set[int] = set()
         """Executions that waited when one before them raised."""
         self.unrecorded: set[str] = set()
-        """Cells that asked whether the log is on, and nothing else, when they ran last."""
+        """Cells whose last run only checked that the log is on."""
         self.aliases: dict[str, str] = {}
-        """By id in the log: that of the cell when it was first seen. Ids are new when a page is opened."""
+        """Id in the log -> id of the cell. Cells get new ids when a page is opened again."""
         self.created: dict[str, int] = {}
-        """By cell: the place that was selected when it was created, until an event shows where it is."""
+        """New cell -> the place that was selected, until an event shows where the cell is."""
         self.kernel: str | None = None
+        self.row_name = ""
+        self.at = 0.0
+        """Name and time of the present row."""
 
     def trajectory(self) -> Trajectory:
         bursts = _bursts(row for _, row in self.rows)
-        for number, (place, row) in enumerate(self.rows):
-            self._take(row, place, trusted=number not in bursts)
+        for number, (row_name, row) in enumerate(self.rows):
+            self.row_name, self.at = row_name, _time(row["time"], row_name)
+            self._take(row, trusted=number not in bursts)
         return Trajectory(
             id="/".join(self.key),
             source="june",
@@ -164,98 +168,95 @@ class _Session:
             notes=tuple(self.notes),
         )
 
-    def _take(self, row: Mapping[str, str], place: str, *, trusted: bool) -> None:
-        """One event. trusted: its place is that of its cell."""
+    def _note(self, text: str) -> None:
+        self.notes.append(f"{self.row_name}: {text}")
+
+    def _refuse(self, text: str) -> NoReturn:
+        raise InputError(f"{self.row_name}: {text}.")
+
+    def _take(self, row: Mapping[str, str], *, trusted: bool) -> None:
+        """Add one event. trusted: its place is that of its cell."""
         event = _event(row)
         if event not in _KNOWN:
-            raise InputError(f"{place}: the event {row['event']!r} is none of {', '.join(sorted(_KNOWN))}.")
-        at = _time(row["time"], place)
+            self._refuse(f"the event {row['event']!r} is none of {', '.join(sorted(_KNOWN))}")
         if self.kernel is not None and row["kernel_id"] and row["kernel_id"] != self.kernel:
-            self._restart(at)
+            self._restart()
         self.kernel = row["kernel_id"] or self.kernel
         if event == "save_notebook":
-            self._saved(row["cell_source"], place, at)
+            self._saved(row["cell_source"])
         elif event == "kernel_restarting":
-            self._restart(at)
+            self._restart()
         elif event == "kernel_interrupting":
             running = next(iter(self.running.values()), None)  # the others wait for it
             if running is not None:
                 self._set(running, status=Status.INTERRUPTED)
         elif event != "notebook_renamed":
-            self._cell_event(event, row, place, at, trusted=trusted)
+            self._cell_event(event, row, trusted=trusted)
 
-    def _cell_event(
-        self, event: str, row: Mapping[str, str], place: str, at: float, *, trusted: bool
-    ) -> None:
+    def _cell_event(self, event: str, row: Mapping[str, str], *, trusted: bool) -> None:
         id_ = row["cell_index"]
         if not id_:
-            raise InputError(f"{place}: {event} without a cell_index.")
+            self._refuse(f"{event} without a cell_index")
         id_ = self.aliases.get(id_, id_)
-        if event == "delete":
-            if id_ not in self.cells:
-                self.notes.append(f"{place}: deletes the cell {id_!r}, which is not there: left out")
-                return
-            self._add(Deletion(cell=id_, order=(), at=at))
+        if event == "delete" and id_ not in self.cells:
+            self._note(f"deletes the cell {id_!r}, which is not there: left out")
+        elif event == "delete":
+            self._add(Deletion(cell=id_, order=()))
         elif event == "finished_execute":
-            self._finished(id_, row.get("cell_output", ""), place, at)
+            self._finished(id_, row.get("cell_output", ""))
         elif event == "error":
-            self._raised(id_, row["cell_source"], place)
+            self._raised(id_, row["cell_source"])
         else:
-            self._seen(event, id_, row, place, at, trusted=trusted)
+            self._seen(event, id_, row, trusted=trusted)
 
     # -- cells: their text, kind and place ---------------------------------------------------------
 
-    def _seen(
-        self, event: str, id_: str, row: Mapping[str, str], place: str, at: float, *, trusted: bool
-    ) -> None:
-        """An event that shows a cell's text."""
-        known = self.cells.get(id_)
+    def _seen(self, event: str, id_: str, row: Mapping[str, str], *, trusted: bool) -> None:
+        """Add an event that shows a cell's text."""
+        cell = self.cells.get(id_)
         source = _CHECKS_LOG.sub("", row["cell_source"])
         kind = {"rendered": "markdown", "to_markdown": "markdown", "to_other": "raw"}.get(event, "code")
         if event == "create" and row.get("cell_type") in ("markdown", "raw"):
             kind = row["cell_type"]
-        selected = _selected(row["cell_num"], place)
-        if known is None:
-            self._insert(event, id_, source, kind, selected, place, at)
+        selected = _selected(row["cell_num"], self.row_name)
+        if cell is None:
+            self._insert(event, id_, source, kind, selected)
         elif event == "create":
-            self.notes.append(f"{place}: creates the cell {id_!r} again: taken for an edit")
-            self._edit(known, source, known.type, at)
+            self._note(f"creates the cell {id_!r} again: taken for an edit")
+            self._edit(cell, source, cell.type)
         else:
-            self._place(id_, selected if trusted else None, at)
-            self._edit(known, source, kind, at)
-        if event != "execute":
-            return
+            self._place(id_, selected if trusted else None)
+            self._edit(cell, source, kind)
+        if event == "execute":
+            self._begins(id_, source, is_unrecorded=source != row["cell_source"] and not _has_code(source))
+
+    def _begins(self, id_: str, source: str, *, is_unrecorded: bool) -> None:
         self.running.pop(id_, None)  # one before it, unfinished, keeps the status unknown
         self.ended.pop(id_, None)
         self.unrecorded.discard(id_)
-        if source != row["cell_source"] and not _has_code(source):
+        if is_unrecorded:
             self.unrecorded.add(id_)
             return
         self.running[id_] = len(self.steps)
-        self._add(Execution(cell=id_, source=source, status=Status.UNKNOWN, order=(), at=at))
+        self._add(Execution(cell=id_, source=source, status=Status.UNKNOWN, order=()))
 
-    def _insert(
-        self, event: str, id_: str, source: str, kind: str, selected: int | None, place: str, at: float
-    ) -> None:
+    def _insert(self, event: str, id_: str, source: str, kind: str, selected: int | None) -> None:
         many = len(self.order)
         inferred = event != "create"
         position = many if selected is None else selected + (not inferred)  # created below what is selected
         if inferred:
-            self.notes.append(f"{place}: {event} of the cell {id_!r}, whose creation is not in the log")
-        if position > many:
-            if position > many + (not inferred):  # created in an empty notebook, a cell is the selected one
-                self.notes.append(f"{place}: place {position} in a notebook of {many} cells: put at the end")
-            position = many
+            self._note(f"{event} of the cell {id_!r}, whose creation is not in the log")
+        if position > many + (not inferred):  # created in an empty notebook, a cell is the selected one
+            self._note(f"place {position} in a notebook of {many} cells: put at the end")
+        position = min(position, many)
         if not inferred and selected is not None:
             self.created[id_] = selected
         self._add(
-            Insertion(
-                cell=id_, source=source, type=kind, position=position, order=(), at=at, inferred=inferred
-            )
+            Insertion(cell=id_, source=source, type=kind, position=position, order=(), inferred=inferred)
         )
 
-    def _place(self, id_: str, selected: int | None, at: float) -> None:
-        """A cell is seen at a place: where it is another than it should have, something was not logged."""
+    def _place(self, id_: str, selected: int | None) -> None:
+        """A cell is at `selected`. If it should be elsewhere, something was not logged."""
         if selected is None:
             return
         position = self.order.index(id_)
@@ -264,100 +265,95 @@ class _Session:
             return
         if created == selected == position - 1:
             # It was made of the cell above it, by a change of that one's type.
-            self._add(Deletion(cell=self.order[selected], order=(), at=at, inferred=True))
-            return
-        self._add(Move(cell=id_, position=selected, order=(), at=at, inferred=True))
+            self._add(Deletion(cell=self.order[selected], order=(), inferred=True))
+        else:
+            self._add(Move(cell=id_, position=selected, order=(), inferred=True))
 
-    def _edit(self, known: Cell, source: str, kind: str, at: float) -> None:
-        if (known.source, known.type) != (source, kind):
-            self._add(Edit(cell=known.id, source=source, type=kind, order=(), at=at, inferred=True))
+    def _edit(self, cell: Cell, source: str, kind: str) -> None:
+        if (cell.source, cell.type) != (source, kind):
+            self._add(Edit(cell=cell.id, source=source, type=kind, order=(), inferred=True))
 
-    def _saved(self, text: str, place: str, at: float) -> None:
-        """All cells, as they were when the kernel of a page was ready."""
+    def _saved(self, text: str) -> None:
+        """Add all cells, as they are when the kernel of a page is ready."""
         try:
-            found = [
-                Cell(
-                    id=str(cell["id"]),
-                    source=_CHECKS_LOG.sub("", "".join(cell["source"])),
-                    type=cell["cell_type"],
-                )
+            page_cells = [
+                Cell(id=str(cell["id"]), source=_without_checks(cell["source"]), type=cell["cell_type"])
                 for cell in read_json(text)
             ]
         except (ValueError, TypeError, KeyError) as error:
-            raise InputError(f"{place}: save_notebook holds no list of cells: {error!r}.") from error
-        if len({cell.id for cell in found}) < len(found):
-            raise InputError(f"{place}: save_notebook has two cells with one id.")
+            self._refuse(f"save_notebook holds no list of cells: {error!r}")
+        if len({cell.id for cell in page_cells}) < len(page_cells):
+            self._refuse("save_notebook has two cells with one id")
         if not self.steps and not self.cells:
-            self.first = tuple(found)
-            self.cells = {cell.id: cell for cell in found}
+            self.first = tuple(page_cells)
+            self.cells = {cell.id: cell for cell in page_cells}
             self.order = tuple(self.cells)
             return
-        here = [self.cells[id_] for id_ in self.order]
-        for step in changes(here, self._renamed(here, found), at):
+        cells_now = [self.cells[id_] for id_ in self.order]
+        for step in changes(cells_now, self._renamed(cells_now, page_cells)):
             self._add(step)
         self.created.clear()
 
-    def _renamed(self, here: list[Cell], found: list[Cell]) -> list[Cell]:
-        """The cells of a page with the ids that they had on the page before it."""
-        said = [replace(cell, id=self.aliases.get(cell.id, cell.id)) for cell in found]
-        if any(cell.id in self.cells for cell in said):
-            return said
-        taken = {cell.id for cell in here}
+    def _renamed(self, cells_now: list[Cell], page_cells: list[Cell]) -> list[Cell]:
+        """The cells of a page with the ids that they had on the page before."""
+        renamed = [replace(cell, id=self.aliases.get(cell.id, cell.id)) for cell in page_cells]
+        if any(cell.id in self.cells for cell in renamed):
+            return renamed
+        taken = {cell.id for cell in cells_now}
         names = (name for number in count() if (name := f"new-{number}") not in taken)
         again = [
-            replace(cell, id=cell.id if cell.id in taken else own.id)
-            for cell, own in zip(matched(here, found, names), found, strict=True)
+            replace(cell, id=cell.id if cell.id in taken else page_cell.id)
+            for cell, page_cell in zip(matched(cells_now, page_cells, names), page_cells, strict=True)
         ]
-        self.aliases |= {own.id: cell.id for own, cell in zip(found, again, strict=True)}
+        self.aliases |= {page_cell.id: cell.id for page_cell, cell in zip(page_cells, again, strict=True)}
         return again
 
     # -- executions --------------------------------------------------------------------------------
 
-    def _finished(self, id_: str, output: str, place: str, at: float) -> None:
+    def _finished(self, id_: str, output: str) -> None:
         number = self.running.pop(id_, None)
         if number is None:
-            if id_ not in self.unrecorded:
-                self.notes.append(
-                    f"{place}: finished_execute of the cell {id_!r}, which does not run: left out"
-                )
+            self._note_stray("finished_execute", id_)
             return
-        kinds = _output_kinds(output, place)
+        kinds = _output_kinds(output, self.row_name)
         if number in self.queued and not kinds:
             self.steps[number] = None
-            self.notes.append(
-                f"{place}: the cell {id_!r} waited behind one that raised: the kernel left it out"
-            )
+            self._note(f"the cell {id_!r} waited behind one that raised: the kernel left it out")
             return
         step = self.steps[number]
         assert isinstance(step, Execution)
         status = step.status
         if status is Status.UNKNOWN:
             status = Status.ERROR if "error" in kinds else Status.OK
-        self._set(number, status=status, end=at, wall_s=None if step.at is None else at - step.at)
+        wall_s = None if step.at is None else self.at - step.at
+        self._set(number, status=status, end=self.at, wall_s=wall_s)
         self.ended[id_] = number
         if "error" in kinds:
             self.queued |= {*self.running.values()}
 
-    def _raised(self, id_: str, text: str, place: str) -> None:
-        """What a cell raised: sent after its end, and by a request of its own, so perhaps before it."""
+    def _raised(self, id_: str, text: str) -> None:
+        """Add a cell's exception, which the recorder sends separately, perhaps before the cell's end."""
         number = self.ended.get(id_, self.running.get(id_))
         if number is None:
-            if id_ not in self.unrecorded:
-                self.notes.append(f"{place}: error of the cell {id_!r}, which does not run: left out")
+            self._note_stray("error", id_)
             return
         try:
-            found = read_json(text)
-            output = Output(type="error", name=str(found["ename"]), value=str(found["evalue"]), text="")
+            raised = read_json(text)
+            output = Output(type="error", name=str(raised["ename"]), value=str(raised["evalue"]), text="")
         except (ValueError, TypeError, KeyError) as error:
-            raise InputError(f"{place}: error holds no exception: {error!r}.") from error
+            self._refuse(f"error holds no exception: {error!r}")
         self._set(number, status=Status.of_error(output.name), outputs=(output,))
 
-    def _restart(self, at: float) -> None:
+    def _note_stray(self, event: str, id_: str) -> None:
+        if id_ not in self.unrecorded:
+            self._note(f"{event} of the cell {id_!r}, which does not run: left out")
+
+    def _restart(self) -> None:
         self.running.clear()
         self.ended.clear()
         last = next((step for step in reversed(self.steps) if step is not None), None)
         if last is not None and not isinstance(last, Restart):
-            self._add(Restart(order=(), at=at))
+            self._add(Restart(order=()))
 
     def _set(self, number: int, **fields: Any) -> None:
         step = self.steps[number]
@@ -367,7 +363,11 @@ class _Session:
     def _add(self, step: Step) -> None:
         advance(self.cells, step)
         self.order = moved(self.order, step)
-        self.steps.append(replace(step, order=self.order))
+        self.steps.append(replace(step, order=self.order, at=self.at))
+
+
+def _without_checks(source: Any) -> str:
+    return _CHECKS_LOG.sub("", "".join(source))
 
 
 def _event(row: Mapping[str, str]) -> str:
@@ -375,9 +375,9 @@ def _event(row: Mapping[str, str]) -> str:
 
 
 def _bursts(rows: Iterable[Mapping[str, str]]) -> set[int]:
-    """Rows whose place is not that of their cell: several cells ran or were rendered at one place, as "Run
-    All" does, which selects none of them. It queues all of them before one has ended."""
-    found: set[int] = set()
+    """Rows whose place is not that of their cell: several cells ran at one place, as "Run All" does, which
+    selects none of them."""
+    numbers: set[int] = set()
     last: tuple[int, str, str] | None = None
     for number, row in enumerate(rows):
         event = _event(row)
@@ -385,19 +385,19 @@ def _bursts(rows: Iterable[Mapping[str, str]]) -> set[int]:
             last = None
         elif event in ("execute", "rendered"):
             if last is not None and last[2] == row["cell_num"] and last[1] != row["cell_index"]:
-                found |= {last[0], number}
+                numbers |= {last[0], number}
             last = (number, row["cell_index"], row["cell_num"])
-    return found
+    return numbers
 
 
-def _selected(text: str, place: str) -> int | None:
+def _selected(text: str, row_name: str) -> int | None:
     """The place of the selected cell; None: there is none."""
     try:
         number = int(float(text)) if text else None
     except (ValueError, OverflowError) as error:
-        raise InputError(f"{place}: cell_num {text!r:.80} is no number.") from error
+        raise InputError(f"{row_name}: cell_num {text!r:.80} is no number.") from error
     if number is not None and number < 0:
-        raise InputError(f"{place}: cell_num {text!r} is less than zero.")
+        raise InputError(f"{row_name}: cell_num {text!r} is less than zero.")
     return number
 
 
@@ -405,17 +405,17 @@ def _has_code(source: str) -> bool:
     return any(line.strip() and not line.lstrip().startswith("#") for line in source.splitlines())
 
 
-def _time(text: str, place: str) -> float:
+def _time(text: str, row_name: str) -> float:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError as error:
-        raise InputError(f"{place}: the time {text!r} is not in ISO 8601.") from error
+        raise InputError(f"{row_name}: the time {text!r} is not in ISO 8601.") from error
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
-def _output_kinds(text: str, place: str) -> list[str]:
+def _output_kinds(text: str, row_name: str) -> list[str]:
     """Kinds of the outputs of a cell that has ended; the log has their sizes, not their content."""
     try:
         return [str(output["output_type"]) for output in (read_json(text) if text else [])]
     except (ValueError, TypeError, KeyError) as error:
-        raise InputError(f"{place}: cell_output holds no list of outputs: {error!r}.") from error
+        raise InputError(f"{row_name}: cell_output holds no list of outputs: {error!r}.") from error

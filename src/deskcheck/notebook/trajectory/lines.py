@@ -1,4 +1,4 @@
-"""At which line of its file the source of each cell stands: for editors and reviews, which show files."""
+"""The line of a file at which the source of each cell begins, for editors and reviews."""
 
 import itertools
 import json
@@ -9,15 +9,12 @@ from deskcheck.files import read_file, read_json
 from deskcheck.notebook.trajectory import percent
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}:]|[^\s\[\]{}:,"]+')
-"""Of a text that is JSON; without commas."""
+"""Of JSON; without commas."""
 
 
 def cell_lines(path: str | Path) -> tuple[int, ...]:
-    """Line, from 1, of the first line of source of each cell of a notebook of nbformat 4, or of a script with
-    cells; cells of all types.
-
-    Empty where the file is another's: cut off, of an older format, or not there.
-    """
+    """Line, from 1, at which the source of each cell begins, in a notebook of nbformat 4 or a script with
+    cells. Empty if the file cannot be read as either."""
     if Path(path).suffix == percent.SUFFIX:
         return percent.script_lines(path)
     try:
@@ -33,23 +30,23 @@ def cell_lines(path: str | Path) -> tuple[int, ...]:
 
 
 def _sources(text: str) -> list[int]:
-    """Where the source of each cell of a notebook begins; where the cell does, if it has none."""
-    found: list[int] = []
+    """Offset of the source of each cell; of a cell without source, of the cell."""
+    offsets: list[int] = []
     depth, in_cells, awaits = 0, False, ""
     for token, following in itertools.pairwise(_TOKEN.finditer(text)):
         if awaits and token[0] != ":":
             if token[0] != "]":  # a list of no lines
-                found[-1] = token.start()
+                offsets[-1] = token.start()
             awaits = "line" if awaits == "source" and token[0] == "[" else ""
         if token[0] in ("{", "["):
             depth += 1
             if depth == 3 and in_cells:
-                found.append(token.start())
+                offsets.append(token.start())
         elif token[0] in ("}", "]"):
             depth -= 1
         elif following[0] == ":" and depth == 1:
             in_cells = read_json(token[0]) == "cells"
-            found = [] if in_cells else found
+            offsets = [] if in_cells else offsets
         elif following[0] == ":" and depth == 3 and in_cells and read_json(token[0]) == "source":
             awaits = "source"
-    return found
+    return offsets

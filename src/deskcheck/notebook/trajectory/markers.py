@@ -1,15 +1,17 @@
-"""What authors say of a cell for the tools that run it: tags, and comments on lines of their own.
+"""Tags and comments by which authors mark cells for the tools that run them.
 
-The words are those of nbclient, nbmake and Jupyter Book (tags) and of nbval (tags and comments:
-``# NBVAL_SKIP`` and the tag ``nbval-skip`` are the same). The tag ``random-output`` is our own."""
+The words are those of nbclient, nbmake and Jupyter Book (tags) and of nbval (tags and comments). The tag
+``random-output`` is our own.
+"""
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 from deskcheck.notebook.trajectory.trajectory import Cell
 
 
 class Marker(StrEnum):
-    """What a cell is marked for."""
+    """A mark that authors give a cell."""
 
     SKIP = "skip"
     """It is not to be run."""
@@ -37,7 +39,7 @@ _COMMENTS = frozenset(word for word in _WORDS if word.startswith(("NBVAL", "PYTE
 
 
 def markers_of(cell: Cell) -> frozenset[Marker]:
-    """All that a cell's tags and comments say."""
+    """All markers of a cell, from its tags and comments."""
     words = {tag.upper().replace("-", "_") for tag in cell.tags}
     if "NBVAL" in cell.source or "PYTEST_VALIDATE" in cell.source:
         lines = (line.strip() for line in cell.source.splitlines())
@@ -45,11 +47,16 @@ def markers_of(cell: Cell) -> frozenset[Marker]:
     return frozenset(_WORDS[word] for word in words if word in _WORDS)
 
 
+def skipped_cells(cells: Iterable[Cell]) -> set[str]:
+    """Ids of the cells that are not to be run."""
+    return {cell.id for cell in cells if Marker.SKIP in markers_of(cell)}
+
+
 _OWN = ("%deskcheck", "%load_ext deskcheck", "import deskcheck", "deskcheck.context(")
 
 
 def is_own(source: str) -> bool:
-    """Whether a cell records, or asks for the state, and does nothing else: it is no part of the work."""
+    """Whether a cell only records or asks for the state: it is not part of the work."""
     if source.lstrip().startswith("%%deskcheck"):
         return True
     lines = [line.strip() for line in source.splitlines()]

@@ -1,8 +1,8 @@
-"""Takes secrets out of steps before they are written: by the names of variables, and by how text looks.
+"""Takes secrets out of steps before they are written, by the names of variables and the form of texts.
 
-What is masked is marked: `[masked]` in text, ``"cut": "masked"`` in a value. A value that a masked name was
-seen with is masked wherever it stands from then on, and so are environment variables with such names. What
-this cannot know: a secret under another name that looks like nothing, or one that was cut in two by a stream.
+What is masked reads `[masked]` in text, and has ``"cut": "masked"`` in a value. A value that was seen under a
+secret name is masked everywhere from then on; so are values of the environment under such names. Not found: a
+secret under another name that looks like ordinary text, or one that a stream splits.
 """
 
 import json
@@ -31,7 +31,7 @@ TEXTS = (
 """Built-in patterns for text."""
 
 _NO_VALUES = frozenset({"kind", "type", "dtype", "names", "base", "cut", "method", "float"})
-"""Parts of an encoded value that are plain strings, and nothing of the user's."""
+"""Parts of an encoded value that are not the user's values."""
 _LITERAL = r'"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'"
 # A name begins where its word does, and no part of a word is tried twice: else a long word, such as base64,
 # takes time that grows with the square of its length.
@@ -42,35 +42,34 @@ _ASSIGNED = re.compile(
 )
 """``name = "..."``, ``name="..."``, ``"name": "..."``, ``environ["name"] = "..."``."""
 _SHOWN = re.compile(r"(?<!\w)(?P<before>\d*+)(?P<name>[^\W\d]\w*+)(?P<between>=)(?P<value>[^\s'\"]+)")
-"""``name=...``, as environments are shown; in outputs only, where it is no code."""
+"""``name=...``, as environments are shown; only in outputs."""
 
 
 class Mask:
-    """Masks the steps of one trajectory, in their order.
+    """Masks the steps of one trajectory, in order.
 
-    names, texts: regular expressions beside the built-in ones, searched without regard to case.
-
-    Raises InputError: one is no regular expression.
+    names, texts: further regular expressions, searched without regard to case. Raises InputError: one is not
+    a regular expression.
     """
 
     def __init__(self, names: Iterable[str] = (), texts: Iterable[str] = ()) -> None:
         more = [*names]
         self._names = _compiled([*NAMES, *more], re.IGNORECASE)
         self._wanted = _compiled(more, re.IGNORECASE) if more else None
-        """What the user calls secret is one, whatever its value is."""
+        """Names that the user calls secret are, whatever the value."""
         self._texts = [
             *(_compiled([text], re.DOTALL) for text in TEXTS),
             *(_compiled([text], re.DOTALL | re.IGNORECASE) for text in texts),
         ]
         self._known: set[str] = set()
-        wanted = {name: value for name, value in os.environ.items() if self._is_wanted(name)}
-        for value in (wanted | secrets_of(os.environ)).values():
+        chosen = {name: value for name, value in os.environ.items() if self._is_wanted(name)}
+        for value in (chosen | secrets_of(os.environ)).values():
             self._know(value)
         self._all_known: re.Pattern[str] | None = None
 
     @property
     def known(self) -> int:
-        """How many values it has seen under names of secrets."""
+        """Number of values that were seen under secret names."""
         return len(self._known)
 
     def step(self, step: Step) -> Step:
@@ -102,19 +101,19 @@ class Mask:
             text = self._all_known.sub(MASKED, text)
         return text
 
-    def _assigned(self, found: re.Match[str]) -> str:
-        value = found["value"]
-        if value.startswith(MASKED) or not self._is_secret(found["name"], value.strip("\"'")):
-            return found[0]
+    def _assigned(self, match: re.Match[str]) -> str:
+        value = match["value"]
+        if value.startswith(MASKED) or not self._is_secret(match["name"], value.strip("\"'")):
+            return match[0]
         quote = value[0] if value[0] in "\"'" else ""
         self._know(value.strip("\"'"))
-        return f"{found['before']}{found['name']}{found['between']}{quote}{MASKED}{quote}"
+        return f"{match['before']}{match['name']}{match['between']}{quote}{MASKED}{quote}"
 
     def _is_wanted(self, name: str) -> bool:
         return self._wanted is not None and self._wanted.search(name) is not None
 
     def _is_secret(self, name: Any, value: Any) -> bool:
-        """Whether a value, which may be encoded, is one by its name."""
+        """Whether a value, which may be encoded, is secret by its name."""
         if not isinstance(name, str) or not self._names.search(name):
             return False
         if self._is_wanted(name):
@@ -135,7 +134,7 @@ class Mask:
         }
 
     def shown(self, value: Any) -> Any:
-        """What JSON can hold, without secrets in its texts: they are output, not code."""
+        """A JSON value of the outputs without the secrets in its texts."""
         if isinstance(value, str):
             return self.text(value, shown=True)
         if isinstance(value, list):
@@ -165,24 +164,24 @@ class Mask:
         # First, as the values of masked names are looked for in all the rest.
         self._learn(state)
         while True:
-            known = self.known
+            known_before = self.known
             variables = {name: self._variable(name, row) for name, row in state["variables"].items()}
-            if self.known == known:
+            if self.known == known_before:
                 return state | {"variables": variables}
             # A parameter has brought a secret, which may stand in what came before it.
 
     def _variable(self, name: str, row: dict[str, Any]) -> dict[str, Any]:
         # As `secrets`, of which only the name shows.
         if self._is_secret(name, row["value"]) and row["type"] != "module":
-            kept = {key: row[key] for key in ("change", "type")}
-            return kept | {"value": _cut(row["type"]), "hash": MASKED}
+            public = {key: row[key] for key in ("change", "type")}
+            return public | {"value": _cut(row["type"]), "hash": MASKED}
         masked = row | {"value": self._encoded(row["value"])}
         if "objects" in row:
             objects = {number: self._encoded(content) for number, content in row["objects"].items()}
             # Without those that only what is masked refers to.
-            left = reached(masked["value"], _numbered(objects))
+            reachable = reached(masked["value"], _numbered(objects))
             masked["objects"] = {
-                number: content for number, content in objects.items() if int(number) in left
+                number: content for number, content in objects.items() if int(number) in reachable
             }
         for more in ("described", "seen"):
             if more in row:
@@ -210,25 +209,27 @@ class Mask:
                 return _cut("int")
             length = {"length": len(value[key])} if key == "bytes" and "length" not in value else {}
             return value | {key: text, "cut": "masked"} | length
-        found: dict[str, Any] = {}
+        masked_parts: dict[str, Any] = {}
         for name, part in value.items():
             if name in _NO_VALUES:
-                found[name] = part
+                masked_parts[name] = part
             elif name == "items" and value.get("kind") in ("dict", "table"):
-                found[name] = [[self._encoded(label), self._under(label, item)] for label, item in part]
+                masked_parts[name] = [
+                    [self._encoded(label), self._under(label, item)] for label, item in part
+                ]
             elif name == "fields" and isinstance(part, dict):
-                found[name] = {label: self._under(label, item) for label, item in part.items()}
+                masked_parts[name] = {label: self._under(label, item) for label, item in part.items()}
             else:
-                found[name] = self._encoded(part)
-        return found
+                masked_parts[name] = self._encoded(part)
+        return masked_parts
 
     def _under(self, name: Any, value: Any) -> Any:
-        """An encoded value that stands under a name."""
+        """An encoded value under a name."""
         return _cut(_type(value)) if self._is_secret(name, value) else self._encoded(value)
 
 
 def _named(content: dict[str, Any]) -> Iterable[tuple[str, Any]]:
-    """What stands in a content under a name: items of dicts, fields."""
+    """The parts of a content that have a name: items of dicts, fields."""
     if content.get("kind") == "dict":
         yield from ((k, v) for k, v in content.get("items", ()) if isinstance(k, str))
     fields = content.get("fields")
@@ -241,14 +242,14 @@ def _numbered(objects: dict[str, Any]) -> dict[int, Any]:
 
 
 def _texts(value: Any, objects: dict[str, Any]) -> list[str]:
-    """The strings in an encoded value and in what it leads to, but for keys of dicts and names of fields."""
-    found: list[str] = []
+    """The strings in an encoded value and in what it refers to, without keys and names of fields."""
+    strings: list[str] = []
     by_number = _numbered(objects)
     todo = [value, *map(by_number.__getitem__, reached(value, by_number))]
     while todo:
         part = todo.pop()
         if isinstance(part, str):
-            found.append(part)
+            strings.append(part)
         elif isinstance(part, list):
             todo += part
         elif isinstance(part, dict):
@@ -257,7 +258,7 @@ def _texts(value: Any, objects: dict[str, Any]) -> list[str]:
             todo += [value for key in ("tuple", "frozenset", "array") for value in part.get(key, ())]
             todo += part.get("fields", {}).values() if isinstance(part.get("fields"), dict) else ()
             todo += [part["str"]] if isinstance(part.get("str"), str) else ()
-    return found
+    return strings
 
 
 def _cut(type_name: str) -> dict[str, Any]:

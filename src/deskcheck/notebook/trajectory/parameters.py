@@ -1,5 +1,5 @@
-"""Parameters of a notebook, as papermill has them: a cell that assigns them runs after the cell with the tag
-``parameters``, in the place of one with the tag ``injected-parameters``, or before all others."""
+"""Parameters of a notebook, as in papermill: a cell that assigns them runs after the cell with the tag
+``parameters``, in place of one with the tag ``injected-parameters``, or before all others."""
 
 import keyword
 import math
@@ -13,8 +13,8 @@ TAG, INJECTED = "parameters", "injected-parameters"
 
 
 def parameter(text: str) -> tuple[str, Any]:
-    """Name and value of ``NAME=VALUE``. A value is read as papermill's command reads it: True, False, None, a
-    whole number, a float; else it is a text. Raises ValueError."""
+    """Name and value of ``NAME=VALUE``, read as papermill's command does: True, False, None, an integer, a
+    float, else text. Raises ValueError."""
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier() or keyword.iskeyword(name):
         raise ValueError("give NAME=VALUE, and a name that Python allows")
@@ -41,7 +41,7 @@ def _literal(value: Any) -> str:
 
 
 def with_parameters(notebook: Trajectory, parameters: Mapping[str, Any]) -> Trajectory:
-    """The notebook as it is run: with the cell that assigns the parameters."""
+    """The notebook with the cell that assigns the parameters."""
     if not parameters:
         return notebook
     cells = list(notebook.cells)
@@ -53,8 +53,8 @@ def with_parameters(notebook: Trajectory, parameters: Mapping[str, Any]) -> Traj
     order = tuple(cell.id for cell in cells)
     ran = Execution(cell=new.id, source=new.source, status=Status.UNKNOWN, order=order)
     steps = [replace(step, order=order) for step in notebook.executions]
-    place = next((n + 1 for n, step in enumerate(steps) if before and step.cell == before.id), 0)
-    steps.insert(place, ran)
+    position = next((n + 1 for n, step in enumerate(steps) if before and step.cell == before.id), 0)
+    steps.insert(position, ran)
     if old is not None:
         steps = [step for step in steps if step.cell != old.id]
     return replace(notebook, cells=tuple(cells), steps=tuple(steps))

@@ -1,8 +1,8 @@
-"""Python scripts that stand for notebooks: cells begin at lines ``# %%``, as in Jupytext, VS Code and Spyder.
-The package jupytext reads them: https://jupytext.readthedocs.io/en/latest/formats-scripts.html
+"""Python scripts with cells at lines ``# %%``, as in Jupytext, VS Code and Spyder, read by the package
+jupytext: https://jupytext.readthedocs.io/en/latest/formats-scripts.html
 
-A script has no outputs. Not covered: other formats of Jupytext, and notebooks of marimo, whose cells do not
-run from the top down; an error says how to make a notebook of them."""
+Other formats of Jupytext, and notebooks of marimo, are refused with the command that converts them.
+"""
 
 import io
 import re
@@ -17,7 +17,7 @@ SUFFIX = ".py"
 _MARKER = re.compile(r"^# ?%%", re.MULTILINE)
 _FORMAT = re.compile(r"^# +format_name: *(\w+) *$", re.MULTILINE)
 _READ = ("percent", "hydrogen")
-"""Jupytext's names of formats with these cells. In the second, magics are no comments."""
+"""Jupytext's formats with these cells. In the second, magics are not comments."""
 _MARIMO = re.compile(r"^(?:import marimo\b|from marimo import)", re.MULTILINE)
 _MARIMO_CELL = re.compile(r"^@app\.(?:cell|function|class_definition)\b", re.MULTILINE)
 
@@ -34,11 +34,9 @@ def is_script(path: str | Path) -> bool:
 
 
 def read_script(path: str | Path) -> dict[str, Any]:
-    """The notebook that a script stands for, as nbformat 4 has it.
+    """The notebook of a script, in the form of nbformat 4.
 
-    Raises:
-        InputError: it cannot be read, or has no such cells; says what it is, if that is known.
-        MissingExtra: jupytext is not installed.
+    Raises InputError: it cannot be read, or has no such cells. MissingExtra: jupytext is not installed.
     """
     text = _text(Path(path))
     if _is_marimo(text):
@@ -79,14 +77,14 @@ def script_lines(path: str | Path) -> tuple[int, ...]:
         lines = _text(Path(path)).splitlines()
     except (InputError, MissingExtra):
         return ()
-    found, at = [], 0
+    numbers, at = [], 0
     for cell in cells:
         source = cell["source"].splitlines() or [""]
         first = source[0]
-        place = next((n for n in range(at, len(lines)) if lines[n] in (first, f"# {first}", f"#{first}")), at)
-        found.append(place + 1)
-        at = place + (len(source) if cell["source"] else 0)
-    return tuple(found)
+        line = next((n for n in range(at, len(lines)) if lines[n] in (first, f"# {first}", f"#{first}")), at)
+        numbers.append(line + 1)
+        at = line + (len(source) if cell["source"] else 0)
+    return tuple(numbers)
 
 
 def _is_marimo(text: str) -> bool:

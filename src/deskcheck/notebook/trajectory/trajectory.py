@@ -1,8 +1,5 @@
-"""A trajectory: how a notebook came about, cell execution by cell execution, as data.
-
-What a cell printed and showed, how it ended, what stood in the notebook when it ran, and what was changed,
-inserted, deleted, moved and restarted in between. Files of it: `file`. The variables after an execution:
-`state`."""
+"""A trajectory: how a notebook came about, as data: executions, and the edits, moves and restarts between
+them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -12,11 +9,11 @@ from typing import Any, ClassVar
 from deskcheck.recording.program import Environment
 
 SUFFIX = ".trajectory.parquet"
-"""What the name of a trajectory's file ends in."""
+"""Suffix of a trajectory's file."""
 
 
 class Status(StrEnum):
-    """How the execution of a cell ended, decided by whoever ran it. Every execution has exactly one."""
+    """How the execution of a cell ended."""
 
     OK = "ok"
     ERROR = "error"
@@ -40,7 +37,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """A cell as it stands in a notebook. type: ``code``, ``markdown`` or ``raw``, as in nbformat."""
+    """A cell of a notebook. type: ``code``, ``markdown`` or ``raw``, as in nbformat."""
 
     id: str
     source: str
@@ -52,11 +49,10 @@ class Cell:
 class Output:
     """One output message, in the words of Jupyter's messaging specification.
 
-    type: ``stream``, ``execute_result``, ``display_data``, ``update_display_data``, ``clear_output`` or
-    ``error``. text: of a stream; of an error its traceback, joined. data: by MIME type what else was shown:
-    text, or what JSON is. name: of a stream ``stdout`` or ``stderr``, of an error the exception's class.
-    at_s: seconds since the execution began, None where that is not known. length: characters that there
-    really were, where something was left out at the limit."""
+    text: of a stream, or the traceback of an error. data: by MIME type. name: of a stream ``stdout`` or
+    ``stderr``; of an error the exception's class. at_s: seconds since the execution began. length: number of
+    characters, if some were left out at the limit.
+    """
 
     type: str
     name: str | None = None
@@ -76,8 +72,8 @@ class Output:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One thing that happened. order: ids of all cells after it, from the top of the notebook down. at: when,
-    seconds since 1970 UTC, None where that is not known."""
+    """One thing that happened. order: ids of all cells after it, from the top down. at: seconds since 1970
+    UTC, if known."""
 
     kind: ClassVar[str] = ""
     order: tuple[str, ...]
@@ -86,16 +82,14 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execution(Step):
-    """A cell ran. `at` is its start.
+    """A cell ran. `at` is its start. Figures that are not known are None.
 
-    source: as it was then. count: the execution count. cpu_s: of the kernel's process. memory_*: bytes
-    resident in the kernel's process, before and after the cell, and the most in between. state: how the
-    variables differ from those after the execution before (`state.State`), in the form of
-    docs/reference/trajectory.md. detail: what `status` leaves open. repeats: whether every run of the
-    trajectory in a fresh kernel gave the same text (`repeats`), and difference: where not; None if there was
-    one run alone. confined: the rule of the sandbox that stood in its way (`kernel.refusals.RULES`). drew:
-    the random generators without a seed that it drew from. draws: words of 32 bits that it drew from them, or
-    more. A figure that was not taken is None."""
+    source: as it was then. memory_*: bytes resident in the kernel's process before and after the cell, and
+    their peak. state: how the variables differ from those after the execution before
+    (docs/reference/trajectory.md). repeats: whether all runs in fresh kernels gave the same; difference:
+    where not. confined: the rule of the sandbox that it met. drew: random generators without a seed that it
+    drew from; draws: words of 32 bits, or more.
+    """
 
     kind = "execution"
     cell: str
@@ -127,14 +121,14 @@ class Execution(Step):
         return "".join(o.text or "" for o in self.outputs if o.type == "stream" and o.name == name)
 
     def shown(self) -> tuple[Output, ...]:
-        """The outputs as a reader of the notebook sees them in the end: streams joined with their neighbour,
-        ``clear_output`` done, displays updated where they stand."""
+        """The outputs as a reader sees them in the end: streams joined, ``clear_output`` and updates of
+        displays done."""
         return tuple(shown_outputs(self.outputs))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Insertion(Step):
-    """A cell came to be at `position`, counted from 0. inferred: nobody saw it, but it was there later."""
+    """A cell was inserted at `position`, from 0. inferred: not observed, but later steps show it."""
 
     kind = "insertion"
     cell: str
@@ -174,8 +168,8 @@ class Move(Step):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restart(Step):
-    """A fresh kernel: every variable is gone. why: ``asked``, ``died``, or ``resumed``: a recording that was
-    stopped went on, for which `again` executions since the last restart were run once more, unrecorded."""
+    """A fresh kernel: all variables are gone. why: ``asked``, ``died``, or ``resumed``: a stopped recording
+    continued, for which `again` executions ran once more, unrecorded."""
 
     kind = "restart"
     why: str = "asked"
@@ -204,10 +198,9 @@ class Ended(StrEnum):
 class Trajectory:
     """How a notebook came about.
 
-    cells: what stood in it before the first step. source: where it was read or seen, as ``ipynb``, ``june``,
-    ``git``, ``kernel`` (`%deskcheck record`), ``jupyter`` (the extension of Jupyter Server),
-    ``replay``. notes: what the reader had to leave out or repair, a sentence each. steps may be read from
-    a file as they are asked for.
+    cells: of the notebook before the first step. source: ``ipynb``, ``june``, ``git``, ``kernel``
+    (`%deskcheck record`), ``jupyter`` (the server's extension) or ``replay``. notes: what the reader left out
+    or repaired. steps may be read from a file when they are needed.
     """
 
     id: str
@@ -255,38 +248,38 @@ def moved(order: tuple[str, ...], step: Step) -> tuple[str, ...]:
     """The order of the cells after a step, from that before."""
     if not isinstance(step, Insertion | Deletion | Move):
         return order
-    left = [id_ for id_ in order if id_ != step.cell]
+    others = [id_ for id_ in order if id_ != step.cell]
     if not isinstance(step, Deletion):
-        left.insert(step.position, step.cell)
-    return tuple(left)
+        others.insert(step.position, step.cell)
+    return tuple(others)
 
 
 def shown_outputs(outputs: Iterable[Output]) -> list[Output]:
-    found: list[Output] = []
+    visible: list[Output] = []
     clear = False
     for output in outputs:
         if output.type == "clear_output":
             if output.wait:
                 clear = True
             else:
-                found, clear = [], False
+                visible, clear = [], False
             continue
         if output.type == "update_display_data":
-            for place, earlier in enumerate(found):
+            for number, earlier in enumerate(visible):
                 if earlier.type == "display_data" and earlier.display_id == output.display_id:
-                    found[place] = replace(earlier, data=output.data, metadata=output.metadata)
+                    visible[number] = replace(earlier, data=output.data, metadata=output.metadata)
             continue
         if clear:
-            found, clear = [], False
-        last = found[-1] if found else None
+            visible, clear = [], False
+        last = visible[-1] if visible else None
         if last is not None and output.type == "stream" == last.type and last.name == output.name:
             length = None
             if last.length is not None or output.length is not None:
                 length = (last.length or len(last.text or "")) + (output.length or len(output.text or ""))
-            found[-1] = replace(last, text=(last.text or "") + (output.text or ""), length=length)
+            visible[-1] = replace(last, text=(last.text or "") + (output.text or ""), length=length)
         else:
-            found.append(output)
-    return found
+            visible.append(output)
+    return visible
 
 
 _BETWEEN = ", "
@@ -294,36 +287,36 @@ _BETWEEN = ", "
 
 
 def to_dict(item: Any) -> dict[str, Any]:
-    """A step, cell or output as JSON-able values, without what has its default; `from_dict` reads a step."""
+    """A step, cell or output as JSON-able values, without fields that have their default."""
     row: dict[str, Any] = {"kind": item.kind} if isinstance(item, Step) else {}
-    for each in fields(item):
-        value = getattr(item, each.name)
-        if value == each.default or (value in ({}, ()) and each.name != "order"):
+    for entry in fields(item):
+        value = getattr(item, entry.name)
+        if value == entry.default or (value in ({}, ()) and entry.name != "order"):
             continue
-        if each.name == "outputs":
+        if entry.name == "outputs":
             value = [to_dict(output) for output in value]
-        elif each.name == "drew":
+        elif entry.name == "drew":
             value = _BETWEEN.join(value)
-        row[each.name] = value
+        row[entry.name] = value
     return row
 
 
 def from_dict(row: dict[str, Any]) -> Step:
-    """The step that `to_dict` wrote. Raises ValueError, KeyError or TypeError on what is none."""
-    given = dict(row)
-    kind = STEPS[given.pop("kind")]
-    known = {f.name for f in fields(kind)}
-    given = {name: value for name, value in given.items() if name in known}
-    given["order"] = tuple(given["order"])
+    """The step that `to_dict` wrote. Raises ValueError, KeyError or TypeError."""
+    values = dict(row)
+    kind = STEPS[values.pop("kind")]
+    names = {f.name for f in fields(kind)}
+    values = {name: value for name, value in values.items() if name in names}
+    values["order"] = tuple(values["order"])
     if kind is Execution:
-        given["status"] = Status(given["status"])
-        given["outputs"] = tuple(Output(**output) for output in given.get("outputs", ()))
-        given["drew"] = tuple(label for label in (given.get("drew") or "").split(_BETWEEN) if label)
-    return kind(**given)
+        values["status"] = Status(values["status"])
+        values["outputs"] = tuple(Output(**output) for output in values.get("outputs", ()))
+        values["drew"] = tuple(label for label in (values.get("drew") or "").split(_BETWEEN) if label)
+    return kind(**values)
 
 
 def storable(text: str) -> str:
-    """A text as files have it: with question marks for lone surrogates, which UTF-8 has not."""
+    """A text as files have it: UTF-8, with question marks for lone surrogates."""
     return text.encode("utf-8", "replace").decode()
 
 

@@ -1,7 +1,4 @@
-"""A trajectory that no file keeps: recorded into memory, for whoever looks at it at once.
-
-Not covered: going on after a recorder that was stopped. `file.TrajectoryWriter` does that, by the same
-methods."""
+"""A writer of trajectories that keeps the steps in memory, with the methods of `file.TrajectoryWriter`."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,7 +9,7 @@ from deskcheck.recording.program import Environment
 
 
 class UnkeptWriter:
-    """Records one trajectory into memory. head: the trajectory, whose steps are not written."""
+    """Records one trajectory into memory. head: the trajectory without its steps."""
 
     resumed = 0
 

@@ -1,7 +1,9 @@
-"""Whether two cells did the same, run in forks of one state: by what they showed and what they left behind.
+"""Whether two cells in forks of one state did the same: by their outputs and their effects
+(docs/explanation/cells.md).
 
-The rule stands in cells.md. Not compared: times, execution counts, display ids that were drawn,
-tracebacks (an exception's class and message are), metadata, and the order between streams and displays."""
+Not compared: times, execution counts, random display ids, tracebacks, metadata, and the order of streams and
+displays.
+"""
 
 import base64
 import re
@@ -9,24 +11,24 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from deskcheck.notebook.state.names import Later, reads
+from deskcheck.notebook.state.names import Later, cell_names
 from deskcheck.notebook.state.settings import LibrarySetting
 from deskcheck.notebook.trajectory.trajectory import Output, Status, shown_outputs
+from deskcheck.recording.comparison.runs import first_difference
 
 COMPARED = (Status.OK, Status.ERROR)
-"""Ways to end after which there is something to compare."""
+"""Statuses with something to compare."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
     """What a cell did in a fork.
 
-    outputs: as of an `Execution`; what child processes wrote to the descriptors comes last. variables: those
-    that it changed, by name, each a row as trajectory.md describes under state; removed: names of
-    before. unseen: variables that were not looked at for lack of time. inside: of changed variables that have
-    such, a digest of what their functions and classes do. aliases: groups of names of one object after it.
-    settings: of libraries, those that it changed (`settings.read_settings`). files: below the notebook's
-    folder what it wrote, with a digest of the content (None: too large), and what it removed, as ``removed``.
+    outputs: as in `Execution`; output of child processes comes last. variables: changed ones, each a row of
+    the state (docs/reference/trajectory.md). unseen: number of variables that were not looked at for lack of
+    time. inside: changed variable -> digest of its functions and classes. aliases: groups of names of one
+    object. settings: changed ones of libraries. files: path in the notebook's folder -> digest (None: too
+    large), or ``removed``.
     """
 
     source: str
@@ -51,7 +53,7 @@ class Trial:
 @dataclass(frozen=True, slots=True)
 class Difference:
     """kind: ``status``, ``error``, ``stdout``, ``stderr``, ``result``, ``display``, ``variable``,
-    ``removed``, ``alias``, ``setting``, ``file``, or ``unmarked``: nothing can be said. name: of variable,
+    ``removed``, ``alias``, ``setting``, ``file``, or ``unmarked`` if nothing can be said. name: of variable,
     setting or file."""
 
     kind: str
@@ -61,8 +63,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """score: 1 where two cells did the same, 0 where not, None where that cannot be told; why: all
-    differences, none for 1."""
+    """score: 1 if two cells did the same, else 0, None if unknown. why: all differences."""
 
     score: int | None
     why: tuple[Difference, ...] = ()
@@ -81,105 +82,86 @@ def agreement(true: Trial, candidate: Trial, later: Later) -> Agreement:
         return Agreement(
             None, (Difference("unmarked", detail="not all variables could be looked at in time"),)
         )
-    why = (
-        *_outputs(true, candidate),
-        *_state(true, candidate, later),
-        *_settings(true, candidate),
-        *_files(true, candidate),
-    )
+    why = (*_visible(true, candidate), *_state(true, candidate, later), *_settings(true, candidate))
     return Agreement(int(not why), why)
 
 
-# -- what was shown --------------------------------------------------------------------------------
+# -- what is seen from outside ---------------------------------------------------------------------
 
 
-def _outputs(true: Trial, candidate: Trial) -> Iterator[Difference]:
-    one, other = shown_outputs(true.outputs), shown_outputs(candidate.outputs)
-    if true.error is not None and candidate.error is not None:
-        errors = [(each.name, _message(each.value or "")) for each in (true.error, candidate.error)]
-        if errors[0] != errors[1]:
-            yield Difference("error", detail=f"{errors[1]}, not {errors[0]}")
+def _visible(true: Trial, candidate: Trial) -> Iterator[Difference]:
+    """Differences in outputs, files and removed variables."""
+    expected, actual = _effects(true), _effects(candidate)
+    for kind, name in {**expected, **actual}:
+        values = [effects.get((kind, name), "nothing") for effects in (expected, actual)]
+        if values[0] != values[1]:
+            yield Difference(kind, name, _otherwise(kind, name, *values))
+
+
+def _otherwise(kind: str, name: str, expected: Any, actual: Any) -> str:
+    """How two values of one effect differ."""
+    if kind in ("file", "removed"):
+        return "only in one of them" if "nothing" in (expected, actual) else "another content"
+    if name.endswith("image/png"):
+        sizes = [_png_size(value) for value in (expected, actual)]
+        same = "of the same size" if sizes[0] == sizes[1] else f"of {sizes[1]}, not {sizes[0]}"
+        return f"another picture {same}"
+    if isinstance(expected, str) and isinstance(actual, str):
+        return first_difference(expected, actual)
+    return f"{actual!r:.200}, not {expected!r:.200}"
+
+
+def _effects(trial: Trial) -> dict[tuple[str, str], Any]:
+    """Kind and name of each visible effect of a cell -> its value. Names of outputs have their number."""
+    shown = shown_outputs(trial.outputs)
+    own_ids = {output.display_id for output in shown if output.type == "display_data"}
+    effects: dict[tuple[str, str], Any] = {("stdout", ""): "", ("stderr", ""): ""}
+    if trial.error is not None:
+        effects["error", ""] = trial.error.name, _message(trial.error.value or "")
     for name in ("stdout", "stderr"):
-        texts = [_stream(outputs, name) for outputs in (one, other)]
-        if texts[0] != texts[1]:
-            yield Difference(name, detail=_first_difference(texts[0][0], texts[1][0]))
-    updates = [_updates(trial.outputs) for trial in (true, candidate)]
-    if updates[0] != updates[1]:
-        yield Difference("display", detail="other updates of displays of earlier cells")
-    for type_, kind in (("execute_result", "result"), ("display_data", "display")):
-        pair = [[each for each in outputs if each.type == type_] for outputs in (one, other)]
-        if len(pair[0]) != len(pair[1]):
-            yield Difference(kind, detail=f"{len(pair[1])}, not {len(pair[0])}")
-            continue
-        for wanted, found in zip(*pair, strict=True):
-            yield from _display(kind, wanted, found)
-
-
-def _updates(outputs: Iterable[Output]) -> list[tuple[str | None, Any]]:
-    """What a cell shows in displays that it did not make."""
-    own = {each.display_id for each in outputs if each.type == "display_data"}
-    others = [each for each in outputs if each.type == "update_display_data" and each.display_id not in own]
-    return [(each.display_id, each.data) for each in others]
+        effects[name, ""], effects[name, "left out"] = _stream(shown, name)
+    for kind, type_ in (("result", "execute_result"), ("display", "display_data")):
+        for number, output in enumerate(output for output in shown if output.type == type_):
+            effects[kind, f"{number}"] = _named_id(output), output.length
+            for mime, value in output.data.items():
+                text = _ADDRESS.sub("0x…", value) if isinstance(value, str) else value
+                effects[kind, f"{number} {mime}"] = text
+    updates = (output for output in trial.outputs if output.type == "update_display_data")
+    others = [(update.display_id, update.data) for update in updates if update.display_id not in own_ids]
+    files = {("file", name): digest for name, digest in trial.files.items()}
+    removed = {("removed", name): True for name in trial.removed}
+    return effects | {("display", "updates of earlier ones"): others} | files | removed
 
 
 def _stream(outputs: Iterable[Output], name: str) -> tuple[str, int]:
-    """All that was written to a stream, and how much was cut."""
-    own = [each for each in outputs if each.type == "stream" and each.name == name]
-    text = "".join(each.text or "" for each in own)
-    cut = sum((each.length or len(each.text or "")) - len(each.text or "") for each in own)
+    """All text of a stream, and how much was cut."""
+    parts = [output for output in outputs if output.type == "stream" and output.name == name]
+    text = "".join(output.text or "" for output in parts)
+    cut = sum((output.length or len(output.text or "")) - len(output.text or "") for output in parts)
     if name == "stderr":
         text = _WARNING.sub(r"\1", text)
     return _ADDRESS.sub("0x…", text), cut
 
 
 _WARNING = re.compile(r"^[^\n]*?:\d+: (\w*Warning: [^\n]*\n)(?:  [^\n]*\n)?", re.MULTILINE)
-"""The place of a warning, in a source that is another in every cell, and the source's line."""
+"""The place of a warning, which differs between cells, and the line of source."""
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
 _PLACE = re.compile(r" \([^()]*, line \d+\)$")
 
 
 def _message(text: str) -> str:
-    """Of an exception, without the place that a SyntaxError names."""
+    """An exception's message, without the place in a SyntaxError."""
     return _ADDRESS.sub("0x…", _PLACE.sub("", text))
-
-
-def _first_difference(wanted: str, found: str) -> str:
-    pairs = enumerate(zip(wanted, found, strict=False))
-    place = next((n for n, (a, b) in pairs if a != b), min(len(wanted), len(found)))
-    return f"{found[place : place + 60]!r}, not {wanted[place : place + 60]!r}, from character {place}"
-
-
-def _display(kind: str, wanted: Output, found: Output) -> Iterator[Difference]:
-    if {*wanted.data} != {*found.data}:
-        yield Difference(kind, detail=f"{sorted(found.data)}, not {sorted(wanted.data)}")
-        return
-    if _named_id(wanted) != _named_id(found):
-        yield Difference(kind, detail=f"display_id {found.display_id!r}, not {wanted.display_id!r}")
-    if wanted.length != found.length:
-        yield Difference(kind, detail=f"{found.length} characters, not {wanted.length}")
-    for mime, value in wanted.data.items():
-        pair = [_ADDRESS.sub("0x…", x) if isinstance(x, str) else x for x in (value, found.data[mime])]
-        if pair[0] == pair[1]:
-            continue
-        if mime == "image/png":
-            sizes = [_png_size(value), _png_size(found.data[mime])]
-            same = "of the same size" if sizes[0] == sizes[1] else f"of {sizes[1]}, not {sizes[0]}"
-            yield Difference(kind, mime, f"another picture {same}")
-        elif mime.startswith("image/"):
-            yield Difference(kind, mime, "another picture")
-        else:
-            detail = _first_difference(pair[0], pair[1]) if isinstance(pair[0], str) else "another value"
-            yield Difference(kind, mime, detail)
 
 
 def _named_id(output: Output) -> str | None:
     """A display's id, unless IPython drew it."""
-    given = output.display_id
-    return None if given is None or re.fullmatch("[0-9a-f]{32}", given) else given
+    id_ = output.display_id
+    return None if id_ is None or re.fullmatch("[0-9a-f]{32}", id_) else id_
 
 
 def _png_size(encoded: Any) -> tuple[int, int] | None:
-    """Width and height in pixels, from the header (PNG specification, 11.2.2); None where it is none."""
+    """Width and height in pixels, from the header (PNG specification, 11.2.2); None if it is not a PNG."""
     try:
         head = base64.b64decode(encoded[:40])
     except (ValueError, TypeError):
@@ -201,14 +183,14 @@ def _state(true: Trial, candidate: Trial, later: Later) -> Iterator[Difference]:
             if name not in candidate.variables:
                 yield Difference("variable", name, "not changed")
             elif _content(true, name) != _content(candidate, name):
-                yield Difference("variable", name, _otherwise(true, candidate, name))
-        elif name not in reads(true.source).named:  # else the cell itself used it, and nobody after it
+                parts = zip(_PARTS, _content(true, name), _content(candidate, name), strict=True)
+                yield Difference("variable", name, next(f"another {part}" for part, a, b in parts if a != b))
+        elif name not in cell_names(true.source).named:  # else the cell itself used it, and nobody after it
             renamable.append(name)
     for name in sorted(renamable, key=lambda name: name not in free):
-        wanted = _content(true, name)
-        match = next(
-            (each for each in (name, *free) if each in free and _content(candidate, each) == wanted), None
-        )
+        expected = _content(true, name)
+        candidates = (other for other in (name, *free) if other in free)
+        match = next((other for other in candidates if _content(candidate, other) == expected), None)
         if match is None:
             yield Difference("variable", name, "no variable of the candidate is equal to it")
         else:
@@ -216,8 +198,6 @@ def _state(true: Trial, candidate: Trial, later: Later) -> Iterator[Difference]:
     for name in free:
         if name not in true.variables and (name in later or candidate.variables[name]["change"] == "mutated"):
             yield Difference("variable", name, "changed, which the true cell leaves as it was")
-    for name in sorted({*true.removed} ^ {*candidate.removed}):
-        yield Difference("removed", name, "removed" if name in candidate.removed else "not removed")
     groups = [_read_together(trial.aliases, later) for trial in (true, candidate)]
     for names in sorted(map(sorted, groups[0] ^ groups[1])):
         yield Difference("alias", ", ".join(names), "one object in one of them, not in the other")
@@ -225,16 +205,16 @@ def _state(true: Trial, candidate: Trial, later: Later) -> Iterator[Difference]:
 
 def _settings(true: Trial, candidate: Trial) -> Iterator[Difference]:
     for name in sorted({*true.settings} | {*candidate.settings}):
-        wanted, found = true.settings.get(name), candidate.settings.get(name)
-        if wanted is None:
+        expected, actual = true.settings.get(name), candidate.settings.get(name)
+        if expected is None:
             # What a library that the true cell does not import has from the start is nobody's setting.
-            if found is not None and not found.incidental and not found.new:
-                yield Difference("setting", name, f"{_said(found)}, which the true cell leaves as it was")
-        elif found is None:
-            if wanted.incidental or not wanted.new:
-                yield Difference("setting", name, f"left as it was, not {_said(wanted)}")
-        elif found.value != wanted.value:
-            yield Difference("setting", name, f"{_said(found)}, not {_said(wanted)}")
+            if actual is not None and not actual.incidental and not actual.new:
+                yield Difference("setting", name, f"{_said(actual)}, which the true cell leaves as it was")
+        elif actual is None:
+            if expected.incidental or not expected.new:
+                yield Difference("setting", name, f"left as it was, not {_said(expected)}")
+        elif actual.value != expected.value:
+            yield Difference("setting", name, f"{_said(actual)}, not {_said(expected)}")
 
 
 def _said(setting: LibrarySetting) -> str:
@@ -242,37 +222,25 @@ def _said(setting: LibrarySetting) -> str:
 
 
 def steady(true: Trial, again: Trial) -> Trial:
-    """A true cell without those incidental settings that are others when it runs again: a generator of random
-    numbers that the system seeds when it is first imported stands somewhere else each time."""
-    kept = {
-        name: each
-        for name, each in true.settings.items()
-        if not each.incidental or again.settings.get(name) == each
+    """A true cell without incidental settings that differ when it runs again, such as a random generator that
+    the system seeds."""
+    settings = {
+        name: setting
+        for name, setting in true.settings.items()
+        if not setting.incidental or again.settings.get(name) == setting
     }
-    return replace(true, settings=kept)
+    return replace(true, settings=settings)
+
+
+_PARTS = ("type", "content", "code")
 
 
 def _content(trial: Trial, name: str) -> tuple[Any, ...]:
-    """What a variable holds. Of a module not where its generator of random numbers stands: settings say
-    that."""
+    """The content of a variable; of a module without its random generator, which settings compare."""
     row = trial.variables[name]
     return row["type"], None if row["type"] == "module" else row["hash"], trial.inside.get(name)
-
-
-def _otherwise(true: Trial, candidate: Trial, name: str) -> str:
-    wanted, found = _content(true, name), _content(candidate, name)
-    if wanted[0] != found[0]:
-        return f"{found[0]}, not {wanted[0]}"
-    return "another content" if wanted[1] != found[1] else "another code"
 
 
 def _read_together(aliases: Iterable[Iterable[str]], later: Later) -> set[frozenset[str]]:
     groups = (frozenset(name for name in names if name in later) for names in aliases)
     return {names for names in groups if len(names) > 1}
-
-
-def _files(true: Trial, candidate: Trial) -> Iterator[Difference]:
-    for name in sorted({*true.files} | {*candidate.files}):
-        wanted, found = (trial.files.get(name, "untouched") for trial in (true, candidate))
-        if wanted != found:
-            yield Difference("file", name, "another content" if name in candidate.files else "not written")

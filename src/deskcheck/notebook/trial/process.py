@@ -1,9 +1,7 @@
-"""The process that cells are tried out in: IPython's shell without a kernel around it, in a session of the
-sandbox.
+"""The process in which cells are tried out: IPython's shell without a kernel, in a session of the sandbox.
 
-A kernel has threads and sockets, which a fork does not hold. This has neither: what a cell shows goes to a
-list, and what was seen of the cell is the value of the piece that ran it (`trial.Trials`). What kernels have
-beyond IPython (widgets, comms, questions to the user) is not there: such cells raise.
+A kernel has threads and sockets, which a fork does not keep. Here outputs go to a list, and the report of a
+cell is the value of the piece that ran it (`trial.Trials`). Widgets, comms and `input` raise.
 """
 
 import base64
@@ -25,7 +23,7 @@ from IPython.core.error import StdinNotImplementedError
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from deskcheck.notebook.kernel.cell import CellLimits, Collected
+from deskcheck.notebook.kernel.cell import Collected
 from deskcheck.notebook.kernel.commands import run_command
 from deskcheck.notebook.kernel.folders import HOME, copy_below_root, home_of_ipython, interpreter_on_path
 from deskcheck.notebook.state.capture import Capture, StateLimits
@@ -35,9 +33,9 @@ from deskcheck.notebook.trajectory.trajectory import to_dict
 from deskcheck.sandbox.decoder import GOES_ON, Message
 
 _WAITING_CHARS = 1 << 16
-"""Of what is printed, that wait to be counted together."""
+"""Characters of printed text that are added together."""
 _FILE_BYTES = 16 << 20
-"""Of a file that go into its digest."""
+"""Of a file that is hashed."""
 
 _shell: "_Shell"
 _capture: Capture
@@ -56,7 +54,7 @@ def begin(settings: dict[str, Any]) -> None:
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"
     os.environ["JE_ARROW_MALLOC_CONF"] = "background_thread:false"  # pyarrow's, which pandas imports
-    copy_below_root(settings["folder"], None, HOME, settings["copy_bytes"])
+    copy_below_root(settings["folder"], None, HOME)
     os.makedirs(os.path.join(HOME, settings["inside"]), exist_ok=True)
     os.chdir(os.path.join(HOME, settings["inside"]))
     builtins.input = _input
@@ -74,12 +72,12 @@ def begin(settings: dict[str, Any]) -> None:
 
 
 def cell(source: str, wall_s: float, chars: int) -> str:
-    """Run a cell; what was seen of it, as JSON: `status`, `outputs`, `state`, `inside`, `aliases`,
-    `settings`, `late`."""
+    """Run a cell; its report, as JSON: `status`, `outputs`, `state`, `inside`, `aliases`, `settings`,
+    `late`."""
     global _settings
     vars(builtins).pop("_", None)  # the session's; IPython has its own, unless it finds one there
-    shown = _shell.shown
-    shown.begin(chars)
+    outputs = _shell.shown
+    outputs.begin(chars)
     late = False
 
     def stop(number: int, frame: Any) -> None:
@@ -106,50 +104,49 @@ def cell(source: str, wall_s: float, chars: int) -> str:
             "status": "ok" if result.success else "error",
             "late": late,
             "wall_s": round(took, 6),
-            "outputs": shown.outputs(),
+            "outputs": outputs.outputs(),
             "state": state,
             "inside": inside,
             "aliases": _aliases(),
-            "settings": {name: [each.value, each.incidental, each.new] for name, each in settings.items()},
+            "settings": {name: [s.value, s.incidental, s.new] for name, s in settings.items()},
         },
         default=repr,
     )
 
 
 def digests(paths: list[str]) -> str:
-    """Of the content of files below the program's folder, as JSON; null for one that cannot be read, or is
-    large."""
-    found: dict[str, str | None] = {}
+    """Digests of files below the program's folder, as JSON; null for one that cannot be read, or is large."""
+    by_path: dict[str, str | None] = {}
     above = os.environ["HOME"]
     for path in paths:
         try:
             with open(os.path.join(above, path), "rb") as stream:
                 content = stream.read(_FILE_BYTES + 1)
         except OSError:
-            found[path] = None
+            by_path[path] = None
             continue
-        whole = len(content) <= _FILE_BYTES
-        found[path] = hashlib.blake2b(content, digest_size=12).hexdigest() if whole else None
-    return json.dumps(found)
+        complete = len(content) <= _FILE_BYTES
+        by_path[path] = hashlib.blake2b(content, digest_size=12).hexdigest() if complete else None
+    return json.dumps(by_path)
 
 
 def _aliases() -> list[list[str]]:
-    """Names of one object, where there are two and more."""
+    """Groups of two and more names of one object."""
     groups: dict[int, list[str]] = {}
-    for name, known in _capture._known.items():
-        if known.group is not None:
-            groups.setdefault(known.group, []).append(name)
+    for name, variable in _capture._known.items():
+        if variable.group is not None:
+            groups.setdefault(variable.group, []).append(name)
     return [sorted(names) for names in groups.values() if len(names) > 1]
 
 
 class _Shown:
-    """What the cell that runs has shown until now, bounded as the outputs of a kernel are."""
+    """The outputs of the cell that runs, bounded as those of a kernel."""
 
     def __init__(self) -> None:
         self.begin(0)
 
     def begin(self, chars: int) -> None:
-        self._collected = Collected(CellLimits(output_chars=chars), time.monotonic())
+        self._collected = Collected(chars)
         self._printed: list[str] = []
         self._stream, self._waiting = "", 0
 
@@ -161,7 +158,7 @@ class _Shown:
         self._printed.append(text)
 
     def take(self, kind: str, **content: Any) -> None:
-        """What a kernel would send as a message of this kind."""
+        """Add what a kernel would send as a message of this kind."""
         self._pass_on()
         self._collected.take(Message(kind, None, content))
 
@@ -170,7 +167,7 @@ class _Shown:
         self.take(kind, data=plain, metadata=dict(metadata or {}), **more)
 
     def outputs(self) -> list[dict[str, Any]]:
-        """All of it, in the form of `trajectory.Output`."""
+        """All outputs, in the form of `trajectory.Output`."""
         self._pass_on()
         return [to_dict(replace(output, at_s=None)) for output in self._collected.outputs]
 
@@ -182,15 +179,15 @@ class _Shown:
 
 
 class _Stream(io.TextIOBase):
-    """Standard output or error of the cells. What writes to the descriptor beneath is seen by the caller."""
+    """Standard output or error of the cells. The caller sees what is written to the descriptor beneath."""
 
     encoding = "utf-8"
     errors = "strict"
 
-    def __init__(self, name: str, shown: _Shown) -> None:
+    def __init__(self, name: str, outputs: _Shown) -> None:
         self.name = f"<{name}>"
         self._stream = name
-        self._shown = shown
+        self._shown = outputs
 
     def write(self, text: str, /) -> int:
         if not isinstance(text, str):
@@ -206,7 +203,7 @@ class _Stream(io.TextIOBase):
 
 
 class _Results(DisplayHook):  # type: ignore[misc]
-    """Results of cells go to what is shown."""
+    """Adds results of cells to the outputs."""
 
     shell: Any
 
@@ -214,8 +211,8 @@ class _Results(DisplayHook):  # type: ignore[misc]
         return
 
     def write_format_data(self, format_dict: Any, md_dict: Any = None) -> None:
-        shown: _Shown = self.shell.shown
-        shown.display("execute_result", format_dict, md_dict, execution_count=self.prompt_count)
+        outputs: _Shown = self.shell.shown
+        outputs.display("execute_result", format_dict, md_dict, execution_count=self.prompt_count)
 
     def finish_displayhook(self) -> None:
         return
@@ -224,7 +221,7 @@ class _Results(DisplayHook):  # type: ignore[misc]
 class _Displays(DisplayPublisher):  # type: ignore[misc]
     shell: Any
 
-    def publish(self, data: Any, metadata: Any = None, *given: Any, **named: Any) -> None:
+    def publish(self, data: Any, metadata: Any = None, *arguments: Any, **named: Any) -> None:
         kind = "update_display_data" if named.get("update") else "display_data"
         display_id = (named.get("transient") or {}).get("display_id")
         text = None if display_id is None else str(display_id)
@@ -238,16 +235,16 @@ class _Shell(InteractiveShell):  # type: ignore[misc]
     displayhook_class = _Results
     display_pub_class = _Displays
 
-    def __init__(self, *given: Any, **named: Any) -> None:
+    def __init__(self, *arguments: Any, **named: Any) -> None:
         self.shown = _Shown()
-        super().__init__(*given, **named)
+        super().__init__(*arguments, **named)
         self.system = lambda command: run_command(self, command)
 
     def enable_gui(self, gui: Any = None) -> None:
-        """There are no windows: plots are displays."""
+        """Plots are displays, without windows."""
 
     def ask_exit(self) -> None:
-        """What ``exit`` does: of a kernel it is the end."""
+        """``exit`` ends the process, as it ends a kernel."""
         os._exit(0)
 
     def _showtraceback(self, etype: Any, evalue: Any, stb: Any) -> None:

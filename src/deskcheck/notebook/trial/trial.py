@@ -1,18 +1,13 @@
-"""Cells tried out in the states that a notebook went through, each in a fork of the state, which stays as it
-was.
+"""Cells tried out in the states of a notebook, each in a fork of the state, which does not change.
 
     with Trials(trajectory, folder="notebooks") as trials:
         place = trials.at(7)                     # before step 7 of the trajectory
         place.run("df.mean()").outputs           # what a cell does there
         place.score("df.mean(axis=0)").score      # 1: it does what the trajectory's own cell does there
 
-The cells before are run once, in a session of the sandbox (`sandbox.session`). A fork has everything of the
-state but threads, children and files open for writing; where the state has those, nothing can be tried out,
-and `Place.refusal` says so. How two trials are compared: `agreement`.
-
-A candidate could forge what is said of it, as it shares its process with what says it. It would gain nothing:
-the true cell's results are never in that process, so that a forged report is right only where an honest
-answer would be.
+Earlier cells run once, in a session of the sandbox. A state with threads, children or files open for writing
+cannot be forked, and `TrialPlace.refusal` says so. A candidate could forge its report, as it shares its
+process with the code that reports. It would gain nothing: the true cell's results are never in that process.
 """
 
 import os
@@ -28,6 +23,7 @@ from deskcheck.notebook.kernel.replayer import inside_of, refusal_of
 from deskcheck.notebook.state.capture import StateLimits
 from deskcheck.notebook.state.names import Later, read_later
 from deskcheck.notebook.state.settings import LibrarySetting
+from deskcheck.notebook.trajectory.markers import skipped_cells
 from deskcheck.notebook.trajectory.trajectory import Execution, Output, Restart, Status, Step, Trajectory
 from deskcheck.notebook.trial.compare import Agreement, Difference, Trial, agreement, steady
 from deskcheck.recording.outcome import Outcome
@@ -42,7 +38,7 @@ from deskcheck.tracer.limits import TraceLimits
 _GRACE_S = 5.0
 """For a cell to obey the interrupt at its limit, until its process is ended."""
 _ALL_S = 86_400.0
-"""Of all cells of one session together: each one is bounded by itself."""
+"""Of all cells of one session: each cell has its own limit."""
 _REPORT_CHARS = 1 << 26
 _MOST_FILES = 100
 _NOT_COMPARED = ("__pycache__", ".ipynb_checkpoints", ".cache")
@@ -50,31 +46,26 @@ _NOT_COMPARED = ("__pycache__", ".ipynb_checkpoints", ".cache")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialLimits:
-    """Bounds on what is run. cell_s: wall time, and CPU time, of each cell that leads to a place. trial_s: of
-    each cell that is tried out; at its limit a cell is interrupted, and 5 s later ended. memory_bytes: of the
-    processes, together with the state that is held. output_chars: kept of a cell's outputs. state: what is
-    looked at of the variables."""
+    """Bounds on what runs. cell_s: wall and CPU time of each earlier cell. trial_s: of each tried cell, which
+    is interrupted then, and ended 5 s later. memory_bytes: of all processes with the saved state.
+    output_chars: of a cell's outputs. state: bounds on the look at variables."""
 
     cell_s: float = 60.0
     trial_s: float = 20.0
     memory_bytes: int = 4 << 30
     output_chars: int = 1 << 20
-    copy_bytes: int = 64 << 20
     state: StateLimits = field(default_factory=lambda: StateLimits(time_s=2.0, items=1000, objects=1000))
 
 
 class Trials:
-    """A notebook's states, one after another, to try cells out in. Use it as a context manager, from one
+    """The states of a notebook, one after another, to try cells out in. Use it as a context manager, from one
     thread.
 
-    folder: what the notebook finds around it, of which it gets a copy (`replay`). modules: installed
-    ones or of that folder, imported before the notebook begins: such as register settings of further
-    libraries (`settings.register_settings`).
+    folder: the notebook gets a copy of it (`replay`). modules: imported before the notebook begins, installed
+    or from that folder, such as those that register settings.
 
-    Raises:
-        InputError: the notebook is not Python's, or the folder is none.
-        MissingExtra: IPython is not installed.
-        SandboxError: the level cannot be had here.
+    Raises InputError: the notebook is not for Python, or the folder is missing. MissingExtra: IPython is not
+    installed. SandboxError: the level is not available.
     """
 
     def __init__(
@@ -101,7 +92,6 @@ class Trials:
         self._settings = {
             "folder": None if folder is None else str(Path(folder).resolve()),
             "inside": inside_of(trajectory, folder),
-            "copy_bytes": self.limits.copy_bytes,
             "state": asdict(self.limits.state),
             "modules": list(modules),
         }
@@ -116,7 +106,7 @@ class Trials:
             hash_seed=hash_seed,
         )
         self._steps: Sequence[Step] = trajectory.steps
-        self._skipped = {cell.id for cell in trajectory.cells if "skip-execution" in cell.tags}
+        self._skipped = skipped_cells(trajectory.cells)
         self._session: Session | None = None
         self._next = 0
         """Step that the session's state is before."""
@@ -124,7 +114,7 @@ class Trials:
         self._is_as_held = True
         self._strayed: str | None = None
         self._lives = 0
-        """Sessions that were lost to the machine or to a candidate, and made again."""
+        """Number of sessions that were lost and made again."""
 
     def __enter__(self) -> "Trials":
         self._sandbox.__enter__()
@@ -135,10 +125,10 @@ class Trials:
         self._sandbox.close()
 
     def at(self, step: int) -> "TrialPlace":
-        """The state before a step of the trajectory, which is an execution. Going on from an earlier place
-        runs what lies between; going back begins anew.
+        """The state before a step of the trajectory, which must be an execution. Going forward runs the cells
+        between; going back begins again.
 
-        Raises InputError for a step that is no execution; Cancelled.
+        Raises InputError: the step is not an execution. Cancelled.
         """
         if not 0 <= step < len(self._steps) or not isinstance(self._steps[step], Execution):
             raise InputError(f"{self.trajectory.id}: step {step} is not the execution of a cell.")
@@ -156,7 +146,7 @@ class Trials:
     # -- the session -------------------------------------------------------------------------------
 
     def _fresh(self) -> Session:
-        """A session in which nothing has run, in place of the one that there was."""
+        """A new session, in place of the old one."""
         if self._session is not None:
             self._session.close()
         limits = self._bounds(self.limits.cell_s)
@@ -197,7 +187,7 @@ class Trials:
             self._fresh()  # as a kernel that died is replaced
 
     def _other_ending(self, number: int, step: Execution, trial: Trial) -> str | None:
-        """Said where we ran the trajectory ourselves and a cell ends otherwise than it did then."""
+        """A message if we recorded the trajectory and a cell ends otherwise now."""
         if self.trajectory.environment is None or trial.status is step.status:
             return None
         return f"step {number} ended as {trial.status}, in the trajectory as {step.status}"
@@ -210,14 +200,14 @@ class Trials:
         names = _files(piece)
         if names and session.ended is None and trial.status in (Status.OK, Status.ERROR):
             wrote = [name for name, kind in names.items() if kind != "removed"][:_MOST_FILES]
-            seen = session.run(f"digests({wrote!r})", limits=self._bounds(seconds), trace_limits=_WHOLE)
-            found = _said(seen, trial_digests) or {}
-            files = {name: kind if kind == "removed" else found.get(name) for name, kind in names.items()}
+            digested = session.run(f"digests({wrote!r})", limits=self._bounds(seconds), trace_limits=_WHOLE)
+            by_path = _said(digested, trial_digests) or {}
+            files = {name: kind if kind == "removed" else by_path.get(name) for name, kind in names.items()}
             trial = replace(trial, files=files)
         return trial
 
     def _hold(self) -> str | None:
-        """Hold the state as it is; why that cannot be done."""
+        """Save the state; returns why that is not possible."""
         if self._held is None:
             try:
                 self._held = (self._session or self._fresh()).snapshot()
@@ -226,7 +216,7 @@ class Trials:
         return None
 
     def _back(self) -> None:
-        """Make the state what is held."""
+        """Restore the saved state."""
         if not self._is_as_held:
             assert self._session is not None
             assert self._held is not None
@@ -237,14 +227,14 @@ class Trials:
             self._is_as_held = True
 
     def _live_again(self) -> None:
-        """Come to the same place in a new session."""
+        """Reach the same place in a new session."""
         self._lives += 1
         step, self._next, self._strayed = self._next, 0, None
         self._fresh()
         self._go_on_to(step)
-        why = self._hold()
-        if why is not None:
-            raise SandboxError(why)
+        reason = self._hold()
+        if reason is not None:
+            raise SandboxError(reason)
 
     def _try(self, source: str) -> Trial:
         self._back()
@@ -258,7 +248,7 @@ class Trials:
 
 @dataclass(slots=True)
 class TrialPlace:
-    """The state before an execution of the trajectory, for as long as `Trials.at` is not called again."""
+    """The state before an execution of the trajectory, until `Trials.at` is called again."""
 
     trials: Trials
     step: int
@@ -266,7 +256,7 @@ class TrialPlace:
     _true: Trial | None = None
     _later: Later | None = None
     _life: int = 0
-    """Session that `_true` and `_refusal` are of: another one may have drawn other random numbers."""
+    """Session of `_true` and `_refusal`: another one may draw other random numbers."""
 
     @property
     def execution(self) -> Execution:
@@ -276,19 +266,19 @@ class TrialPlace:
         return step
 
     def run(self, source: str) -> Trial:
-        """Run a cell in a fork of the state. Raises SandboxError where there can be none; Cancelled."""
+        """Run a cell in a fork of the state. Raises SandboxError: there is no fork. Cancelled."""
         if self.trials._next != self.step:
             raise InputError(
                 f"the state before step {self.step} was left for that before {self.trials._next}."
             )
-        why = self.trials._hold()
-        if why is not None:
-            raise SandboxError(why)
+        reason = self.trials._hold()
+        if reason is not None:
+            raise SandboxError(reason)
         return self.trials._try(source)
 
     @property
     def later(self) -> Later:
-        """What the trajectory reads after the true cell, until its next restart."""
+        """The names that the trajectory reads after the true cell, until its next restart."""
         if self._later is None:
             before: list[str] = []
             after: list[str] = []
@@ -304,7 +294,7 @@ class TrialPlace:
 
     @property
     def true(self) -> Trial:
-        """What the true cell does here."""
+        """The true cell, run here."""
         if self._true is None or self._life != self.trials._lives:
             self._true = self.run(self.execution.source)
             self._life = self.trials._lives
@@ -312,11 +302,10 @@ class TrialPlace:
 
     @property
     def refusal(self) -> str | None:
-        """Why no cell can be scored here; None where it can. Runs the true cell twice, and an empty one.
+        """Why no cell can be scored here; None if it can. Runs the true cell twice, and an empty one.
 
-        The state cannot be forked; this cell or one before ended otherwise than in the trajectory, if that
-        was run by us; the true cell does not end, differs from itself (time, addresses, fresh random
-        numbers), or does nothing that is seen.
+        Reasons: the state cannot be forked; this cell or one before ended otherwise than in our recording;
+        the true cell does not end, differs from itself, or does nothing that is seen.
         """
         if self._refusal is None or self._life != self.trials._lives:
             self._refusal = self._find_refusal()
@@ -336,7 +325,7 @@ class TrialPlace:
             if again.score is None:
                 return again.why[0].detail
             if again.score == 0:
-                kinds = ", ".join(dict.fromkeys(each.kind for each in again.why))
+                kinds = ", ".join(dict.fromkeys(difference.kind for difference in again.why))
                 return f"the true cell does not agree with itself: {kinds}"
             if agreement(true, self.run(""), self.later).score != 0:
                 return "the true cell does nothing that is seen"
@@ -350,12 +339,12 @@ class TrialPlace:
         """Whether a cell does here what the true cell does. Raises Cancelled."""
         if self.refusal is not None:
             return Agreement(None, (Difference("unscored", detail=self.refusal),))
-        found = self.run(source)
+        trial = self.run(source)
         if self._life != self.trials._lives:
             if self.refusal is not None:
                 return Agreement(None, (Difference("unscored", detail=self.refusal),))
-            found = self.run(source)
-        return agreement(self.true, found, self.later)
+            trial = self.run(source)
+        return agreement(self.true, trial, self.later)
 
 
 # -- what came of a piece --------------------------------------------------------------------------
@@ -368,7 +357,7 @@ _ENDED = {
 
 
 def _said(piece: Piece, read: Callable[[str], dict[str, Any]]) -> dict[str, Any] | None:
-    """What the process said at the end of a piece; None where it said nothing that our own code writes."""
+    """The report at the end of a piece; None if it is missing or not ours."""
     if piece.outcome is not Outcome.RETURNED or piece.value is None or type(piece.value.atom) is not str:
         return None
     try:
@@ -379,9 +368,9 @@ def _said(piece: Piece, read: Callable[[str], dict[str, Any]]) -> dict[str, Any]
 
 def _trial(source: str, piece: Piece) -> Trial:
     run_result = piece.run_result
-    said = _said(piece, trial_report)
-    if said is not None and said["status"] in (Status.OK, Status.ERROR):
-        return _reported(source, said, piece)
+    report = _said(piece, trial_report)
+    if report is not None and report["status"] in (Status.OK, Status.ERROR):
+        return _reported(source, report, piece)
     return Trial(
         source=source,
         status=_ENDED.get(run_result.outcome, Status.DIED),
@@ -391,18 +380,18 @@ def _trial(source: str, piece: Piece) -> Trial:
     )
 
 
-def _reported(source: str, said: Mapping[str, Any], piece: Piece) -> Trial:
-    outputs = [Output(**output) for output in said["outputs"]]
+def _reported(source: str, report: Mapping[str, Any], piece: Piece) -> Trial:
+    outputs = [Output(**output) for output in report["outputs"]]
     for name, text in (("stdout", piece.run_result.stdout), ("stderr", piece.run_result.stderr)):
         if text:
             outputs.append(Output(type="stream", name=name, text=text))
     error = next((output for output in outputs if output.type == "error"), None)
-    status = Status(said["status"])
-    if said["late"]:  # whatever caught the interrupt
+    status = Status(report["status"])
+    if report["late"]:  # whatever caught the interrupt
         status = Status.TIMED_OUT
     elif status is Status.ERROR and error is not None:
         status = Status.of_error(error.name)
-    state = said["state"]
+    state = report["state"]
     return Trial(
         source=source,
         status=status,
@@ -410,20 +399,20 @@ def _reported(source: str, said: Mapping[str, Any], piece: Piece) -> Trial:
         variables={name: {**row} for name, row in state["variables"].items() if row["hash"] and row["type"]},
         removed=tuple(state.get("removed", ())),
         unseen=state.get("unseen", 0),
-        inside=said["inside"],
-        aliases=tuple(tuple(names) for names in said["aliases"]),
-        settings={name: LibrarySetting(*facts) for name, facts in said["settings"].items()},
+        inside=report["inside"],
+        aliases=tuple(tuple(names) for names in report["aliases"]),
+        settings={name: LibrarySetting(*facts) for name, facts in report["settings"].items()},
         wall_s=piece.run_result.wall_s or 0.0,
         cpu_s=piece.run_result.cpu_s or 0.0,
     )
 
 
 def _files(piece: Piece) -> dict[str, str]:
-    """What a piece did to files of the notebook's folder, by path below that of the program."""
-    found: dict[str, str] = {}
+    """Path below the program's folder -> what a piece did to that file of the notebook's folder."""
+    kinds: dict[str, str] = {}
     for kind in ("created", "changed", "removed"):
         for name in getattr(piece.files, kind):
             parts = name.split("/")
             if parts[0] == HOME and len(parts) > 1 and parts[1] and not {*parts} & {*_NOT_COMPARED}:
-                found[name] = kind
-    return found
+                kinds[name] = kind
+    return kinds

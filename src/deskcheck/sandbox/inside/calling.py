@@ -1,12 +1,9 @@
-"""Calls from a check to the functions of a program that runs in another process. Standard library only.
+"""Calls from a check to the functions of a program in another process. Standard library only.
 
-On the channel, beside the recorder's messages: the check says ``ask``, the program ``answer``, each with one
-message, and the caller hands them on. They take turns: one of them runs, the other waits. Who waits for the
-result of its call may be asked to call in turn: a function that was an argument, or the next item of an
-iterator. These stay where they are; a number stands for each.
-
-A message is a tuple of `plain` values: ``call``, of what, with which arguments; then ``returned``, with the
-result and all that the arguments hold, ``raised``, ``ended`` (an iterator), or ``cannot``, with its reason.
+The check says ``ask`` on its channel, the program ``answer``, and the caller hands these messages on. One
+side runs, the other waits, and may be asked to call in turn: a function that was an argument, or the next
+item of an iterator, for which a number stands. A message is a tuple of plain values (`codec`): ``call``, then
+``returned`` with the result and all that the arguments hold, ``raised``, ``ended`` or ``cannot``.
 """
 
 import os
@@ -80,9 +77,9 @@ class Peer:
         if number < 0:
             return self._here[-1 - number]
         if number not in self._stand_ins:
-            made = self._stand_in(number, name) if kind == "function" else self._items(number)
-            self._stand_ins[number] = made
-            self._numbers[id(made)] = -1 - number
+            stand_in = self._stand_in(number, name) if kind == "function" else self._items(number)
+            self._stand_ins[number] = stand_in
+            self._numbers[id(stand_in)] = -1 - number
         return self._stand_ins[number]
 
     def _stand_in(self, target: str | int, name: str) -> Callable[..., Any]:
@@ -114,12 +111,12 @@ class Peer:
                 return self._result(reply, sent.objects)
             self._answer(reply)
 
-    def _result(self, reply: bytes, known: list[Any]) -> Any:
+    def _result(self, reply: bytes, objects: list[Any]) -> Any:
         try:
-            told = PlainDecoder(known, self._from_there).loads(reply)
+            answer = PlainDecoder(objects, self._from_there).loads(reply)
         except CannotCross as error:
             raise TypeError(f"what the program answered cannot be read: {error}") from None
-        match told:
+        match answer:
             case ("returned", value, _):
                 return value
             case ("ended",):
@@ -130,17 +127,17 @@ class Peer:
                 raise self._cannot(why)
         raise TypeError("what the program answered cannot be read")
 
-    def _cannot(self, why: str) -> NotCompared:
+    def _cannot(self, reason: str) -> NotCompared:
         if self.not_compared is None:
-            self.not_compared = why
-        return NotCompared(why)
+            self.not_compared = reason
+        return NotCompared(reason)
 
     def _answer(self, message: bytes) -> None:
         """Make a call for the other side and tell what came of it."""
-        given = PlainDecoder(stands_in=self._from_there)
+        decoder = PlainDecoder(stands_in=self._from_there)
         try:
-            _, target, args, kwargs = given.loads(message)
-            known = tuple(given.objects[number] for number in range(len(given.objects)))
+            _, target, args, kwargs = decoder.loads(message)
+            objects = tuple(decoder.objects[number] for number in range(len(decoder.objects)))
         except (CannotCross, KeyError, TypeError, ValueError) as error:
             self._reply(("cannot", f"a call that cannot be read: {error}"))
             return
@@ -157,16 +154,16 @@ class Peer:
         except Exception as error:  # noqa: BLE001 - whatever it is, it goes to who called
             self._reply(("raised", error))
         else:
-            self._reply(("returned", result, known), known)
+            self._reply(("returned", result, objects), objects)
 
-    def _reply(self, told: tuple[Any, ...], known: tuple[Any, ...] = ()) -> None:
+    def _reply(self, answer: tuple[Any, ...], objects: tuple[Any, ...] = ()) -> None:
         try:
-            message = PlainEncoder(known, self._stays).dumps(told)
+            message = PlainEncoder(objects, self._stays).dumps(answer)
         except OwnWord as error:
             message = PlainEncoder().dumps(("raised", TypeError(str(error))))
         except CannotCross as error:
-            if told[0] == "raised":  # something in it cannot cross, but what it is can
-                message = PlainEncoder().dumps(("raised", Raised(f"{type(told[1]).__name__}: {error}")))
+            if answer[0] == "raised":  # something in it cannot cross, but what it is can
+                message = PlainEncoder().dumps(("raised", Raised(f"{type(answer[1]).__name__}: {error}")))
             else:
                 message = PlainEncoder().dumps(("cannot", f"the result: {error}"))
         self._say(message)
@@ -184,7 +181,7 @@ _CALL = PlainEncoder().dumps(("call",))[:-1]
 
 
 def _for_the_caller(error: BaseException) -> BaseException:
-    """What is raised where the call was made. StopIteration would end the ``map`` that the call stands in,
+    """The exception for the caller. StopIteration would end the ``map`` that the call is in,
     and ``all(map(f, xs))`` would be true: it becomes a RuntimeError, as in a generator (PEP 479)."""
     if isinstance(error, (StopIteration, StopAsyncIteration)):
         return RuntimeError(f"the program raised {type(error).__name__}")

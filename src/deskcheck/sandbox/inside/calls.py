@@ -1,12 +1,8 @@
 """Records chosen calls of a project's own functions where they happen, in a process that is not ours.
 
-An `Observer` is told of every call (`sys.monitoring` from 3.12 on, `sys.setprofile` on 3.11) and does
-next to nothing for most. Now and then it looks at a call's arguments; if it has not seen them yet and
-the draw says so, the call is recorded by a tracer of its own, from its `call` event to its end. Calls
-inside a call that is being recorded are part of that recording and get none of their own.
-
-A guest: standard library, `recording` and `tracer` only, and nothing of the project's is run to find
-out what an argument is.
+An `Observer` is told of every call (`sys.monitoring` from 3.12 on, `sys.setprofile` on 3.11) and looks at the
+arguments of a few. A call with new arguments may be drawn, and a tracer of its own then records it, with the
+calls inside it. Standard library, `recording` and `tracer` only; none of the project's code is run.
 """
 
 import fnmatch
@@ -53,12 +49,12 @@ watched."""
 FIRST_CALLS = 2
 """So many calls of each function are recorded at the expense of what is kept for such (`Pace.first_s`)."""
 GIVEN_UP = 2
-"""A function of which so many more calls were too long to be recorded than were not is left alone."""
+"""A function is not recorded once calls that were too long exceed the others by this number."""
 
 CALL_BYTES, CALL_S = 4 << 20, 10.0
-_TOLD_CHARS = 2 << 20
-"""Of what a call has written, and of its result: each may take six bytes and more."""
-"""A call whose events take more than that, or that takes longer under the tracer, is left out."""
+"""A call whose events take more bytes, or that takes longer under the tracer, is left out."""
+_RESULT_CHARS = 2 << 20
+"""Of the output and the result of a call: each character may take six bytes and more."""
 
 _ARGUMENT_LIMITS = TraceLimits(items=200, text_chars=ARGUMENT_CHARS, depth=20, objects=300)
 _RESULT_LIMITS = TraceLimits(items=10_000, text_chars=100_000)
@@ -72,7 +68,7 @@ _namespace = vars(ModuleType)["__dict__"].__get__
 
 
 class Project:
-    """Which code is the project's own: what lies below its root, or in the packages that are named.
+    """Which code is the project's own: the files below its root, or the named packages.
 
     Not test files (the patterns of pytest's ``python_files``, conftest.py, folders called test or
     tests), virtual environments, or hidden folders.
@@ -87,17 +83,17 @@ class Project:
         self.modules: dict[str, tuple[str, str]] = {}
         """Own modules that are imported: name -> (file as its code names it, name in events)."""
         self.beside: set[str] = set()
-        """Modules that lie below the root and are no own ones: the tests'. Their objects are looked into."""
+        """Modules below the root that are not the project's own: its tests. Their objects are looked into."""
         self.untold: list[str] = []
         """Those of them that the observer has not told of yet."""
         self._looked_at = 0
 
     def owns(self, filename: str) -> bool:
         """Whether the code of this file is the project's own. Packages are told by what is imported."""
-        known = self._known.get(filename)
-        if known is None:
-            known = self._known[filename] = self._owns(filename)
-        return known
+        is_own = self._known.get(filename)
+        if is_own is None:
+            is_own = self._known[filename] = self._owns(filename)
+        return is_own
 
     def _owns(self, filename: str) -> bool:
         if not filename.endswith(".py"):
@@ -115,19 +111,19 @@ class Project:
     def places(self, codes: Sequence[Code]) -> dict[str, list[str]]:
         """Own module, as events name it -> qualified names of some of what is defined in it, with the classes
         that these extend."""
-        found: dict[str, list[str]] = {}
+        names_by_module: dict[str, list[str]] = {}
         extended = (base for code in codes if type(code) is not FunctionType for base in bases_of(code))
         for code in dict.fromkeys([*codes, *filter(self.holds, extended)]):
             module = code.__globals__["__name__"] if type(code) is FunctionType else module_of(code)
-            found.setdefault(self.modules[str(module)][1], []).append(name_of(code))
-        return found
+            names_by_module.setdefault(self.modules[str(module)][1], []).append(name_of(code))
+        return names_by_module
 
     def holds(self, code: Code) -> bool:
         """Whether a function or class is defined in one of the own modules, under the name that it has."""
         if type(code) is not FunctionType:
             return module_of(code) in self.modules
-        own = code.__globals__.get("__name__") in self.modules
-        return own and name_of(code) == qualified_name(code.__code__.co_qualname)
+        is_own = code.__globals__.get("__name__") in self.modules
+        return is_own and name_of(code) == qualified_name(code.__code__.co_qualname)
 
     def _lies_below_root(self, filename: str) -> bool:
         """Whether it is the project's or its tests', and not installed there."""
@@ -152,14 +148,14 @@ class Project:
 
     def _in_environment(self, folder: str) -> bool:
         """Whether a virtual environment lies between the root and here."""
-        known = self._environments.get(folder)
-        if known is None:
+        is_inside = self._environments.get(folder)
+        if is_inside is None:
             above = os.path.dirname(folder)
-            known = os.path.exists(os.path.join(folder, "pyvenv.cfg")) or (
+            is_inside = os.path.exists(os.path.join(folder, "pyvenv.cfg")) or (
                 len(folder) > len(self.root) and above != folder and self._in_environment(above)
             )
-            self._environments[folder] = known
-        return known
+            self._environments[folder] = is_inside
+        return is_inside
 
     def look_around(self) -> None:
         """Find own modules that have been imported since the last time."""
@@ -212,7 +208,7 @@ class _Function:
     """Address of the class that a class method is found in."""
     calls: int = 0
     seen: set[str] = field(default_factory=set)
-    """Digests of the arguments that were looked at; `fresh` are those that nobody was told of yet."""
+    """Digests of the arguments that were looked at; `fresh` are those not reported yet."""
     fresh: list[str] = field(default_factory=list)
     recorded: int = 0
     given_up: int = 0
@@ -234,10 +230,10 @@ class _Function:
     def so_far(self) -> tuple[int, int, int, int]:
         return self.recorded, self.given_up, self.too_long, self.next_look
 
-    def go_on(self, calls: int, seen: list[str], so_far: tuple[int, int, int, int]) -> None:
+    def go_on(self, calls: int, digests: list[str], so_far: tuple[int, int, int, int]) -> None:
         """From where an earlier run has left it."""
         self.calls = calls
-        self.seen.update(seen)
+        self.seen.update(digests)
         self.recorded, self.given_up, self.too_long, self.next_look = so_far
 
 
@@ -257,7 +253,7 @@ class _Arguments:
 
     @property
     def digest(self) -> str:
-        functions = [each for each in self.code if type(each) is FunctionType]
+        functions = [function for function in self.code if type(function) is FunctionType]
         places = (f"{f.__code__.co_filename}:{f.__code__.co_firstlineno}" for f in functions)
         return _digest("\n".join([self.text, *places]))
 
@@ -267,13 +263,18 @@ class _Arguments:
         names of those that have to be shown of the program."""
         if self.literal:
             return {"form": "literal"}
-        texts, own = texts_of(self.code, project.holds)
-        known = {*texts, *map(name_of, own)}
+        texts, code = texts_of(self.code, project.holds)
+        names = {*texts, *map(name_of, code)}
         # A class of the program's own need not be seen where only its objects are there.
-        unseen = [each for each in self.code if name_of(each) not in known and not project.holds(each)]
-        if unseen or self.hides or not all(telling(value, known) for value in self.values):
+        unseen = [each for each in self.code if name_of(each) not in names and not project.holds(each)]
+        if unseen or self.hides or not all(telling(value, names) for value in self.values):
             return {"form": "in part", "numbers": self.numbers}
-        return {"form": "shown", "functions": texts, "numbers": self.numbers, "needs": project.places(own)}
+        return {
+            "form": "shown",
+            "functions": texts,
+            "numbers": self.numbers,
+            "needs": project.places(code),
+        }
 
 
 def _digest(text: str) -> str:
@@ -298,12 +299,11 @@ class Drawing(NamedTuple):
 
 
 class Observer:
-    """Watches the main thread from `begin` to `end`, a test at a time.
+    """Watches the main thread from `begin` to `end`, one test at a time.
 
-    send: takes what is found out, as (kind, JSON-able facts, blocks of events). wanted: if given, exactly
-    these calls are recorded: (test, module, function, its first line, its number among the calls of this
-    function in the test, from 1). pace: see `suite.Pace`. known: what an earlier run, from which this one
-    goes on, has told.
+    send: takes (kind, JSON-able facts, blocks of events). wanted: exactly these calls are recorded, by test,
+    module, function, its first line, and its number among its calls in the test. pace: see `suite.Pace`.
+    known: what the earlier run told that this one continues.
     """
 
     def __init__(
@@ -372,15 +372,15 @@ class Observer:
     def account(self) -> list[tuple[Any, ...]]:
         """Of each function that the test has called: how often, the arguments that were new, and what else
         decides which of its next calls are drawn."""
-        told = []
+        rows = []
         for function in self.called:
-            told.append((*function.key, function.time, function.fresh, function.so_far))
+            rows.append((*function.key, function.time, function.fresh, function.so_far))
             function.fresh, function.test = [], ""
             if function.not_drawn:
                 self.left_out["not drawn"] += function.not_drawn
                 function.not_drawn = 0
         self.called.clear()
-        return told
+        return rows
 
     def wrote(self, text: str) -> None:
         """Tell of something that was written to standard output."""
@@ -488,10 +488,10 @@ class Observer:
         function.seen.add(arguments.digest)
         function.fresh.append(arguments.digest)
         slot = len(function.seen) - 1
-        most = max(1, min(self.most, self.budget // len(self.met)))
-        if slot >= most:  # reservoir: every one of n different calls is kept with the same chance
+        limit = max(1, min(self.most, self.budget // len(self.met)))
+        if slot >= limit:  # reservoir: every one of n different calls is kept with the same chance
             slot = int(_drawn(function.draws, -len(function.seen)) * len(function.seen))
-            if slot >= most:
+            if slot >= limit:
                 self.left_out["not drawn"] += 1
                 return False
         self._record(frame, function, arguments, slot)
@@ -515,15 +515,15 @@ class Observer:
             name = self.project.untold.pop()
             file, label = self.project.modules[name]
             self.send("module", {"name": name, "file": os.path.abspath(file), "label": label}, [])
-        known = self.project.modules.get(module)
+        module_known = self.project.modules.get(module)
         draws = int(_digest(f"{self.seed}:{module}:{code.co_qualname}:{code.co_firstlineno}"), 16)
-        function = _Function(code, module, known[1] if known else "", draws)
+        function = _Function(code, module, module_known[1] if module_known else "", draws)
         if function.key in self.known:
             function.go_on(*self.known[function.key])
         self.functions[id(code)] = function  # which keeps the code alive, so its address stays its own
         if not code.co_flags & _OPTIMIZED or code.co_name == "<module>":
             function.why_not = ""
-        elif known is None or known[0] != code.co_filename:
+        elif module_known is None or module_known[0] != code.co_filename:
             function.why_not = "not in a module that can be imported by name"
         elif code.co_flags & _GENERATES:
             function.why_not = "a generator or coroutine"
@@ -532,8 +532,8 @@ class Observer:
         elif "<" in code.co_qualname:
             function.why_not = "inside a function" if not code.co_name.startswith("<") else ""
         if function.why_not:
-            told = dict(zip(("module", "function", "line"), function.key, strict=True))
-            self.send("function", told | {"why_not": function.why_not}, [])
+            key = dict(zip(("module", "function", "line"), function.key, strict=True))
+            self.send("function", key | {"why_not": function.why_not}, [])
         if function.why_not is None:
             _resolve(function, frame.f_globals)
         return function
@@ -545,9 +545,9 @@ class Observer:
         names = code.co_varnames
         positional, keywords = names[:count], names[count : count + code.co_kwonlyargcount]
         stars = names[count + code.co_kwonlyargcount :]
-        rest = bound.get(stars[0], ()) if code.co_flags & 0x4 else ()
+        extra = bound.get(stars[0], ()) if code.co_flags & 0x4 else ()
         more = bound.get(stars[bool(code.co_flags & 0x4)], {}) if code.co_flags & 0x8 else {}
-        if type(rest) is not tuple or type(more) is not dict or any(n not in bound for n in positional):
+        if type(extra) is not tuple or type(more) is not dict or any(n not in bound for n in positional):
             return None
         again = function.kind != "other"
         if function.kind == "class":
@@ -562,27 +562,27 @@ class Observer:
         only = frozenset(names[: code.co_posonlyargcount])
         needed = max((i for i, n in enumerate(positional) if n in only and not left(n)), default=-1)
         by_name = False
-        for place, name in enumerate(positional):
-            if left(name) and not rest and place > needed:
+        for number, name in enumerate(positional):
+            if left(name) and not extra and number > needed:
                 by_name = True
             else:
                 plan.append((f"{name}=" if by_name else "", bound[name], [name]))
-        plan += [("", value, [stars[0], place]) for place, value in enumerate(rest)]
+        plan += [("", value, [stars[0], number]) for number, value in enumerate(extra)]
         plan += [(f"{name}=", bound[name], [name]) for name in keywords if name in bound and not left(name)]
-        for place, (key, value) in enumerate(more.items()):
+        for number, (key, value) in enumerate(more.items()):
             if type(key) is not str or not key.isidentifier():
                 return None
-            plan.append((f"{key}=", value, [stars[bool(code.co_flags & 0x4)], 2 * place + 1]))
+            plan.append((f"{key}=", value, [stars[bool(code.co_flags & 0x4)], 2 * number + 1]))
         begun = positional[0] if code.co_name == "__init__" and positional else None
         empty = begun is not None and self._is_empty(bound[begun])
         return self._written(plan, again=again, empty=empty)
 
-    def _is_empty(self, made: Any) -> bool:
+    def _is_empty(self, instance: Any) -> bool:
         """Whether an object has nothing in it yet, and its `__init__` will fill it: it shows nothing, and
         that is all there is to know. Not if it has a base that is not the project's own."""
-        bases = [base for base in bases_of(type(made)) if base is not object]
+        bases = [base for base in bases_of(type(instance)) if base is not object]
         return all(module_of(base) in self.project.looked_into for base in bases) and not fields_of(
-            made, (*bases,)
+            instance, (*bases,)
         )
 
     def _written(
@@ -609,7 +609,7 @@ class Observer:
         if literal:
             return _Arguments(text, tuple(values[empty:]), (), False, None, literal)
         reached = reached_from(value for _, value, _ in plan)
-        numbers = _numbers(zip(values, [place for _, _, place in plan], strict=True))
+        numbers = _numbers(zip(values, [path for _, _, path in plan], strict=True))
         return _Arguments(text, tuple(values[empty:]), reached.code, reached.hides, numbers, literal)
 
     def _record(self, frame: FrameType, function: _Function, arguments: _Arguments, slot: int) -> None:
@@ -637,8 +637,8 @@ class Observer:
     def finished(self, facts: dict[str, Any] | None, blocks: list[bytes], why_not: str = "") -> None:
         """Called by the recording when it has ended; no facts: it came to nothing."""
         recording, self._recording = self._recording, None
-        if facts is not None and len(facts["stdout"]) + len(facts.get("result", "")) > _TOLD_CHARS:
-            facts, why_not = None, f"more than {_TOLD_CHARS >> 20} million characters to tell"
+        if facts is not None and len(facts["stdout"]) + len(facts.get("result", "")) > _RESULT_CHARS:
+            facts, why_not = None, f"more than {_RESULT_CHARS >> 20} million characters to tell"
         if facts is None:
             self.left_out[why_not] += 1
         else:
@@ -700,7 +700,7 @@ class _Recording:
         self.give_up("")
         return True
 
-    def give_up(self, why: str) -> None:
+    def give_up(self, reason: str) -> None:
         self.tracer.stop()
         reasons = {
             "events": f"more than {self.observer.limits.events} events",
@@ -711,7 +711,7 @@ class _Recording:
             "failure": "the tracer failed",
         }
         cut = self.tracer.cut
-        self.observer.finished(None, [], why or reasons.get(cut or "", f"the trace was cut: {cut}"))
+        self.observer.finished(None, [], reason or reasons.get(cut or "", f"the trace was cut: {cut}"))
 
     def _end(self, returned: Any) -> None:
         self.tracer.stop()  # which hands over the last events
@@ -739,21 +739,21 @@ _MOST_NUMBERS = 50
 def _numbers(values: Iterable[tuple[Value, list[str | int]]]) -> dict[int, list[str | int]] | None:
     """Number of an object that is shown -> what leads to it: a variable, then names of attributes and places
     of items, where keys and values take turns. None where there are very many."""
-    found: dict[int, list[str | int]] = {}
+    paths: dict[int, list[str | int]] = {}
     todo = [*values]
-    seen: set[int] = set()
+    ids: set[int] = set()
     while todo:
         value, path = todo.pop(0)
         if value.id is not None:
-            if value.id in seen:
+            if value.id in ids:
                 continue
-            seen.add(value.id)
+            ids.add(value.id)
             if value.kind in ("object", "opaque"):
-                found[value.id] = path
+                paths[value.id] = path
         flat = [part for item in value.items for part in (item if isinstance(item, tuple) else (item,))]
-        todo += [(part, [*path, place]) for place, part in enumerate(flat)]
+        todo += [(part, [*path, number]) for number, part in enumerate(flat)]
         todo += [(part, [*path, name]) for name, part in value.fields]
-    return found if len(found) <= _MOST_NUMBERS else None
+    return paths if len(paths) <= _MOST_NUMBERS else None
 
 
 def _chars_at_least(content: dict[str, Any]) -> int:
@@ -779,24 +779,24 @@ def _described(error: BaseException) -> dict[str, Any]:
 
 def _resolve(function: _Function, namespace: dict[str, Any]) -> None:
     """Find out whether the qualified name leads to exactly this code. Nothing of the project's is run."""
-    first, *rest = function.code.co_qualname.split(".")
-    found, owner = namespace.get(first), None
-    for name in rest:
-        if not issubclass(type(found), type):
+    first, *names = function.code.co_qualname.split(".")
+    member, owner = namespace.get(first), None
+    for name in names:
+        if not issubclass(type(member), type):
             return
-        owner = found
-        found = type.__dict__["__dict__"].__get__(found).get(name)
+        owner = member
+        member = type.__dict__["__dict__"].__get__(member).get(name)
     kind = "other"
-    if type(found) is FunctionType:
+    if type(member) is FunctionType:
         kind = "function" if owner is None else "other"
-    elif type(found) is staticmethod or type(found) is classmethod:
-        kind = "static" if type(found) is staticmethod else "class"
-        found = found.__func__
-    if type(found) is not FunctionType or found.__code__ is not function.code:
+    elif type(member) is staticmethod or type(member) is classmethod:
+        kind = "static" if type(member) is staticmethod else "class"
+        member = member.__func__
+    if type(member) is not FunctionType or member.__code__ is not function.code:
         return
     function.kind, function.owner = kind, id(owner)
-    code, given = function.code, found.__defaults__ or ()
+    code, values = function.code, member.__defaults__ or ()
     function.defaults = dict(
-        zip(code.co_varnames[code.co_argcount - len(given) : code.co_argcount], given, strict=True)
+        zip(code.co_varnames[code.co_argcount - len(values) : code.co_argcount], values, strict=True)
     )
-    function.defaults |= found.__kwdefaults__ or {}
+    function.defaults |= member.__kwdefaults__ or {}

@@ -1,17 +1,16 @@
 """Messages from the watched process to the watcher, each authenticated.
 
-The program under observation shares the process with the sender and may find the descriptor. Whoever
-writes to it without the key of this run is noticed at the next part: a message goes in parts of no more than
-`PART_BYTES`, and each has its length, whether more follow, and a keyed BLAKE2 digest over these, its number
-and its bytes. So nothing large is taken from anybody who does not have the key. (A program that searches the
-memory of its own process for the key is beyond this: `decoder` reads what it then says.)
+The program shares the process with the sender and may find the descriptor. A message goes in parts of up to
+`PART_BYTES`, each with a keyed BLAKE2 digest over its length, number and bytes, so that a writer without the
+key is noticed at the next part. A program may find the key in its own memory: `decoder` expects that.
 """
 
 import builtins
 import hashlib
+import json
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 globals()["__builtins__"] = dict(vars(builtins))
@@ -75,11 +74,20 @@ def sender(
             number.to_bytes(8, "big") + begins + part, key=key, digest_size=_DIGEST_BYTES
         ).digest()
         number += 1
-        rest = memoryview(begins + digest + part)
-        while rest:
-            rest = rest[write(descriptor, rest) :]
+        unsent = memoryview(begins + digest + part)
+        while unsent:
+            unsent = unsent[write(descriptor, unsent) :]
 
     return send
+
+
+def suite_message(kind: str, facts: dict[str, Any], blocks: Iterable[bytes] = ()) -> bytes:
+    """A message of a test suite: its kind, JSON-able facts, and blocks of events, each after its length."""
+    head = json.dumps(facts).encode()
+    parts = [f"{kind} {len(head)}\n".encode(), head]
+    for block in blocks:
+        parts += [len(block).to_bytes(4, "big"), block]
+    return b"".join(parts)
 
 
 class Receiver:
@@ -94,7 +102,7 @@ class Receiver:
         self._number = 0
         self._buffer = bytearray()
         self._message: bytearray | None = None
-        """Parts of a message of which more are to come, and how many bytes it may have."""
+        """Parts of an incomplete message, and how many bytes it may have."""
         self._limit = 0
 
     def feed(self, data: bytes) -> Iterator[bytes]:
@@ -160,10 +168,9 @@ def sending_tracer(
 ) -> Any:
     """A tracer that sends its events, and is silent in forked children.
 
-    make: gives it, from what takes its blocks. mirror: descriptor of memory shared with the watcher, in which
-    it keeps the block that is being filled; it is closed. The tracer lives as long as the process, so it must
-    know nothing of the program: its module would then outlive it, and its objects would die in another order
-    than without us.
+    make: gives it, from what takes its blocks. mirror: descriptor of shared memory for the block that is
+    being filled; it is closed. The tracer lives as long as the process, so it must not keep the program's
+    module alive: its objects would die in another order than without us.
     """
 
     def emit(block: bytes) -> None:

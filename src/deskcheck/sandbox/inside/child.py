@@ -1,8 +1,7 @@
 """The process that a program runs in: a fork of the server that sets limits, runs it, reports.
 
-Started by path, with the descriptor of the server's connection as the only argument. In each fork, it
-reads its job from the channel and becomes the program: `__main__`
-is the program's module, and what leaves the program leaves this file, so that exit status, traceback
+Started by path, with the descriptor of the server's connection as its argument. Each fork reads its job from
+the channel and becomes the program: what leaves the program leaves this file, so that exit status, traceback
 and finalisation are the program's own.
 """
 
@@ -85,13 +84,13 @@ def _stand_beside(folder: str) -> None:
     """
     try:
         with os.scandir(folder) as entries:
-            found = list(itertools.islice(entries, FILES_BESIDE + 1))
+            listing = list(itertools.islice(entries, FILES_BESIDE + 1))
     except OSError:
         return
-    if len(found) > FILES_BESIDE:
+    if len(listing) > FILES_BESIDE:
         return
     modules = tuple(all_suffixes())
-    for entry in found:
+    for entry in listing:
         package = any(os.path.exists(f"{entry.path}/__init__{suffix}") for suffix in modules)
         module = package or entry.name.endswith(modules)
         if not (module or readable_files.is_private(entry.name) or os.path.lexists(entry.name)):
@@ -178,17 +177,17 @@ class _Run:
         if program.path is not None:
             # Last: a file named as a library module must not stand in for it when the library imports it.
             # But a project whose tests are recorded comes before an installed copy of it.
-            place = len(sys.path)
+            position = len(sys.path)
             if "own" in program.extra:
                 installed = ("site-packages", "dist-packages")
-                place = next((n for n, name in enumerate(sys.path) if name.endswith(installed)), place)
-            sys.path.insert(place, program.path)
+                position = next((n for n, name in enumerate(sys.path) if name.endswith(installed)), position)
+            sys.path.insert(position, program.path)
             if program.module is None and "own" not in program.extra:
                 _stand_beside(program.path)
 
-    def go_elsewhere(self, wanted: dict[str, Any]) -> None:
+    def go_elsewhere(self, job: dict[str, Any]) -> None:
         """Let the program find another machine and another day."""
-        elsewhere.move(wanted, _modules.loaded())
+        elsewhere.move(job, _modules.loaded())
         self.reads = elsewhere.Reads(self.files.__contains__)
         self.reads.look()
 
@@ -209,12 +208,12 @@ class _Run:
         names.update({k: v for k, v in vars(module).items() if k not in ("__spec__", "__loader__")})
         names["__name__"] = "__main__"
         self._follow(name, module)
-        for other in self.program.extra.get("modules", ()):
-            __import__(other)
-        own = self.program.extra.get("own", ())
-        for other, loaded in list(sys.modules.items()):
-            if other != name and (other in own or other.partition(".")[0] in own):
-                self._follow(other, loaded)
+        for imported in self.program.extra.get("modules", ()):
+            __import__(imported)
+        packages = self.program.extra.get("own", ())
+        for imported, loaded in list(sys.modules.items()):
+            if imported != name and (imported in packages or imported.partition(".")[0] in packages):
+                self._follow(imported, loaded)
 
     def _follow(self, name: str, module: types.ModuleType) -> None:
         """Record the functions of a module."""
@@ -318,11 +317,11 @@ class _Run:
         }
         if compiled is not None and self.watched is not None:
             message["unopened"] = compiled.unopened()
-        told = json.dumps(message).encode()
-        if len(told) > END_BYTES - 4:
-            told = json.dumps(_shortened(message)).encode()
+        text = json.dumps(message).encode()
+        if len(text) > END_BYTES - 4:
+            text = json.dumps(_shortened(message)).encode()
         try:
-            self.send(b"end " + told)
+            self.send(b"end " + text)
         except OSError:
             return
 
@@ -356,7 +355,7 @@ def _show(error: Exception) -> None:
 def _describe(
     error: BaseException, *, refuses: Refuses, sources: Mapping[str, str] = types.MappingProxyType({})
 ) -> dict[str, str]:
-    """Class and text of an exception. What the sandbox refused stands on a line of its own, the last."""
+    """Class and text of an exception. The last line says what the sandbox refused."""
     name = type.__dict__["__qualname__"].__get__(type(error))
     detail = exception_text(error)[:2000]
     call = refused_call(error, refuses, sources)
@@ -375,7 +374,7 @@ def _exit_status(error: SystemExit) -> int | None:
 
 
 def _end() -> None:
-    """What the interpreter does first when a program is over: wait for threads, run exit functions.
+    """The first steps of an interpreter when a program is over: wait for threads, run exit functions.
 
     The function of `leave_at_once` is the last of these. It returns where a program took that away, or where
     the interpreter is to end the process.

@@ -1,15 +1,13 @@
-"""Values as JSON and back: what crosses between a program and the check of its answers.
+"""Values as JSON and back, between a program and the check of its answers. Standard library only.
 
-Whatever bytes come in, only values of the standard library's own types come out, and arrays of numbers.
-So nothing of a hostile program's making, no `__eq__` and no `__reduce__`, gets to where its answer is
-compared. An object of a program's subclass crosses as what it is beneath: a namedtuple as a tuple.
-
-What can be changed has a number, in the order of first sight: lists, dicts, sets, bytearrays, deques, arrays.
-So one object crosses once, and both sides know it again when it comes back, changed or not. Standard
-library only.
+Whatever bytes come in, only values of the standard library's types come out, and arrays of numbers: no
+`__eq__` of a hostile program gets to where its answer is compared. An object of a subclass crosses as its
+base: a namedtuple as a tuple. What can be changed has a number, in the order of first sight, so that one
+object crosses once and both sides know it again.
 """
 
 import builtins
+import importlib
 import json
 import sys
 import types
@@ -58,13 +56,13 @@ def loads(data: bytes) -> Any:
 
 
 class PlainEncoder:
-    """Writes values of one message. known: objects that both sides have, in the order of their numbers.
+    """Writes values of one message. shared: objects that both sides have, in the order of their numbers.
 
     objects: afterwards, all that have a number.
     """
 
-    def __init__(self, known: Sequence[Any] = (), stays: Stay = _stays) -> None:
-        self.objects = list(known)
+    def __init__(self, shared: Sequence[Any] = (), stays: Stay = _stays) -> None:
+        self.objects = list(shared)
         self._numbers = {id(value): number for number, value in enumerate(self.objects)}
         self._written: set[int] = set()
         self._stays = stays
@@ -136,7 +134,7 @@ class PlainEncoder:
                 return self._numbered(kind, value)
             if issubclass(kind, numpy.generic) and value.dtype.kind in _ARRAYS:
                 return ["number", value.dtype.str, value.tobytes().hex()]
-        for name, parts in _STANDARD.items():
+        for name, (parts, _) in _STANDARD.items():
             module, _, member = name.partition(".")
             base: Any = getattr(sys.modules.get(module), member, None)
             if base is not None and issubclass(kind, base):
@@ -158,7 +156,7 @@ class PlainEncoder:
     def _error(self, kind: type[BaseException], error: BaseException) -> Any:
         """Its name, the builtin class that it is one of, its arguments, its text, what else it holds."""
         mro: tuple[type, ...] = type.__dict__["__mro__"].__get__(kind)
-        base = next(each for each in mro if getattr(builtins, each.__name__, None) is each)
+        base = next(ancestor for ancestor in mro if getattr(builtins, ancestor.__name__, None) is ancestor)
         try:
             text = None if kind is base else str(error)
         except Exception:  # noqa: BLE001 - the program's own
@@ -166,9 +164,11 @@ class PlainEncoder:
         args = self._form_or_none(error.args)
         if args is None:
             args, text = ["tuple"], str(error) if text is None else text
-        held: dict[Any, Any] = vars(error)
-        own = [(key, value) for key, value in held.items() if type(key) is str and not key.startswith("__")]
-        more = [[key, form] for key, value in own if (form := self._form_or_none((value,))) is not None]
+        fields: dict[Any, Any] = vars(error)
+        named = [
+            (key, value) for key, value in fields.items() if type(key) is str and not key.startswith("__")
+        ]
+        more = [[key, form] for key, value in named if (form := self._form_or_none((value,))) is not None]
         return ["error", kind.__name__, base.__name__, args, text, more]
 
     def _form_or_none(self, value: tuple[Any, ...]) -> Any:
@@ -178,7 +178,7 @@ class PlainEncoder:
             return self._form(value)
         except CannotCross:
             self.objects, self._written = objects, written
-            self._numbers = {id(each): number for number, each in enumerate(objects)}
+            self._numbers = {id(member): number for number, member in enumerate(objects)}
             return None
 
 
@@ -199,34 +199,48 @@ def _fields(*names: str) -> Callable[[type, Any], list[Any]]:
 
 
 def _field(base: type, name: str, value: Any) -> Any:
-    for each in base.__mro__:
-        if name in each.__dict__:
-            return each.__dict__[name].__get__(value)
+    for ancestor in base.__mro__:
+        if name in ancestor.__dict__:
+            return ancestor.__dict__[name].__get__(value)
     raise CannotCross(name)
 
 
 _DATE = ("year", "month", "day")
 _TIME = ("hour", "minute", "second", "microsecond", "tzinfo", "fold")
-_STANDARD: dict[str, Callable[[type, Any], Iterable[Any]]] = {
-    "decimal.Decimal": lambda base, value: [base.__dict__["__str__"].__get__(value)()],
-    "fractions.Fraction": _fields("_numerator", "_denominator"),
-    "datetime.datetime": _fields(*_DATE, *_TIME),
-    "datetime.date": _fields(*_DATE),
-    "datetime.time": _fields(*_TIME),
-    "datetime.timedelta": _fields("days", "seconds", "microseconds"),
-    "datetime.timezone": lambda base, value: [base.utcoffset(value, None)],  # type: ignore[attr-defined]
-    "zoneinfo.ZoneInfo": _fields("key"),
-    "uuid.UUID": _fields("int"),
+_Parts = Callable[[type, Any], Iterable[Any]]
+_STANDARD: dict[str, tuple[_Parts, Callable[..., Any]]] = {
+    "decimal.Decimal": (
+        lambda base, value: [base.__dict__["__str__"].__get__(value)()],
+        lambda kind, text: kind(str(text)),
+    ),
+    "fractions.Fraction": (_fields("_numerator", "_denominator"), lambda kind, *parts: kind(*parts)),
+    "datetime.datetime": (
+        _fields(*_DATE, *_TIME),
+        lambda kind, *parts: kind(*parts[:-1], fold=parts[-1]),
+    ),
+    "datetime.date": (_fields(*_DATE), lambda kind, *parts: kind(*parts)),
+    "datetime.time": (_fields(*_TIME), lambda kind, *parts: kind(*parts[:-1], fold=parts[-1])),
+    "datetime.timedelta": (
+        _fields("days", "seconds", "microseconds"),
+        lambda kind, *parts: kind(*parts),
+    ),
+    "datetime.timezone": (
+        lambda base, value: [base.utcoffset(value, None)],  # type: ignore[attr-defined]
+        lambda kind, *parts: kind(*parts),
+    ),
+    "zoneinfo.ZoneInfo": (_fields("key"), lambda kind, key: kind(str(key))),
+    "uuid.UUID": (_fields("int"), lambda kind, number: kind(int=number)),
 }
-"""Types of the standard library -> their parts. A subclass stands before its base."""
+"""Types of the standard library -> their parts, and how one is made of these. A subclass stands before its
+base."""
 
 
 class PlainDecoder:
-    """Reads values of one message. known: objects that both sides have, in the order of their numbers: they
+    """Reads values of one message. shared: objects that both sides have, in the order of their numbers: they
     become what the message says they are now. objects: afterwards, all that have a number."""
 
-    def __init__(self, known: Sequence[Any] = (), stands_in: StandIn = _stands_in) -> None:
-        self.objects = dict(enumerate(known))
+    def __init__(self, shared: Sequence[Any] = (), stands_in: StandIn = _stands_in) -> None:
+        self.objects = dict(enumerate(shared))
         self._read: set[int] = set()
         self._stands_in = stands_in
 
@@ -277,14 +291,14 @@ class PlainDecoder:
             case ["number", str(kind), str(data)]:
                 return _array(kind, [1], data)[0]
             case ["error", str(kind), str(base), args, text, [*more]]:
-                given = self._value(args)
-                held = {str(key): self._value(form)[0] for key, form in more}
-                return _made_error(kind, base, given, text, held)
+                arguments = self._value(args)
+                attributes = {str(key): self._value(form)[0] for key, form in more}
+                return _made_error(kind, base, arguments, text, attributes)
             case ["class", str(kind)]:
-                found = getattr(builtins, kind)
-                if not isinstance(found, type):
+                builtin = getattr(builtins, kind)
+                if not isinstance(builtin, type):
                     raise ValueError(kind)
-                return found
+                return builtin
             case [("function" | "iterator") as kind, int(number), str(title)]:
                 return self._stands_in(kind, number, title)
             case [str(kind), *values] if kind in _STANDARD:
@@ -295,40 +309,40 @@ class PlainDecoder:
         if type(number) is not int or number in self._read:
             raise ValueError("an object that was told before")
         self._read.add(number)
-        own: Any = self.objects.get(number)
+        target: Any = self.objects.get(number)
         if kind == "ndarray":
             array = _array(*parts)
-            if own is None:
+            if target is None:
                 self.objects[number] = array
-            elif (own.shape, own.dtype) == (array.shape, array.dtype):
-                own[...] = array
+            elif (target.shape, target.dtype) == (array.shape, array.dtype):
+                target[...] = array
             else:  # its shape was set
                 raise ValueError("an array of another shape")
             return self.objects[number]
         base: Any = _NUMBERED[kind]
         if kind == "deque":
             longest, *parts = parts  # type: ignore[assignment]
-            own = deque(maxlen=longest) if own is None else own
+            target = deque(maxlen=longest) if target is None else target
         if kind == "defaultdict":
             factory, *parts = parts  # type: ignore[assignment]
-            own = defaultdict(self._value(factory)) if own is None else own
-        own = base() if own is None else own
-        self.objects[number] = own  # before its members, of which it may be one
-        if not isinstance(own, base):
+            target = defaultdict(self._value(factory)) if target is None else target
+        target = base() if target is None else target
+        self.objects[number] = target  # before its members, of which it may be one
+        if not isinstance(target, base):
             raise ValueError("an object of another type")
         if kind == "bytearray":
             (text,) = parts
-            own[:] = bytes.fromhex(text)
+            target[:] = bytes.fromhex(text)
         elif issubclass(base, dict):
             pairs = [(self._value(key), self._value(value)) for key, value in parts]
-            own.clear()
+            target.clear()
             for key, value in pairs:  # an update of a Counter adds
-                own[key] = value
+                target[key] = value
         else:
             items = [self._value(part) for part in parts]
-            base.clear(own)
-            (base.update if kind == "set" else base.extend)(own, items)
-        return own
+            base.clear(target)
+            (base.update if kind == "set" else base.extend)(target, items)
+        return target
 
 
 _NUMBERED: dict[str, type] = {
@@ -355,57 +369,30 @@ def _array(kind: Any, shape: Any, data: Any) -> Any:
     return numpy.frombuffer(bytes.fromhex(data), dtype).reshape(shape).copy()
 
 
-def _made(kind: str, parts: list[Any]) -> Any:
-    import datetime
-    import decimal
-    import fractions
-    import uuid
-    import zoneinfo
-
-    match kind:
-        case "decimal.Decimal":
-            (text,) = parts
-            return decimal.Decimal(str(text))
-        case "fractions.Fraction":
-            return fractions.Fraction(*parts)
-        case "datetime.datetime":
-            return datetime.datetime(*parts[:-1], fold=parts[-1])
-        case "datetime.date":
-            return datetime.date(*parts)
-        case "datetime.time":
-            return datetime.time(*parts[:-1], fold=parts[-1])
-        case "datetime.timedelta":
-            return datetime.timedelta(*parts)
-        case "datetime.timezone":
-            return datetime.timezone(*parts)
-        case "zoneinfo.ZoneInfo":
-            (key,) = parts
-            return zoneinfo.ZoneInfo(str(key))
-        case "uuid.UUID":
-            (number,) = parts
-            return uuid.UUID(int=number)
-    raise ValueError(kind)
+def _made(name: str, parts: list[Any]) -> Any:
+    module, _, member = name.partition(".")
+    return _STANDARD[name][1](getattr(importlib.import_module(module), member), *parts)
 
 
 _OURS = frozenset({"CannotCross", "NotCompared"})
 """Names that decide a verdict where they leave a check."""
 
 
-def _made_error(kind: str, base: str, args: Any, text: Any, held: dict[str, Any]) -> BaseException:
+def _made_error(kind: str, base: str, args: Any, text: Any, attributes: dict[str, Any]) -> BaseException:
     """An exception like the program's: of the builtin class that it is one of, with its name and text."""
-    found = getattr(builtins, base, None)
-    if not (isinstance(found, type) and issubclass(found, BaseException)) or type(args) is not tuple:
+    parent = getattr(builtins, base, None)
+    if not (isinstance(parent, type) and issubclass(parent, BaseException)) or type(args) is not tuple:
         raise ValueError("no exception")
     if kind in _OURS or not kind.isidentifier():
         kind = Raised.__name__
-    made: type[BaseException] = found
+    kind_made: type[BaseException] = parent
     if text is not None:
-        told = str(text)
-        members = {"__module__": "__main__", "__str__": lambda _: told}
-        made = types.new_class(kind, (found,), exec_body=lambda names: names.update(members))
+        shown_text = str(text)
+        members = {"__module__": "__main__", "__str__": lambda _: shown_text}
+        kind_made = types.new_class(kind, (parent,), exec_body=lambda names: names.update(members))
     try:
-        error = made(*args)
+        error = kind_made(*args)
     except Exception:  # noqa: BLE001 - a class that takes other arguments
         return Raised(f"{kind}: {args!r:.200}")
-    error.__dict__.update(held)
+    error.__dict__.update(attributes)
     return error

@@ -1,11 +1,8 @@
 """Modules that are loaded for us alone: the program finds `sys.modules` as an interpreter begins with it.
 
-They stay loaded. What the program imports is looked for as ever, on its own path and by its own finders;
-where that leads to a module of ours, it gets this one, and what that module imported appears with it, in the
-same order. So nothing is loaded twice, and a program's own `token.py` is not mistaken for the library's.
-
-Standard library only. To be imported before all else that is ours, and as a module by itself, since its
-package imports much: what is there already is the interpreter's.
+They stay loaded. An import of the program's searches as ever; where it leads to a module of ours, the program
+gets this one, and what that imported appears with it, in the same order. Standard library only, and imported
+before all else that is ours: what is there already is the interpreter's.
 """
 
 import builtins
@@ -74,7 +71,7 @@ class HiddenModules:
         return names
 
     def hide(self, script: str | None = None) -> None:
-        """Take what is not `visible` from `sys.modules`. What is imported from now on is the program's.
+        """Take modules that are not `visible` from `sys.modules`. Later imports are the program's.
 
         script: path of a program's file, which the interpreter looks at as if it were a folder of modules.
         """
@@ -102,19 +99,19 @@ class HiddenModules:
 
     def _is_what_is_found(self, name: str, spec: "Any") -> bool:
         """Whether a hidden module is the one that a search finds, and so are the modules that it imports."""
-        own = getattr(self._modules[name], "__spec__", None)
-        if own is None or spec is None or spec.origin != own.origin:
+        own_spec = getattr(self._modules[name], "__spec__", None)
+        if own_spec is None or spec is None or spec.origin != own_spec.origin:
             return False
         self._found[name] = True  # what imports it in turn may go by that
-        for other in self._imports.get(name, ()):
-            module = self._modules.get(other)
+        for imported in self._imports.get(name, ()):
+            module = self._modules.get(imported)
             where = getattr(getattr(module, "__spec__", None), "has_location", False)
-            if module is not None and where and other not in self._found:
-                parent = self.get(other.rpartition(".")[0])
-                spec = _files.PathFinder.find_spec(other, getattr(parent, "__path__", None))
-                self._searched[other] = spec, [*sys.path], [*sys.meta_path]
-                self._found[other] = self._is_what_is_found(other, spec)
-            if not self._found.get(other, True):
+            if module is not None and where and imported not in self._found:
+                parent = self.get(imported.rpartition(".")[0])
+                spec = _files.PathFinder.find_spec(imported, getattr(parent, "__path__", None))
+                self._searched[imported] = spec, [*sys.path], [*sys.meta_path]
+                self._found[imported] = self._is_what_is_found(imported, spec)
+            if not self._found.get(imported, True):
                 self._found[name] = False
         return self._found[name]
 
@@ -141,8 +138,8 @@ class _Revealing:
         name = self._spec.name
         module.__spec__ = self._spec
         self._hidden._modules.pop(name, None)
-        for other in self._hidden._put_by_hand.get(name, ()):
-            sys.modules[other] = self._hidden._modules.pop(other)
-        for other in self._hidden._imports.get(name, ()):
-            if other in self._hidden._modules:
-                __import__(other)
+        for imported in self._hidden._put_by_hand.get(name, ()):
+            sys.modules[imported] = self._hidden._modules.pop(imported)
+        for imported in self._hidden._imports.get(name, ()):
+            if imported in self._hidden._modules:
+                __import__(imported)

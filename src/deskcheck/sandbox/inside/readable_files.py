@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 MOST = 100_000
-"""Entries of a folder, and of what lies below it, that are looked at. What comes after is not given."""
+"""Entries of a folder, at any depth, that are looked at. The program cannot read the rest."""
 
 _KEYS = (
     "age asc cer crt der env gpg jks kdb kdbx key keystore kubeconfig ovpn p12 p8 pem pfx ppk tfstate "
@@ -43,16 +43,16 @@ def is_private(name: str) -> bool:
     """Whether the name of a file or folder says that it is its user's alone."""
     if name.startswith("."):
         return True
-    stem, _, rest = name.partition(".")
-    if rest and f".{rest}".endswith(_PYTHON):
+    stem, _, suffix = name.partition(".")
+    if suffix and f".{suffix}".endswith(_PYTHON):
         return _SECRET_MODULE.fullmatch(stem) is not None
     return _SECRET.fullmatch(name) is not None
 
 
 @dataclass(slots=True)
 class FilesBeside:
-    """Of a folder: paths that may be read with all that lies below them; folders of which the names may be
-    listed; links, which lead to some of these. left_out: what else is there, private or too much."""
+    """Of a folder: paths that may be read at any depth; folders whose names may be listed; links to some of
+    these. left_out: the rest, which is private or too much."""
 
     readable: list[str] = field(default_factory=list)
     listed: list[str] = field(default_factory=list)
@@ -62,44 +62,44 @@ class FilesBeside:
 
 def look(folder: str, *, most: int = MOST) -> FilesBeside:
     """What may be read of a folder. A folder that cannot be read gives nothing."""
-    found = FilesBeside()
+    files = FilesBeside()
     root = os.path.realpath(folder)
     if not os.path.isdir(root):
-        return found
-    if _look_into(folder, root, found, [most]):
-        found.readable, found.listed, found.links = [folder], [], []
-    return found
+        return files
+    if _look_into(folder, root, files, [most]):
+        files.readable, files.listed, files.links = [folder], [], []
+    return files
 
 
-def _look_into(folder: str, root: str, found: FilesBeside, left: list[int]) -> bool:
+def _look_into(folder: str, root: str, files: FilesBeside, entries_left: list[int]) -> bool:
     """Add what lies in a folder; False if any of it may not be read. The caller takes it back if all may."""
-    whole = True
-    found.listed.append(folder)
+    is_whole = True
+    files.listed.append(folder)
     for entry in _entries(folder):
-        left[0] -= 1
-        if left[0] < 0 or is_private(entry.name):
-            found.left_out.append(entry.path)
-            whole = False
+        entries_left[0] -= 1
+        if entries_left[0] < 0 or is_private(entry.name):
+            files.left_out.append(entry.path)
+            is_whole = False
         elif entry.is_symlink():
             # Where the folder is given as a whole, the kernel looks at what its links lead to.
             if _leads_to_what_is_given(entry.path, root):
-                found.links.append(entry.path)
+                files.links.append(entry.path)
             else:
-                found.left_out.append(entry.path)
+                files.left_out.append(entry.path)
         elif entry.is_dir(follow_symlinks=False):
-            before = len(found.readable), len(found.listed), len(found.links)
-            if _look_into(entry.path, root, found, left):
-                for kept, length in zip((found.readable, found.listed, found.links), before, strict=True):
-                    del kept[length:]
-                found.readable.append(entry.path)
+            before = len(files.readable), len(files.listed), len(files.links)
+            if _look_into(entry.path, root, files, entries_left):
+                for paths, length in zip((files.readable, files.listed, files.links), before, strict=True):
+                    del paths[length:]
+                files.readable.append(entry.path)
             else:
-                whole = False
+                is_whole = False
         elif stat.S_ISREG(entry.stat(follow_symlinks=False).st_mode):
-            found.readable.append(entry.path)
+            files.readable.append(entry.path)
         else:  # a socket, a pipe, a device: another program's door
-            found.left_out.append(entry.path)
-            whole = False
-    return whole
+            files.left_out.append(entry.path)
+            is_whole = False
+    return is_whole
 
 
 def _entries(folder: str) -> Iterator[os.DirEntry[str]]:

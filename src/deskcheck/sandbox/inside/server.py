@@ -1,10 +1,8 @@
 """The fork server: a warm interpreter that becomes a program's process, again and again.
 
-It knows nothing of the programs: what to run is read by the fork itself, what a program writes goes to the
-caller through pipes that are never opened here. So every program starts from the same memory, and nothing of
-one is in the next. It says with which status a program ended, and leaves no process of it behind.
-
-Standard library only; started through `child`, which is what a program's traceback may not show.
+It knows nothing of the programs: the fork reads what to run, and what a program writes goes to the caller
+through pipes that are never opened here. It reports how a program ended and leaves no process of it behind.
+Standard library only; started through `child`.
 """
 
 import atexit
@@ -19,7 +17,6 @@ import resource
 import select
 import signal
 import socket
-import stat
 import struct
 import sys
 import threading
@@ -30,23 +27,16 @@ from typing import Any, NoReturn
 
 from deskcheck.sandbox.inside import readable_files as _readable_files
 from deskcheck.sandbox.inside import startup
-from deskcheck.sandbox.inside.session_server import CallerGone, Keeper, Wishes
+from deskcheck.sandbox.inside.session_server import Keeper, Wishes
+from deskcheck.sandbox.inside.watching import FAST_ENOUGH_S, CallerGone, watch
 from deskcheck.sandbox.linux import kernel, landlock, orphans, seccomp
 from deskcheck.sandbox.linux import root as _root
 from deskcheck.sandbox.linux import steps as _steps
 from deskcheck.sandbox.linux.notices import Notices
 from deskcheck.sandbox.linux.processes import (
-    ASKED,
-    CPU_TIME,
-    LOOK_S,
-    MEMORY,
     NOTHING,
-    WALL_TIME,
     CpuAccount,
     children,
-    descendants,
-    filled,
-    waited_s,
 )
 from deskcheck.sandbox.linux.refused import SHARED_MEMORY, Refuses
 from deskcheck.sandbox.surroundings import elsewhere as _elsewhere
@@ -60,9 +50,7 @@ that it wrote, if the wish says so (`written`)."""
 WANTED = struct.Struct("!cdQ?")
 """A wish for a program's process: its CPU seconds, the bytes that all its processes may fill, and whether to
 report the files that it wrote."""
-LATER = struct.Struct("!cd")
-"""An answer to the question whether wall time is up: not yet, wait for so many seconds more."""
-KILL, TOO_LATE, RUN, SESSION = b"k", b"w", b"r", b"s"
+RUN, SESSION = b"r", b"s"
 _REQUEST_BYTES = 1024
 _SETUP_BYTES = 1 << 18
 _CHANNEL_AT_LEAST = 2048
@@ -90,23 +78,19 @@ _READABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev
 _WRITABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
 _LANDLOCK_AT_LEAST = 3
 """At `standard`: the first version in which it rules truncate(2)."""
-_PROCESSORS = os.cpu_count() or 1
 _kept: list[Any] = []
 """The server, in a program's process too: to take it apart there would copy the pages it lies on."""
-_FAST_ENOUGH_S = 5.0
-"""After so long with processes that cannot be ended, the server gives up and says so."""
 
 
 @dataclass(frozen=True)
 class Setup:
     """What the caller wants of the server. scratch: the folder under which programs may write.
 
-    uid: what programs run as, where that is not the caller's own. profile: the library's modules to import;
-    foreign: others, imported once the server is confined as programs are. counted: what a control group
-    counts (`linux.cgroup`). mark: what all its processes carry (`orphans`). workspace: whether commands run
-    there: files stay from one to the next, and may be run. listening: whether programs begin with UNIX
-    sockets that the caller can connect to; `stop_listening` ends that. landlock_abi: use no more of Landlock
-    than this version has; None: all. elsewhere: whether programs find another machine.
+    uid: what programs run as, if not the caller's. profile: our modules to import; foreign: others, imported
+    once the server is confined. counted: what a control group counts. mark: see `orphans`. workspace:
+    commands run there, and files stay. listening: programs begin with UNIX sockets that the caller can
+    connect to, until `stop_listening`. landlock_abi: use no more of Landlock than this version. elsewhere:
+    another machine.
     """
 
     level: str
@@ -144,14 +128,14 @@ class Fork:
 def serve(control: int, ours: Iterable[str], facts: dict[str, Any]) -> Fork:
     """Be the server on a descriptor. Returns in each program's process only; the server exits.
 
-    facts: what the caller is told, beside what is found of the kernel.
+    facts: more for the caller, beside those about the kernel.
     """
     connection = socket.socket(fileno=control)
     text, descriptors, _, _ = socket.recv_fds(connection, _SETUP_BYTES, 1)
     setup = Setup(**json.loads(text))
     account = CpuAccount(descriptors[0] if descriptors else None)
     try:
-        server = _Server(setup, connection, account, frozenset(ours), facts)
+        server = Server(setup, connection, account, frozenset(ours), facts)
     except BrokenPipeError:
         os._exit(1)  # what started this process was killed, and our caller sees that
     except (OSError, ImportError) as error:
@@ -161,7 +145,7 @@ def serve(control: int, ours: Iterable[str], facts: dict[str, Any]) -> Fork:
     return server.serve()
 
 
-class _Server:
+class Server:
     def __init__(
         self,
         setup: Setup,
@@ -328,24 +312,24 @@ class _Server:
             steps.call("setgroups", 0, 0)
             steps.call("setresgid", uid, uid, uid)
             steps.call("setresuid", uid, uid, uid)
-        own = self.confined and uid is None and (self.alone or os.geteuid() == 0)
-        if self.capabilities or own:  # else they went with root's uid
+        lacks_root = self.confined and uid is None and (self.alone or os.geteuid() == 0)
+        if self.capabilities or lacks_root:  # else they went with root's uid
             steps.capabilities(self.capabilities)
 
     def _interpreter(self) -> list[str]:
-        """What a program must be able to read to be run at all."""
+        """Paths that any program must be able to read."""
         package = __file__.rsplit("/", 4)[0]
         places = (*_prefixes(), package, *(path for path in sys.path if _is_installed(path)))
-        found = [path for path in places if os.path.isabs(path) and os.path.lexists(path)]
-        real = [os.path.realpath(path) for path in found]
-        return [path for path in dict.fromkeys((*found, *real, *_SYSTEM)) if path != "/"]
+        paths = [path for path in places if os.path.isabs(path) and os.path.lexists(path)]
+        real = [os.path.realpath(path) for path in paths]
+        return [path for path in dict.fromkeys((*paths, *real, *_SYSTEM)) if path != "/"]
 
     def _users(self) -> dict[str, str]:
         uid = os.getuid() if self.setup.uid is None else self.setup.uid
         gid = os.getgid() if self.setup.uid is None else self.setup.uid
         name = _elsewhere.ENVIRONMENT["USER"] if self.setup.elsewhere else "sandbox"
-        known = {"uid": uid, "gid": gid, "name": name, "home": self.program_folder}
-        return {path: text.format(**known) for path, text in _USERS.items()}
+        facts = {"uid": uid, "gid": gid, "name": name, "home": self.program_folder}
+        return {path: text.format(**facts) for path, text in _USERS.items()}
 
     def _settle_elsewhere(self) -> None:
         """Let programs find other modes and numbers of files, and other counts of references."""
@@ -370,8 +354,10 @@ class _Server:
             inside = (_elsewhere.UID, _elsewhere.UID) if elsewhere else (uid, gid)
             _map_users(os.getpid(), f"{inside[0]} {uid} 1", f"{inside[1]} {gid} 1", alone=True)
         else:  # root of a container, as a rule: only who stays outside may give us more than one user
-            own = self.uid
-            with _helper(lambda: _map_users(os.getppid(), *2 * (f"0 0 1\n{own} {own} 1",), alone=False)):
+            own_uid = self.uid
+            with _helper(
+                lambda: _map_users(os.getppid(), *2 * (f"0 0 1\n{own_uid} {own_uid} 1",), alone=False)
+            ):
                 kernel.unshare(flags | kernel.CLONE_NEWUSER)
         if elsewhere:
             _be_on_for_longer()
@@ -444,17 +430,9 @@ class _Server:
                 if self.uid is not None:
                     os.chown(folder, self.uid, self.uid)
 
-    def _keep(self, pid: int, asked: dict[str, Any]) -> bytes:
+    def _keep(self, pid: int, wishes: dict[str, Any]) -> bytes:
         """Be there for a session until its caller ends it; then leave nothing of it."""
-        keeper = Keeper(
-            self.connection,
-            pid,
-            self.program_folder,
-            self.channel_at,
-            self.uid,
-            Wishes(**asked),
-            self.account,
-        )
+        keeper = Keeper(self, pid, Wishes(**wishes))
         try:
             keeper.keep()
         except CallerGone:
@@ -467,37 +445,10 @@ class _Server:
 
         before: the account of CPU time as it was before the program.
         """
-        handle = os.pidfd_open(pid)
-        poll = select.poll()
-        poll.register(handle, select.POLLIN)
-        poll.register(self.connection, select.POLLIN)
-        stopped, left, granted = NOTHING, cpu_s, 0.0
-        while True:
-            ready = {
-                descriptor for descriptor, _ in poll.poll(1000 * min(max(0.001, left / _PROCESSORS), LOOK_S))
-            }
-            if handle in ready:
-                break
-            if ready:
-                request = self.connection.recv(64)
-                if not request:  # the caller is gone
-                    self._leave(pid)
-                waited = waited_s(pid) if request == TOO_LATE else 0.0
-                if waited > granted + 0.01:
-                    self.connection.send(LATER.pack(b"L", waited - granted))
-                    granted = waited
-                elif stopped == NOTHING:
-                    stopped = WALL_TIME if request == TOO_LATE else ASKED
-            elif stopped == NOTHING:
-                left = cpu_s - (self.account.used_s(pid) - before)
-                if left <= 0:
-                    stopped = CPU_TIME
-                elif filled(descendants(os.getpid())) > memory_bytes:
-                    stopped = MEMORY
-            if stopped != NOTHING:
-                os.kill(pid, signal.SIGKILL)
-                left = 1.0
-        os.close(handle)
+        try:
+            stopped, _ = watch(self.connection, self.account, pid, cpu_s, memory_bytes, used_before_s=before)
+        except CallerGone:
+            self._leave(pid)
         _, status, usage = self.account.wait(pid)
         self._kill_all(pid)
         used = self.account.used_s(0) - before  # nothing of it runs, so this is all of it
@@ -512,7 +463,7 @@ class _Server:
 
     def _kill_all(self, group: int | None) -> None:
         """End every process that a program left. Nothing of it runs when this returns."""
-        until = time.monotonic() + _FAST_ENOUGH_S
+        until = time.monotonic() + FAST_ENOUGH_S
         while True:
             # First this: as a rule a program leaves nothing, and what lost its parent is our child.
             try:
@@ -538,33 +489,9 @@ class _Server:
                 os.chmod(folder, 0o700)
                 _scratch.empty(folder)
             return
-        # Where programs run as our user, one may have put a link in the place of its own, or closed this one.
-        if os.path.isdir(self.program_folder) and not os.path.islink(self.program_folder):
-            source = os.listdir(self.program_folder)
-            if len(source) == 1:  # as a rule, the program's own text
-                try:
-                    os.unlink(f"{self.program_folder}/{source[0]}")
-                except OSError:
-                    pass  # a folder
-        try:
-            os.rmdir(self.program_folder)
-        except OSError:
-            _scratch.empty(self.folder)
-        else:
-            if not self._is_bare():
-                _scratch.empty(self.folder)
-        if self.alone and self.uid is None:
+        _scratch.empty(self.folder)
+        if self.alone and self.uid is None:  # a program that runs as our user may have closed it
             os.chmod(self.folder, _root.SCRATCH_MODE)
-
-    def _is_bare(self) -> bool:
-        """Whether there is nothing in the scratch folder but one for shared memory, which is empty."""
-        names = os.listdir(self.folder)
-        if not names or not self.alone:
-            return not names
-        shared = self.folders[1]
-        if names != [os.path.basename(shared)] or os.lstat(shared).st_mode != stat.S_IFDIR | 0o700:
-            return False  # the program may have put a link in its place, or closed it
-        return not os.listdir(shared)
 
     def _steps(self) -> _steps.SetupSteps:
         """How a program's process gives up everything that is the server's."""
@@ -669,19 +596,21 @@ def _helper(task: Callable[[], None]) -> Iterator[None]:
     finally:
         os.close(writer)
         with open(result, "rb") as stream:
-            said = stream.read().decode()
+            failure = stream.read().decode()
         os.waitpid(pid, 0)
-    if said:
-        raise OSError(said)
+    if failure:
+        raise OSError(failure)
 
 
 def _nothing_after_fork() -> bool:
     """Whether nobody but `random` and `threading` has something to do in a forked child: seed itself, and
     forget other threads, of which there are none."""
-    known = [threading._after_fork, random._inst.seed]  # type: ignore[attr-defined]
+    hooks = [threading._after_fork, random._inst.seed]  # type: ignore[attr-defined]
     # The interpreter's own list of them has no name in Python.
-    lists = [each for each in gc.get_referrers(known[0]) if type(each) is list and each is not known]
-    return threading.active_count() == 1 and len(lists) == 1 and all(hook in known for hook in lists[0])
+    lists = [
+        held_by for held_by in gc.get_referrers(hooks[0]) if type(held_by) is list and held_by is not hooks
+    ]
+    return threading.active_count() == 1 and len(lists) == 1 and all(hook in hooks for hook in lists[0])
 
 
 def _remove(folder: str) -> None:

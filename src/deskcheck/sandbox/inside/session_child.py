@@ -1,10 +1,9 @@
-"""An interpreter that runs piece after piece, and is forked to be held or to go on. Standard library only.
+"""An interpreter that runs piece after piece, and whose forks are held or continue. Standard library only.
 
-What it is told comes on its channel: a length in four bytes, what `marshal` wrote, and descriptors beside
-it. Each message has a key of its own, and what is said about it is signed with that: a piece that writes to
-the channel ahead of the next one's report does not have the key of that. What is used here is bound before
-the first piece runs, so that a piece that replaces `os.write` or `compile` changes nothing for us; one that
-searches the process for our objects can still say for itself, or for a later piece, that it returned.
+Orders come on its channel, each with a key that signs its report: an earlier piece does not have the key of a
+later one. What is used here is bound before the first piece runs, so that a piece that replaces `os.write` or
+`compile` changes nothing for us. A piece that searches the process for our objects can still speak for
+itself.
 """
 
 import builtins
@@ -29,11 +28,10 @@ from typing import Any
 
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.value import decode, render
-from deskcheck.sandbox.inside.channel import BLOCK_BYTES, END_BYTES, END_PARTS, sender
+from deskcheck.sandbox.inside.channel import END_BYTES, END_PARTS, sender
 from deskcheck.sandbox.linux import kernel
-from deskcheck.tracer import Granularity, TraceLimits, tracer_class
+from deskcheck.tracer import TraceLimits
 from deskcheck.tracer.result import snapshot
-from deskcheck.tracer.stdout import StdoutHearing
 
 globals()["__builtins__"] = dict(vars(builtins))
 
@@ -57,8 +55,6 @@ class SessionInterpreter:
         self.outlives_server = outlives_server
         self.describe = describe
         self.pid = os.getpid()
-        self.tracer: Any = None
-        self.scope: dict[str, str] = {}
         self.main = types.ModuleType("__main__")
         vars(self.main)["__builtins__"] = builtins
         if sys.version_info < (3, 14):  # PEP 649
@@ -67,17 +63,10 @@ class SessionInterpreter:
         sys.argv = [""]
         sys.path.insert(0, "")  # as at the prompt: the folder of the moment
         self.stdout: Any = sys.stdout
-        StdoutHearing(self._wrote).on()
         os.register_at_fork(after_in_child=self._forked)
-
-    def _wrote(self, text: str) -> None:
-        if self.tracer is not None:
-            self.tracer.wrote(text)
 
     def _forked(self) -> None:
         """In a child that the program forked: it is none of the session's interpreters."""
-        if self.tracer is not None:
-            self.tracer.forget_thread()
         try:
             self.connection.close()
         except OSError:
@@ -101,7 +90,7 @@ class SessionInterpreter:
             facts: dict[str, Any] = {"outcome": Outcome.RETURNED}
             leaving: BaseException | None = None
             if message["do"] == "run":
-                facts, leaving = self._run(message, descriptors, send)
+                facts, leaving = self._run(message)
             elif message["do"] == "hold":
                 try:
                     key = self._hold(descriptors[0], message["files"], receive)
@@ -124,8 +113,6 @@ class SessionInterpreter:
     def _run(
         self,
         message: dict[str, Any],
-        descriptors: list[int],
-        send: Callable[[bytes], None],
         *,
         compile_: Callable[..., Any] = compile,
         exec_: Callable[..., Any] = exec,
@@ -137,42 +124,23 @@ class SessionInterpreter:
         linecache.cache[file] = (len(code), None, lines, file)  # what tracebacks and `inspect` show
         limits = TraceLimits(**message["trace_limits"])
         names = vars(self.main)
-        self.scope[file] = file
-        tracer, value = None, None
-        facts: dict[str, Any] = {"outcome": Outcome.RETURNED, "cut": None, "failure": None}
+        value = None
+        facts: dict[str, Any] = {"outcome": Outcome.RETURNED}
         leaving: BaseException | None = None
-        if message["record"]:
-            tracer = tracer_class()(
-                dict(self.scope),
-                _emitter(self, send),
-                limits=limits,
-                granularity=Granularity(message["granularity"]),
-            )
-            if hasattr(tracer, "mirror"):
-                tracer.mirror(descriptors[0], os.fstat(descriptors[0]).st_size)
-            os.close(descriptors[0])
         try:
             tree = compile_(code, file, "exec", PyCF_ONLY_AST, dont_inherit=True)
             last = tree.body.pop() if tree.body and isinstance(tree.body[-1], Expr) else None
             body = compile_(tree, file, "exec", dont_inherit=True)
-            shown = None
+            expression = None
             if last is not None:
-                shown = compile_(Expression(last.value), file, "eval", dont_inherit=True)
-            if tracer is not None:
-                self.tracer = tracer
-                tracer.start()
-            try:
-                if tree.body or shown is None:
-                    exec_(body, names)
-                if shown is not None:
-                    value = eval_(shown, names)
-            finally:
-                if tracer is not None:
-                    tracer.stop()
-                    self.tracer = None
+                expression = compile_(Expression(last.value), file, "eval", dont_inherit=True)
+            if tree.body or expression is None:
+                exec_(body, names)
+            if expression is not None:
+                value = eval_(expression, names)
             if value is not None:
                 vars(builtins)["_"] = value  # as at the prompt
-            if shown is not None:
+            if expression is not None:
                 facts |= _told(value, limits)
         except SystemExit as error:
             facts |= {"outcome": Outcome.EXITED, **self.describe(error)}
@@ -181,8 +149,6 @@ class SessionInterpreter:
             memory = isinstance(error, MemoryError)
             facts |= {"outcome": Outcome.OUT_OF_MEMORY if memory else Outcome.RAISED, **self.describe(error)}
             self._show(error)
-        if tracer is not None:
-            facts |= {"cut": tracer.cut, "failure": repr(tracer.failure) if tracer.failure else None}
         del value
         self._flush()
         return facts, leaving
@@ -190,11 +156,11 @@ class SessionInterpreter:
     def _show(
         self, error: BaseException, *, print_exception: Callable[..., None] = traceback.print_exception
     ) -> None:
-        """Show an exception as the interpreter shows one that nobody caught."""
-        own = error.__traceback__
-        while own is not None and own.tb_frame.f_code.co_filename == __file__:
-            own = own.tb_next
-        error.__traceback__ = own
+        """Show an uncaught exception as the interpreter does."""
+        trace = error.__traceback__
+        while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+            trace = trace.tb_next
+        error.__traceback__ = trace
         hook = sys.excepthook
         try:
             if (
@@ -202,7 +168,7 @@ class SessionInterpreter:
             ):  # which, up to 3.12, reads the source from a file that is not there
                 print_exception(error)
             else:
-                hook(type(error), error, own)
+                hook(type(error), error, trace)
         except BaseException as failed:  # noqa: BLE001 - the program's own hook, or its standard error
             try:
                 os.write(2, f"Error in sys.excepthook: {type(failed).__name__}\n".encode())
@@ -249,11 +215,11 @@ class SessionInterpreter:
             exit_(0)
         self._adopted()
         _open_again(files)
-        here = _current_folder()
-        held = socket.socket(fileno=wake)
-        held.sendall(b"held")
+        folder = _current_folder()
+        waiting = socket.socket(fileno=wake)
+        waiting.sendall(b"held")
         while True:
-            message, _ = receive(held)
+            message, _ = receive(waiting)
             if message is None:
                 exit_(0)
             assert message is not None
@@ -264,11 +230,11 @@ class SessionInterpreter:
             if fork():
                 exit_(0)
             self._adopted()
-            held.close()
+            waiting.close()
             _open_again(files)
             self._forget_orders()
-            if here is not None:
-                os.chdir(here)  # files have been put back: the folder is there again, and is another one
+            if folder is not None:
+                os.chdir(folder)  # files have been put back: the folder is there again, and is another one
             return bytes(message["key"])
 
     def _forget_orders(self) -> None:
@@ -296,13 +262,13 @@ def _told(value: Any, limits: TraceLimits, *, dumps: Callable[[Any], str] = json
     """The value of a piece and its text, of which as much is left out as makes it too long to be taken."""
     while True:
         encoded, objects = snapshot(value, limits)
-        whole = decode(encoded, objects)
-        told = {"result": render(whole), "result_builtin": whole.builtin, "value": [encoded, objects]}
-        text = dumps(told)
+        decoded = decode(encoded, objects)
+        facts = {"result": render(decoded), "result_builtin": decoded.builtin, "value": [encoded, objects]}
+        text = dumps(facts)
         if len(text) < 2 * END_BYTES - _REST_BYTES:
             marks = _STRING.sub("", text)
             if sum(map(marks.count, "[{,:")) < END_PARTS - _REST_PARTS:
-                return told
+                return facts
         limits = replace(
             limits,
             items=limits.items // 3,
@@ -337,19 +303,6 @@ def _current_folder() -> str | None:
         return None
 
 
-def _emitter(session: SessionInterpreter, send: Callable[[bytes], None]) -> Callable[[bytes], None]:
-    def emit(block: bytes) -> None:
-        if len(block) > BLOCK_BYTES:
-            session.tracer.give_up("bytes")
-            return
-        try:
-            send(block)
-        except OSError:
-            session.tracer.give_up("channel")
-
-    return emit
-
-
 def receive(
     connection: socket.socket,
     *,
@@ -361,10 +314,10 @@ def receive(
     size = 4
     while len(data) < size:
         try:
-            chunk, given, _, _ = recv(connection, min(size - len(data), 1 << 20), 1)
+            chunk, more_descriptors, _, _ = recv(connection, min(size - len(data), 1 << 20), 1)
         except OSError:
             return None, []  # the program has closed it
-        descriptors += given
+        descriptors += more_descriptors
         if not chunk:
             return None, []
         data += chunk

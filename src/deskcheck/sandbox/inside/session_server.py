@@ -1,37 +1,25 @@
 """The server's side of a session: an interpreter that runs piece after piece, and copies of it that are held.
 
 Between pieces nothing of a session runs: everything in it is stopped, copies too, and only then are files
-and CPU time looked at. What the caller asks comes as JSON on the server's connection.
+and CPU time looked at. Requests come as JSON on the server's connection.
 """
 
 import json
 import os
-import select
 import signal
-import socket
 import stat
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from deskcheck.sandbox.linux.processes import (
-    ASKED,
-    CPU_TIME,
-    LOOK_S,
-    MEMORY,
-    NOTHING,
-    WALL_TIME,
-    CpuAccount,
-    children,
-    descendants,
-    filled,
-    waited_s,
-)
+from deskcheck.sandbox.inside.watching import FAST_ENOUGH_S, CallerGone, watch
+from deskcheck.sandbox.linux.processes import children, descendants, waited_s
 from deskcheck.sandbox.surroundings import copies as _copies
 
+if TYPE_CHECKING:
+    from deskcheck.sandbox.inside.server import Server
+
 _STOPPED = frozenset("TtZXx")
-_FAST_ENOUGH_S = 5.0
-"""After so long with processes that cannot be stopped or ended, the server gives up and says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,114 +41,78 @@ class _Held:
     size_bytes: int
 
 
-class CallerGone(Exception):
-    """Nobody is at the other end of the connection."""
-
-
 class Keeper:
     """Keeps a session's processes until the caller ends it. They are all children of this process."""
 
-    def __init__(
-        self,
-        connection: socket.socket,
-        live: int,
-        folder: str,
-        channel_at: int,
-        uid: int | None,
-        wishes: Wishes,
-        account: CpuAccount,
-    ) -> None:
-        self.connection = connection
+    def __init__(self, server: "Server", live: int, wishes: Wishes) -> None:
+        """live: the process that runs pieces."""
+        self.connection = server.connection
+        self.folder = server.program_folder
+        self.uid = server.uid
+        self.channel_at = server.channel_at
+        self.account = server.account
         self.live = live
-        self.folder = folder
-        self.uid = uid
-        self.channel_at = channel_at
         self.wishes = wishes
-        self.account = account
         self.held: dict[int, _Held] = {}
-        self.inode = os.stat(folder).st_ino
+        self.inode = os.stat(self.folder).st_ino
         self.files: _copies.Listing = {}
 
     def keep(self) -> None:
         """Do what the caller asks until it ends the session. Raises CallerGone."""
         self._run(self.live, self.wishes.cpu_s, None)
         while True:
-            asked = self._asked()
-            match asked["do"]:
+            order = self._asked()
+            match order["do"]:
                 case "end":
                     return
                 case "run":
-                    self._run(self.live, asked["cpu_s"], None)
+                    self._run(self.live, order["cpu_s"], None)
                 case "hold":
-                    self._hold(asked["number"], asked["cpu_s"])
+                    self._hold(order["number"], order["cpu_s"])
                 case "restore":
-                    self._restore(asked["number"], asked["cpu_s"])
+                    self._restore(order["number"], order["cpu_s"])
                 case "discard":
                     status = self._end_live()
                     self._answer(over=False, status=status, held=sorted(self.held))
                 case "drop":
-                    held = self.held.pop(asked["number"], None)
-                    if held is not None:
-                        self._kill(held.pid)
-                        self.account.wait(held.pid)
+                    copy = self.held.pop(order["number"], None)
+                    if copy is not None:
+                        self._kill(copy.pid)
+                        self.account.wait(copy.pid)
 
     def _asked(self) -> dict[str, Any]:
-        request = self.connection.recv(4096)
+        while len(request := self.connection.recv(4096)) == 1:
+            pass  # about what had ended already
         if not request:
             raise CallerGone
-        asked: dict[str, Any] = json.loads(request)
-        return asked
+        order: dict[str, Any] = json.loads(request)
+        return order
 
     def _answer(self, **facts: Any) -> None:
         self.connection.send(json.dumps(facts).encode())
 
-    def _run(self, watched: int, cpu_s: float, held: _Held | None, *, restoring: bool = False) -> None:
+    def _run(self, watched: int, cpu_s: float, copy_wanted: _Held | None, *, restoring: bool = False) -> None:
         """Let the session go on until the caller says that it is over, or it ends, or a limit is met."""
-        used, waited, granted = self.account.used_s(watched), waited_s(watched), 0.0
-        handle = os.pidfd_open(watched)
-        poll = select.poll()
-        poll.register(handle, select.POLLIN)
-        poll.register(self.connection, select.POLLIN)
+        used, waited = self.account.used_s(watched), waited_s(watched)
         self._continue(watched)
-        processors = os.cpu_count() or 1
-        stopped, left = NOTHING, cpu_s
-        over = False
-        while True:
-            ready = {
-                descriptor for descriptor, _ in poll.poll(1000 * min(max(0.001, left / processors), LOOK_S))
-            }
-            if handle in ready:
-                break
-            if ready:
-                do = self._asked()["do"]
-                if do == "over":
-                    over = True
-                    break
-                late = waited_s(watched) - waited if do == "late" else 0.0
-                if late > granted + 0.01:
-                    self._answer(later=late - granted)
-                    granted = late
-                elif stopped == NOTHING:
-                    stopped = WALL_TIME if do == "late" else ASKED
-            elif stopped == NOTHING:
-                left = cpu_s - (self.account.used_s(watched) - used)
-                if left <= 0:
-                    stopped = CPU_TIME
-                elif filled(descendants(os.getpid())) > self.wishes.memory_bytes:
-                    stopped = MEMORY
-            if stopped != NOTHING:
-                os.kill(watched, signal.SIGKILL)
-                left = 1.0
-        os.close(handle)
+        stopped, over = watch(
+            self.connection,
+            self.account,
+            watched,
+            cpu_s,
+            self.wishes.memory_bytes,
+            used_before_s=used,
+            waited_before_s=waited,
+        )
         status = None
         if over:
             self._stop()
-            if held is not None or restoring:
-                over = self._take_in(held)
+            if copy_wanted is not None or restoring:
+                over = self._take_in(copy_wanted)
         if not over:
             if restoring:
                 self.live = watched  # which failed to go on: it goes, and with it the session's present
-                self.held = {number: each for number, each in self.held.items() if each.pid != watched}
+                self.held = {number: copy for number, copy in self.held.items() if copy.pid != watched}
             status = self._end_live()
         self._reap()
         spent = max(0.0, self.account.used_s(self.live) - used)
@@ -179,8 +131,8 @@ class Keeper:
 
     def _take_in(self, held: _Held | None) -> bool:
         """Find the process that was forked: it is held from now on, or is the one that goes on."""
-        known = {self.live, *(each.pid for each in self.held.values())}
-        new = [pid for pid in children(os.getpid()) if pid not in known and not _is_over(pid)]
+        pids = {self.live, *(copy.pid for copy in self.held.values())}
+        new = [pid for pid in children(os.getpid()) if pid not in pids and not _is_over(pid)]
         if len(new) != 1:
             return False  # the program has interfered
         if held is None:
@@ -194,17 +146,17 @@ class Keeper:
             if not self._folder_is_there():
                 raise _copies.CannotCopy("the folder that the session ran in is gone")
             shared = self._check_alone()
-            left = self.wishes.copied_bytes - sum(each.size_bytes for each in self.held.values())
-            entries = _copies.copy(self.folder, left)
+            bytes_left = self.wishes.copied_bytes - sum(copy.size_bytes for copy in self.held.values())
+            entries = _copies.copy(self.folder, bytes_left)
         except _copies.CannotCopy as error:
             self._answer(refused=str(error))
             return
         self._answer(ready=True, files=shared)
         size = sum(len(entry.content or "") + len(entry.name) for entry in entries)
-        held = _Held(0, entries, size)
-        self._run(self.live, cpu_s, held)
-        if held.pid:
-            self.held[number] = held
+        new_copy = _Held(0, entries, size)
+        self._run(self.live, cpu_s, new_copy)
+        if new_copy.pid:
+            self.held[number] = new_copy
 
     def _check_alone(self) -> list[tuple[int, str]]:
         """A fork holds one thread, and shares open files and shared memory with what it was made from.
@@ -216,9 +168,9 @@ class Keeper:
         threads = len(os.listdir(f"/proc/{self.live}/task"))
         if threads > 1:
             raise _copies.CannotCopy(f"{threads - 1} threads of the session's run beside its first")
-        known = {each.pid for each in self.held.values()}
-        known.add(self.live)
-        others = [pid for pid in descendants(os.getpid()) if pid not in known and not _is_over(pid)]
+        pids = {copy.pid for copy in self.held.values()}
+        pids.add(self.live)
+        others = [pid for pid in descendants(os.getpid()) if pid not in pids and not _is_over(pid)]
         if others:
             raise _copies.CannotCopy(f"{len(others)} processes that the session started are there")
         for name in os.listdir(f"/proc/{self.live}/fd"):
@@ -227,8 +179,8 @@ class Keeper:
                 if self._can_only_be_read(name, target):
                     again.append((int(name), target))
                     continue
-                shown = target.removeprefix(self.folder + "/")
-                raise _copies.CannotCopy(f"the session has {shown!r} open; close it first")
+                name_shown = target.removeprefix(self.folder + "/")
+                raise _copies.CannotCopy(f"the session has {name_shown!r} open; close it first")
         with open(f"/proc/{self.live}/maps") as stream:
             if any(line.split()[1][1::2] == "ws" for line in stream):
                 raise _copies.CannotCopy("the session has memory that it shares with other processes")
@@ -244,11 +196,11 @@ class Keeper:
         return flags & os.O_ACCMODE == os.O_RDONLY
 
     def _restore(self, number: int, cpu_s: float) -> None:
-        held = self.held.get(number)
-        if held is not None and _is_over(held.pid):
+        held_copy = self.held.get(number)
+        if held_copy is not None and _is_over(held_copy.pid):
             del self.held[number]
-            held = None
-        if held is None:
+            held_copy = None
+        if held_copy is None:
             self._answer(refused="it is gone: the session ended the process that held it")
             return
         self.live = 0
@@ -256,13 +208,13 @@ class Keeper:
         try:
             if not self._folder_is_there():
                 raise OSError("the folder that it ran in is gone")
-            _copies.put_back(self.folder, held.files, self.uid)
+            _copies.put_back(self.folder, held_copy.files, self.uid)
         except OSError as error:
             self._answer(refused=f"its files cannot be put back: {error}")
             return
         self._answer(ready=True)
         self.files = _copies.listing(self.folder, {})
-        self._run(held.pid, cpu_s, None, restoring=True)
+        self._run(held_copy.pid, cpu_s, None, restoring=True)
 
     def _folder_is_there(self) -> bool:
         try:
@@ -272,7 +224,7 @@ class Keeper:
 
     def _ours(self) -> set[int]:
         """Processes that are held."""
-        return {each.pid for each in self.held.values()}
+        return {copy.pid for copy in self.held.values()}
 
     def _continue(self, watched: int) -> None:
         for pid in descendants(os.getpid()):
@@ -281,7 +233,7 @@ class Keeper:
 
     def _stop(self) -> None:
         """Nothing of the session runs when this returns."""
-        until = time.monotonic() + _FAST_ENOUGH_S
+        until = time.monotonic() + FAST_ENOUGH_S
         quiet = 0
         while quiet < 2:  # the second look is at what the first one's processes started before they stopped
             pids = descendants(os.getpid())
@@ -295,11 +247,11 @@ class Keeper:
 
     def _kill_others(self) -> None:
         """End everything of the session that is not held."""
-        until = time.monotonic() + _FAST_ENOUGH_S
+        until = time.monotonic() + FAST_ENOUGH_S
         while True:
-            kept = self._ours()
+            held_pids = self._ours()
             # One that is held may have been stopped before it had waited for its own child, which is over.
-            pids = [pid for pid in descendants(os.getpid()) if pid not in kept and not _is_over(pid)]
+            pids = [pid for pid in descendants(os.getpid()) if pid not in held_pids and not _is_over(pid)]
             if not pids:
                 return
             for pid in pids:
@@ -331,14 +283,14 @@ class Keeper:
 
 def _states(pid: int) -> list[str]:
     """The states of a process's threads (proc(5)); none where it is gone."""
-    found = []
+    letters = []
     try:
         for thread in os.listdir(f"/proc/{pid}/task"):
             with open(f"/proc/{pid}/task/{thread}/stat", "rb") as stream:
-                found.append(stream.read().rpartition(b")")[2].split()[0].decode())
+                letters.append(stream.read().rpartition(b")")[2].split()[0].decode())
     except (FileNotFoundError, ProcessLookupError):
         return []
-    return found
+    return letters
 
 
 def _is_stopped(pid: int) -> bool:

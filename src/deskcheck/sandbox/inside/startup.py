@@ -1,14 +1,9 @@
-"""What an interpreter does at its start with its packages' folders, in two halves: first paths, then code.
+"""The start of an interpreter with its packages' folders, in two halves: first paths, then code.
 
-`site` extends the import path by files that end in ``.pth``, runs lines of them that begin with ``import``,
-and imports `sitecustomize`. All of that is the code of whoever wrote a package. So a fork server starts with
-``-S`` and calls `add_paths`, which runs nothing. `run_code` runs where programs run: in the process of each,
-confined and under its limits. A server that imports others' modules runs it once, before these, confined.
-
-All this holds for environments. The interpreter that the caller runs in has run its code already, when it
-started: a server of that one starts as the caller did, and `add_paths` finds nothing to do.
-
-Not here: `usercustomize`, which is the user's and no environment's. No server runs it (``-s``).
+`site` extends the import path by ``.pth`` files, runs their lines that begin with ``import``, and imports
+`sitecustomize`: code of whoever wrote a package. So a server of an environment starts with ``-S`` and calls
+`add_paths`, which runs nothing; `run_code` runs where programs run, confined and under their limits. In the
+caller's own interpreter all of it has run already.
 """
 
 import ctypes
@@ -133,7 +128,7 @@ def _nothing() -> None:
 
 def _say_that_there_is_site() -> None:
     """Have `sys.flags` say what is so again. `multiprocessing` and `subprocess` hand on what it says."""
-    place = type(sys.flags).__match_args__.index("no_site")
+    position = type(sys.flags).__match_args__.index("no_site")
     no = ctypes.py_object(0)
     ctypes.pythonapi.Py_IncRef(no)  # the next call takes a reference
-    ctypes.pythonapi.PyStructSequence_SetItem(ctypes.py_object(sys.flags), ctypes.c_ssize_t(place), no)
+    ctypes.pythonapi.PyStructSequence_SetItem(ctypes.py_object(sys.flags), ctypes.c_ssize_t(position), no)

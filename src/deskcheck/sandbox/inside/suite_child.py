@@ -28,7 +28,7 @@ from typing import Any
 
 from deskcheck.recording.secrets import EnvironmentMask
 from deskcheck.sandbox.inside.calls import Drawing, Observer, Project
-from deskcheck.sandbox.inside.channel import sender
+from deskcheck.sandbox.inside.channel import sender, suite_message
 from deskcheck.tracer import tracer_class
 from deskcheck.tracer.limits import TraceLimits
 
@@ -46,7 +46,7 @@ _OPTIONS = {
 
 
 class _Sender:
-    """Sends messages: a kind, JSON-able facts, and blocks of events, each after its length."""
+    """Sends messages (`channel.suite_message`) until the process forks."""
 
     def __init__(self, descriptor: int, key: bytes) -> None:
         channel = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _CHANNEL_AT_LEAST)
@@ -57,12 +57,8 @@ class _Sender:
     def __call__(self, kind: str, facts: dict[str, Any], blocks: list[bytes]) -> None:
         if os.getpid() != self.pid:
             return
-        head = json.dumps(facts).encode()
-        parts = [f"{kind} {len(head)}\n".encode(), head]
-        for block in blocks:
-            parts += [len(block).to_bytes(4, "big"), block]
         try:
-            self.write(b"".join(parts))
+            self.write(suite_message(kind, facts, blocks))
         except OSError:
             return
 
@@ -88,12 +84,12 @@ class _Plugin:
         self.before = frozenset(sys.modules)
 
     def pytest_collection_modifyitems(self, config: Any, items: list[Any]) -> None:
-        done = [item for item in items if self.name(item.nodeid) in self.finished]
-        self.left_out = len(done)
-        if done:
-            left = [item for item in items if self.name(item.nodeid) not in self.finished]
-            config.hook.pytest_deselected(items=done)
-            items[:] = left
+        finished = [item for item in items if self.name(item.nodeid) in self.finished]
+        self.left_out = len(finished)
+        if finished:
+            unfinished = [item for item in items if self.name(item.nodeid) not in self.finished]
+            config.hook.pytest_deselected(items=finished)
+            items[:] = unfinished
 
     def name(self, test: str) -> str:
         """What a test is called; of those that are the same without what is masked, the later ones by number,
@@ -127,9 +123,9 @@ class _Plugin:
 
         tops = {name.partition(".")[0] for name in set(sys.modules) - self.before}
         tops -= {*sys.stdlib_module_names, "deskcheck", "__main__"}
-        known = metadata.packages_distributions() if tops else {}
-        found = sorted({distribution for top in tops for distribution in known.get(top, ())})
-        return {distribution: metadata.version(distribution) for distribution in found}
+        distributions = metadata.packages_distributions() if tops else {}
+        names = sorted({distribution for top in tops for distribution in distributions.get(top, ())})
+        return {distribution: metadata.version(distribution) for distribution in names}
 
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
@@ -160,14 +156,14 @@ class _Plugin:
 
 def _why(report: Any) -> str:
     """What a report says of why a test did not pass: its exception, without the traceback."""
-    told = report.longrepr
-    crash = getattr(told, "reprcrash", None)
+    representation = report.longrepr
+    crash = getattr(representation, "reprcrash", None)
     if crash is not None:
         return str(crash.message)[:_WHY_CHARS]
-    if isinstance(told, tuple):  # of one that was skipped: file, line, reason
-        text = told[-1]
+    if isinstance(representation, tuple):  # of one that was skipped: file, line, reason
+        text = representation[-1]
     else:
-        text = getattr(told, "errorstring", None) or told
+        text = getattr(representation, "errorstring", None) or representation
     return str(text)[-_WHY_CHARS:]
 
 
@@ -210,8 +206,8 @@ def _telling_write(kind: Any) -> Any:
     def write(self: Any, text: str, /) -> Any:
         count = base_write(self, text)
         if self is sys.stdout:
-            for tell in _written:
-                tell(text)
+            for listener in _written:
+                listener(text)
         return count
 
     return write
@@ -228,13 +224,13 @@ def pytest_configure(config: Any) -> None:
     _job.clear()
     if not job:  # pytest is run again inside a test
         return
-    wanted = job["wanted"]
+    calls = job["wanted"]
     observer = Observer(
         Project(job["root"], job["packages"], config.getini("python_files")),
         job["send"],
         Drawing(job["most"], job["budget"], job["seed"]),
         limits=TraceLimits(**job["trace_limits"]),
-        wanted=None if wanted is None else frozenset(map(tuple, wanted)),
+        wanted=None if calls is None else frozenset(map(tuple, calls)),
         pace=job["pace"],
         known=job["known"],
     )

@@ -2,7 +2,7 @@
 
 Started by path, as `child` is. The fork is confined before it knows what it is for, so a link or a pipe that
 a command left in the workspace leads nobody out of it. What went wrong before a command began is told on the
-channel, which the command does not get; the rest is told by its status.
+channel, which the command does not get; its status tells the rest.
 """
 
 import sys
@@ -52,9 +52,9 @@ def _read(path: str, most_bytes: int) -> None:
     descriptor = _regular(path, os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY))
     if os.fstat(descriptor).st_size > most_bytes:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
-    left = most_bytes
-    while left > 0 and (chunk := os.read(descriptor, min(left, _CHUNK_BYTES))):
-        left -= len(chunk)
+    bytes_left = most_bytes
+    while bytes_left > 0 and (chunk := os.read(descriptor, min(bytes_left, _CHUNK_BYTES))):
+        bytes_left -= len(chunk)
         _write_all(1, chunk)
 
 
@@ -80,9 +80,9 @@ def _refuse_folder(path: str) -> None:
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
+    unwritten = memoryview(data)
+    while unwritten:
+        unwritten = unwritten[os.write(descriptor, unwritten) :]
 
 
 def main() -> None:
@@ -102,8 +102,8 @@ def main() -> None:
             assert fork.mirror is not None
             _write(job["path"], fork.mirror)
     except OSError as error:
-        place = None if error.filename is None else os.fsdecode(error.filename)
-        os.write(fork.channel, json.dumps([error.errno, error.strerror, place]).encode())
+        path = None if error.filename is None else os.fsdecode(error.filename)
+        os.write(fork.channel, json.dumps([error.errno, error.strerror, path]).encode())
         os._exit(1)
     os._exit(0)
 

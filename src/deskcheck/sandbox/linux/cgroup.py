@@ -1,13 +1,9 @@
 """Control groups: what a server and the programs under it use together, counted and bounded by the kernel.
 
-A group for each server. Of version 1: below the caller's own groups for memory, pids and cpuacct. Of
-version 2 (https://docs.kernel.org/admin-guide/cgroup-v2.html): below the caller's group, or below one above
-it that belongs to the same user, as systemd delegates them. Each of `MEMORY`, `PIDS` and `CPU` is counted
-where its group can be made; `layers` says which are not.
-
-What a group adds to limits on each process and the server's looks (`inside.server`): memory of every kind and
-processes between two looks, the CPU time of processes that nobody waited for, and an end for whatever lost
-its server.
+One group for each server: of version 1 below the caller's own groups, of version 2 below the caller's group
+or one above it of the same user, as systemd delegates them. `MEMORY`, `PIDS` and `CPU` are counted where a
+group can be made. Groups add to the other limits what happens between two looks, the CPU time of processes
+that nobody waited for, and an end for whatever lost its server.
 """
 
 import fcntl
@@ -29,7 +25,7 @@ COUNTED = (MEMORY, PIDS, CPU)
 _OF_VERSION_1 = {MEMORY: "memory", PIDS: "pids", CPU: "cpuacct"}
 """The controller that counts it. Version 2 counts CPU time in every group."""
 _SERVER_BYTES = 128 << 20
-"""What a server has itself, and shares with its programs."""
+"""Memory of a server itself, which it shares with its programs."""
 _SERVER_PROCESSES = 2
 _LIMIT_FILES = {
     (1, MEMORY): "memory.limit_in_bytes",
@@ -62,57 +58,57 @@ def places() -> dict[str, ControlGroupPlace]:
     """Where groups can be made, for each thing that they can count here. Raises Unavailable."""
     try:
         with open("/proc/self/cgroup") as stream:
-            own = [line.rstrip("\n").split(":", 2) for line in stream]
+            own_groups = [line.rstrip("\n").split(":", 2) for line in stream]
         with open("/proc/self/mountinfo") as stream:
             mounts = [line.split() for line in stream]
     except OSError as error:
         raise Unavailable(f"no control groups: {error}") from None
-    found: dict[str, ControlGroupPlace] = {}
-    why: list[str] = []
+    by_counter: dict[str, ControlGroupPlace] = {}
+    reasons: list[str] = []
     for what, controller in _OF_VERSION_1.items():
-        path = next((path for _, names, path in own if controller in names.split(",")), None)
+        path = next((path for _, names, path in own_groups if controller in names.split(",")), None)
         at = _mounted(mounts, "cgroup", controller)
         if path is None or at is None:
             continue
         folder = _below(at, path)
         if (refusal := _refusal(folder)) is None:
-            found[what] = ControlGroupPlace(1, folder)
+            by_counter[what] = ControlGroupPlace(1, folder)
         else:
-            why.append(refusal)
-    if len(found) < len(COUNTED):
-        path = next((path for number, _, path in own if number == "0"), None)
+            reasons.append(refusal)
+    if len(by_counter) < len(COUNTED):
+        path = next((path for number, _, path in own_groups if number == "0"), None)
         at = _mounted(mounts, "cgroup2", "")
         if path is not None and at is not None:
             try:
-                found = {**of_version_2(_below(at, path), at[1]), **found}
+                by_counter = {**of_version_2(_below(at, path), at[1]), **by_counter}
             except OSError as error:
-                why.append(f"{error.filename}: {os.strerror(error.errno or 0)}")
-    if not found:
-        raise Unavailable("; ".join(why) or "no control groups are mounted")
-    return found
+                reasons.append(f"{error.filename}: {os.strerror(error.errno or 0)}")
+    if not by_counter:
+        raise Unavailable("; ".join(reasons) or "no control groups are mounted")
+    return by_counter
 
 
-def of_version_2(own: str, top: str) -> dict[str, ControlGroupPlace]:
-    """Where groups of version 2 can be made. own: the group of this process; top: where they are mounted.
+def of_version_2(own_group: str, top: str) -> dict[str, ControlGroupPlace]:
+    """Where groups of version 2 can be made. own_group: that of this process; top: where they are mounted.
 
     Raises OSError where none can.
     """
-    wanted = {MEMORY, PIDS}
-    for folder in _ours(own, top):
-        if wanted <= _words(f"{folder}/cgroup.subtree_control") and _refusal(folder) is None:
+    controllers = {MEMORY, PIDS}
+    for folder in _ours(own_group, top):
+        if controllers <= _words(f"{folder}/cgroup.subtree_control") and _refusal(folder) is None:
             return dict.fromkeys(COUNTED, ControlGroupPlace(2, folder))
-    offered = wanted & _words(f"{own}/cgroup.controllers")
-    given = wanted & _words(f"{own}/cgroup.subtree_control")
-    if offered - given and _give_on(own, offered):
-        given = offered
-    if (refusal := _refusal(own)) is not None:
-        raise PermissionError(13, refusal, own)
-    return dict.fromkeys([*sorted(given), CPU], ControlGroupPlace(2, own))
+    offered = controllers & _words(f"{own_group}/cgroup.controllers")
+    delegated = controllers & _words(f"{own_group}/cgroup.subtree_control")
+    if offered - delegated and _give_on(own_group, offered):
+        delegated = offered
+    if (refusal := _refusal(own_group)) is not None:
+        raise PermissionError(13, refusal, own_group)
+    return dict.fromkeys([*sorted(delegated), CPU], ControlGroupPlace(2, own_group))
 
 
-def _ours(own: str, top: str) -> Iterator[str]:
+def _ours(own_group: str, top: str) -> Iterator[str]:
     """Our own group, and those above it that are our user's, up to one with bounds of its own."""
-    folder = own
+    folder = own_group
     while True:
         yield folder
         bounds = (_words(f"{folder}/{name}") for name in _BOUNDS)
@@ -123,7 +119,7 @@ def _ours(own: str, top: str) -> Iterator[str]:
             return
 
 
-def _give_on(own: str, controllers: set[str]) -> bool:
+def _give_on(group: str, controllers: set[str]) -> bool:
     """Have the groups below our own counted too.
 
     The kernel does that where a group has no processes itself, or is the root. Where we are the only
@@ -132,13 +128,13 @@ def _give_on(own: str, controllers: set[str]) -> bool:
     wish = " ".join(f"+{name}" for name in sorted(controllers))
     moved = None
     try:
-        if _words(f"{own}/cgroup.procs") == {str(os.getpid())} and os.path.exists(f"{own}/cgroup.type"):
-            moved = tempfile.mkdtemp(prefix=_CALLER_PREFIX, dir=own)
+        if _words(f"{group}/cgroup.procs") == {str(os.getpid())} and os.path.exists(f"{group}/cgroup.type"):
+            moved = tempfile.mkdtemp(prefix=_CALLER_PREFIX, dir=group)
             _write(f"{moved}/cgroup.procs", str(os.getpid()))
-        _write(f"{own}/cgroup.subtree_control", wish)
+        _write(f"{group}/cgroup.subtree_control", wish)
     except OSError:
         if moved is not None:
-            _write(f"{own}/cgroup.procs", str(os.getpid()))
+            _write(f"{group}/cgroup.procs", str(os.getpid()))
             os.rmdir(moved)
         return False
     return True
@@ -209,11 +205,11 @@ class ControlGroup:
         self.cpu: int | None = None
         """A descriptor of the account of CPU time (`processes.Account`)."""
         try:
-            for folder in dict.fromkeys(place.folder for place in self._places.values()):
+            for folder in dict.fromkeys(parent.folder for parent in self._places.values()):
                 self._made[folder] = _new_group(folder)
                 lock = self._open(self._made[folder], os.O_DIRECTORY)
                 fcntl.flock(lock, fcntl.LOCK_EX)
-            self.folders = {what: self._made[place.folder] for what, place in self._places.items()}
+            self.folders = {what: self._made[parent.folder] for what, parent in self._places.items()}
             if MEMORY in self._places:
                 version = self._places[MEMORY].version
                 self._events = self._open(f"{self.folders[MEMORY]}/{_KILLS[version]}")
@@ -231,7 +227,7 @@ class ControlGroup:
     @property
     def versions(self) -> dict[str, int]:
         """Of the group that counts each thing."""
-        return {what: place.version for what, place in self._places.items()}
+        return {what: group_place.version for what, group_place in self._places.items()}
 
     def add(self, pid: int) -> None:
         """Put a process into the group; what it forks from now on is in it too. Raises OSError."""
@@ -240,8 +236,8 @@ class ControlGroup:
 
     def limit(self, memory_bytes: int, processes: int, files_bytes: int) -> None:
         """Bound what is in the group: memory and files in memory, processes and threads. Raises OSError."""
-        wanted = {MEMORY: memory_bytes + files_bytes + _SERVER_BYTES, PIDS: processes + _SERVER_PROCESSES}
-        for what, value in wanted.items():
+        bounds = {MEMORY: memory_bytes + files_bytes + _SERVER_BYTES, PIDS: processes + _SERVER_PROCESSES}
+        for what, value in bounds.items():
             if what in self.folders and self._limits.get(what) != value:
                 _write(self.limit_file(what), str(value))
                 self._limits[what] = value
@@ -282,10 +278,10 @@ def sweep() -> list[str]:
     """End and remove the groups whose callers were killed: those that nobody has locked."""
     removed: list[str] = []
     try:
-        among = {place.folder for place in places().values()}
+        among = {group_place.folder for group_place in places().values()}
     except Unavailable:
         return removed
-    for folder in sorted(f"{each}/{name}" for each in among for name in os.listdir(each)):
+    for folder in sorted(f"{parent}/{name}" for parent in among for name in os.listdir(parent)):
         name = os.path.basename(folder)
         if name.startswith(_CALLER_PREFIX):
             try:

@@ -1,10 +1,7 @@
 """Starts a process, and ends all that it started once it or its caller has ended, however that was.
 
-The guard adopts what the process starts and leaves alone (PR_SET_CHILD_SUBREAPER). It ends all of
-it once the process has ended, or its caller has: then the caller's end of a pipe is closed, also by
-SIGKILL. What it starts may end the guard: it carries the guard's mark (`orphans`), by which the
-caller finds it then.
-
+The guard adopts what the process leaves behind (PR_SET_CHILD_SUBREAPER), and sees its caller's end by a
+closed pipe. If the process ends the guard, the caller finds the rest by the guard's mark (`orphans`).
 Standard library only.
 """
 
@@ -105,12 +102,12 @@ class Guarded:
             orphans.sweep()
         os.set_blocking(self._report, False)  # who else holds the other end may live
         try:
-            said = os.read(self._report, 1 << 12)
+            report = os.read(self._report, 1 << 12)
         except BlockingIOError:
-            said = b""
+            report = b""
         finally:
             os.close(self._report)
-        return End(status, 0.0) if status else _read(said)
+        return End(status, 0.0) if status else _read(report)
 
 
 def _read(said: bytes) -> End:
@@ -135,10 +132,10 @@ def main() -> None:
     except (OSError, ValueError):
         pass  # it is part of a sandbox itself, and carries the mark of that
     at = sys.argv.index("--")
-    life, report, *given = map(int, sys.argv[1:at])
-    told = _Guard(life, given, sys.argv[at + 1 :]).run()
+    life, report, *descriptors = map(int, sys.argv[1:at])
+    report_facts = _Guard(life, descriptors, sys.argv[at + 1 :]).run()
     with os.fdopen(report, "wb") as stream:
-        stream.write(json.dumps(told).encode())
+        stream.write(json.dumps(report_facts).encode())
 
 
 class _Asked(Exception):

@@ -52,10 +52,10 @@ def _checked(result: int, what: str) -> int:
 
 def number(name: str) -> int:
     """Number of a system call on this machine. Raises OSError where it is not known."""
-    found = None if MACHINE is None else NUMBERS[name][MACHINE == "aarch64"]
-    if found is None:
+    row_number = None if MACHINE is None else NUMBERS[name][MACHINE == "aarch64"]
+    if row_number is None:
         raise OSError(f"{name}: not known on {os.uname().machine}")
-    return found
+    return row_number
 
 
 def syscall(name: str, *arguments: object) -> int:

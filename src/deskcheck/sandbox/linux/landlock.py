@@ -35,12 +35,11 @@ def ruleset(
     runnable: Iterable[str] = (),
     listed: Iterable[str] = (),
 ) -> int:
-    """A descriptor of rules: read (and execute) below some paths, anything but execute below others, execute
-    below the third, list names below the last, nothing else.
+    """A descriptor of rules: read and execute below the readable paths, all but execute below the writable,
+    execute below the runnable, list names below the listed. Paths that do not exist are left out.
 
-    version: of the ABI, not above `abi()`. Before 3, `truncate` is for everybody. From 4 also no TCP, from 6
-    no signals and no abstract sockets to processes outside. Paths that do not exist are left out. Raises
-    OSError.
+    version: of the ABI, up to `abi()`. From 3 on it rules `truncate`, from 4 TCP, from 6 signals and abstract
+    sockets to processes outside. Raises OSError.
     """
     handled = _RIGHTS_BY_ABI.get(version, _ALL_RIGHTS)
     attr = struct.pack("Q", handled)

@@ -1,13 +1,9 @@
 """Which system calls the filter refused, although programs swallow the error (seccomp_unotify(2)).
 
-Where the filter would answer EPERM or ENOSYS, the kernel asks a process outside of the sandbox instead. That
-process notes the number of the call, and gives the same answer. It reads nothing else of a program, and a
-call that is allowed never reaches it. Standard library only.
-
-A signal that comes before the other process has the notice ends such a call with EINTR.
-
-Not seen: calls that fail with another number, as on a file, a kernel or a file system without that feature
-(`seccomp`), and calls that the kernel itself refuses.
+Where the filter would answer EPERM or ENOSYS, the kernel asks a process outside of the sandbox. That process
+counts the call and gives the same answer. Calls that are allowed never reach it, nor those that fail with
+another number (`seccomp`) or that the kernel refuses itself. A signal that comes first ends such a call with
+EINTR. Standard library only.
 """
 
 import array

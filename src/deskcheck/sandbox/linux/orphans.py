@@ -1,12 +1,9 @@
 """Ends what is left of servers that were killed. Every process of a server carries its mark.
 
-The mark is the hard limit on file locks, which Linux has ignored since 2.4 (getrlimit(2), RLIMIT_LOCKS): it
-is inherited, everybody can read it, and nobody without a privilege can raise it. `seccomp` keeps programs
-from lowering theirs. It holds the number of the server's process and a random part. So what carries a
-mark is a server's. Where the server is not among what carries its mark, it is dead, and nobody waits for the
-rest.
-
-Standard library only.
+The mark is the hard limit on file locks, which Linux ignores since 2.4 (getrlimit(2), RLIMIT_LOCKS). It is
+inherited, readable by all, cannot be raised without privileges, and `seccomp` keeps programs from lowering
+it. It holds the number of the server's process and a random part: processes whose server is not among the
+carriers of their mark are orphans. Standard library only.
 """
 
 import os
@@ -39,8 +36,8 @@ def mark_of(pid: int | str) -> int | None:
             text = stream.read()
     except OSError:
         return None
-    _, _, rest = text.partition(b"\nMax file locks ")
-    hard = rest.split(None, 2)[1:2]
+    _, _, line = text.partition(b"\nMax file locks ")
+    hard = line.split(None, 2)[1:2]
     if not hard or not hard[0].isdigit() or int(hard[0]) & _MAGIC_BITS != _MAGIC:
         return None
     return int(hard[0])
@@ -48,11 +45,11 @@ def mark_of(pid: int | str) -> int | None:
 
 def _carriers() -> dict[int, set[int]]:
     """All processes that carry a mark, by the mark. Ended ones that nobody has waited for are none."""
-    found: dict[int, set[int]] = {}
+    pids_by_mark: dict[int, set[int]] = {}
     for name in os.listdir("/proc"):
         if name.isdigit() and (mark := mark_of(name)) is not None and _status(name, "State")[:1] not in "ZX":
-            found.setdefault(mark, set()).add(int(name))
-    return found
+            pids_by_mark.setdefault(mark, set()).add(int(name))
+    return pids_by_mark
 
 
 def _status(pid: int | str, field: str) -> str:

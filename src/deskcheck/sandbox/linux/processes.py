@@ -18,7 +18,7 @@ _FEW_BYTES = 16 << 20
 
 
 def _socket_bytes() -> int:
-    """What the kernel lets a socket hold of what was sent through it, where nobody asked for more."""
+    """Bytes that a socket's buffer holds by default."""
     try:
         with open("/proc/sys/net/core/wmem_default") as stream:
             return int(stream.read())
@@ -35,14 +35,14 @@ def children(pid: int) -> list[int]:
 
     Ours are also those that lost their parents (PR_SET_CHILD_SUBREAPER).
     """
-    found: list[int] = []
+    pids: list[int] = []
     for thread in _listed(f"/proc/{pid}/task"):
         try:
             with open(f"/proc/{pid}/task/{thread}/children", "rb") as stream:
-                found += map(int, stream.read().split())
+                pids += map(int, stream.read().split())
         except (FileNotFoundError, ProcessLookupError):
             continue
-    return found
+    return pids
 
 
 def _listed(folder: str) -> list[str]:
@@ -54,19 +54,18 @@ def _listed(folder: str) -> list[str]:
 
 
 def descendants(pid: int) -> list[int]:
-    found = children(pid)
-    for child in found:
-        found += children(child)
-    return found
+    pids = children(pid)
+    for child in pids:
+        pids += children(child)
+    return pids
 
 
 class CpuAccount:
     """CPU time of everything that this process started, directly or not.
 
-    group: a descriptor of the account that a control group keeps, in which this process is: exact, whatever
-    the processes do. Without one: what runs now, and what was waited for. A process that nobody waits for
-    is then missing, but for what has no parent left: that is this process's child. Only a parent that
-    ignores SIGCHLD, or says SA_NOCLDWAIT, has such children (wait(2)); see `seccomp.program`.
+    group: a descriptor of a control group's account, which is exact. Without one: what runs now and what was
+    waited for. Missing are then processes that nobody waits for and whose parent lives: children of one that
+    ignores SIGCHLD (wait(2)); see `seccomp.program`.
     """
 
     def __init__(self, group: int | None) -> None:
@@ -78,15 +77,15 @@ class CpuAccount:
         shall be known more exactly than the clock ticks, where there is no group."""
         if self.group is not None:
             # In this order: to ask for our own time brings the group's account up to date.
-            own = time.process_time()
-            return _account_s(os.pread(self.group, 256, 0)) - own
+            own_s = time.process_time()
+            return _account_s(os.pread(self.group, 256, 0)) - own_s
         used = self._ended_s
         ticks = 0
-        for each in descendants(os.getpid()):
-            own_ticks, waited_for = _ticks(each)
+        for pid in descendants(os.getpid()):
+            own_ticks, waited_for = _ticks(pid)
             ticks += waited_for
-            if each == watched:
-                used += time.clock_gettime(~each << 3 | 2)  # clock_getcpuclockid(3): of another process
+            if pid == watched:
+                used += time.clock_gettime(~pid << 3 | 2)  # clock_getcpuclockid(3): of another process
             else:
                 ticks += own_ticks
         return used + ticks / _TICKS_PER_S
@@ -131,7 +130,7 @@ def filled(pids: list[int]) -> int:
 def _buffers(pids: list[int]) -> int:
     """What the kernel may hold for open sockets and pipes. Not: for those that are in flight themselves, of
     which a user has no more than a process has descriptors (unix(7))."""
-    held = set()
+    targets = set()
     for pid in pids:
         folder = f"/proc/{pid}/fd"  # of all its threads (`seccomp`)
         names = _listed(folder)
@@ -145,8 +144,8 @@ def _buffers(pids: list[int]) -> int:
             except OSError:
                 continue
             if target.startswith(("socket:", "pipe:")):
-                held.add(target)  # with its number: it counts once, whoever has it
-    return sum(_SOCKET_BYTES if each.startswith("socket:") else _PIPE_BYTES for each in held)
+                targets.add(target)  # with its number: it counts once, whoever has it
+    return sum(_SOCKET_BYTES if target_name.startswith("socket:") else _PIPE_BYTES for target_name in targets)
 
 
 def _filled(pid: int) -> int:

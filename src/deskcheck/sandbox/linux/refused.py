@@ -1,13 +1,9 @@
-"""Which system call the filter refused, told from the exception that it left in Python.
+"""Which system call the filter refused, by the exception that it left in Python.
 
 The kernel gives an error number and no name. Where the last frame of a traceback called a function of
-`_CALLS`, it is known which call that function makes. Only calls that the filter refuses whatever their
-arguments are count, and only with the number that the filter gives: the name is right, or there is none.
-
-It also finds calls that Landlock refused for lack of shared memory.
-
-Not seen: what other packages' C code calls, what `ctypes` calls, what other processes were refused, and calls
-that are refused for their arguments.
+`_CALLS`, its call is known. Only calls count that fail whatever their arguments, with the filter's own
+number: the name is right, or there is none. Calls for shared memory that Landlock refused are found too. Not
+seen: calls of other C code, of `ctypes` and of other processes.
 """
 
 import ast
@@ -54,30 +50,32 @@ def refused_call(error: BaseException, refuses: Refuses, sources: Mapping[str, s
 
     sources: texts of files that may lie nowhere. Nothing of the program's own is run.
     """
-    for each in _chain(error):
-        trace = BaseException.__dict__["__traceback__"].__get__(each)
-        if not issubclass(type(each), OSError) or trace is None:
+    for cause in _chain(error):
+        trace = BaseException.__dict__["__traceback__"].__get__(cause)
+        if not issubclass(type(cause), OSError) or trace is None:
             continue
         while trace.tb_next is not None:
             trace = trace.tb_next
         name = _CALLS.get(_called(trace, sources) or "")
         if name is not None and (answer := refuses(name)) is not None:
-            number = OSError.__dict__["errno"].__get__(each)
+            number = OSError.__dict__["errno"].__get__(cause)
             if type(number) is int and number in (answer, _NO_NAME_SERVER):
                 return name
     return None
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    seen: list[BaseException] = []
-    found: BaseException | None = error
-    while found is not None and not any(found is each for each in seen) and len(seen) < _CHAIN:
-        yield found
-        seen.append(found)
+    causes: list[BaseException] = []
+    current: BaseException | None = error
+    while (
+        current is not None and not any(current is previous for previous in causes) and len(causes) < _CHAIN
+    ):
+        yield current
+        causes.append(current)
         cause, context = (
-            BaseException.__dict__[name].__get__(found) for name in ("__cause__", "__context__")
+            BaseException.__dict__[name].__get__(current) for name in ("__cause__", "__context__")
         )
-        found = context if cause is None else cause
+        current = context if cause is None else cause
 
 
 def _called(trace: types.TracebackType, sources: Mapping[str, str]) -> str | None:
@@ -114,10 +112,10 @@ def _source(file: str, sources: Mapping[str, str]) -> bytes | None:
         return text.encode("utf-8", "surrogatepass")
     try:
         with open(file, "rb") as stream:
-            found = stream.read(_SOURCE_BYTES + 1)
+            data = stream.read(_SOURCE_BYTES + 1)
     except (OSError, ValueError):
         return None
-    return found if len(found) <= _SOURCE_BYTES else None
+    return data if len(data) <= _SOURCE_BYTES else None
 
 
 _UNKNOWN = object()
@@ -136,8 +134,8 @@ def _value(node: ast.expr, frame: types.FrameType) -> Any:
     if type(owner) is types.ModuleType:
         return vars(owner).get(node.attr, _UNKNOWN)
     kind = owner if issubclass(type(owner), type) else type(owner)
-    for each in type.__dict__["__mro__"].__get__(kind):
-        names = type.__dict__["__dict__"].__get__(each)
+    for ancestor in type.__dict__["__mro__"].__get__(kind):
+        names = type.__dict__["__dict__"].__get__(ancestor)
         if node.attr in names:
             return names[node.attr]
     return _UNKNOWN
@@ -151,7 +149,8 @@ def _name(function: Any) -> str | None:
         return ".".join(type.__dict__[name].__get__(function) for name in ("__module__", "__qualname__"))
     if type(function) in (types.MethodDescriptorType, types.WrapperDescriptorType):
         parts = [
-            type.__dict__[each].__get__(function.__objclass__) for each in ("__module__", "__qualname__")
+            type.__dict__[attribute].__get__(function.__objclass__)
+            for attribute in ("__module__", "__qualname__")
         ]
         return ".".join((*parts, function.__name__))
     return None

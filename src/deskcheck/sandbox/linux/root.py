@@ -1,4 +1,4 @@
-"""A file system of its own: what a program sees at `strict`, made once a server, in its mount namespace.
+"""The file system that programs see at `strict`, made once for each server in its mount namespace.
 
 Nothing is there but what was asked for, at its usual place and read-only, the harmless devices, `/proc` of
 its own process namespace, and a small file system in memory to write to. Standard library only.
@@ -24,13 +24,13 @@ _READ_ONLY = kernel.MOUNT_ATTR_RDONLY | kernel.MOUNT_ATTR_NOSUID
 
 def outermost(paths: Iterable[str]) -> list[str]:
     """The absolute paths, sorted, without those that lie under another of them."""
-    kept: dict[str, None] = {}
+    outer: dict[str, None] = {}
     for path in sorted(set(paths)):  # a folder comes before what lies in it
         parts = path.rstrip("/").split("/")
         above = ("/".join(parts[:count]) or "/" for count in range(1, len(parts)))
-        if not any(folder in kept for folder in above):
-            kept[path] = None
-    return list(kept)
+        if not any(folder in outer for folder in above):
+            outer[path] = None
+    return list(outer)
 
 
 def build(
@@ -45,23 +45,20 @@ def build(
 ) -> bool:
     """Make a root of these paths on the folder `at` and enter it; return whether /proc is in it.
 
-    links: are made again as they are, whatever they lead to. program: the folder that programs begin in; the
-    one above it is the writable file system. files: path and text of further files, where
-    there is none of that path. /tmp is the scratch folder; where
-    something readable lies in it, it can be written to with `own_tmp` alone, and is then as large as that.
-
-    The caller is in a new mount namespace of its own and, for /proc, in a new process namespace. The
-    scratch file system takes `size_bytes` in all. Raises OSError.
+    The caller is in a new mount namespace and, for /proc, in a new process namespace. program: the folder
+    that programs begin in, on the writable file system of `size_bytes` above it, to which /tmp leads.
+    own_tmp: if something readable is in /tmp, that is writable too. files: paths and texts of further files,
+    if missing. links: are made again as they are. Raises OSError.
     """
     _keep_mounts_here(at)
     kernel.mount("tmpfs", at, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "size=1m,mode=755")
     os.umask(0o022)
-    shown = outermost(os.path.abspath(path) for path in readable)
-    if own_tmp and any(path.startswith("/tmp/") for path in shown):
+    paths = outermost(os.path.abspath(path) for path in readable)
+    if own_tmp and any(path.startswith("/tmp/") for path in paths):
         os.mkdir(at + "/tmp")
         options = f"size={size_bytes},mode=1777"
         kernel.mount("tmpfs", at + "/tmp", "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, options)
-    for path in shown:
+    for path in paths:
         _show(path, at)
     for link in links:
         if not os.path.lexists(at + link):
@@ -98,7 +95,7 @@ def build(
 
 
 def _keep_mounts_here(folder: str) -> None:
-    """What is mounted from now on is seen in this mount namespace alone. folder: any, not the root.
+    """Later mounts are seen only in this mount namespace. folder: any, but not the root.
 
     That is said of a mount point. Where `chroot` made a root that is none, go to the namespace's own root,
     mount our folder over itself there, and enter that: what was around it is gone from the namespace.
@@ -128,20 +125,20 @@ def _show(path: str, root: str, *, device: bool = False) -> None:
     """Bind a path, where it is there, under the new root. A link is made again and what it leads to bound."""
     if not os.path.lexists(path):
         return
-    place = root + path
+    target_path = root + path
     if os.path.islink(path):
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        os.symlink(os.readlink(path), place)
+        os.makedirs(os.path.dirname(target_path), exist_ok=True)
+        os.symlink(os.readlink(path), target_path)
         target = os.path.realpath(path)
         if not os.path.lexists(root + target):
             _show(target, root, device=device)
         return
     if os.path.isdir(path):
-        os.makedirs(place, exist_ok=True)
+        os.makedirs(target_path, exist_ok=True)
     else:
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        if not os.path.lexists(place):
-            os.close(os.open(place, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644))
-    kernel.mount(path, place, None, kernel.MS_BIND | kernel.MS_REC)
+        os.makedirs(os.path.dirname(target_path), exist_ok=True)
+        if not os.path.lexists(target_path):
+            os.close(os.open(target_path, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644))
+    kernel.mount(path, target_path, None, kernel.MS_BIND | kernel.MS_REC)
     attributes = kernel.MOUNT_ATTR_NOSUID if device else _READ_ONLY | kernel.MOUNT_ATTR_NODEV
-    kernel.restrict_mount(place, attributes, recursive=True)
+    kernel.restrict_mount(target_path, attributes, recursive=True)

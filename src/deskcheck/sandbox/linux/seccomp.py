@@ -1,18 +1,12 @@
 """A seccomp filter: which system calls a process and its children may make, without any privilege.
 
-It allows a list, as nsjail's and Docker's do: what the interpreter, the library, packages and commands call
-(`_ALLOWED`), some with certain arguments only. What is refused by name fails with EPERM (`_REFUSED`). Every
-other number fails with ENOSYS, as on a kernel that is older: libraries fall back on other calls then. A call
-of another architecture, and of x32, kills the process.
+It allows a list, like nsjail and Docker, some calls with certain arguments only. What is refused by name
+fails with EPERM. (Both lists are in `call_numbers`.) Every other number fails with ENOSYS, as on a kernel
+that is older: libraries fall back on other calls then. A call of another architecture, and of x32, kills the
+process. A filter does not see what arguments point to: paths, and the addresses in messages.
 
-The filter is a search tree over call numbers and not a list: on attaching one, the kernel runs it once
-for every number (kernel/seccomp.c, seccomp_cache_prepare), and a list makes that 0.1 ms. What it found to be
-allowed whatever the arguments are, it does not ask about again.
-
-What a filter cannot see is what arguments point to: paths, and the addresses in messages.
-
-It also keeps what is known of a program: the mark that it carries (`orphans`), and its CPU time where no
-control group counts that.
+It is a search tree over call numbers: the kernel runs it once for every number when it is attached
+(seccomp_cache_prepare), which takes a list 0.1 ms.
 """
 
 import ctypes
@@ -21,7 +15,7 @@ import functools
 import signal
 import struct
 
-from deskcheck.sandbox.linux.call_numbers import NUMBERS
+from deskcheck.sandbox.linux.call_numbers import ALLOWED, NUMBERS, REFUSED
 from deskcheck.sandbox.linux.kernel import MACHINE, PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, prctl, syscall
 from deskcheck.sandbox.linux.orphans import RLIMIT_LOCKS
 
@@ -32,62 +26,7 @@ _ALLOW, _FAIL, _KILL, _ASK = 0x7FFF0000, 0x00050000, 0x80000000, 0x7FC00000
 _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _X32, _NO_NUMBER = 0x40000000, 0x80000000
 
-_ALLOWED = frozenset(
-    """
-    mmap munmap mprotect mremap brk madvise msync mincore munlock munlockall mseal pkey_alloc pkey_free
-    pkey_mprotect map_shadow_stack membarrier get_mempolicy set_mempolicy mbind
-
-    read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek open openat openat2 creat
-    close close_range dup dup2 dup3 pipe pipe2 ioctl fcntl flock
-    stat fstat lstat newfstatat statx statfs fstatfs access faccessat faccessat2 readlink readlinkat
-    getdents getdents64 getcwd chdir fchdir umask
-    rename renameat renameat2 link linkat symlink symlinkat unlink unlinkat rmdir mkdir mkdirat mknod mknodat
-    truncate ftruncate fallocate fadvise64 readahead fsync fdatasync sync_file_range
-    sendfile copy_file_range splice tee
-    chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes futimesat utimensat
-
-    poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2
-    eventfd eventfd2 signalfd signalfd4 timerfd_create timerfd_settime timerfd_gettime
-    futex futex_waitv futex_wake futex_wait futex_requeue
-    nanosleep clock_nanosleep pause alarm getitimer setitimer
-    timer_create timer_settime timer_gettime timer_getoverrun timer_delete
-    time gettimeofday clock_gettime clock_getres times
-
-    fork vfork clone execve execveat exit exit_group wait4 waitid pidfd_open
-    kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo rt_sigaction rt_sigprocmask rt_sigpending
-    rt_sigtimedwait rt_sigsuspend rt_sigreturn sigaltstack restart_syscall
-    getpid getppid gettid getpgid getpgrp getsid setsid setpgid
-    set_tid_address set_robust_list rseq arch_prctl prctl personality
-    sched_yield sched_getaffinity sched_setaffinity sched_getparam sched_setparam sched_getscheduler
-    sched_setscheduler sched_getattr sched_setattr sched_get_priority_max sched_get_priority_min
-    sched_rr_get_interval getpriority setpriority ioprio_get ioprio_set
-    getrlimit setrlimit prlimit64 getrusage getcpu uname sysinfo getrandom landlock_restrict_self
-    getuid geteuid getgid getegid getresuid getresgid getgroups capget
-    capset setuid setgid setreuid setregid setresuid setresgid setgroups setfsuid setfsgid
-
-    socketpair sendto sendmsg recvfrom recvmsg recvmmsg shutdown getsockname getpeername getsockopt setsockopt
-    """.split()
-)
-"""Some are for the server, which is under the same filter, and do nothing for a program: without privileges,
-nobody becomes another user."""
-
-_REFUSED = frozenset(
-    """
-    unshare setns ptrace process_vm_readv process_vm_writev process_madvise process_mrelease kcmp
-    get_robust_list pidfd_send_signal pidfd_getfd seccomp bpf perf_event_open add_key request_key keyctl
-    mount umount2 pivot_root chroot open_tree move_mount fsopen fsconfig fsmount fspick mount_setattr
-    statmount listmount name_to_handle_at open_by_handle_at fanotify_init fanotify_mark
-    quotactl quotactl_fd swapon swapoff acct syslog reboot vhangup sethostname setdomainname
-    iopl ioperm modify_ldt init_module delete_module finit_module kexec_load kexec_file_load
-    settimeofday clock_settime adjtimex clock_adjtime lookup_dcookie
-    socket connect bind listen accept accept4
-    shmget shmat shmdt shmctl semget semop semtimedop semctl msgget msgsnd msgrcv msgctl
-    mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr
-    setxattr lsetxattr fsetxattr getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr
-    removexattr lremovexattr fremovexattr io_setup vmsplice mlock mlock2 mlockall migrate_pages move_pages
-    """.split()
-)
-_ATTRIBUTES = frozenset(name for name in _REFUSED if name.endswith("xattr"))
+_ATTRIBUTES = frozenset(name for name in REFUSED if name.endswith("xattr"))
 """Extended attributes, which Landlock leaves to all who find the file. They fail as on a file system without
 them: whoever copies files goes on."""
 
@@ -158,7 +97,7 @@ def _asked_instead(instruction: _Instruction) -> _Instruction:
 
 
 def _among(*values: int) -> list[_Instruction]:
-    """Allow the call where what was loaded is one of these; else go on."""
+    """Allow the call if the loaded value is one of these; else continue."""
     code: list[_Instruction] = []
     for value in values:
         code += [(_EQUAL, 0, 1, value & 0xFFFFFFFF), _YES]
@@ -263,11 +202,11 @@ def refuses(name: str, *, owner_changes: bool, listening: bool = False) -> int |
     are those of `program`."""
     if name in _OWNER_CHANGES and not owner_changes:
         return errno.EPERM
-    if name in _ALLOWED or (listening and name in _FOR_LISTENING):
+    if name in ALLOWED or (listening and name in _FOR_LISTENING):
         return None
     if name in _ATTRIBUTES:
         return errno.EOPNOTSUPP
-    return errno.EPERM if name in _REFUSED else errno.ENOSYS
+    return errno.EPERM if name in REFUSED else errno.ENOSYS
 
 
 def _tree(leaves: list[tuple[int, list[_Instruction]]]) -> list[_Instruction]:
@@ -287,31 +226,28 @@ def answer_of(number: int) -> int:
 @functools.cache
 def _numbers_with_names() -> frozenset[int]:
     column = 0 if MACHINE == "x86_64" else 1
-    return frozenset(number for name in _ALLOWED | _REFUSED if (number := NUMBERS[name][column]) is not None)
+    return frozenset(number for name in ALLOWED | REFUSED if (number := NUMBERS[name][column]) is not None)
 
 
 def program(
     *, owner_changes: bool, listening: bool = False, reaps: bool = False, asks: bool = False
 ) -> bytes:
-    """The filter as BPF instructions.
+    """The filter as BPF instructions. Raises OSError where the machine's numbers are not known.
 
-    owner_changes: whether chmod and its kin are allowed. listening: whether UNIX sockets that others connect
-    to are: for our own code, until it attaches the other filter. reaps: whether SIGCHLD keeps its default, so
-    that each child is waited for. A parent that ignores it has children whose CPU time is in no account
-    (wait(2)). Shells and make need a handler of it. asks: whether somebody is asked (`notices`) where a call
-    would fail with EPERM or ENOSYS.
-
-    Raises OSError where the machine's numbers are not known.
+    owner_changes: allow chmod and its kin. listening: allow UNIX sockets that others connect to, for our own
+    code. reaps: SIGCHLD keeps its default, so that each child is waited for and its CPU time counts
+    (wait(2)); shells and make need a handler. asks: ask somebody (`notices`) where a call would fail with
+    EPERM or ENOSYS.
     """
     if MACHINE is None:
         raise OSError("seccomp: the system calls of this machine are not known here")
     column = 0 if MACHINE == "x86_64" else 1
     actions: dict[int, list[_Instruction]] = {}
-    for name in sorted(_ALLOWED | _REFUSED):  # or where objects lie would depend on the hash seed
+    for name in sorted(ALLOWED | REFUSED):  # or where objects lie would depend on the hash seed
         number = NUMBERS[name][column]
         if number is None:
             continue
-        if name in _ALLOWED or (listening and name in _FOR_LISTENING):
+        if name in ALLOWED or (listening and name in _FOR_LISTENING):
             actions[number] = _with_arguments(
                 name, owner_changes=owner_changes, listening=listening, reaps=reaps
             )

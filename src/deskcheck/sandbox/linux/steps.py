@@ -61,13 +61,13 @@ class SetupSteps:
 
     def only_own_signals(self) -> None:
         """Attach that filter of `seccomp`, whose text has the number of the process in it."""
-        some, others = seccomp.only_own_signals(1), seccomp.only_own_signals(2)
-        at = self._address(some)
-        for start in range(4, len(some), 8):  # the operand of each instruction
-            if some[start : start + 4] != others[start : start + 4]:
-                sign = 1 if some[start : start + 4] == struct.pack("i", 1) else -1
+        code, others = seccomp.only_own_signals(1), seccomp.only_own_signals(2)
+        at = self._address(code)
+        for start in range(4, len(code), 8):  # the operand of each instruction
+            if code[start : start + 4] != others[start : start + 4]:
+                sign = 1 if code[start : start + 4] == struct.pack("i", 1) else -1
                 self._add(_STORE_PID, at + start, sign)
-        self.call("prctl", kernel.PR_SET_SECCOMP, 2, struct.pack("HxxxxxxQ", len(some) // 8, at))
+        self.call("prctl", kernel.PR_SET_SECCOMP, 2, struct.pack("HxxxxxxQ", len(code) // 8, at))
 
     def be_killed_first(self) -> None:
         """Where memory is over that a control group has, the kernel shall not choose the server."""

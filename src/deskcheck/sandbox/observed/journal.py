@@ -52,13 +52,13 @@ class Journal:
         """Add a message; returns where it begins. It survives the end of this process, however that
         comes."""
         head = len(message).to_bytes(4, "big") + zlib.crc32(message).to_bytes(4, "big")
-        left = memoryview(head + message)
+        unwritten = memoryview(head + message)
         # Behind the last whole one: over what an interrupt or a full disk left of another.
         end = self.size
         with disk_errors(self.path, "keep what the tests tell"):
-            while left:
-                written = os.pwrite(self._file, left, end)
-                left, end = left[written:], end + written
+            while unwritten:
+                written = os.pwrite(self._file, unwritten, end)
+                unwritten, end = unwritten[written:], end + written
         at = self.size + _HEAD_BYTES
         self.size = end
         return at

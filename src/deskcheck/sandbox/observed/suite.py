@@ -1,14 +1,9 @@
-"""Runs a project's tests in a process of their own, observed, and takes in the calls that were
-recorded.
+"""Runs a project's tests in another process, observed, and takes in the recorded calls.
 
-The tests are the user's own and run as the user runs them: with their environment, files and
-network. What bounds them is a limit on wall time and one on output. Whatever ends them early, the
-calls that were recorded until then are there, and the next run can go on from there (`journal`).
-Nothing of them outlives this process (`linux.guard`).
-
-What is kept of them is masked before it is: the next run may have another environment, and not know
-what is to be taken out. While the tests run, what they write is in a file as they wrote it. It is
-masked and added to the rest when they have ended; of a run whose recorder was killed it is dropped.
+The tests run as the user runs them: with their environment, files and network, bounded in wall time and
+output. Recorded calls survive whatever ends the tests, and the next run continues from there (`journal`).
+Nothing of the tests outlives this process (`linux.guard`). What is kept is masked first, since the next run
+may have another environment; output of a run whose recorder was killed is dropped.
 """
 
 import hashlib
@@ -20,7 +15,7 @@ import shutil
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -39,6 +34,7 @@ from deskcheck.sandbox.decoder import (
     suite_receiver,
 )
 from deskcheck.sandbox.inside.channel import KEY_BYTES, Forged, Receiver
+from deskcheck.sandbox.inside.channel import suite_message as encoded_message
 from deskcheck.sandbox.linux.guard import Guarded
 from deskcheck.sandbox.observed.journal import Journal
 from deskcheck.tracer.limits import TraceLimits
@@ -108,19 +104,14 @@ class Pace:
 
 @dataclass(slots=True)
 class Observed:
-    """What a run of the tests gave, together with the runs that it goes on from.
+    """What a run of the tests gave, together with the runs that it continues.
 
-    ended: ``passed``, ``failed``, ``timed out``, ``killed by SIGSEGV``, ...; empty where it was
-    interrupted, by a KeyboardInterrupt or SystemExit in this process, which is `interrupted`.
-    tests: id -> outcome; why: id -> why it did not pass, where it did not.
-    calls: in the order of their recording; those whose place another call of
-    the function took are gone. modules: own modules, label in events -> (name, file). left_out:
-    reason -> calls; replaced: recorded calls whose place another took. not_recorded: functions that
-    are not recorded by themselves -> reason. called: function -> its calls in the tests that ended.
-    packages, interpreter: as in `Environment`. collected:
-    how many tests there are. own: CPU seconds of each test that ended; start: of the interpreter,
-    pytest and the project until the first test. cpu_s: of the process with all that it started, in
-    this run alone. output: what the tests wrote.
+    ended: ``passed``, ``failed``, ``timed out``, ``killed by SIGSEGV``, ...; empty where a KeyboardInterrupt
+    or SystemExit in this process interrupted it (`interrupted`). tests: id -> outcome; why: id -> why it did
+    not pass. modules: label in events -> (name, file). left_out: reason -> calls. replaced: recorded calls
+    whose place another took. not_recorded: function -> reason. called: function -> its calls in the tests
+    that ended. own: CPU seconds of each test; start: of what came before the first. cpu_s: of this run, with
+    all that it started.
     """
 
     journal: Journal
@@ -145,14 +136,14 @@ class Observed:
     def blocks_of(self, call: RecordedCall) -> list[bytes]:
         """The events of a call as the tracer wrote them. Raises RecordingError where they are not in their
         place any more: the tests can write to the file too."""
-        found = self.journal.read(call.at, call.size)
-        if _digest(found) != call.digest:
+        events = self.journal.read(call.at, call.size)
+        if _digest(events) != call.digest:
             raise RecordingError(
                 f"{self.journal.path}: somebody has written to it while the tests were recorded. Delete it: "
                 "the tests run again then.",
                 str(self.journal.path),
             )
-        return blocks(found)
+        return blocks(events)
 
     def keep_output(self, text: str) -> None:
         """Add to what the tests wrote."""
@@ -200,18 +191,14 @@ def observe(
 ) -> Iterator[Observed]:
     """Run the tests and give what was recorded; its events are there as long as the block lasts.
 
-    wanted: record exactly these calls instead; if there are none, the tests run unwatched. pace: bounds
-    what recording costs. kept: a file in which what is told is kept, with others of its name beside it;
-    what it holds already is not run again, and if a run of these tests came to its end, nothing is.
-    progress: is told (tests that ended, tests in all, calls recorded).
-
-    An interrupt (KeyboardInterrupt, SystemExit) ends the tests and is not raised:
+    wanted: record exactly these calls instead; if empty, the tests run unwatched. pace: bounds the cost of
+    recording. kept: a file that keeps what is told, and from which a run continues. progress: takes (tests
+    that ended, tests in all, calls recorded). An interrupt ends the tests and is not raised:
     `Observed.interrupted`.
 
     Raises:
-        InputError: there is no pytest for that interpreter, or it refused its arguments, or found
-            no tests.
-        RecordingError: what is told cannot be kept.
+        InputError: that interpreter has no pytest, or pytest refused its arguments or found no tests.
+        RecordingError: the journal cannot be written.
         SandboxError: the interpreter cannot be started.
     """
     with closing(Journal(kept, 2 * SUITE_BYTES)) as journal:
@@ -219,7 +206,7 @@ def observe(
         run = _Run(suite, observed, how.mask, progress)
         run.read()
         if not observed.ended:
-            cache = kept.with_suffix(".cache")
+            cache = kept.with_suffix(".cache").resolve()  # pytest refuses a path that has `..` in it
             shutil.rmtree(cache, ignore_errors=True)  # by what an earlier run left, pytest may order tests
             job = {
                 "arguments": suite.arguments,
@@ -258,7 +245,7 @@ class _Run:
         self.writing = -1
         """That file, open: the tests may put something else in its place."""
         self.facts_bytes = 0
-        """Of all that was told, without events."""
+        """Of all messages, without events."""
         self.progress = progress
         self.no_pytest = False
         self.functions: dict[tuple[str, str, int], tuple[set[str], list[int]]] = {}
@@ -279,8 +266,8 @@ class _Run:
                 ) from error
 
     def missing(self, wanted: Sequence[CallKey]) -> list[CallKey]:
-        known = {call.key for call in self.observed.calls.values()}
-        return [key for key in wanted if key not in known]
+        recorded = {call.key for call in self.observed.calls.values()}
+        return [key for key in wanted if key not in recorded]
 
     def known(self) -> dict[str, Any]:
         """What the process of the tests has to know of the runs that this one goes on from."""
@@ -289,8 +276,8 @@ class _Run:
             "left_out": self.observed.left_out,
             "recorded": self.observed.replaced + len(self.observed.calls),
             "functions": [
-                (*key, self.observed.called[key], sorted(seen), so_far)
-                for key, (seen, so_far) in self.functions.items()
+                (*key, self.observed.called[key], sorted(digests), so_far)
+                for key, (digests, so_far) in self.functions.items()
             ],
         }
 
@@ -332,22 +319,22 @@ class _Run:
             self._tell("ended", {"ended": stopped or self._ended(end.status)})
 
     def _start(self, job: dict[str, Any], hash_seed: int) -> Guarded:
-        told = os.memfd_create("deskcheck-job")  # of a pipe, the tests would have to read to its end
+        job_file = os.memfd_create("deskcheck-job")  # of a pipe, the tests would have to read to its end
         try:
-            with open(told, "wb", closefd=False) as stream:
+            with open(job_file, "wb", closefd=False) as stream:
                 stream.write(json.dumps(job).encode())
-            os.lseek(told, 0, os.SEEK_SET)
+            os.lseek(job_file, 0, os.SEEK_SET)
             return Guarded(
-                [self.suite.python, str(_CHILD), str(told)],
+                [self.suite.python, str(_CHILD), str(job_file)],
                 folder=self.suite.root,
                 output=self.writing,
-                descriptors=(told, job["channel"]),
+                descriptors=(job_file, job["channel"]),
                 environment={**os.environ, "PYTHONHASHSEED": str(hash_seed)},
             )
         except OSError as error:
             raise self._cannot_start(error) from error
         finally:
-            os.close(told)
+            os.close(job_file)
 
     def _cannot_start(self, error: OSError) -> SandboxError:
         return SandboxError(f"cannot start {self.suite.python} in {self.suite.root}: {error.strerror}")
@@ -425,7 +412,7 @@ class _Run:
 
     def _tell(self, kind: str, facts: dict[str, Any]) -> None:
         """Add what this side knows."""
-        self._keep(_message(kind, facts))
+        self._keep(encoded_message(kind, facts))
 
     def _keep(self, message: bytes) -> None:
         if self.mask is not None:
@@ -439,11 +426,11 @@ class _Run:
             case "call":
                 events = memoryview(message)[begins:]
                 call = RecordedCall(facts, at + begins, len(events), _digest(events))
-                place = (facts["module"], facts["function"], facts["line"], facts["slot"])
-                other = observed.calls.pop(place, None)
+                slot = (facts["module"], facts["function"], facts["line"], facts["slot"])
+                replaced_call = observed.calls.pop(slot, None)
                 # The same call: its test had not ended when an earlier run did.
-                observed.replaced += other is not None and other.key != call.key
-                observed.calls[place] = call
+                observed.replaced += replaced_call is not None and replaced_call.key != call.key
+                observed.calls[slot] = call
             case "test":
                 # A test has several reports; the worst counts, and a teardown's error comes last.
                 observed.tests[facts["test"]] = facts["outcome"]
@@ -452,8 +439,8 @@ class _Run:
             case "tested":
                 observed.own[facts["test"]] = facts["cpu_s"]
                 observed.left_out = Counter(facts["left_out"])
-                for *key, calls, seen, so_far in facts["functions"]:
-                    self._called(tuple(key), calls, seen, so_far)
+                for *key, calls, digests, so_far in facts["functions"]:
+                    self._called(tuple(key), calls, digests, so_far)
             case "module":
                 observed.modules[facts["label"]] = (facts["name"], facts["file"])
             case "function":
@@ -474,23 +461,23 @@ class _Run:
 
     def _called(self, key: tuple[str, str, int], calls: int, digests: list[str], so_far: list[int]) -> None:
         self.observed.called[key] += calls
-        seen = self.functions[key][0] if key in self.functions else set()
-        seen.update(digests)
-        self.functions[key] = seen, so_far
+        known_digests = self.functions[key][0] if key in self.functions else set()
+        known_digests.update(digests)
+        self.functions[key] = known_digests, so_far
 
     def _refuse_nothing(self, status: int) -> None:
         """Raise InputError where no test ran for a reason that the user can mend."""
-        python, asked = self.suite.python, " ".join(self.suite.arguments)
+        python, target = self.suite.python, " ".join(self.suite.arguments)
         if self.no_pytest and not self.observed.tests:
             raise InputError(
-                f"pytest:{asked}: {python} has no pytest. Install it with: {python} -m pip install pytest "
+                f"pytest:{target}: {python} has no pytest. Install it with: {python} -m pip install pytest "
                 "(or name the project's own interpreter with --python)."
             )
         if status == 5 and not self.observed.tests:
-            raise InputError(f"pytest:{asked}: pytest finds no tests there.")
+            raise InputError(f"pytest:{target}: pytest finds no tests there.")
         if status in (3, 4) and not self.observed.tests:
             tail = self.observed.read_output().strip()[-2000:]
-            raise InputError(f"pytest:{asked}: pytest did not run any tests ({_STATUS[status]}):\n{tail}")
+            raise InputError(f"pytest:{target}: pytest did not run any tests ({_STATUS[status]}):\n{tail}")
 
     def _ended(self, status: int) -> str:
         if status < 0:
@@ -518,17 +505,6 @@ def _wrote(error: Forged) -> str:
     return f"stopped: a test wrote to the recorder's channel ({error})"
 
 
-# -- messages: a kind, facts, and after them blocks of events ---------------------------------------
-
-
-def _message(kind: str, facts: dict[str, Any], blocks: Iterable[bytes] = ()) -> bytes:
-    body = json.dumps(facts).encode()
-    parts = [f"{kind} {len(body)}\n".encode(), body]
-    for block in blocks:
-        parts += [len(block).to_bytes(4, "big"), block]
-    return b"".join(parts)
-
-
 def _masked(message: bytes, mask: EnvironmentMask) -> bytes:
     """The message without environment variables, in what is told of a call and in its events."""
     kind, facts, begins = suite_message(message, by_us=True)
@@ -539,4 +515,4 @@ def _masked(message: bytes, mask: EnvironmentMask) -> bytes:
             facts[name] = text
             facts |= {"form": "in part"} if name == "arguments" else {}
             facts |= {"result_builtin": False} if name == "result" else {}
-    return _message(kind, facts, mask.blocks(blocks(message[begins:])))
+    return encoded_message(kind, facts, mask.blocks(blocks(message[begins:])))

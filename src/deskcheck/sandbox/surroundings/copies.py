@@ -1,4 +1,4 @@
-"""What is in a folder that a program writes to: listed, compared, copied and put back. Standard library only.
+"""A folder that a program writes to: listed, compared, copied and restored. Standard library only.
 
 For folders in which nothing runs while they are looked at. No link is followed, and only files are opened.
 """
@@ -6,6 +6,7 @@ For folders in which nothing runs while they are looked at. No link is followed,
 import os
 import stat
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -37,12 +38,12 @@ Listing = dict[str, FileSeen]
 
 
 def listing(folder: str, before: Listing) -> Listing:
-    """What is there now. before: the listing that it will be compared with. The first 10,000 entries."""
-    found: Listing = {}
+    """The first 10,000 entries. before: the listing that it will be compared with."""
+    files: Listing = {}
     now = time.time_ns()
-    for name, path, status in _walk(folder):
+    for name, path, status in walk(folder):
         if stat.S_ISDIR(status.st_mode):
-            found[name + "/"] = FileSeen((status.st_mode,), None)
+            files[name + "/"] = FileSeen((status.st_mode,), None)
             continue
         stamp = (
             status.st_mode,
@@ -52,20 +53,20 @@ def listing(folder: str, before: Listing) -> Listing:
             status.st_mtime_ns,
             status.st_ctime_ns,
         )
-        known = before.get(name)
+        earlier = before.get(name)
         young = now - status.st_ctime_ns < _YOUNG_NS
         digest = None
-        if young or (known is not None and known.stamp == stamp and known.digest is not None):
+        if young or (earlier is not None and earlier.stamp == stamp and earlier.digest is not None):
             digest = _digest(path, status)
-        found[name] = FileSeen(stamp, digest)
-        if len(found) >= _MOST_ENTRIES:
+        files[name] = FileSeen(stamp, digest)
+        if len(files) >= _MOST_ENTRIES:
             break
-    return found
+    return files
 
 
 def changes(before: Listing, after: Listing) -> dict[str, Any]:
     """Names that came, are other than before, and went; `left_out` counts those beyond the first 500."""
-    found = {
+    names_by_kind = {
         "created": sorted(after.keys() - before.keys()),
         "changed": sorted(
             name for name in after.keys() & before.keys() if _differ(before[name], after[name])
@@ -74,17 +75,17 @@ def changes(before: Listing, after: Listing) -> dict[str, Any]:
     }
     left_out = 0
     room = _SAID
-    for kind, names in found.items():
+    for kind, names in names_by_kind.items():
         left_out += max(0, len(names) - room)
-        found[kind] = names[:room]
-        room -= len(found[kind])
-    return {**found, "left_out": left_out}
+        names_by_kind[kind] = names[:room]
+        room -= len(names_by_kind[kind])
+    return {**names_by_kind, "left_out": left_out}
 
 
-def _differ(one: FileSeen, other: FileSeen) -> bool:
-    if one.stamp != other.stamp:
+def _differ(before: FileSeen, after: FileSeen) -> bool:
+    if before.stamp != after.stamp:
         return True
-    return one.digest is not None and one.digest != other.digest
+    return before.digest is not None and before.digest != after.digest
 
 
 def _digest(path: str, status: os.stat_result) -> bytes | None:
@@ -102,7 +103,7 @@ def _read(path: str) -> bytes:
         return stream.read()
 
 
-def _walk(folder: str) -> Any:
+def walk(folder: str) -> Iterator[tuple[str, str, os.stat_result]]:
     """(name below the folder, path, status) of everything in it, a folder before what is in it.
 
     A folder that may not be read, or lies too deep for a path, is given without its content.
@@ -145,14 +146,15 @@ def copy(folder: str, most_bytes: int) -> Copy:
     """
     entries: Copy = []
     files: dict[int, str] = {}
-    left = most_bytes
-    for name, path, status in _walk(folder):
-        mode, content = status.st_mode, None
+    bytes_left = most_bytes
+    for name, path, status in walk(folder):
+        mode = status.st_mode
+        content: bytes | str | None = None
         if len(entries) >= _MOST_ENTRIES:
             raise CannotCopy(f"there are more than {_MOST_ENTRIES} files")
         try:
             if stat.S_ISDIR(mode):
-                os.listdir(path)  # `_walk` leaves out what may not be read
+                os.listdir(path)  # `walk` leaves out what may not be read
             elif stat.S_ISLNK(mode):
                 content = os.readlink(path)
             elif not stat.S_ISREG(mode):
@@ -161,8 +163,8 @@ def copy(folder: str, most_bytes: int) -> Copy:
                 content = files[status.st_ino]
             else:
                 files[status.st_ino] = name
-                left -= status.st_size
-                if left < 0:
+                bytes_left -= status.st_size
+                if bytes_left < 0:
                     raise CannotCopy(f"the files are more than {most_bytes} bytes")
                 content = _read(path)
         except OSError as error:

@@ -1,9 +1,7 @@
 """Gives a program a clock, random numbers and turns of threads that are the same in every run.
 
-Standard library only: done in the program's process, before its first line.
-
-What it does not do: clocks that C code reads for itself (`numpy.datetime64("now")`, the times of files,
-timeouts of locks) stay as they are, and so do random numbers that C code asks of the kernel.
+Done in the program's process before its first line. Not reached are clocks and random numbers of C code
+(`numpy.datetime64("now")`, times of files, timeouts of locks). Standard library only.
 """
 
 import _thread
@@ -76,15 +74,15 @@ def instead(module: Any, name: str, make: Callable[[Callable[..., Any]], Callabl
         _redirect.redirect(builtin, make(_redirect.twin(builtin)))
 
 
-def fix(wanted: dict[str, Any], module: Callable[[str], types.ModuleType | None] = sys.modules.get) -> None:
+def fix(settings: dict[str, Any], module: Callable[[str], types.ModuleType | None] = sys.modules.get) -> None:
     """Do as `determinism.Determinism` says; its fields are the keys. module: gets one that is loaded."""
-    if wanted["clock"] is not None:
-        whole, part = divmod(wanted["clock"], 1.0)
-        _fix_clock(int(whole) * 10**9 + round(part * 1e9), round(wanted["tick_s"] * 1e9))
-    if wanted["random_seed"] is not None:
-        _fix_random(wanted["random_seed"], module("numpy.random"))
-    if wanted["turns"] is not None:
-        if wanted["turns"]:
+    if settings["clock"] is not None:
+        seconds, part = divmod(settings["clock"], 1.0)
+        _fix_clock(int(seconds) * 10**9 + round(part * 1e9), round(settings["tick_s"] * 1e9))
+    if settings["random_seed"] is not None:
+        _fix_random(settings["random_seed"], module("numpy.random"))
+    if settings["turns"] is not None:
+        if settings["turns"]:
             os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
             sys.setswitchinterval(_NEVER_S)
         else:
@@ -199,18 +197,6 @@ def _fix_clock(start_ns: int, tick_ns: int) -> None:
         with lock:
             passed_ns += round(seconds * 1e9)
 
-    def of_wall(name: str) -> Callable[..., Any]:
-        real = getattr(time, name)
-        return lambda when=None, /: real(seconds() if when is None else when)
-
-    real_strftime, real_asctime, real_localtime = time.strftime, time.asctime, time.localtime
-
-    def strftime(form: str, when: Any = None, /) -> str:
-        return real_strftime(form, real_localtime(seconds()) if when is None else when)
-
-    def asctime(when: Any = None, /) -> str:
-        return real_asctime(real_localtime(seconds()) if when is None else when)
-
     def clock_gettime_ns(clock: int, /) -> int:
         wall = clock in (time.CLOCK_REALTIME, getattr(time, "CLOCK_TAI", -1))
         return passed() + (start_ns if wall else _MONOTONIC_NS)
@@ -221,9 +207,7 @@ def _fix_clock(start_ns: int, tick_ns: int) -> None:
         "clock_gettime_ns": clock_gettime_ns,
         "clock_gettime": lambda clock, /: clock_gettime_ns(clock) / 10**9,
         "sleep": sleep,
-        "strftime": strftime,
-        "asctime": asctime,
-        **{name: of_wall(name) for name in ("localtime", "gmtime", "ctime")},
+        **{name: make(getattr(time, name)) for name, make in of_wall_clock(seconds).items()},
     }
     for name, base in (
         ("monotonic", _MONOTONIC_NS),
@@ -236,6 +220,38 @@ def _fix_clock(start_ns: int, tick_ns: int) -> None:
     for name, function in functions.items():
         setattr(time, name, Builtin(name, function))
 
+    set_datetime(seconds)
+    if sys.version_info >= (3, 15):  # before, `today` asks `time.time` itself
+
+        def today(cls: Any) -> Any:
+            """Equivalent to: cls.fromtimestamp(time.time())."""
+            return cls.fromtimestamp(seconds())
+
+        set_in_type(datetime.date, {"today": classmethod(today)})
+
+
+def of_wall_clock(
+    seconds: Callable[[], float],
+) -> dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]]:
+    """Functions of `time` that tell the present moment by default -> makes them take it from `seconds`."""
+    localtime = time.localtime
+
+    def of_moment(real: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda when=None, /: real(seconds() if when is None else when)
+
+    def strftime(real: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda form, when=None, /: real(form, localtime(seconds()) if when is None else when)
+
+    def asctime(real: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda when=None, /: real(localtime(seconds()) if when is None else when)
+
+    moments = dict.fromkeys(("localtime", "gmtime", "ctime"), of_moment)
+    return {**moments, "strftime": strftime, "asctime": asctime}
+
+
+def set_datetime(seconds: Callable[[], float]) -> None:
+    """Have `datetime` take the present from `seconds`. The class stays the same: programs derive from it."""
+
     def now(cls: Any, tz: datetime.tzinfo | None = None) -> Any:
         """Returns new datetime object representing current time local to tz."""
         return cls.fromtimestamp(seconds(), tz)
@@ -243,20 +259,13 @@ def _fix_clock(start_ns: int, tick_ns: int) -> None:
     def utcnow(cls: Any) -> Any:
         """Return a new datetime representing UTC day and time."""
         if sys.version_info >= (3, 12):
-            warnings.warn(UTCNOW, DeprecationWarning, stacklevel=2)
+            warnings.warn(_UTCNOW, DeprecationWarning, stacklevel=2)
         return cls.fromtimestamp(seconds(), datetime.UTC).replace(tzinfo=None)
 
-    def today(cls: Any) -> Any:
-        """Equivalent to: cls.fromtimestamp(time.time())."""
-        return cls.fromtimestamp(seconds())
-
-    # The class stays what it is: programs compare with it and derive from it.
     set_in_type(datetime.datetime, {"now": classmethod(now), "utcnow": classmethod(utcnow)})
-    if sys.version_info >= (3, 15):  # before, `today` asks `time.time` itself
-        set_in_type(datetime.date, {"today": classmethod(today)})
 
 
-UTCNOW = (
+_UTCNOW = (
     "datetime.datetime.utcnow() is deprecated and scheduled for removal in a future version. "
     "Use timezone-aware objects to represent datetimes in UTC: datetime.datetime.now(datetime.UTC)."
 )
@@ -264,7 +273,7 @@ UTCNOW = (
 
 def set_in_type(kind: type, attributes: dict[str, Any]) -> None:
     """Set attributes of a type of C, whose `__dict__` cannot be written to by the front door."""
-    (names,) = (each for each in gc.get_referents(kind.__dict__) if type(each) is dict)
+    (names,) = (referent for referent in gc.get_referents(kind.__dict__) if type(referent) is dict)
     names.update(attributes)
     ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))
 
@@ -280,12 +289,12 @@ def _fix_random(seed: int, numpy_random: Any) -> None:
         nonlocal drawn
         if size < 0:
             raise ValueError("negative argument not allowed")
-        found = b""
-        while len(found) < size:
+        data = b""
+        while len(data) < size:
             with lock:
                 number, drawn = drawn, drawn + 1
-            found += blake2b(number.to_bytes(8, "big"), key=key).digest()
-        return found[:size]
+            data += blake2b(number.to_bytes(8, "big"), key=key).digest()
+        return data[:size]
 
     fixed = Builtin("urandom", urandom)
     os.urandom = fixed

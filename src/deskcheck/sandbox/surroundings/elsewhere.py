@@ -1,30 +1,24 @@
 """Moves a program to another machine, another day and another order of things, as far as it can notice.
 
-A run that is repeated here gives the same result whatever it read of this machine. A run elsewhere finds
-other names, folders, users, clocks, processors, addresses and turns of threads, so what depends on them shows
-as a difference. Half of that is the server's (`inside.server`: host name, folders, user, environment, process
-numbers); here is the half that is done in a program's process. Standard library only.
-
-What cannot be varied is counted where it is read (`Reads`): variables of the environment that are not set.
-
-Not reached: clocks that C code reads for itself (`numpy.datetime64("now")`), the interpreter's own folders
-and version, and what only a real machine has (devices, a network).
+A run elsewhere finds other names, folders, users, clocks, processors, addresses and turns of threads, so what
+depends on them shows as a difference. Names and process numbers are the server's part (`inside.server`); here
+is what is done in the program's process. Variables that are not set cannot be varied: `Reads` counts them.
+Not reached: clocks of C code, the interpreter's folders and version, devices, a network. Standard library
+only.
 """
 
 import _socket
 import builtins
-import datetime
 import gc
 import os
 import random
 import sys
 import time
 import types
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from deskcheck.sandbox.surroundings.determinism import UTCNOW, instead, set_in_type
+from deskcheck.sandbox.surroundings.determinism import instead, of_wall_clock, set_datetime
 
 HOST = "another-machine"
 SCRATCH = "/srv/elsewhere"
@@ -44,7 +38,7 @@ _COLLECT = (97, 3, 3)
 _ID_MASK = (1 << 47) - 1
 """Turns the order of addresses around, and every low bit of them."""
 _SCATTERED = 250
-"""Objects that are made, and half of them freed again, so that free memory lies in no order."""
+"""Objects, half of which are freed again, so that free memory has no order."""
 _OURS = ("deskcheck.tracer", "deskcheck.recording", "deskcheck.sandbox.inside")
 _kept: list[Any] = []
 
@@ -74,7 +68,7 @@ def other_moment(now: float) -> float:
     The hour lies so that the zone of `ENVIRONMENT` changes neither the day nor its half.
     """
     day = time.gmtime(now)
-    best, most = now, -1
+    best, best_score = now, -1
     since_hour = (now + 30 * 60 + 30.5) % 3600
     in_day = (15 if day.tm_hour < 12 else 3) * 3600 + since_hour
     for days in range(370, 1100):
@@ -92,8 +86,8 @@ def other_moment(now: float) -> float:
             (moment.tm_wday - day.tm_wday) % 2 == 1,
         )
         score = sum(differing) + 10 * differing[7]
-        if score > most:
-            best, most = then, score
+        if score > best_score:
+            best, best_score = then, score
     return best
 
 
@@ -159,18 +153,15 @@ def _move_clocks(shift_s: float) -> None:
     since = time.time() - 3600
     """Files of before this are not the program's."""
 
-    def later(seconds: float) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        return lambda real: lambda *args: real(*args) + seconds
-
-    def later_ns(nanoseconds: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        return lambda real: lambda *args: real(*args) + nanoseconds
+    def later(name: str, seconds: float) -> None:
+        shift = {name: seconds, f"{name}_ns": round(seconds * 10**9)}
+        for function, more in shift.items():
+            instead(time, function, lambda real, more=more: lambda *args: real(*args) + more)  # type: ignore[misc]
 
     for name in ("monotonic", "perf_counter"):
-        instead(time, name, later(float(UPTIME_S)))
-        instead(time, f"{name}_ns", later_ns(UPTIME_S * 10**9))
+        later(name, float(UPTIME_S))
     for name in ("process_time", "thread_time"):
-        instead(time, name, later(0.75))
-        instead(time, f"{name}_ns", later_ns(750_000_000))
+        later(name, 0.75)
 
     def of_clock(real: Callable[..., Any], wall: float, machine: float) -> Callable[..., Any]:
         walls = (time.CLOCK_REALTIME, getattr(time, "CLOCK_TAI", -1))
@@ -184,32 +175,9 @@ def _move_clocks(shift_s: float) -> None:
     if time.time_ns() - real_time < shift_ns:
         raise RuntimeError("the clock does not move")
 
-    def of_wall(real: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda when=None: real(time.time() if when is None else when)
-
-    for name in ("localtime", "gmtime", "ctime"):
-        instead(time, name, of_wall)
-
-    def strftime(real: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda form, *when: real(form, *(when or (time.localtime(),)))
-
-    def asctime(real: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda *when: real(*(when or (time.localtime(),)))
-
-    instead(time, "strftime", strftime)
-    instead(time, "asctime", asctime)
-
-    def now(cls: Any, tz: datetime.tzinfo | None = None) -> Any:
-        """Returns new datetime object representing current time local to tz."""
-        return cls.fromtimestamp(time.time(), tz)
-
-    def utcnow(cls: Any) -> Any:
-        """Return a new datetime representing UTC day and time."""
-        if sys.version_info >= (3, 12):
-            warnings.warn(UTCNOW, DeprecationWarning, stacklevel=2)
-        return cls.fromtimestamp(time.time(), datetime.UTC).replace(tzinfo=None)
-
-    set_in_type(datetime.datetime, {"now": classmethod(now), "utcnow": classmethod(utcnow)})
+    for name, make in of_wall_clock(lambda: time.time()).items():
+        instead(time, name, make)
+    set_datetime(lambda: time.time())
     _move_times_of_files(shift_s, since)
 
 
@@ -241,9 +209,9 @@ def _move_times_of_files(shift_s: float, since: float) -> None:
     def utime(real: Callable[..., Any]) -> Callable[..., Any]:
         def set_times(path: Any, times: Any = None, **how: Any) -> None:
             if times is not None:
-                times = tuple(each - shift_s for each in times)
+                times = tuple(moment - shift_s for moment in times)
             if how.get("ns") is not None:
-                how["ns"] = tuple(each - shift_ns for each in how["ns"])
+                how["ns"] = tuple(moment - shift_ns for moment in how["ns"])
             real(path, *(() if times is None else (times,)), **how)
 
         return set_times
@@ -267,17 +235,17 @@ def _move_machine(*, strict: bool) -> None:
     entries of folders, and other moments of garbage collection. strict: the host has another name already."""
     gc.set_threshold(*_COLLECT)
     count = os.cpu_count() or 1
-    other = 1 if count > 1 else 8
-    instead(os, "cpu_count", lambda real: lambda: other)
-    instead(os, "sched_getaffinity", lambda real: lambda pid: set(range(other)))
+    processors = 1 if count > 1 else 8
+    instead(os, "cpu_count", lambda real: lambda: processors)
+    instead(os, "sched_getaffinity", lambda real: lambda pid: set(range(processors)))
 
     def sysconf(real: Callable[..., Any]) -> Callable[..., Any]:
         def value(name: Any) -> Any:
-            known = os.sysconf_names.get(name, name)
-            if known in (os.sysconf_names["SC_NPROCESSORS_ONLN"], os.sysconf_names["SC_NPROCESSORS_CONF"]):
-                return other
+            number = os.sysconf_names.get(name, name)
+            if number in (os.sysconf_names["SC_NPROCESSORS_ONLN"], os.sysconf_names["SC_NPROCESSORS_CONF"]):
+                return processors
             pages = (os.sysconf_names["SC_PHYS_PAGES"], os.sysconf_names["SC_AVPHYS_PAGES"])
-            return real(name) // 3 if known in pages else real(name)
+            return real(name) // 3 if number in pages else real(name)
 
         return value
 
@@ -297,7 +265,7 @@ def _move_machine(*, strict: bool) -> None:
             instead(os, name, lambda real: lambda: real() + UID)
 
     def load(real: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda: tuple(one / 90 if one > 1 else one + 3 for one in real())
+        return lambda: tuple(load_value / 90 if load_value > 1 else load_value + 3 for load_value in real())
 
     instead(os, "getloadavg", load)
 
@@ -352,7 +320,7 @@ class ScandirIterator:
 
 
 def _mix_addresses(luck: random.Random, modules: Mapping[str, types.ModuleType]) -> None:
-    """Addresses are turned around in `id`, and free memory lies in no order."""
+    """Invert addresses in `id`, and scatter free memory."""
 
     def turned_around(real: Callable[..., Any]) -> Callable[..., Any]:
         for name, module in modules.items():
@@ -361,10 +329,10 @@ def _mix_addresses(luck: random.Random, modules: Mapping[str, types.ModuleType])
         return lambda value: real(value) ^ _ID_MASK
 
     instead(builtins, "id", turned_around)
-    made: list[Any] = []
+    objects: list[Any] = []
     for _ in range(_SCATTERED):
         size = luck.random()
-        made += (bytearray(int(512 * size)), [None] * int(1 + 3 * size), {})
-    luck.shuffle(made)
-    _kept.append(made[: len(made) // 2])
-    del made[len(made) // 2 :]
+        objects += (bytearray(int(512 * size)), [None] * int(1 + 3 * size), {})
+    luck.shuffle(objects)
+    _kept.append(objects[: len(objects) // 2])
+    del objects[len(objects) // 2 :]

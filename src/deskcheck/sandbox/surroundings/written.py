@@ -8,6 +8,8 @@ import os
 import stat
 from hashlib import blake2b
 
+from deskcheck.sandbox.surroundings.copies import walk
+
 _FILES = 2000
 _FILE_BYTES, _ALL_BYTES = 16 << 20, 64 << 20
 """Of one file, and of all, so many bytes are read. Of what is longer, the length counts."""
@@ -21,34 +23,25 @@ def written(folder: str) -> dict[str, str]:
 
     Links that lead out of the folder are left out: a program finds them there (`Program.path`).
     """
-    found: dict[str, str] = {}
+    contents: dict[str, str] = {}
     left_bytes = _ALL_BYTES
-    todo = [""]
-    while todo and len(found) < _FILES:
-        inside = todo.pop()
-        try:
-            with os.scandir(f"{folder}/{inside}") as entries:
-                names = sorted(entries, key=lambda entry: entry.name)
-        except OSError:
-            found[inside] = "cannot be read"
+    for name, path, status in walk(folder):
+        if len(contents) >= _FILES:
+            break
+        if "__pycache__" in name.split("/"):  # it holds the times of files
             continue
-        for entry in names:
-            if entry.name == "__pycache__":  # it holds the times of files
-                continue
-            path = f"{inside}/{entry.name}" if inside else entry.name
-            if entry.is_symlink():
-                target = _target(entry.path)
-                if not target.startswith("/"):
-                    found[path] = f"link to {target}"
-            elif entry.is_dir(follow_symlinks=False):
-                found[path] = "folder"
-                todo.append(path)
-            elif entry.is_file(follow_symlinks=False):
-                found[path], count = _content(entry.path, min(left_bytes, _FILE_BYTES))
-                left_bytes -= count
-            else:
-                found[path] = "special file"
-    return _bounded(found)
+        if stat.S_ISLNK(status.st_mode):
+            target = _target(path)
+            if not target.startswith("/"):
+                contents[name] = f"link to {target}"
+        elif stat.S_ISDIR(status.st_mode):
+            contents[name] = "folder"
+        elif stat.S_ISREG(status.st_mode):
+            contents[name], count = _content(path, min(left_bytes, _FILE_BYTES))
+            left_bytes -= count
+        else:
+            contents[name] = "special file"
+    return _bounded(contents)
 
 
 def _target(path: str) -> str:
@@ -58,7 +51,7 @@ def _target(path: str) -> str:
         return "?"
 
 
-def _content(path: str, most: int) -> tuple[str, int]:
+def _content(path: str, most_bytes: int) -> tuple[str, int]:
     """A digest of a file, and how many bytes were read for it."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -69,7 +62,7 @@ def _content(path: str, most: int) -> tuple[str, int]:
         if not stat.S_ISREG(status.st_mode):
             return "special file", 0
         digest, count = blake2b(digest_size=8), 0
-        while count < most and (chunk := os.read(descriptor, min(_CHUNK_BYTES, most - count))):
+        while count < most_bytes and (chunk := os.read(descriptor, min(_CHUNK_BYTES, most_bytes - count))):
             digest.update(chunk)
             count += len(chunk)
         return f"{status.st_size} bytes, {digest.hexdigest()}", count
@@ -80,15 +73,15 @@ def _content(path: str, most: int) -> tuple[str, int]:
 
 
 def _bounded(found: dict[str, str]) -> dict[str, str]:
-    shown: dict[str, str] = {}
-    size, rest = 0, blake2b(digest_size=8)
+    kept_contents: dict[str, str] = {}
+    size, digest = 0, blake2b(digest_size=8)
     for path in sorted(found):
         entry = f"{path}\0{found[path]}\0".encode("utf-8", "surrogatepass")
         size += len(entry)
         if size <= _REPORTED_BYTES:
-            shown[path] = found[path]
+            kept_contents[path] = found[path]
         else:
-            rest.update(entry)
+            digest.update(entry)
     if size > _REPORTED_BYTES:
-        shown["..."] = f"{len(found) - len(shown)} more, {rest.hexdigest()}"
-    return shown
+        kept_contents["..."] = f"{len(found) - len(kept_contents)} more, {digest.hexdigest()}"
+    return kept_contents

@@ -10,22 +10,22 @@ SPLITS = ("train", "validation", "test")
 def split_of(program_sha256: str, validation: float, test: float) -> str:
     """The split of a program. It keeps it when others are added, and test keeps its programs when the share
     of validation changes."""
-    place = int(program_sha256[:16], 16) / 2**64
-    if place < test:
+    point = int(program_sha256[:16], 16) / 2**64
+    if point < test:
         return "test"
-    return "validation" if place < test + validation else "train"
+    return "validation" if point < test + validation else "train"
 
 
 def shares(sizes: Sequence[int], at_most: int) -> list[int]:
     """How many of each run's steps are taken, `at_most` in all: as many of each, and what short runs leave
     goes to the longer ones."""
-    found = [0] * len(sizes)
-    left = at_most
+    taken = [0] * len(sizes)
+    remaining = at_most
     order = sorted(range(len(sizes)), key=lambda run: (sizes[run], run))
-    for done, run in enumerate(order):
-        found[run] = min(sizes[run], left // (len(sizes) - done))
-        left -= found[run]
-    return found
+    for index, run in enumerate(order):
+        taken[run] = min(sizes[run], remaining // (len(sizes) - index))
+        remaining -= taken[run]
+    return taken
 
 
 def chosen_steps(
@@ -56,10 +56,10 @@ def chosen_steps(
             places.setdefault(kinds[start], []).append(start)
         if at_most < len(places):  # so that in many runs each kind is there
             places = {kind: places[kind] for kind in chance.sample(list(places), at_most)}
-        each = shares([len(times) for times in places.values()], at_most)
+        counts = shares([len(times) for times in places.values()], at_most)
         drawn = sorted(
             start
-            for times, taken in zip(places.values(), each, strict=True)
+            for times, taken in zip(places.values(), counts, strict=True)
             for start in _drawn(times, taken, chance)
         )
     for start in drawn:
@@ -71,7 +71,7 @@ def chosen_steps(
 
 
 def _drawn(places: Sequence[int], taken: int, chance: random.Random) -> Iterator[int]:
-    """One of each of so many stretches of equal length."""
+    """A place from each of `taken` stretches of equal length."""
     for part in range(taken):
         low, high = part * len(places) // taken, (part + 1) * len(places) // taken
         yield places[low if high - low == 1 else chance.randrange(low, high)]

@@ -4,7 +4,7 @@
     data/SPLIT-00000.parquet        recordings or lessons
     events/SPLIT-00000.parquet      of recordings, the second configuration: their events
 
-What is not cleared for training stays out unless it is asked for, and every row keeps its licence and
+Rows that are not cleared for training stay out unless the caller wants them; every row keeps its licence and
 `train_ok`. Splits go by program, as those of lessons do. Not: the upload, which `hf upload` does.
 """
 
@@ -35,7 +35,7 @@ _FILE_BYTES = 512 << 20
 _GROUP_BYTES = 64 << 20
 _CARD = "README.md"
 _PLACES = ("first_row",)
-"""Columns that say where something lies in files that are not there any more."""
+"""Columns with places in files that do not exist any more."""
 _HUB_LICENCES = frozenset(
     "afl-3.0 agpl-3.0 apache-2.0 artistic-2.0 bsd bsd-2-clause bsd-3-clause bsd-3-clause-clear bsl-1.0 cc "
     "cc-by-2.0 cc-by-2.5 cc-by-3.0 cc-by-4.0 cc-by-nc-2.0 cc-by-nc-3.0 cc-by-nc-4.0 cc-by-nc-nd-3.0 "
@@ -53,7 +53,7 @@ _SIZES = tuple(
 
 @dataclass(kw_only=True)
 class Exported:
-    """What was written. what: "recordings" or "lessons". rows: table -> split -> how many. origins: (source,
+    """Counts. what: "recordings" or "lessons". rows: table -> split -> how many. origins: (source,
     licence, cleared for training) -> rows of the first table. left_out: origin -> how many."""
 
     what: str
@@ -146,7 +146,7 @@ class _Files:
         self.rows[split] += table.num_rows
         waiting = self._waiting.setdefault(split, [])
         waiting.append(table)
-        if sum(one.nbytes for one in waiting) >= _GROUP_BYTES:
+        if sum(part.nbytes for part in waiting) >= _GROUP_BYTES:
             self._write(split)
 
     def _write(self, split: str) -> None:
@@ -210,14 +210,14 @@ def _write_recordings(
                 [split_of(program_sha256(code), *shares) for code in table.column("code").to_pylist()]
             )
             for split in SPLITS:
-                some = table.filter(pc.equal(splits, split)) if table.num_rows else table
-                ids.setdefault(split, []).extend(some.column("id").to_pylist())
-                data.add(split, some)
+                rows = table.filter(pc.equal(splits, split)) if table.num_rows else table
+                ids.setdefault(split, []).extend(rows.column("id").to_pylist())
+                data.add(split, rows)
         if traces is not None:
             for table in read_groups(shard["events"], EVENTS_SCHEMA):
                 for split, names in ids.items():
-                    wanted = pc.is_in(table.column("recording"), pa.array(names, pa.string()))
-                    traces.add(split, table.filter(wanted))
+                    in_split = pc.is_in(table.column("recording"), pa.array(names, pa.string()))
+                    traces.add(split, table.filter(in_split))
     data.close()
     exported.rows["data"] = data.rows
     if traces is not None:

@@ -6,6 +6,7 @@ completion begins inside a token, or that does not come back as it was, is none.
 """
 
 from array import array
+from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
@@ -18,29 +19,48 @@ IGNORED = -100
 
 
 class Encoded(NamedTuple):
-    """A lesson as tokens. given, in parts, and completion, without the end: in the form that `Ids` wants.
+    """A lesson as tokens, each as many bytes as Arrow's type of a token has.
 
-    prefix: how many tokens at the beginning are the program's alone, and so the same in all its lessons.
-    ignored, answer: tokens of what is given, of the completion.
+    prompt: program and prompt, in parts. completion: without the end. prefix: tokens at the beginning that
+    all lessons of the program share. ignored, answer: tokens of the prompt, of the completion.
     """
 
-    given: tuple[Any, ...]
-    completion: Any
+    prompt: tuple[bytes, ...]
+    completion: bytes
     prefix: int
     ignored: int
     answer: int
 
 
-class Ids(Protocol):
+class Ids:
     """input_ids and labels of some rows."""
 
-    @property
-    def size_bytes(self) -> int: ...
+    def __init__(self, type_: Any, end: int) -> None:
+        self._type, self._width = type_, type_.bit_width // 8
+        self._end = end.to_bytes(self._width, "little")
+        self._ignored = IGNORED.to_bytes(self._width, "little", signed=True)
+        self._ids: list[bytes] = []
+        self._labels: list[bytes] = []
+        self._offsets = array("i", [0])
 
-    def add(self, row: Encoded) -> None: ...
+    @property
+    def size_bytes(self) -> int:
+        return 2 * self._width * self._offsets[-1]
+
+    def add(self, row: Encoded) -> None:
+        trained = row.completion + self._end
+        self._ids += (*row.prompt, trained)
+        self._labels += (self._ignored * row.ignored, trained)
+        self._offsets.append(self._offsets[-1] + row.ignored + row.answer + 1)
 
     def columns(self) -> tuple[Any, Any]:
         """input_ids and labels."""
+        return self._column(self._ids), self._column(self._labels)
+
+    def _column(self, parts: list[bytes]) -> Any:
+        tokens = pa.Array.from_buffers(self._type, self._offsets[-1], [None, pa.py_buffer(b"".join(parts))])
+        starts = pa.Array.from_buffers(pa.int32(), len(self._offsets), [None, pa.py_buffer(self._offsets)])
+        return pa.ListArray.from_arrays(starts, tokens)
 
 
 class Encoder(Protocol):
@@ -50,23 +70,14 @@ class Encoder(Protocol):
     """Arrow's type of a token in the file."""
 
     def program(self, text: str) -> None:
-        """What the lessons that follow begin with."""
+        """Sets the program that the lessons after this begin with."""
 
     def encode(self, lessons: list[Lesson]) -> list[Encoded | str]:
         """Their tokens; for those that have none, the reason."""
 
-    def rows(self) -> Ids: ...
-
 
 def encoder(tokenizer: AnyTokenizer) -> Encoder:
     return ByteEncoder(tokenizer) if isinstance(tokenizer, Bytes) else PretrainedEncoder(tokenizer)
-
-
-def _list_array(offsets: "array[int]", values: Any, type_: Any) -> Any:
-    size = type_.bit_width // 8
-    tokens = pa.Array.from_buffers(type_, len(values) // size, [None, pa.py_buffer(values)])
-    starts = pa.Array.from_buffers(pa.int32(), len(offsets), [None, pa.py_buffer(offsets)])
-    return pa.ListArray.from_arrays(starts, tokens)
 
 
 class PretrainedEncoder:
@@ -82,53 +93,22 @@ class PretrainedEncoder:
         self._tokens = [*self.tokenizer.begin, *self.tokenizer.encode(text)]
 
     def encode(self, lessons: list[Lesson]) -> list[Encoded | str]:
-        begin = self.tokenizer.begin
-        given = [f"{self._text}{lesson.state}{lesson.asked}" for lesson in lessons]
-        whole = [text + lesson.completion for text, lesson in zip(given, lessons, strict=True)]
-        all_given, all_whole = self.tokenizer.encode_all(given), self.tokenizer.encode_all(whole)
-        found: list[Encoded | str] = []
-        for one, both, wrong in zip(
-            all_given, all_whole, self.tokenizer.wrong(whole, all_whole), strict=True
-        ):
-            if both[: len(one)] != one:
-                found.append("a token reaches over the end of the prompt")
-            elif wrong:
-                found.append("the tokenizer cannot write it")
-            else:
-                tokens = [*begin, *one]
-                same = zip(self._tokens, tokens, strict=False)
-                prefix = next((at for at, (a, b) in enumerate(same) if a != b), len(self._tokens))
-                found.append(Encoded((tokens,), both[len(one) :], prefix, len(tokens), len(both) - len(one)))
-        return found
+        prompts = [f"{self._text}{lesson.state}{lesson.asked}" for lesson in lessons]
+        texts = [prompt + lesson.completion for prompt, lesson in zip(prompts, lessons, strict=True)]
+        tokens = self.tokenizer.encode_all(texts)
+        wrong = self.tokenizer.wrong(texts, tokens)
+        return list(map(self._encoded, self.tokenizer.encode_all(prompts), tokens, wrong))
 
-    def rows(self) -> "PretrainedIds":
-        return PretrainedIds(self.tokenizer.end)
-
-
-class PretrainedIds:
-    def __init__(self, end: int) -> None:
-        self.end = end
-        self.ids, self.labels = array("i"), array("i")
-        self.offsets = array("i", [0])
-
-    @property
-    def size_bytes(self) -> int:
-        return 8 * len(self.ids)
-
-    def add(self, row: Encoded) -> None:
-        for part in row.given:
-            self.ids.extend(part)
-        self.ids.extend(row.completion)
-        self.ids.append(self.end)
-        self.labels += array("i", [IGNORED]) * row.ignored
-        self.labels.extend(row.completion)
-        self.labels.append(self.end)
-        self.offsets.append(len(self.ids))
-
-    def columns(self) -> tuple[Any, Any]:
-        ids, labels = (memoryview(values).cast("B") for values in (self.ids, self.labels))
-        type_ = PretrainedEncoder.type
-        return _list_array(self.offsets, ids, type_), _list_array(self.offsets, labels, type_)
+    def _encoded(self, prompt: list[int], all_tokens: list[int], wrong: str | None) -> Encoded | str:
+        if all_tokens[: len(prompt)] != prompt:
+            return "a token reaches over the end of the prompt"
+        if wrong:
+            return "the tokenizer cannot write it"
+        before, completion = [*self.tokenizer.begin, *prompt], all_tokens[len(prompt) :]
+        same = zip(self._tokens, before, strict=False)
+        prefix = next((at for at, (a, b) in enumerate(same) if a != b), len(self._tokens))
+        parts = (array("i", before).tobytes(),), array("i", completion).tobytes()
+        return Encoded(*parts, prefix, len(before), len(completion))
 
 
 class ByteEncoder:
@@ -146,51 +126,11 @@ class ByteEncoder:
         return self.tokenizer.data(text).decode("latin-1").encode("utf-16-le")
 
     def encode(self, lessons: list[Lesson]) -> list[Encoded | str]:
-        known: dict[str, bytes] = {}  # a state is what one lesson asks for and another begins with
-        found: list[Encoded | str] = []
-        prefix = len(self._program) // 2
-        for state, asked, completion, _, _, _ in lessons:
+        wide = lru_cache(None)(self._wide)  # a state is what one lesson asks for and another begins with
+        encoded: list[Encoded | str] = []
+        for state, question, completion, _, _, _ in lessons:
             # Runs of digits end with the newline between one of these texts and the next.
-            for text in (state, asked, completion):
-                if text not in known:
-                    known[text] = self._wide(text)
-            given = (self._program, known[state], known[asked])
-            last = known[completion]
-            found.append(Encoded(given, last, prefix, sum(map(len, given)) // 2, len(last) // 2))
-        return found
-
-    def rows(self) -> "ByteIds":
-        return ByteIds()
-
-
-_END = Bytes.end.to_bytes(2, "little")
-_IGNORED = IGNORED.to_bytes(2, "little", signed=True)
-
-
-class ByteIds:
-    """Rows of tokens, in parts that rows share: they are put together once, when a file takes them."""
-
-    def __init__(self) -> None:
-        self._ids: list[bytes] = []
-        self._labels: list[bytes | memoryview] = []
-        self._ignored = memoryview(_IGNORED * 1024)
-        self.offsets = array("i", [0])
-
-    @property
-    def size_bytes(self) -> int:
-        return 4 * self.offsets[-1]
-
-    def add(self, row: Encoded) -> None:
-        end = (row.completion, _END)
-        self._ids += row.given
-        self._ids += end
-        if len(self._ignored) < 2 * row.ignored:
-            self._ignored = memoryview(_IGNORED * (2 * row.ignored))
-        self._labels.append(self._ignored[: 2 * row.ignored])
-        self._labels += end
-        self.offsets.append(self.offsets[-1] + row.ignored + row.answer + 1)
-
-    def columns(self) -> tuple[Any, Any]:
-        ids, labels = b"".join(self._ids), b"".join(self._labels)
-        type_ = ByteEncoder.type
-        return _list_array(self.offsets, ids, type_), _list_array(self.offsets, labels, type_)
+            prompt, answer = (self._program, wide(state), wide(question)), wide(completion)
+            size = sum(map(len, prompt)) // 2
+            encoded.append(Encoded(prompt, answer, len(self._program) // 2, size, len(answer) // 2))
+        return encoded

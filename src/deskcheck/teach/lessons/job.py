@@ -83,7 +83,7 @@ def build_in_shards(
     census = _census(folders, settings)
     note_not_cleared(census.not_cleared, note)
     head = state_head(settings, census.sha256, held_out.sha256)
-    told = LessonSummary()
+    summary = LessonSummary()
 
     def begin(place: Place) -> None:
         (place.folder / STATE_NAME).unlink(missing_ok=True)
@@ -91,8 +91,8 @@ def build_in_shards(
 
     def finish(place: Place, lines: Sequence[Line]) -> None:
         for line in lines:
-            told.add(LessonSummary(**line["summary"]))
-        write_state(place.folder, head, told, recordings=told.recordings)
+            summary.add(LessonSummary(**line["summary"]))
+        write_state(place.folder, head, summary, recordings=summary.recordings)
 
     task = {
         "runs": [str(folder.folder.resolve()) for folder in folders],
@@ -117,9 +117,9 @@ def build_in_shards(
         begin=begin,
         finish=finish,
     )
-    done = run_job(job, Path(out), runner=runner, size=size, replace=replace, progress=progress)
-    refuse_nothing(told, settings)
-    return told, done
+    job_summary = run_job(job, Path(out), runner=runner, size=size, replace=replace, progress=progress)
+    refuse_nothing(summary, settings)
+    return summary, job_summary
 
 
 # -- what there is to do -----------------------------------------------------------------------------
@@ -152,19 +152,21 @@ class _Census:
         codes = column.dictionary_encode().indices
         order = pc.array_sort_indices(codes)  # stable: runs of a program stay in order
         places = (
-            (code, place)
+            (code, number)
             for at in range(0, len(order), _SOME)
-            for code, place in zip(
+            for code, number in zip(
                 codes.take(order.slice(at, _SOME)).to_pylist(),
                 order.slice(at, _SOME).to_pylist(),
                 strict=True,
             )
         )
-        for _, some in groupby(places, key=lambda pair: pair[0]):
-            yield self._item([place for _, place in some])
+        for _, group in groupby(places, key=lambda pair: pair[0]):
+            yield self._item([number for _, number in group])
 
     def _item(self, places: list[int]) -> Item:
-        decides = b"".join(self.known_by[_DIGEST * place : _DIGEST * (place + 1)] for place in places).hex()
+        decides = b"".join(
+            self.known_by[_DIGEST * number : _DIGEST * (number + 1)] for number in places
+        ).hex()
         return Item(f"{self.programs[places[0]]:016x}", json.dumps([self._where(p) for p in places]), decides)
 
     def _where(self, place: int) -> tuple[int, str, int]:
@@ -192,10 +194,10 @@ def _census(folders: list[Recordings], settings: LessonSettings) -> _Census:
             if threads > 1:
                 events = len(folder.at(shard, row).trace)
             program = program_sha256(code)
-            known = known_by(id_, program, events)
-            sha256.update(known)
+            identity = known_by(id_, program, events)
+            sha256.update(identity)
             census.programs.append(int(program[:16], 16))
-            census.known_by += hashlib.blake2b(known, digest_size=_DIGEST).digest()
+            census.known_by += hashlib.blake2b(identity, digest_size=_DIGEST).digest()
             if not train_ok and not settings.any_licence:
                 census.not_cleared[origin(source, licence)] += 1
     census.sha256 = sha256.hexdigest()
@@ -268,9 +270,9 @@ def _make(task: dict[str, Any]) -> Line | None:
         summary = LessonSummary(recordings=sum(map(len, items)))
         summary.leave_out("recordings", _ENDED, summary.recordings)
     problems = {} if task["blame"] is None else {_named(task, items[0][0]): task["blame"]}
-    told = {"programs": len(items), "problems": problems, "summary": summary.to_dict()}
+    report = {"programs": len(items), "problems": problems, "summary": summary.to_dict()}
     with place.doing("put a shard in its place"):
-        write_whole(scratch / "told.json", json.dumps(told))
+        write_whole(scratch / "told.json", json.dumps(report))
         if not task["whole"]:
             return None
         line = _put(place, task["shard"], [scratch])
@@ -287,9 +289,9 @@ def _lessons(task: dict[str, Any], items: list[Any], scratch: Path) -> LessonSum
     maker = Maker(settings, tokenizer, choice)
     maker.summary.programs = choice.usable
     shard = LessonShard(scratch, task["shard"], maker.schema)
-    for place, recording in enumerate(recordings):
-        maker.add(place, recording, shard)
-        maker.finished(place, recording)
+    for number, recording in enumerate(recordings):
+        maker.add(number, recording, shard)
+        maker.finished(number, recording)
     maker.flush(shard)
     shard.finish()
     return maker.summary
@@ -327,18 +329,18 @@ def _put(place: Place, name: str, parts: list[Path]) -> Line:
         sync(sources[0])
         os.replace(sources[0], paths[split])
     sync(place.folder)
-    told = [read_json(read_file(part / "told.json"), str(part / "told.json")) for part in parts]
+    reports = [read_json(read_file(part / "told.json"), str(part / "told.json")) for part in parts]
     summary = LessonSummary()
-    for one in told:
-        summary.add(LessonSummary(**one["summary"]))
+    for report in reports:
+        summary.add(LessonSummary(**report["summary"]))
     left_out = summary.left_out.get("recordings", {})
     return {
         "shard": name,
-        "programs": sum(one["programs"] for one in told),
+        "programs": sum(report["programs"] for report in reports),
         "events": summary.events,
         "outcomes": {"taken": summary.recordings - sum(left_out.values()), **left_out},
         "not_repeatable": left_out.get("not repeatable", 0),
-        "problems": {id_: how for one in told for id_, how in one["problems"].items()},
+        "problems": {id_: how for report in reports for id_, how in report["problems"].items()},
         **file_facts(paths),
         "finished": round(time.time(), 3),
         "summary": summary.to_dict(),

@@ -96,14 +96,14 @@ def open_recordings(folder: str | os.PathLike[str]) -> Recordings:
 def held_out_programs(settings: LessonSettings, note: Callable[[str], None]) -> Iterator[tuple[str, str]]:
     """Programs that no lesson may be made of, each with the name of its set. Raises InputError where a set
     has none that was not named before it."""
-    known: set[str] = set()
+    codes: set[str] = set()
     for source in settings.without:
-        before = len(known)
+        before = len(codes)
         for program in programs(source, note=note):
-            if program.code not in known:
-                known.add(program.code)
+            if program.code not in codes:
+                codes.add(program.code)
                 yield source.partition(":")[0], program.code
-        if len(known) == before:
+        if len(codes) == before:
             raise InputError(f"without {source!r}: has no programs that were not named before it.")
 
 
@@ -134,7 +134,7 @@ def write_state(
     recordings: int = 0,
     shards: int = 0,
 ) -> None:
-    """Write ``lessons.json``. recordings, shards: how many are done, for who goes on."""
+    """Write ``lessons.json``. recordings, shards: how many are done."""
     position = {"recordings": recordings, "shards": shards}
     state = head | {"complete": complete, "position": position, "summary": summary.to_dict()}
     path = folder / STATE_NAME
@@ -157,7 +157,7 @@ def state_head(settings: LessonSettings, recordings_sha256: str, held_out_sha256
 
 
 class _Builder:
-    """Writes what is missing. Everything that it needs to go on stands in ``lessons.json``."""
+    """Writes the missing shards. ``lessons.json`` has everything that a later start needs."""
 
     def __init__(
         self, folder: Path, settings: LessonSettings, tokenizer: AnyTokenizer, choice: Choice
@@ -184,17 +184,17 @@ class _Builder:
             self._save()  # refuses the folder to others from now on
         shard = self._begin_shard()
         try:
-            for place, recording in enumerate(self.choice.recordings):
-                if place >= self.done:
-                    self.maker.add(place, recording, shard)
+            for number, recording in enumerate(self.choice.recordings):
+                if number >= self.done:
+                    self.maker.add(number, recording, shard)
                     self._refuse_unwritten()
-                self.maker.finished(place, recording)
-                if place < self.done:
+                self.maker.finished(number, recording)
+                if number < self.done:
                     continue
                 if shard.rows >= _SHARD_ROWS or shard.size_bytes >= _SHARD_BYTES:
-                    self._finish(shard, place + 1)
+                    self._finish(shard, number + 1)
                     shard = self._begin_shard()
-                progress(place + 1, self.choice.count)
+                progress(number + 1, self.choice.count)
             self.complete = True
             self._finish(shard, self.choice.count)
             refuse_nothing(self.summary, self.settings)
@@ -229,15 +229,15 @@ class _Builder:
         """Take up what an earlier builder left."""
         path = self.folder / STATE_NAME
         if not path.exists():
-            found = sorted(path.name for path in self.folder.glob("*.parquet"))
+            files = sorted(path.name for path in self.folder.glob("*.parquet"))
             if (self.folder / "job.json").exists():
                 raise InputError(
                     f"{self.folder}: holds a job that is not whole: go on with its own command (--shards), "
                     "or choose another folder."
                 )
-            if found:
+            if files:
                 raise InputError(
-                    f"{self.folder}: holds {found[0]} and no {STATE_NAME}: it was made by something else. "
+                    f"{self.folder}: holds {files[0]} and no {STATE_NAME}: it was made by something else. "
                     "Choose another folder."
                 )
             return
@@ -249,9 +249,9 @@ class _Builder:
             raise RecordingError(
                 f"{path}: damaged: {error!r}. Delete the folder, or choose another.", str(path)
             ) from error
-        wanted = json.loads(json.dumps(self._head()))
-        if had != wanted:
-            self._refuse_others(had, wanted)
+        head = json.loads(json.dumps(self._head()))
+        if had != head:
+            self._refuse_others(had, head)
         self.maker.summary, self.complete = summary, state["complete"]
         self.done, self.shards = position["recordings"], position["shards"]
         if self.complete:
@@ -282,23 +282,23 @@ class _Builder:
             what = f"made without other programs: {', '.join(self.settings.without)} changed"
         else:
             both = {**had["settings"], **wanted["settings"]}
-            other = [
+            differences = [
                 f"{name}={had['settings'].get(name)!r}, not {wanted['settings'].get(name)!r}"
                 for name in both
                 if had["settings"].get(name) != wanted["settings"].get(name)
             ]
-            what = f"made with {'; '.join(other) or 'another version of deskcheck'}"
+            what = f"made with {'; '.join(differences) or 'another version of deskcheck'}"
         raise InputError(f"{self.folder}: holds lessons {what}. Choose another folder, or delete this one.")
 
     def _open_programs(self) -> set[bytes]:
-        """Programs of which some runs are done and others not."""
-        done: Counter[bytes] = Counter()
-        for place, recording in enumerate(self.choice.recordings):
-            if place >= self.done:
+        """Programs with runs that are done and runs that are not."""
+        runs_done: Counter[bytes] = Counter()
+        for number, recording in enumerate(self.choice.recordings):
+            if number >= self.done:
                 break
-            if place not in self.choice.refused:
-                done[bytes.fromhex(program_sha256(recording.program.code))] += 1
-        return {sha for sha, count in done.items() if count < self.choice.programs[sha].left}
+            if number not in self.choice.refused:
+                runs_done[bytes.fromhex(program_sha256(recording.program.code))] += 1
+        return {sha for sha, count in runs_done.items() if count < self.choice.programs[sha].left}
 
     def _save(self) -> None:
         write_state(

@@ -12,7 +12,7 @@ from deskcheck.notation import NOTATIONS
 from deskcheck.notation.layout import program_text
 from deskcheck.recording import Program, Recording
 from deskcheck.teach.lessons.choice import SPLITS, chosen_steps, split_of
-from deskcheck.teach.lessons.ids import encoder
+from deskcheck.teach.lessons.ids import Ids, encoder
 from deskcheck.teach.lessons.rows import (
     STEPWISE,
     Lesson,
@@ -36,6 +36,7 @@ class Maker:
         self.settings = settings
         self.choice = choice
         self.encoder = encoder(tokenizer)
+        self.end = tokenizer.end
         self.schema = schema(self.encoder.type if settings.ids else None)
         self.summary = LessonSummary()
         self.unwritten: Counter[str] = Counter()
@@ -55,9 +56,9 @@ class Maker:
         if place in self.choice.refused:
             return
         sha = bytes.fromhex(program_sha256(recording.program.code))
-        known = self.choice.programs[sha]
-        known.left -= 1
-        if not known.left:
+        program = self.choice.programs[sha]
+        program.left -= 1
+        if not program.left:
             self.seen.pop(sha, None)
 
     def add(self, place: int, recording: Recording, shard: LessonShard) -> None:
@@ -75,8 +76,8 @@ class Maker:
                 summary.leave_out(notation, "recorded by line")
             elif notation in STEPWISE:
                 self._add(self._steps(place, recording, notation), notation, recording, shard)
-            elif whole := trace_lesson(recording, notation, self.settings.budget, summary.leave_out):
-                self._add([whole], notation, recording, shard)
+            elif lesson := trace_lesson(recording, notation, self.settings.budget, summary.leave_out):
+                self._add([lesson], notation, recording, shard)
 
     def _prefix_of(self, program: Program) -> "_Prefix":
         text, sha = program_text(program), program_sha256(program.code)
@@ -119,26 +120,26 @@ class Maker:
             program.train_ok,
             prefix.split,
         )
-        seen = self.seen[prefix.sha]
-        for some in _batches(lessons):
+        keys_before = self.seen[prefix.sha]
+        for batch in _batches(lessons):
             new: list[Lesson] = []
             keys: list[int] = []
-            for lesson in some:
+            for lesson in batch:
                 hashed = prefix.hashed.copy()
                 text = f"{lesson.state}{lesson.asked}\0{lesson.completion}"
                 hashed.update(text.encode("utf-8", "surrogatepass"))
                 key = int.from_bytes(hashed.digest(), "little")
-                if seen.add(key):
+                if keys_before.add(key):
                     new.append(lesson)
                     keys.append(key)
-            if len(new) < len(some):
-                self.summary.leave_out(notation, "the same lesson again", len(some) - len(new))
+            if len(new) < len(batch):
+                self.summary.leave_out(notation, "the same lesson again", len(batch) - len(new))
             self._add_new(new, keys, shared, shard)
 
     def _add_new(self, lessons: list[Lesson], keys: list[int], shared: Shared, shard: LessonShard) -> None:
         summary, split, budget = self.summary, shared.split, self.settings.budget
         lengths, depths = Counter[int](), Counter[int]()
-        kept = all_tokens = all_trained = 0
+        count_kept = all_tokens = all_trained = 0
         run: LessonRows | None = None
         rows = self._rows_of(split)
         for lesson, key, encoded in zip(lessons, keys, self.encoder.encode(lessons), strict=True):
@@ -171,29 +172,30 @@ class Maker:
             rows.chars += len(lesson.state) + len(lesson.asked) + len(lesson.completion)
             if rows.ids is not None:
                 rows.ids.add(encoded)
-            kept += 1
+            count_kept += 1
             all_tokens += tokens
             all_trained += trained
             lengths[(tokens - 1).bit_length()] += 1
             depths[lesson.depth] += 1
-        if not kept:
+        if not count_kept:
             return
         counts = summary.kept.setdefault(split, {}).setdefault(shared.notation, dict.fromkeys(_COUNTS, 0))
-        for name, count in zip(_COUNTS, (kept, all_tokens, all_trained), strict=True):
+        for name, count in zip(_COUNTS, (count_kept, all_tokens, all_trained), strict=True):
             counts[name] += count
-        for found, more in (
-            (summary.sources, {shared.source: kept}),
-            (summary.licences, {shared.licence or "none": kept}),
+        for totals, more in (
+            (summary.sources, {shared.source: count_kept}),
+            (summary.licences, {shared.licence or "none": count_kept}),
             (summary.tokens, {f"<= {1 << bits}": count for bits, count in lengths.items()}),
             (summary.depths, {str(depth): count for depth, count in depths.items()}),
         ):
             for what, count in more.items():
-                found[what] = found.get(what, 0) + count
+                totals[what] = totals.get(what, 0) + count
 
     def _rows_of(self, split: str) -> LessonRows:
         rows = self._rows.get(split)
         if rows is None:
-            rows = self._rows[split] = LessonRows(self.encoder.rows() if self.settings.ids else None)
+            ids = Ids(self.encoder.type, self.end) if self.settings.ids else None
+            rows = self._rows[split] = LessonRows(ids)
         return rows
 
 
@@ -203,16 +205,16 @@ _BATCH_LESSONS, _BATCH_CHARS = 512, 1 << 20
 
 def _batches(lessons: Iterable[Lesson]) -> Iterator[list[Lesson]]:
     """So many at a time that tokenizing them together pays, and no more."""
-    some: list[Lesson] = []
+    batch: list[Lesson] = []
     chars = 0
     for lesson in lessons:
-        some.append(lesson)
+        batch.append(lesson)
         chars += len(lesson.state) + len(lesson.completion)
-        if len(some) >= _BATCH_LESSONS or chars >= _BATCH_CHARS:
-            yield some
-            some, chars = [], 0
-    if some:
-        yield some
+        if len(batch) >= _BATCH_LESSONS or chars >= _BATCH_CHARS:
+            yield batch
+            batch, chars = [], 0
+    if batch:
+        yield batch
 
 
 @dataclass(slots=True)

@@ -8,8 +8,7 @@ another file, a trace whose end is missing.
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from deskcheck.notation import NOTATIONS, Moment, moments
-from deskcheck.notation.forms.running import RunningTexts
+from deskcheck.notation import NOTATIONS, Moment, RunningTexts, moments
 from deskcheck.notation.layout import step_question, trace_prompt
 from deskcheck.recording import Kind, Recording
 from deskcheck.recording.program import code_lines
@@ -56,7 +55,7 @@ def count_states(recording: Recording, notation: str) -> int:
 
 
 def paths_of_states(recording: Recording, notation: str) -> list[tuple[int, int, int]]:
-    """The lines before, at and after each state of a run in a stepwise notation; 0 where there is none."""
+    """The lines before, at and after each state of a run in a stepwise notation; 0 for no line."""
     every = NOTATIONS[notation].instructions
     lines = [row.line for row in recording.trace.rows if every or row.kind != Kind.INSTRUCTION]
     return list(zip([0, *lines], lines, [*lines[1:], 0], strict=False))
@@ -71,7 +70,7 @@ def step_lessons(
     steps = iter(chosen)
     step = next(steps, None)
     waiting: dict[int, list[tuple[str, str, int, int, int]]] = {}
-    asked: dict[tuple[int, int], str] = {}
+    questions: dict[tuple[int, int], str] = {}
     states = RunningTexts(file=program.filename, instructions=NOTATIONS[notation].instructions)
     at = -1
     for row in recording.trace.rows:
@@ -93,9 +92,9 @@ def step_lessons(
             if line is None:
                 left_out(notation, "in another file", 1)
                 continue
-            question = asked.get((line, jump))
+            question = questions.get((line, jump))
             if question is None:
-                question = asked[line, jump] = step_question(code, line, jump)
+                question = questions[line, jump] = step_question(code, line, jump)
             waiting.setdefault(at + jump, []).append((text, question, jump, at, states.depth))
 
 
@@ -104,16 +103,16 @@ class _OtherFile(Exception):
 
 
 def trace_lesson(recording: Recording, notation: str, budget: int, left_out: LeftOut) -> Lesson | None:
-    """The lesson of a whole run; None, and why is told, where it is none."""
+    """The lesson of a whole run; None if it cannot be one, with the reason to `left_out`."""
     trace, program = recording.trace, recording.program
     if trace.cut or recording.run_result.cut:
         left_out(notation, "the trace is cut", 1)
         return None
     # An event is a line; no tokenizer makes less than a token of that. So a run of ten million events is not
     # written out only to be measured.
-    most = _ELIDING.get(notation, budget)
-    if most is not None and count_states(recording, notation) > most:
-        left_out(notation, "over the budget" if most == budget else f"over {most} events", 1)
+    event_limit = _ELIDING.get(notation, budget)
+    if event_limit is not None and count_states(recording, notation) > event_limit:
+        left_out(notation, "over the budget" if event_limit == budget else f"over {event_limit} events", 1)
         return None
     deepest = 0
 

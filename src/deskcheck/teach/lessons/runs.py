@@ -21,7 +21,7 @@ from deskcheck.teach.lessons.tokens import AnyTokenizer
 
 @dataclass(slots=True)
 class _Known:
-    """What the first pass knows of a program. left: runs that the second has still to come to."""
+    """The first pass's facts about a program. left: runs that the second has not reached."""
 
     left: int = 0
     runs: list[int] = field(default_factory=list)
@@ -31,7 +31,7 @@ class _Known:
 
 
 class Choice:
-    """What is to be done with each recording, by its place in the order of all."""
+    """The decision about each recording, by its place in the order of all."""
 
     def __init__(
         self,
@@ -53,36 +53,38 @@ class Choice:
         self.count = 0
         self.events = 0
         digest = hashlib.sha256()
-        seen = KeySet()
-        for place, recording in enumerate(recordings):
+        run_keys = KeySet()
+        for number, recording in enumerate(recordings):
             self.count += 1
             self.events += len(recording.trace)
             program = recording.program
             sha = program_sha256(program.code)
             digest.update(known_by(program.id, sha, len(recording.trace)))
-            reason = self._refusal(recording, seen)
+            reason = self._refusal(recording, run_keys)
             if reason:
-                self.refused[place] = reason
+                self.refused[number] = reason
                 continue
-            known = self.programs.get(bytes.fromhex(sha))
-            if known is None:
-                known = self.programs[bytes.fromhex(sha)] = _Known()
-                known.near = held_out.near(program.code) if len(held_out) else None
-                known.too_long = len(tokenizer.encode(program_text(program))) + 2 > settings.budget
-            if known.near:
-                self.refused[place] = known.near
+            known_program = self.programs.get(bytes.fromhex(sha))
+            if known_program is None:
+                known_program = self.programs[bytes.fromhex(sha)] = _Known()
+                known_program.near = held_out.near(program.code) if len(held_out) else None
+                known_program.too_long = len(tokenizer.encode(program_text(program))) + 2 > settings.budget
+            if known_program.near:
+                self.refused[number] = known_program.near
                 continue
-            known.left += 1
+            known_program.left += 1
             if settings.steps is not None:
-                known.runs.append(place)
-                known.sizes.append(len(recording.trace))
+                known_program.runs.append(number)
+                known_program.sizes.append(len(recording.trace))
         self.recordings_sha256 = digest.hexdigest()
         if settings.steps is not None:
-            for known in self.programs.values():
-                self.steps |= zip(known.runs, shares(known.sizes, settings.steps), strict=True)
-                known.runs, known.sizes = [], []
+            for known_program in self.programs.values():
+                self.steps |= zip(
+                    known_program.runs, shares(known_program.sizes, settings.steps), strict=True
+                )
+                known_program.runs, known_program.sizes = [], []
 
-    def _refusal(self, recording: Recording, seen: KeySet) -> str | None:
+    def _refusal(self, recording: Recording, run_keys: KeySet) -> str | None:
         program = recording.program
         if not program.train_ok and not self.settings.any_licence:
             self.not_cleared[origin(program.source, program.licence)] += 1
@@ -95,14 +97,14 @@ class Choice:
         if granularity == "line" and all(NOTATIONS[name].instructions for name in self.settings.notations):
             return "recorded by line"
         parts = (program.code, program.mode, program.entry, program.arguments, program.module, granularity)
-        if not seen.add(_key(repr(parts))):
+        if not run_keys.add(_key(repr(parts))):
             return "the same run again"
         return None
 
     @property
     def usable(self) -> int:
         """Programs that are not refused."""
-        return sum(known.near is None for known in self.programs.values())
+        return sum(program.near is None for program in self.programs.values())
 
     def refuse_what_leaves_nothing(self) -> None:
         if self.count == len(self.refused):
@@ -115,7 +117,7 @@ class Choice:
             raise InputError(
                 " ".join([f"no recording of {self.count} gives lessons: {counted(reasons)}.", *ways])
             )
-        if all(known.too_long or known.near for known in self.programs.values()):
+        if all(program.too_long or program.near for program in self.programs.values()):
             raise InputError(
                 f"budget={self.settings.budget} tokens: each of the {self.usable} programs alone is "
                 "longer. Give a larger budget."

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from deskcheck.notation import NOTATIONS
 from deskcheck.recording import InputError
-from deskcheck.settings import Setting
+from deskcheck.settings import Setting, refuse_small
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,13 +65,10 @@ class LessonSettings:
             raise InputError(f"notations={self.notations!r}: name each that is wanted once.")
         if not self.jumps or min(self.jumps) < 1:
             raise InputError(f"jumps={self.jumps!r}: each must be at least one, which is the next state.")
-        for name, least in (("budget", 2), ("steps", 1)):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise InputError(f"{name}={value} must be at least {least}.")
+        refuse_small(self)
         if self.by_path and self.steps is None:
             raise InputError("by_path (--by-path) needs steps (--steps): without a number, all are taken.")
-        if self.validation < 0 or self.test < 0 or self.validation + self.test >= 1:
+        if self.validation + self.test >= 1:
             raise InputError(
                 f"validation={self.validation}, test={self.test}: these shares of the programs must not be "
                 "negative, and leave some for training."
@@ -119,7 +116,7 @@ class LessonSummary:
 
 
 def program_sha256(code: str) -> str:
-    """What a program is known by: splits and duplicates go by it."""
+    """The identity of a program, for splits and duplicates."""
     return hashlib.sha256(code.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -131,5 +128,5 @@ def _add_counts(counts: dict[str, Any], more: dict[str, Any]) -> None:
             counts[name] = counts.get(name, 0) + count
 
 
-def counted(found: dict[str, int]) -> str:
-    return ", ".join(f"{count} {what}" for what, count in sorted(found.items(), key=lambda one: -one[1]))
+def counted(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count} {what}" for what, count in sorted(counts.items(), key=lambda one: -one[1]))

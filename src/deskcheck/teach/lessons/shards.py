@@ -73,12 +73,12 @@ def _state(folder: Path) -> dict[str, Any] | None:
     if not path.exists():
         return None
     try:
-        found = read_json(read_file(path))
+        state = read_json(read_file(path))
     except NotJSON:
-        found = None
-    if not isinstance(found, dict):
+        state = None
+    if not isinstance(state, dict):
         raise InputError(f"{path}: damaged. Make the lessons anew, in another folder.")
-    return found
+    return state
 
 
 class Shared(NamedTuple):
@@ -149,9 +149,9 @@ class LessonRows:
             of_runs = [getattr(shared, name) for shared in self.shared]
             if COLUMNS[name] == _SHARED_TEXT:
                 texts = dict.fromkeys(text for text in of_runs if text is not None)
-                known = {text: at for at, text in enumerate(texts)}
-                places = pa.array([known.get(text) for text in of_runs], pa.int32()).take(where)
-                columns[name] = pa.DictionaryArray.from_arrays(places, pa.array(list(known), _TEXT))
+                numbers = {text: at for at, text in enumerate(texts)}
+                places = pa.array([numbers.get(text) for text in of_runs], pa.int32()).take(where)
+                columns[name] = pa.DictionaryArray.from_arrays(places, pa.array(list(numbers), _TEXT))
             else:
                 columns[name] = pa.array(of_runs, COLUMNS[name]).take(where)
         if self.ids is not None:
@@ -221,5 +221,5 @@ class LessonShard:
 def shard_files(folder: Path) -> Iterator[tuple[Path, int, bool]]:
     """(path, number, whether it has its name) of what a builder wrote."""
     for path in sorted(folder.iterdir()):
-        if found := _FILE.fullmatch(path.name):
-            yield path, int(found[1]), found[2] is None
+        if named := _FILE.fullmatch(path.name):
+            yield path, int(named[1]), named[2] is None

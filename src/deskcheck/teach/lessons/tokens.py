@@ -32,7 +32,7 @@ class Tokenizer(Protocol):
         """The tokens of a text, with nothing added."""
 
     def decode(self, tokens: Sequence[int]) -> str:
-        """The text of tokens. Never raises: what is no text becomes U+FFFD."""
+        """The text of tokens. Never raises: other bytes become U+FFFD."""
 
     def encode_prompt(self, prompt: str, program: str) -> list[int]:
         """The tokens of what is asked about a program, behind those of its text (`program_text`)."""
@@ -167,8 +167,8 @@ class Edits(Tokenizer):
         if state is None:
             return self.encode(answer)
         line, _, jump = prompt[len(state) + 1 :].rpartition("+")
-        told = line if jump == "1\n" else ""
-        return self.encode(edit_text(state, answer, told, parts=self.parts))
+        shown_line = line if jump == "1\n" else ""
+        return self.encode(edit_text(state, answer, shown_line, parts=self.parts))
 
     def decode_answer(self, prompt: str, tokens: Sequence[int]) -> str:
         state, text = asked_state(prompt), self.decode(tokens)
@@ -176,7 +176,7 @@ class Edits(Tokenizer):
 
 
 def _number(line: str) -> int:
-    """The number of a line as a program has it; 0 where there is none."""
+    """The number before a line of a program; 0 without one."""
     number, bar, _ = line.partition("|")
     return int(number) if bar else 0
 
@@ -184,8 +184,8 @@ def _number(line: str) -> int:
 def pieces(text: str) -> list[str]:
     """A text taken apart: names and keywords, runs of punctuation with the blanks around them, line ends with
     the indent that follows, single digits, and everything else byte by byte (those left out here)."""
-    found = _PIECES.findall(text.encode("utf-8", "surrogatepass"))
-    return [piece.decode("ascii") for piece in found if piece.isascii()]
+    matches = _PIECES.findall(text.encode("utf-8", "surrogatepass"))
+    return [piece.decode("ascii") for piece in matches if piece.isascii()]
 
 
 _PIECES = re.compile(rb"[A-Za-z_]+| ?[!-/:-@\[-^`{-~]+ *|\n+ *| +|.", re.DOTALL)
@@ -208,27 +208,29 @@ class Pretrained(Tokenizer):
         except ImportError as error:
             raise MissingExtra("transformers", "teach", f"the tokenizer {name!r}") from error
         try:
-            found = AutoTokenizer.from_pretrained(name)
+            tokenizer = AutoTokenizer.from_pretrained(name)
         except (OSError, ValueError, KeyError) as error:
             raise InputError(
                 f"tokenizer {name!r}: {str(error).strip().splitlines()[0]} Known are bytes, a folder with "
                 "tokenizer.json and tokenizer_config.json, and names on the Hugging Face hub."
             ) from error
-        if not getattr(found, "is_fast", False):
+        if not getattr(tokenizer, "is_fast", False):
             raise InputError(f"tokenizer {name!r}: is not a fast one; those alone are read.")
-        if found.eos_token_id is None:
+        if tokenizer.eos_token_id is None:
             raise InputError(f"tokenizer {name!r}: has no token that ends a text (eos_token).")
         self.name = name
-        self.end: int = found.eos_token_id
-        self.size = len(found)
-        self.unknown: int | None = found.unk_token_id
-        self._backend = found.backend_tokenizer
+        self.end: int = tokenizer.eos_token_id
+        self.size = len(tokenizer)
+        self.unknown: int | None = tokenizer.unk_token_id
+        self._backend = tokenizer.backend_tokenizer
         self._backend.no_truncation()
         self._backend.no_padding()
         self._backend.encode_special_tokens = True
         around = self._backend.encode("a", add_special_tokens=True).ids
-        self.begin: list[int] = [found.bos_token_id] if around[0] == found.bos_token_id is not None else []
-        """What it puts before every text of a model's."""
+        self.begin: list[int] = (
+            [tokenizer.bos_token_id] if around[0] == tokenizer.bos_token_id is not None else []
+        )
+        """The tokens before every text of a model."""
         if wrong := self.wrong([_EVERYTHING], self.encode_all([_EVERYTHING]))[0]:
             raise InputError(f"tokenizer {name!r}: {wrong}. Choose one that keeps every character.")
 
@@ -237,7 +239,9 @@ class Pretrained(Tokenizer):
 
     def encode_all(self, texts: Sequence[str]) -> list[list[int]]:
         """The same of many texts, each by itself, on all cores."""
-        return [one.ids for one in self._backend.encode_batch(list(texts), add_special_tokens=False)]
+        return [
+            encoding.ids for encoding in self._backend.encode_batch(list(texts), add_special_tokens=False)
+        ]
 
     def decode(self, tokens: Sequence[int]) -> str:
         text: str = self._backend.decode(list(tokens), skip_special_tokens=True)
@@ -245,19 +249,19 @@ class Pretrained(Tokenizer):
 
     def wrong(self, texts: Sequence[str], tokens: Sequence[Sequence[int]]) -> list[str | None]:
         """For each text and its tokens, why they do not say the same; None where they do."""
-        found: list[str | None] = []
-        back = self._backend.decode_batch([list(one) for one in tokens], skip_special_tokens=False)
-        for text, one, again in zip(texts, tokens, back, strict=True):
-            if self.unknown is not None and self.unknown in one:
-                found.append("it has no token for some of the text")
+        reasons: list[str | None] = []
+        back = self._backend.decode_batch([list(numbers) for numbers in tokens], skip_special_tokens=False)
+        for text, numbers, again in zip(texts, tokens, back, strict=True):
+            if self.unknown is not None and self.unknown in numbers:
+                reasons.append("it has no token for some of the text")
             elif again != text:
                 at = next(
                     (at for at, (a, b) in enumerate(zip(text, again, strict=False)) if a != b), len(again)
                 )
-                found.append(f"{text[at : at + 10]!r} comes back as {again[at : at + 10]!r}")
+                reasons.append(f"{text[at : at + 10]!r} comes back as {again[at : at + 10]!r}")
             else:
-                found.append(None)
-        return found
+                reasons.append(None)
+        return reasons
 
 
 _EVERYTHING = "1|def f(n):\n2|\treturn 'A  b'\n\nf 2: n=12\n+1\n" + "".join(map(chr, range(33, 127)))

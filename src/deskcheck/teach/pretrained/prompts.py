@@ -12,6 +12,7 @@ from deskcheck.notation import state_text
 from deskcheck.notation.forms.explained import EXPLAINED
 from deskcheck.recording import InputError
 from deskcheck.teach.lessons.tokens import Pretrained
+from deskcheck.teach.small.interpreter import common
 
 
 class StepPrompts:
@@ -25,8 +26,10 @@ class StepPrompts:
 
         self.tokenizer = Pretrained(name)
         self.explain = explain
-        found = AutoTokenizer.from_pretrained(name) if explain else None
-        self.chat: Any = found if found is not None and found.chat_template else None
+        chat_tokenizer = AutoTokenizer.from_pretrained(name) if explain else None
+        self.chat: Any = (
+            chat_tokenizer if chat_tokenizer is not None and chat_tokenizer.chat_template else None
+        )
 
     def tokens(self, program: str, prompt: str) -> list[int]:
         """All that stands before the answer. program: as `program_text` has it."""
@@ -35,10 +38,10 @@ class StepPrompts:
         text = explained(program, prompt)
         if self.chat is None:
             return [*self.tokenizer.begin, *self.tokenizer.encode(text)]
-        told = self.chat.apply_chat_template(
+        templated = self.chat.apply_chat_template(
             [{"role": "user", "content": text}], add_generation_prompt=True, return_dict=True
         )
-        return list(told["input_ids"])
+        return list(templated["input_ids"])
 
     def shared(self, program: str) -> list[int]:
         """What all prompts about a program begin with."""
@@ -50,12 +53,6 @@ class StepPrompts:
         decode = self.tokenizer.decode
         text = decode([*asked, *written]).removeprefix(decode(asked))
         return plain(text) if self.explain else text
-
-
-def common(one: Sequence[int], other: Sequence[int]) -> list[int]:
-    """What both begin with."""
-    count = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
-    return list(one[: min(len(one), len(other)) if count is None else count])
 
 
 def explained(program: str, prompt: str) -> str:

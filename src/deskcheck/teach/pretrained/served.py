@@ -6,7 +6,7 @@ batches them. If it caches prefixes, as vLLM and SGLang do, it reads a program o
 the state. Needs the extra ``[ask]``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from operator import add
 from typing import Any
 
@@ -16,7 +16,7 @@ from inspect_ai.model import ChatMessageUser, GenerateConfig, Model, ModelOutput
 
 from deskcheck.recording import InputError
 from deskcheck.teach.pretrained.prompts import explained, plain, refuse_explained
-from deskcheck.teach.small.interpreter import StepAnswer
+from deskcheck.teach.small.interpreter import Rows, StepAnswer
 
 
 class ServedModel:
@@ -52,16 +52,16 @@ class ServedModel:
         return self.portal.call(self._answers, prompts, longest)
 
     async def _answers(self, prompts: Sequence[str], longest: int) -> list[StepAnswer]:
-        found: dict[int, ModelOutput] = {}
+        outputs: dict[int, ModelOutput] = {}
         config = GenerateConfig(temperature=0, max_tokens=longest)
 
         async def ask(number: int, prompt: str) -> None:
-            found[number] = await self.model.generate([ChatMessageUser(content=prompt)], config=config)
+            outputs[number] = await self.model.generate([ChatMessageUser(content=prompt)], config=config)
 
         async with anyio.create_task_group() as group:
             for number, prompt in enumerate(prompts):
                 group.start_soon(ask, number, prompt)
-        return [self._answer(found[number]) for number in range(len(prompts))]
+        return [self._answer(outputs[number]) for number in range(len(prompts))]
 
     def _answer(self, output: ModelOutput) -> StepAnswer:
         text = plain(output.completion) if self.explain else output.completion.strip("\n")
@@ -69,35 +69,15 @@ class ServedModel:
         return StepAnswer(text, output.stop_reason == "stop", tokens, None, 1)
 
 
-class ServedRows:
-    """As `interpreter.Rows`."""
+class ServedRows(Rows):
+    """Texts of programs; guesses are of no use here."""
 
     def __init__(self, model: ServedModel, programs: list[str], longest: int) -> None:
         self.model = model
         self.programs = programs
         self.longest = longest
 
-    def __len__(self) -> int:
-        return len(self.programs)
-
-    def keep(self, rows: Sequence[int]) -> None:
-        """As `Rows.keep`."""
-        self.programs = [self.programs[row] for row in rows]
-
-    def add(self, other: "ServedRows") -> None:
-        """As `Rows.add`."""
-        self.programs += other.programs
-
-    def ask(self, asked: Mapping[int, tuple[str, str]]) -> dict[int, StepAnswer]:
-        """As `Rows.ask`; guesses are of no use here."""
-        found = self._asked([(row, prompt) for row, (prompt, _) in asked.items()])
-        return dict(zip(asked, found, strict=True))
-
-    def exact(self, rows: Sequence[int], texts: Sequence[tuple[str, str]]) -> list[bool]:
-        """As `Rows.exact`."""
-        found = self._asked([(row, prompt) for row, (prompt, _) in zip(rows, texts, strict=True)])
-        return [a.ended and a.text == text for a, (_, text) in zip(found, texts, strict=True)]
-
-    def _asked(self, prompts: Sequence[tuple[int, str]]) -> list[StepAnswer]:
+    def answers(self, asked: Sequence[tuple[str, str, str]]) -> list[StepAnswer]:
+        """As `Rows.answers`."""
         laid_out = explained if self.model.explain else add
-        return self.model.answers([laid_out(self.programs[row], text) for row, text in prompts], self.longest)
+        return self.model.answers([laid_out(program, prompt) for program, prompt, _ in asked], self.longest)

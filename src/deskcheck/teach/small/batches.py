@@ -51,8 +51,8 @@ class Batch:
         if not count:
             return None
         places = self.lengths[:, None] - torch.arange(count, 0, -1, device=self.lengths.device)
-        found = self.programs.gather(1, places.clamp(min=0))
-        return torch.where(places < 0, -1, found)[self.owner]
+        last_tokens = self.programs.gather(1, places.clamp(min=0))
+        return torch.where(places < 0, -1, last_tokens)[self.owner]
 
     def to(self, device: torch.device) -> "Batch":
         return Batch(
@@ -69,13 +69,13 @@ class Batch:
 def shards(folder: Path) -> list[Path]:
     """The files of a folder of lessons. Raises InputError where it has none, or not all of them."""
     refuse_unfinished(folder)
-    found = sorted(folder.glob("*.parquet"))
-    if not found:
+    files = sorted(folder.glob("*.parquet"))
+    if not files:
         raise InputError(
             f"{folder}: holds no lessons. Name a folder of recordings, as `deskcheck record SOURCE --out "
             "FOLDER` makes it, or of lessons, as `deskcheck lessons RECORDINGS --out FOLDER` does."
         )
-    return found
+    return files
 
 
 def read_texts(file: Path, split: str) -> Iterator[tuple[str, str, str]]:
@@ -94,8 +94,8 @@ def some_texts(files: Sequence[Path], most: int = 2_000) -> Iterator[str]:
     """The texts of about `most` lessons of each file's training split, evenly from its beginning to its end:
     lessons of one source stand together."""
     for file in files:
-        found = list(read_texts(file, "train"))
-        for lesson in found[:: -(-len(found) // most) or 1]:
+        lessons = list(read_texts(file, "train"))
+        for lesson in lessons[:: -(-len(lessons) // most) or 1]:
             yield from lesson
 
 
@@ -106,16 +106,16 @@ def read_lessons(files: Sequence[Path], split: str, tokenizer: Tokenizer) -> Ite
     """
     for file in files:
         prefix: str | None = None
-        each: list[tuple[Sequence[int], Sequence[int]]] = []
+        pairs: list[tuple[Sequence[int], Sequence[int]]] = []
         for begin, prompt, completion in read_texts(file, split):
             if begin != prefix:
                 if prefix is not None:
-                    yield Lessons(tokenizer.encode(prefix), each)
-                prefix, each = begin, []
+                    yield Lessons(tokenizer.encode(prefix), pairs)
+                prefix, pairs = begin, []
             answer = [*tokenizer.encode_answer(prompt, completion), tokenizer.end]
-            each.append((array("i", tokenizer.encode_prompt(prompt, begin)), array("i", answer)))
+            pairs.append((array("i", tokenizer.encode_prompt(prompt, begin)), array("i", answer)))
         if prefix is not None:
-            yield Lessons(tokenizer.encode(prefix), each)
+            yield Lessons(tokenizer.encode(prefix), pairs)
 
 
 def make_batch(chosen: Sequence[Lessons], padding: int) -> Batch:
@@ -133,10 +133,10 @@ def make_batch(chosen: Sequence[Lessons], padding: int) -> Batch:
     labels = torch.full((len(rows), size), IGNORED)
     prompts_next = torch.full((len(rows), size), IGNORED)
     for row, (_, prompt, completion) in enumerate(rows):
-        whole = torch.tensor([*prompt, *completion])
-        tokens[row, : len(whole) - 1] = whole[:-1]
-        labels[row, len(prompt) - 1 : len(whole) - 1] = whole[len(prompt) :]
-        prompts_next[row, : len(prompt) - 1] = whole[1 : len(prompt)]
+        sequence = torch.tensor([*prompt, *completion])
+        tokens[row, : len(sequence) - 1] = sequence[:-1]
+        labels[row, len(prompt) - 1 : len(sequence) - 1] = sequence[len(prompt) :]
+        prompts_next[row, : len(prompt) - 1] = sequence[1 : len(prompt)]
     return Batch(
         programs,
         torch.tensor([len(lessons.program) for lessons in chosen]),
@@ -153,7 +153,7 @@ _OPEN_FILES = 8
 
 
 class Batches:
-    """Batches of lessons for ever, in an order that the seed decides alone.
+    """Endless batches of lessons, in an order that only the seed decides.
 
     rows: lessons in a batch; each: so many at most that stand together there because they share a program and
     are about as long as one another. A pass gives every lesson once. Of the files `_OPEN_FILES` are held in
@@ -180,19 +180,19 @@ class Batches:
     def __iter__(self) -> Iterator[Batch]:
         passes = 0
         while True:
-            found = False
+            any_batch = False
             for chosen in self._one_pass(random.Random(f"{self.seed} {passes}")):
-                found = True
+                any_batch = True
                 yield make_batch(chosen, Bytes.padding)
-            if not found:
+            if not any_batch:
                 raise InputError(f"{self.files[0].parent}: has no lessons in the split {self.split!r}.")
             passes += 1
 
     def _one_pass(self, draw: random.Random) -> Iterator[list[Lessons]]:
         files = draw.sample(self.files, len(self.files))
         for start in range(0, len(files), _OPEN_FILES):
-            held = list(read_lessons(files[start : start + _OPEN_FILES], self.split, self.tokenizer))
-            parts = [part for lessons in held for part in _parts(lessons, self.each, draw)]
+            loaded = list(read_lessons(files[start : start + _OPEN_FILES], self.split, self.tokenizer))
+            parts = [part for lessons in loaded for part in _parts(lessons, self.each, draw)]
             draw.shuffle(parts)
             # Programs of about one length stand together: what is filled up is computed for nothing.
             window = 64 * max(1, self.rows // self.each)

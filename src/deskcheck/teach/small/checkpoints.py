@@ -11,7 +11,7 @@ from deskcheck.teach.small.interpreter import ModelRows, Network
 from deskcheck.teach.small.runtime import GRAPH, OnnxNetwork
 
 NANO = "nano"
-"""Name of the model that the package brings; its card lies beside it."""
+"""Name of the model in the package, with its card."""
 WEIGHTS = "model.safetensors"
 """As in `model`, which cannot be imported without torch."""
 
@@ -32,15 +32,15 @@ class Checkpoint:
         """Raise InputError for a notation, or jumps, that the model was not taught; not where its folder does
         not say what it was taught, as older ones do not."""
         taught = self.about.get("taught", {})
-        notations, known = taught.get("notations", [notation]), taught.get("jumps", jumps)
+        notations, known_jumps = taught.get("notations", [notation]), taught.get("jumps", jumps)
         if notation not in notations:
             raise InputError(
                 f"the model was taught {', '.join(notations)}, and is asked in {notation}. Ask it in what it "
                 f"was taught, or train one on lessons made with --notation {notation}."
             )
-        if unknown := sorted(set(jumps) - set(known)):
+        if unknown := sorted(set(jumps) - set(known_jumps)):
             raise InputError(
-                f"the model was taught jumps of {', '.join(map(str, known))} events, and is asked for "
+                f"the model was taught jumps of {', '.join(map(str, known_jumps))} events, and is asked for "
                 f"{', '.join(map(str, unknown))}. Make lessons with --jump to train one that knows them."
             )
 
@@ -82,11 +82,11 @@ def open_checkpoint(name: str | Path, device: str = "cpu") -> Checkpoint:
 
 
 def _tokenizer(about: dict[str, Any], folder: Path) -> Tokenizer:
-    told = about.get("tokenizer", "bytes")
-    if told == "bytes":
+    description = about.get("tokenizer", "bytes")
+    if description == "bytes":
         return Bytes()
     try:
-        words, edits = Words(told["words"]), told.get("edits")
+        words, edits = Words(description["words"]), description.get("edits")
         if edits != 0 and edits not in EDITS_READ:
             raise InputError(
                 f"{folder}: was trained with edits of version {edits!r}, and this deskcheck has {EDITS}. "
@@ -94,4 +94,4 @@ def _tokenizer(about: dict[str, Any], folder: Path) -> Tokenizer:
             )
         return Edits(words, edits) if edits else words
     except (KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{folder}: its tokenizer {told!r} is not one that is known here.") from error
+        raise InputError(f"{folder}: its tokenizer {description!r} is not one that is known here.") from error

@@ -48,26 +48,26 @@ def run_all(
 def report(
     model: StepModel, stepped: Sequence[Stepped], *, each: int | None = None, rows: int = 64
 ) -> Evaluation:
-    """What runs come to. each: also ask for so many steps of every recording from its true states."""
+    """The evaluation of runs. each: also ask for this many steps of every recording from its true states."""
     steps = steps_of(
         (
             PredictedRun(
-                key=one.recording.id,
-                asked=len(one.run.jumps),
-                agreement=one.agreement,
-                why=one.run.why or "",
+                key=item.recording.id,
+                asked=len(item.run.jumps),
+                agreement=item.agreement,
+                why=item.run.why or "",
             ),
-            one.recording.program.code,
+            item.recording.program.code,
         )
-        for one in stepped
+        for item in stepped
     )
     assert steps is not None  # there is at least one recording
     if each is None:
         return Evaluation(steps=steps, each=None)
     scores: list[float] = []
     clusters: list[str] = []
-    for one in stepped:
-        found = list(exact_steps(model, one.recording, rows=rows, most=each))
+    for item in stepped:
+        found = list(exact_steps(model, item.recording, rows=rows, most=each))
         scores += [float(exact) for exact in found]
-        clusters += [one.recording.program.code] * len(found)
+        clusters += [item.recording.program.code] * len(found)
     return Evaluation(steps=steps, each=mean_interval(scores, clusters))

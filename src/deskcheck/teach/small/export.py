@@ -115,8 +115,8 @@ def _half_weights(proto: Any, onnx: Any, numpy_helper: Any) -> None:
     for weight in proto.graph.initializer:
         if weight.data_type != onnx.TensorProto.FLOAT or len(weight.dims) < 2:
             continue
-        name, whole = weight.name, numpy_helper.to_array(weight)
-        weight.CopyFrom(numpy_helper.from_array(whole.astype("float16"), name + "_half"))
+        name, array = weight.name, numpy_helper.to_array(weight)
+        weight.CopyFrom(numpy_helper.from_array(array.astype("float16"), name + "_half"))
         casts.append(onnx.helper.make_node("Cast", [name + "_half"], [name], to=onnx.TensorProto.FLOAT))
     for cast in reversed(casts):
         proto.graph.node.insert(0, cast)

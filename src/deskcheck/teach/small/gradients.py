@@ -25,28 +25,30 @@ class Attended(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, seen: Tensor) -> Tensor:
         ahead = k.shape[2] - q.shape[2]
-        out, kept = [], []
+        out, weights_by_block = [], []
         with torch.autocast(q.device.type, enabled=False):
-            for some, of_them in zip(q.split(BLOCK, 2), seen.split(BLOCK, 2), strict=True):
-                ahead += some.shape[2]
-                weights = torch.matmul(some, k[:, :, :ahead].transpose(2, 3))
+            for block, of_them in zip(q.split(BLOCK, 2), seen.split(BLOCK, 2), strict=True):
+                ahead += block.shape[2]
+                weights = torch.matmul(block, k[:, :, :ahead].transpose(2, 3))
                 weights += of_them[..., :ahead]
                 weights = torch.softmax(weights, -1)
-                kept.append(weights)
+                weights_by_block.append(weights)
                 out.append(torch.matmul(weights, v[:, :, :ahead]))
-        ctx.save_for_backward(q, k, v, *kept)
+        ctx.save_for_backward(q, k, v, *weights_by_block)
         return torch.cat(out, 2)
 
     @staticmethod
     def backward(ctx: Any, *given: Tensor) -> tuple[Tensor | None, ...]:
-        q, k, v, *kept = ctx.saved_tensors
+        q, k, v, *weights_by_block = ctx.saved_tensors
         of_q, of_k, of_v = [], torch.zeros_like(k), torch.zeros_like(v)
-        for some, g, weights in zip(q.split(BLOCK, 2), given[0].split(BLOCK, 2), kept, strict=True):
+        for block, g, weights in zip(
+            q.split(BLOCK, 2), given[0].split(BLOCK, 2), weights_by_block, strict=True
+        ):
             ahead = weights.shape[-1]
             of_weights = torch.matmul(g, v[:, :, :ahead].transpose(2, 3))
             of_scores = torch.ops.aten._softmax_backward_data(of_weights, weights, -1, weights.dtype)
             of_q.append(torch.matmul(of_scores, k[:, :, :ahead]))
-            of_k[:, :, :ahead] += torch.matmul(of_scores.transpose(2, 3), some)
+            of_k[:, :, :ahead] += torch.matmul(of_scores.transpose(2, 3), block)
             of_v[:, :, :ahead] += torch.matmul(weights.transpose(2, 3), g)
         return torch.cat(of_q, 2), of_k, of_v, None
 

@@ -11,7 +11,7 @@ Needs numpy, and a `Network`: of `networks` with torch, or `runtime` with ONNX R
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +26,14 @@ Floats = NDArray[Any]
 _GUESS = 24
 """Tokens that are guessed at a time."""
 _FIND = 4
-"""So many tokens must agree for the guess to go on from another place."""
+"""Tokens that must agree before the guess continues from another place."""
 _LONGER, _AT_LEAST = 4, 200
 """A state ends at so many times the length of its prompt, and so many tokens: a model that has lost its way
 writes for ever."""
 _AT_ONCE = 1024
 """Tokens that the network runs over at a time, filled up ones counted: more are no faster on a processor."""
+_ROOM = 64
+"""Tokens by which keys and values grow."""
 _SEEN_MOST = 200_000
 """Places of earlier answers that are remembered; then it begins anew."""
 
@@ -60,7 +62,7 @@ class Network(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StepAnswer:
-    """What a model gave. ended: with the token that ends an answer; false: it came to the longest that is
+    """The answer of a model. ended: with the token that ends an answer; false: it reached the longest that is
     allowed. tokens: how many there are, and nll: the sum of their negative log probabilities in nats, None
     where nobody tells; passes: how often the network ran for it."""
 
@@ -71,23 +73,36 @@ class StepAnswer:
     passes: int
 
 
-class Rows(Protocol):
-    """Programs that a model is asked about, one a row."""
+class Rows:
+    """Programs that a model is asked about, one a row. programs: what the model knows of each."""
 
-    def __len__(self) -> int: ...
+    programs: list[Any]
+
+    def answers(self, asked: Sequence[tuple[Any, str, str]]) -> list[StepAnswer]:
+        """The greedy answers. asked: (what is known of the program, prompt, a guess at the answer)."""
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return len(self.programs)
 
     def keep(self, rows: Sequence[int]) -> None:
         """Drops all rows but these, which are numbered anew in this order."""
+        self.programs = [self.programs[row] for row in rows]
 
-    def add(self, other: Any) -> None:
+    def add(self, other: "Rows") -> None:
         """Takes the rows of another of its kind in, behind its own."""
+        self.programs += other.programs
 
     def ask(self, asked: Mapping[int, tuple[str, str]]) -> dict[int, StepAnswer]:
         """Greedy answers. asked: row -> (prompt, a guess at the answer)."""
+        answers = self.answers([(self.programs[row], *question) for row, question in asked.items()])
+        return dict(zip(asked, answers, strict=True))
 
     def exact(self, rows: Sequence[int], texts: Sequence[tuple[str, str]]) -> list[bool]:
         """Of each (prompt, answer) about the program of its row: whether greedy decoding gives exactly this
-        answer."""
+        answer. It is offered as the guess: where it is right, that is soon seen."""
+        answers = self.answers([(self.programs[row], *text) for row, text in zip(rows, texts, strict=True)])
+        return [a.ended and a.text == text for a, (_, text) in zip(answers, texts, strict=True)]
 
 
 class StepModel(Protocol):
@@ -101,202 +116,328 @@ class StepModel(Protocol):
         """Raise InputError for a notation, or jumps, that the model cannot be asked in."""
 
 
-class ModelRows:
-    """Programs that a model has read, one a row, and can be asked about again and again.
+class KnownProgram(NamedTuple):
+    """A program that a network has read. keys, values: a layer each, [heads, tokens, head]."""
+
+    text: str
+    tokens: list[int]
+    keys: list[Any]
+    values: list[Any]
+
+
+class Pass(NamedTuple):
+    """Tokens of some rows, `feeds`, that a network runs over.
+
+    done: all tokens before them. keys, values: of those, a layer each, [rows, heads, size, head]; empty for
+    none. first: the place from which on the next tokens are wanted.
+    """
+
+    feeds: Sequence[list[int]]
+    done: Sequence[list[int]]
+    keys: list[Any]
+    values: list[Any]
+    first: int
+
+    @property
+    def lengths(self) -> list[int]:
+        """How many keys and values of each row count."""
+        return [len(tokens) for tokens in self.done]
+
+
+class StepDecoder(Protocol):
+    """A network with the tokens that it is asked in. Arrays are numpy's or torch's."""
+
+    @property
+    def end(self) -> int:
+        """The token that ends an answer."""
+
+    @property
+    def at_once(self) -> int:
+        """Tokens that the network runs over at a time, filled up ones counted."""
+
+    def together(self, programs: Sequence[list[int]]) -> Iterator[list[int]]:
+        """Which programs are read together, by number."""
+
+    def shared(self, program: str) -> list[int]:
+        """The tokens that all prompts about a program begin with."""
+
+    def tokens(self, program: KnownProgram, prompt: str) -> list[int]:
+        """All tokens before the answer to a prompt, those of the program too."""
+
+    def draft(self, prompt: str, guess: str) -> list[int]:
+        """The tokens of a guess at the answer, without the end."""
+
+    def answer(self, tokens: list[int], prompt: str, written: list[int]) -> str:
+        """The text of an answer. tokens: all before it."""
+
+    def most(self, start: int, prompt: int, longest: int, *, whole: bool) -> int:
+        """The most tokens of a prompt with its answer. start: tokens before it that are read already; prompt:
+        its own; whole: it asks for a whole trace."""
+
+    def zeros(self, like: Any, *shape: int) -> Any:
+        """An array of the kind of another."""
+
+    def run(self, some: Pass) -> tuple[Numbers, NDArray[np.float32], list[Any], list[Any]]:
+        """The most likely next tokens from `Pass.first` on and their log probabilities, [rows, places]; then
+        keys and values of all tokens."""
+
+
+class NetworkRows(Rows):
+    """Programs that a network has read, one a row, and can be asked about again and again.
 
     longest: tokens of a prompt with its answer; a state that gets much longer than its prompt ends earlier.
     """
 
+    programs: list[KnownProgram]
+    answers_again = False
+    """Whether the last answer to the same question is a better guess than the state before."""
+
+    def __init__(self, decoder: StepDecoder, programs: Sequence[str], longest: int = 2048) -> None:
+        self.decoder = decoder
+        self.longest = longest
+        self.seen = Seen()
+        texts = list(dict.fromkeys(programs))  # equal programs are read once
+        tokens = [decoder.shared(text) for text in texts]
+        by_text: dict[str, KnownProgram] = {}
+        for together in decoder.together(tokens) if texts else ():
+            feeds = [tokens[number] for number in together]
+            *_, keys, values = decoder.run(
+                Pass(feeds, [[]] * len(together), [], [], max(map(len, feeds)) - 1)
+            )
+            for row, number in enumerate(together):
+                size = len(tokens[number])
+                layers_of = [[layer[row, :, :size] for layer in layers] for layers in (keys, values)]
+                by_text[texts[number]] = KnownProgram(texts[number], tokens[number], *layers_of)
+        self.programs = [by_text[text] for text in programs]
+
+    def answers(self, asked: Sequence[tuple[KnownProgram, str, str]]) -> list[StepAnswer]:
+        """As `Rows.answers`."""
+        decoder = self.decoder
+        tokens = [decoder.tokens(program, prompt) for program, prompt, _ in asked]
+        # The last token of a prompt is run over in any case: the answer begins behind it.
+        starts = [
+            min(len(common(program.tokens, all_)), len(all_) - 1)
+            for (program, _, _), all_ in zip(asked, tokens, strict=True)
+        ]
+        writing = [
+            self._begun(all_[start:], start, prompt, guess)
+            for (_, prompt, guess), all_, start in zip(asked, tokens, starts, strict=True)
+        ]
+        if asked:
+            read_tokens = [all_[:start] for all_, start in zip(tokens, starts, strict=True)]
+            self._write(writing, [program for program, _, _ in asked], read_tokens)
+        return [
+            StepAnswer(
+                decoder.answer(all_, prompt, writing_row.written),
+                writing_row.ended,
+                len(writing_row.written),
+                writing_row.nll,
+                writing_row.passes,
+            )
+            for writing_row, all_, (_, prompt, _) in zip(writing, tokens, asked, strict=True)
+        ]
+
+    def _begun(self, pending: list[int], start: int, prompt: str, guess: str) -> "Writing":
+        state = asked_state(prompt)
+        question = prompt.removeprefix(state or "")
+        draft = self.seen.answers.get(question) if self.answers_again else None
+        if draft is None:
+            draft = [*self.decoder.draft(prompt, guess), self.decoder.end]
+        limit = self.decoder.most(start, len(pending), self.longest, whole=state is None)
+        return Writing(pending, draft, question, self.seen, limit)
+
+    def stacked(
+        self, programs: Sequence[KnownProgram], starts: Sequence[int], size: int
+    ) -> tuple[list[Any], list[Any]]:
+        """Keys and values of the first tokens of programs as [rows, heads, size, head]."""
+        stacked: tuple[list[Any], list[Any]] = ([], [])
+        for layers, kind in zip(stacked, ("keys", "values"), strict=True):
+            for layer, like in enumerate(getattr(programs[0], kind)):
+                padded = self.decoder.zeros(like, len(programs), like.shape[0], size, like.shape[2])
+                for row, (program, start) in enumerate(zip(programs, starts, strict=True)):
+                    padded[row, :, :start] = getattr(program, kind)[layer][:, :start]
+                layers.append(padded)
+        return stacked
+
+    def _write(
+        self, writing: Sequence["Writing"], programs: Sequence[KnownProgram], done: list[list[int]]
+    ) -> None:
+        """All answers, to their ends. done: the tokens before each that are read."""
+        room = max(len(row) + len(one.pending) for row, one in zip(done, writing, strict=True)) + _ROOM
+        cache = self.stacked(programs, [len(row) for row in done], room)
+        active = [number for number, one in enumerate(writing) if one.size < one.most]
+        while active:
+            feeds = {number: [*writing[number].pending, *writing[number].guess()] for number in active}
+            for numbers in alike(feeds, self.decoder.at_once):
+                cache = self._passed(numbers, writing, feeds, done, cache)
+            active = [n for n in active if not writing[n].ended and writing[n].size < writing[n].most]
+
+    def _passed(
+        self,
+        numbers: list[int],
+        writing: Sequence["Writing"],
+        feeds: Mapping[int, list[int]],
+        done: list[list[int]],
+        cache: tuple[list[Any], list[Any]],
+    ) -> tuple[list[Any], list[Any]]:
+        """All keys and values after one pass over some rows, which continues their answers."""
+        lengths = [len(done[number]) for number in numbers]
+        size, first = max(lengths), min(len(writing[number].pending) for number in numbers) - 1
+        best, sure, *new = self.decoder.run(
+            Pass(
+                [feeds[number] for number in numbers],
+                [done[number] for number in numbers],
+                [layer[numbers, :, :size] for layer in cache[0]],
+                [layer[numbers, :, :size] for layer in cache[1]],
+                first,
+            )
+        )
+        for row, (number, at) in enumerate(zip(numbers, lengths, strict=True)):
+            answer, feed = writing[number], feeds[number]
+            answered = slice(len(answer.pending) - 1 - first, len(feed) - first)
+            count = answer.take(best[row, answered], sure[row, answered], self.decoder.end)
+            cache = self._with_room(cache, at + count)
+            for layers, new_layers in zip(cache, new, strict=True):
+                for layer, new_layer in zip(layers, new_layers, strict=True):
+                    layer[number, :, at : at + count] = new_layer[row][:, :count]
+            done[number] = [*done[number], *feed[:count]]
+        return cache
+
+    def _with_room(self, cache: tuple[list[Any], list[Any]], size: int) -> tuple[list[Any], list[Any]]:
+        if all(layer.shape[2] >= size for layer in cache[0]):
+            return cache
+        return self._wide(cache[0], size + _ROOM), self._wide(cache[1], size + _ROOM)
+
+    def _wide(self, layers: list[Any], size: int) -> list[Any]:
+        grown = [self.decoder.zeros(x, x.shape[0], x.shape[1], size, x.shape[3]) for x in layers]
+        for wide, layer in zip(grown, layers, strict=True):
+            wide[:, :, : layer.shape[2]] = layer
+        return grown
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkDecoder:
+    """A `Network` with its tokenizer, as a `StepDecoder`."""
+
+    network: Network
+    tokenizer: Tokenizer
+    at_once: int = _AT_ONCE
+
+    @property
+    def end(self) -> int:
+        return self.tokenizer.end
+
+    def together(self, programs: Sequence[list[int]]) -> Iterator[list[int]]:
+        for start in range(0, len(programs), 16):
+            yield list(range(start, min(start + 16, len(programs))))
+
+    def shared(self, program: str) -> list[int]:
+        return self.tokenizer.encode(program)
+
+    def tokens(self, program: KnownProgram, prompt: str) -> list[int]:
+        return [*program.tokens, *self.tokenizer.encode_prompt(prompt, program.text)]
+
+    def draft(self, prompt: str, guess: str) -> list[int]:
+        return self.tokenizer.encode_answer(prompt, guess)
+
+    def answer(self, tokens: list[int], prompt: str, written: list[int]) -> str:
+        return self.tokenizer.decode_answer(prompt, written)
+
+    def most(self, start: int, prompt: int, longest: int, *, whole: bool) -> int:
+        return max(most_tokens(prompt, longest, whole=whole), prompt + 1)
+
+    def zeros(self, like: Any, *shape: int) -> Any:
+        return np.zeros(shape, dtype=like.dtype)
+
+    def run(self, some: Pass) -> tuple[Numbers, NDArray[np.float32], list[Any], list[Any]]:
+        """As `StepDecoder.run`."""
+        logs, keys, values = self.logs(some)
+        logs = logs[:, some.first :]
+        return logs.argmax(-1), logs.max(-1), list(keys), list(values)
+
+    def logs(self, some: Pass) -> tuple[NDArray[np.float32], Sequence[Floats], Sequence[Floats]]:
+        """As `run`, with the log probabilities of all tokens, [rows, length, vocabulary]."""
+        network, shift = self.network, self.network.shift_tokens
+        tokens = np.zeros((len(some.feeds), shift + max(map(len, some.feeds))), dtype=np.int64)
+        for row, (feed, before) in enumerate(zip(some.feeds, some.done, strict=True)):
+            tokens[row, :shift] = _last(before, shift)
+            tokens[row, shift : shift + len(feed)] = feed
+        nothing = [np.zeros((len(tokens), network.heads, 0, network.head), network.dtype)] * network.layers
+        keys, values = some.keys or nothing, some.values or nothing
+        return network.run(tokens, keys, values, np.array(some.lengths, dtype=np.int64))
+
+
+class ModelRows(NetworkRows):
+    """`NetworkRows` of a `Network` with its tokenizer."""
+
     def __init__(
         self, network: Network, tokenizer: Tokenizer, prefixes: Sequence[str], longest: int = 2048
     ) -> None:
-        self.network = network
-        self.tokenizer = tokenizer
-        self.longest = longest
-        self.seen = Seen()
-        self.edits = isinstance(tokenizer, Edits)
-        self.texts = list(prefixes)
-        programs = [tokenizer.encode(prefix) for prefix in prefixes]
-        self.programs = np.array([len(program) for program in programs], dtype=np.int64)
-        shift = network.shift_tokens
-        self.ends = np.full((len(programs), shift), -1, dtype=np.int64)
-        """The last tokens of each program."""
-        for row, program in enumerate(programs):
-            self.ends[row] = _last(program, shift)
-        size = int(self.programs.max(initial=0))
-        self.keys = self._empty(len(programs), size)
-        self.values = self._empty(len(programs), size)
-        # Equal programs are read once.
-        first: dict[tuple[int, ...], int] = {}
-        for row, program in enumerate(programs):
-            first.setdefault(tuple(program), row)
-        for start in range(0, len(first), 16):
-            some = list(first.items())[start : start + 16]
-            width = max(len(text) for text, _ in some)
-            tokens = np.zeros((len(some), shift + width), dtype=np.int64)
-            tokens[:, :shift] = -1
-            for number, (text, _) in enumerate(some):
-                tokens[number, shift : shift + len(text)] = text
-            nothing = self._empty(len(some), 0)
-            _, keys, values = self.network.run(tokens, nothing, nothing, np.zeros(len(some), dtype=np.int64))
-            for number, (_, row) in enumerate(some):
-                for layer in range(network.layers):
-                    self.keys[layer][row, :, :width] = keys[layer][number]
-                    self.values[layer][row, :, :width] = values[layer][number]
-        for row, program in enumerate(programs):
-            known = first[tuple(program)]
-            if known != row:
-                for layer in range(network.layers):
-                    self.keys[layer][row] = self.keys[layer][known]
-                    self.values[layer][row] = self.values[layer][known]
+        self.tokenizer, self._logs = tokenizer, NetworkDecoder(network, tokenizer).logs
+        super().__init__(NetworkDecoder(network, tokenizer), prefixes, longest)
+        self.answers_again = isinstance(tokenizer, Edits)
 
-    def _empty(self, rows: int, size: int) -> list[Floats]:
-        shape = (rows, self.network.heads, size, self.network.head)
-        return [np.zeros(shape, dtype=self.network.dtype) for _ in range(self.network.layers)]
-
-    def __len__(self) -> int:
-        return len(self.programs)
-
-    def keep(self, rows: Sequence[int]) -> None:
-        """Drops all rows but these, which are numbered anew in this order."""
-        self.texts = [self.texts[row] for row in rows]
-        self.programs, self.ends = self.programs[list(rows)], self.ends[list(rows)]
-        size = int(self.programs.max(initial=0))
-        self.keys = [k[list(rows), :, :size] for k in self.keys]
-        self.values = [v[list(rows), :, :size] for v in self.values]
-
-    def add(self, other: "ModelRows") -> None:
-        """Takes the rows of another in, behind its own."""
-        size = max(self.keys[0].shape[2], other.keys[0].shape[2])
-        self.keys = [
-            np.concatenate([_wide(a, size), _wide(b, size)])
-            for a, b in zip(self.keys, other.keys, strict=True)
-        ]
-        self.values = [
-            np.concatenate([_wide(a, size), _wide(b, size)])
-            for a, b in zip(self.values, other.values, strict=True)
-        ]
-        self.programs = np.concatenate([self.programs, other.programs])
-        self.ends = np.concatenate([self.ends, other.ends])
-        self.texts += other.texts
+    def logs(self, rows: Sequence[int], feeds: Sequence[list[int]]) -> NDArray[np.float32]:
+        """Log probabilities after each token that stands behind the programs of rows, [rows, length,
+        vocabulary]."""
+        programs = [self.programs[row] for row in rows]
+        done = [program.tokens for program in programs]
+        lengths = [len(tokens) for tokens in done]
+        logs, _, _ = self._logs(Pass(feeds, done, *self.stacked(programs, lengths, max(lengths)), 0))
+        return logs
 
     def log_probabilities(
         self, rows: Sequence[int], texts: Sequence[tuple[str, str]]
     ) -> list[tuple[bool, float]]:
         """Of each (prompt, answer) about the program of its row: whether greedy decoding would give exactly
         this answer, and the sum of its tokens' log probabilities. One pass over all."""
-        pairs = [
-            (
-                self.tokenizer.encode_prompt(prompt, self.texts[row]),
-                [*self.tokenizer.encode_answer(prompt, answer), self.tokenizer.end],
-            )
-            for row, (prompt, answer) in zip(rows, texts, strict=True)
+        tokenizer = self.tokenizer
+        prompts = [
+            tokenizer.encode_prompt(prompt, self.programs[row].text)
+            for row, (prompt, _) in zip(rows, texts, strict=True)
         ]
-        width = max(len(prompt) + len(answer) for prompt, answer in pairs) - 1
-        chosen, shift = list(rows), self.network.shift_tokens
-        tokens = np.zeros((len(pairs), shift + width), dtype=np.int64)
-        tokens[:, :shift] = self.ends[chosen]
-        for number, (prompt, answer) in enumerate(pairs):
-            tokens[number, shift : shift + len(prompt) + len(answer) - 1] = [*prompt, *answer][:-1]
-        logs, _, _ = self.network.run(
-            tokens, [k[chosen] for k in self.keys], [v[chosen] for v in self.values], self.programs[chosen]
-        )
-        found = []
-        for number, (prompt, answer) in enumerate(pairs):
+        answers = [[*tokenizer.encode_answer(*text), tokenizer.end] for text in texts]
+        feeds = [[*prompt, *answer][:-1] for prompt, answer in zip(prompts, answers, strict=True)]
+        logs = self.logs(rows, feeds)
+        results = []
+        for number, (prompt, answer) in enumerate(zip(prompts, answers, strict=True)):
             mine = logs[number, len(prompt) - 1 : len(prompt) + len(answer) - 1]
-            wanted = np.array(answer)
-            sure = mine[np.arange(len(answer)), wanted]
-            found.append((bool((mine.argmax(-1) == wanted).all()), float(sure.sum())))
-        return found
+            labels = np.array(answer)
+            sure = mine[np.arange(len(answer)), labels]
+            results.append((bool((mine.argmax(-1) == labels).all()), float(sure.sum())))
+        return results
 
     def exact(self, rows: Sequence[int], texts: Sequence[tuple[str, str]]) -> list[bool]:
         """As `Rows.exact`, in one pass over all."""
         return [exact for exact, _ in self.log_probabilities(rows, texts)]
 
-    def ask(self, asked: Mapping[int, tuple[str, str]]) -> dict[int, StepAnswer]:
-        """As `Rows.ask`."""
-        rows = list(asked)
-        writing = []
-        for row, (prompt, guess) in asked.items():
-            state = asked_state(prompt)
-            question = prompt.removeprefix(state or "")
-            draft = self.seen.answers.get(question) if self.edits else None
-            if draft is None:
-                draft = [*self.tokenizer.encode_answer(prompt, guess), self.tokenizer.end]
-            pending = self.tokenizer.encode_prompt(prompt, self.texts[row])
-            most = most_tokens(len(pending), self.longest, whole=state is None)
-            writing.append(Writing(pending, draft, question, self.seen, most))
-        end = self.tokenizer.end
-        room = self.keys[0].shape[2] + max(len(w.pending) for w in writing) + 2 * _GUESS
-        keys = [_wide(k[rows], room) for k in self.keys]
-        values = [_wide(v[rows], room) for v in self.values]
-        lengths = self.programs[rows]
-        shift, before = self.network.shift_tokens, self.ends[rows]
-        active = list(range(len(rows)))
-        while active:
-            feeds = {number: [*writing[number].pending, *writing[number].guess()] for number in active}
-            for some in alike(feeds, _AT_ONCE):
-                width, size = max(len(feeds[number]) for number in some), int(lengths[some].max())
-                tokens = np.zeros((len(some), shift + width), dtype=np.int64)
-                tokens[:, :shift] = before[some]
-                for place, number in enumerate(some):
-                    tokens[place, shift : shift + len(feeds[number])] = feeds[number]
-                logs, new_keys, new_values = self.network.run(
-                    tokens,
-                    [k[some, :, :size] for k in keys],
-                    [v[some, :, :size] for v in values],
-                    lengths[some],
-                )
-                best, sure = logs.argmax(-1), logs.max(-1)
-                for place, number in enumerate(some):
-                    w, feed, at = writing[number], feeds[number], int(lengths[number])
-                    start = len(w.pending) - 1
-                    count = w.take(best[place, start : len(feed)], sure[place, start:], end)
-                    if at + count + _GUESS > keys[0].shape[2]:
-                        keys = [_wide(k, at + count + 4 * _GUESS) for k in keys]
-                        values = [_wide(v, at + count + 4 * _GUESS) for v in values]
-                    for layer in range(self.network.layers):
-                        keys[layer][number, :, at : at + count] = new_keys[layer][place][:, :count]
-                        values[layer][number, :, at : at + count] = new_values[layer][place][:, :count]
-                    lengths[number] += count
-                    before[number] = _last([*before[number], *feed[:count]], shift)
-            active = [
-                number
-                for number in active
-                if not writing[number].ended and writing[number].size < writing[number].most
-            ]
-        return {
-            row: StepAnswer(
-                self.tokenizer.decode_answer(asked[row][0], w.written),
-                w.ended,
-                len(w.written),
-                w.nll,
-                w.passes,
-            )
-            for row, w in zip(rows, writing, strict=True)
-        }
+
+def common(one: Sequence[int], other: Sequence[int]) -> list[int]:
+    """What both begin with."""
+    count = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
+    return list(one[: min(len(one), len(other)) if count is None else count])
 
 
 def alike(feeds: Mapping[int, Sequence[int]], at_once: int) -> Iterator[list[int]]:
     """Rows that are run over together: those whose tokens are about as many, so that little is filled up; so
     many tokens at a time, filled up ones counted, or one row."""
-    some: list[int] = []
+    group: list[int] = []
     for number in sorted(feeds, key=lambda number: len(feeds[number])):
-        if some and (len(some) + 1) * len(feeds[number]) > at_once:
-            yield some
-            some = []
-        some.append(number)
-    yield some
+        if group and (len(group) + 1) * len(feeds[number]) > at_once:
+            yield group
+            group = []
+        group.append(number)
+    yield group
 
 
 def most_tokens(prompt: int, longest: int, *, whole: bool) -> int:
-    """Tokens that a prompt of so many may come to with its answer. whole: it asks for a whole trace, of which
-    nothing says how long it gets."""
+    """The most tokens of a prompt with its answer. prompt: its own; whole: it asks for a whole trace, whose
+    length is unknown."""
     return longest if whole else min((1 + _LONGER) * prompt + _AT_LEAST, longest)
 
 
 class Seen:
-    """What was written before, by what precedes it: states of a program resemble one another."""
+    """Earlier answers, by the tokens before each place: states of a program resemble one another."""
 
     def __init__(self) -> None:
         self.places: dict[tuple[int, ...], tuple[list[int], int]] = {}
@@ -374,19 +515,10 @@ class Writing:
             if self.old[at : at + _FIND] == last:
                 self.source, self.at = self.old, at + _FIND
                 return
-        if found := self.seen.after(last):
-            self.source, self.at = found
+        if place_after := self.seen.after(last):
+            self.source, self.at = place_after
 
 
 def _last(tokens: Sequence[int], count: int) -> list[int]:
     """The last of some tokens; -1 before the first."""
     return [*[-1] * (count - len(tokens)), *tokens[len(tokens) - min(count, len(tokens)) :]]
-
-
-def _wide(x: Floats, size: int) -> Floats:
-    """x: [rows, heads, length, head], with room for `size`."""
-    if x.shape[2] >= size:
-        return x
-    made = np.zeros((*x.shape[:2], size, x.shape[3]), dtype=x.dtype)
-    made[:, :, : x.shape[2]] = x
-    return made

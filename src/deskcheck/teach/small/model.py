@@ -240,8 +240,8 @@ class Model(nn.Module):
         if before is None:
             x = nn.functional.pad(x, (0, 0, self.config.shift_tokens, 0))
         else:
-            there = (before >= 0).to(x.dtype)[..., None]
-            x = torch.cat([self.embed_tokens(before.clamp(min=0)) * there, x], 1)
+            present = (before >= 0).to(x.dtype)[..., None]
+            x = torch.cat([self.embed_tokens(before.clamp(min=0)) * present, x], 1)
         out: Tensor = self.shift(x, tokens.shape[1])
         return out
 
@@ -259,9 +259,9 @@ class Model(nn.Module):
         if context:
             size = context.keys[0].shape[2]
             beyond = torch.arange(size, device=tokens.device)[None, :] >= start[:, None]
-            there = torch.zeros(beyond.shape, device=tokens.device).masked_fill(beyond, -math.inf)
-            there = there[:, None, None, :].expand(rows, 1, length, size)
-            seen = torch.cat([there, seen.expand(rows, 1, length, length)], -1)
+            context_mask = torch.zeros(beyond.shape, device=tokens.device).masked_fill(beyond, -math.inf)
+            context_mask = context_mask[:, None, None, :].expand(rows, 1, length, size)
+            seen = torch.cat([context_mask, seen.expand(rows, 1, length, length)], -1)
         x = self.embedded(tokens, before)
         computed = _computed(x.device, x.dtype)
         seen = seen.to(computed)
@@ -270,8 +270,8 @@ class Model(nn.Module):
         keys, values = [], []
         for number, layer in enumerate(self.layers):
             assert isinstance(layer, Layer)
-            known = (context.keys[number], context.values[number]) if context else None
-            out, k, v = layer.self_attn(layer.input_layernorm(x), turn, known, seen)
+            context_layer = (context.keys[number], context.values[number]) if context else None
+            out, k, v = layer.self_attn(layer.input_layernorm(x), turn, context_layer, seen)
             keys.append(k)
             values.append(v)
             x = x + out
@@ -294,9 +294,11 @@ class Model(nn.Module):
 
         folder.mkdir(parents=True, exist_ok=True)
         weights = {f"model.{name}": weight.detach().float().cpu() for name, weight in self.named_parameters()}
-        told = {**about, "config": asdict(self.config)}
+        description = {**about, "config": asdict(self.config)}
         save_file(weights, folder / WEIGHTS, {"format": "pt"})
-        (folder / CONFIG).write_text(json.dumps(_llama(self.config) | {"deskcheck": told}, indent=1) + "\n")
+        (folder / CONFIG).write_text(
+            json.dumps(_llama(self.config) | {"deskcheck": description}, indent=1) + "\n"
+        )
 
     @classmethod
     def load(cls, folder: Path) -> tuple["Model", dict[str, Any]]:

@@ -33,9 +33,9 @@ class TorchNetwork:
             tuple([torch.from_numpy(v).to(self.device) for v in values]),
             torch.from_numpy(lengths).to(self.device),
         )
-        given = torch.from_numpy(tokens).to(self.device)
-        known, new = self.model(given[:, self.shift_tokens :], context, given[:, : self.shift_tokens])
-        logs = torch.log_softmax(self.model.logits(known).float(), -1)
+        inputs = torch.from_numpy(tokens).to(self.device)
+        hidden, new = self.model(inputs[:, self.shift_tokens :], context, inputs[:, : self.shift_tokens])
+        logs = torch.log_softmax(self.model.logits(hidden).float(), -1)
         return (
             logs.cpu().numpy(),
             [k.cpu().numpy() for k in new.keys],

@@ -66,26 +66,26 @@ class AskedSteps(ModelAPI):
             return self.answered(program + empty, prompt, most)
 
     def answered(self, program: str, prompt: str, most: int | None) -> ModelOutput:
-        """The answer to a prompt about a program, of so many tokens at most."""
+        """The answer to a prompt about a program. most: its tokens."""
         encode = self.checkpoint.tokenizer.encode_prompt
-        known = len(encode(prompt, program))
-        if known + len(self.checkpoint.tokenizer.encode(program)) > _CONTEXT:
+        prompt_tokens = len(encode(prompt, program))
+        if prompt_tokens + len(self.checkpoint.tokenizer.encode(program)) > _CONTEXT:
             return ModelOutput.from_content(self.model_name, "", stop_reason="model_length")
         rows = self._rows(program)
-        rows.longest = known + (most or 2048)
+        rows.longest = prompt_tokens + (most or 2048)
         answer = rows.ask({0: (prompt, prompt)})[0]
         return ModelOutput.from_content(
             self.model_name, answer.text, stop_reason="stop" if answer.ended else "max_tokens"
         )
 
     def _unexplained(self, text: str) -> str:
-        """A prompt as it is in lessons. Raises InputError for a notation or a jump that was not taught."""
+        """A prompt as in lessons. Raises InputError for a notation or a jump that was not taught."""
         steps = {
             name: explained_step("dynamic", instructions=instructions, back=False)
             for name, instructions in (("dynamic", False), ("dynamic_instruction", True))
         }
-        told = [*EXPLAINED.items(), *steps.items()]
-        for notation, words in told:
+        explanations = [*EXPLAINED.items(), *steps.items()]
+        for notation, words in explanations:
             if text.startswith(words):
                 jumps = [int(text.rstrip().rpartition("\n")[2])] if notation in steps else []
                 self.checkpoint.refuse_untaught(notation, jumps)

@@ -57,9 +57,9 @@ class OnnxNetwork:
         self, tokens: Numbers, keys: Sequence[Floats], values: Sequence[Floats], lengths: Numbers
     ) -> tuple[NDArray[np.float32], Sequence[Floats], Sequence[Floats]]:
         """As `Network.run`."""
-        given: dict[str, Any] = {"tokens": tokens, "lengths": lengths}
+        inputs: dict[str, Any] = {"tokens": tokens, "lengths": lengths}
         for layer in range(self.layers):
-            given[f"keys_{layer}"] = np.ascontiguousarray(keys[layer])
-            given[f"values_{layer}"] = np.ascontiguousarray(values[layer])
-        logs, *new = self.session.run(None, given)
+            inputs[f"keys_{layer}"] = np.ascontiguousarray(keys[layer])
+            inputs[f"values_{layer}"] = np.ascontiguousarray(values[layer])
+        logs, *new = self.session.run(None, inputs)
         return logs, new[: self.layers], new[self.layers :]

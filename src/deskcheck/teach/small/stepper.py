@@ -43,14 +43,14 @@ class SteppedRun:
     why: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """What was made of the program, JSON-able."""
-        made = {"states": self.states, "jumps": self.jumps, "nll": self.nll}
-        return {**made, "stop": self.stop.value, "why": self.why}
+        """The run, JSON-able."""
+        run = {"states": self.states, "jumps": self.jumps, "nll": self.nll}
+        return {**run, "stop": self.stop.value, "why": self.why}
 
     def against(self, true: Iterable[Moment]) -> RunAgreement:
         """This run against the true states, the first of which is the one that it was given."""
-        told = [parse_dynamic(text).moments[-1] for text in self.states[1:]]
-        return compare_runs(told, reached(true, self.jumps), self.stop)
+        predicted = [parse_dynamic(text).moments[-1] for text in self.states[1:]]
+        return compare_runs(predicted, reached(true, self.jumps), self.stop)
 
 
 _Answer = tuple[int, str, float | None, bool]
@@ -115,7 +115,7 @@ class Stepper:
                     break
                 fresh.append((number, _Going(start, code_lines(start.program.code), [start.state])))
             if fresh:
-                texts = [program_text(one.start.program) for _, one in fresh]
+                texts = [program_text(program.start.program) for _, program in fresh]
                 rows = self.model.read(texts, self.longest)
                 if read is None:
                     read = rows
@@ -127,35 +127,35 @@ class Stepper:
             ended = self._round(going, read)
             note(len(going))
             yield from ended
-            gone = {number for number, _ in ended}
-            if gone:
-                left = [row for row, (number, _) in enumerate(going) if number not in gone]
-                going = [going[row] for row in left]
-                read.keep(left)
+            ended_numbers = {number for number, _ in ended}
+            if ended_numbers:
+                rows_left = [row for row, (number, _) in enumerate(going) if number not in ended_numbers]
+                going = [going[row] for row in rows_left]
+                read.keep(rows_left)
 
     def _round(self, going: list[tuple[int, _Going]], read: Rows) -> list[tuple[int, SteppedRun]]:
         """One step of each; the runs that end with it."""
-        chosen = self._choose([one for _, one in going], read)
+        chosen = self._choose([program for _, program in going], read)
         ended = []
-        for (number, one), (jump, text, nll, complete) in zip(going, chosen, strict=True):
-            told = parse_dynamic(text)
-            if not complete or told.unreadable or len(told.moments) != 1:
-                why = told.unreadable[0].why if told.unreadable else "not exactly one state"
-                why = why if complete else "the answer did not end"
-                ended.append((number, _run(one, Stop.UNREADABLE, f"{why}: {text[:200]!r}")))
+        for (number, program), (jump, text, nll, complete) in zip(going, chosen, strict=True):
+            parsed = parse_dynamic(text)
+            if not complete or parsed.unreadable or len(parsed.moments) != 1:
+                reason = parsed.unreadable[0].why if parsed.unreadable else "not exactly one state"
+                reason = reason if complete else "the answer did not end"
+                ended.append((number, _run(program, Stop.UNREADABLE, f"{reason}: {text[:200]!r}")))
                 continue
-            one.states.append(text)
-            one.jumps.append(jump)
-            one.nll.append(nll)
-            if is_end(told.moments[0]):
-                ended.append((number, _run(one, Stop.END)))
-            elif len(one.jumps) >= self.budget:
-                ended.append((number, _run(one, Stop.BUDGET)))
+            program.states.append(text)
+            program.jumps.append(jump)
+            program.nll.append(nll)
+            if is_end(parsed.moments[0]):
+                ended.append((number, _run(program, Stop.END)))
+            elif len(program.jumps) >= self.budget:
+                ended.append((number, _run(program, Stop.BUDGET)))
         return ended
 
     def _choose(self, going: Sequence[_Going], read: Rows) -> list[_Answer]:
-        """What the model says to the last state of each."""
-        best = [one.known.get(one.states[-1]) for one in going]
+        """The model's answer to the last state of each."""
+        best = [program.known.get(program.states[-1]) for program in going]
         new = [row for row, found in enumerate(best) if found is None]
         for jump in reversed(self.jumps):  # the furthest first; those that are sure ask no other
             unsure = [row for row in new if (found := best[row]) is None or _doubt(found[2]) > self.sure]

@@ -7,40 +7,35 @@ Needs torch (the extra ``[teach]``).
 """
 
 import hashlib
-import json
 import math
-import os
-import pickle
-import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from deskcheck.files import disk_errors, read_json
+from deskcheck.files import disk_errors
 from deskcheck.recording import InputError
 from deskcheck.teach.lessons.ids import IGNORED
 from deskcheck.teach.lessons.shards import taught_as
 from deskcheck.teach.lessons.tokens import EDITS, Edits, Tokenizer, Words
-from deskcheck.teach.run_folder import METRICS, begin_run, damaged, lock_run
+from deskcheck.teach.run_folder import begin_run, lock_run
 from deskcheck.teach.settings import Training
 from deskcheck.teach.small.batches import Batch, Batches, shards, some_texts
 from deskcheck.teach.small.model import Model, ModelConfig
-
-RESUME = "resume.pt"
+from deskcheck.teach.small.trainer import Trainer
 
 
 def learning_rate_at(training: Training, step: int) -> float:
     """The learning rate of a step, from 0: linear up to `warmup_steps`, then half a cosine to 1 %."""
     if step < training.warmup_steps:
         return training.learning_rate * (step + 1) / training.warmup_steps
-    done = (step - training.warmup_steps) / max(1, training.steps - training.warmup_steps)
-    return training.learning_rate * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * min(1.0, done))))
+    progress = (step - training.warmup_steps) / max(1, training.steps - training.warmup_steps)
+    return training.learning_rate * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * min(1.0, progress))))
 
 
 def loss_of(model: Model, batch: Batch, precision: str = "fp32") -> tuple[Tensor, Tensor]:
@@ -48,8 +43,8 @@ def loss_of(model: Model, batch: Batch, precision: str = "fp32") -> tuple[Tensor
     likely: [rows]."""
     with _precision(precision, batch.tokens.device):
         context = model.read(batch.programs, batch.lengths).of(batch.owner)
-        known, _ = model(batch.tokens, context, batch.before(model.config.shift_tokens))
-    return _loss_of_answers(model, batch, known, precision)
+        hidden, _ = model(batch.tokens, context, batch.before(model.config.shift_tokens))
+    return loss_of_answers(model, hidden, batch.labels, precision)
 
 
 def losses_of(model: Model, batch: Batch, precision: str = "fp32") -> tuple[Tensor, Tensor]:
@@ -58,23 +53,22 @@ def losses_of(model: Model, batch: Batch, precision: str = "fp32") -> tuple[Tens
     with _precision(precision, batch.tokens.device):
         read, context = model(batch.programs)
         context = replace(context, lengths=batch.lengths).of(batch.owner)
-        known, _ = model(batch.tokens, context, batch.before(model.config.shift_tokens))
-        given = batch.programs_next != IGNORED, batch.prompts_next != IGNORED
-        logits = model.logits(torch.cat([read[given[0]], known[given[1]]])).float()
-    labels = torch.cat([batch.programs_next[given[0]], batch.prompts_next[given[1]]])
-    answers, _ = _loss_of_answers(model, batch, known, precision)
+        hidden, _ = model(batch.tokens, context, batch.before(model.config.shift_tokens))
+        masks = batch.programs_next != IGNORED, batch.prompts_next != IGNORED
+        logits = model.logits(torch.cat([read[masks[0]], hidden[masks[1]]])).float()
+    labels = torch.cat([batch.programs_next[masks[0]], batch.prompts_next[masks[1]]])
+    answers, _ = loss_of_answers(model, hidden, batch.labels, precision)
     return answers, nn.functional.cross_entropy(logits, labels)
 
 
-def _loss_of_answers(model: Model, batch: Batch, known: Tensor, precision: str) -> tuple[Tensor, Tensor]:
-    trained = batch.labels != IGNORED
-    with _precision(precision, batch.tokens.device):
-        logits = model.logits(known[trained]).float()
-    labels = batch.labels[trained]
-    wrong = torch.zeros(len(batch.labels), dtype=torch.long, device=labels.device)
-    rows = trained.nonzero()[:, 0]
-    wrong.index_add_(0, rows, (logits.argmax(-1) != labels).long())
-    return nn.functional.cross_entropy(logits, labels), wrong == 0
+def loss_of_answers(model: Model, hidden: Tensor, labels: Tensor, precision: str) -> tuple[Tensor, Tensor]:
+    """As `loss_of`, from what is known at each token, [rows, length, width], and the labels."""
+    trained = labels != IGNORED
+    with _precision(precision, labels.device):
+        logits = model.logits(hidden[trained]).float()
+    wrong = torch.zeros(labels.shape, dtype=torch.bool, device=labels.device)
+    wrong[trained] = logits.argmax(-1) != labels[trained]
+    return nn.functional.cross_entropy(logits, labels[trained]), ~wrong.any(1)
 
 
 def teach(
@@ -136,13 +130,25 @@ def _taught(
     }
     about = {"tokenizer": asked["tokenizer"], "taught": taught_as(files[0].parent), "run": asked}
     begin_run(out, asked)
-    run = _Run(out, config, training, target, about)
-    if run.step >= training.steps:  # ended: its model is written once more, should it be gone or damaged
-        run.save(run.seconds)
-        return run.model.to(target)
-    run.to_device()
+    torch.manual_seed(training.seed)
+    model = Model(config)
+    optimizer = torch.optim.AdamW(
+        _groups(model, training.weight_decay),
+        lr=training.learning_rate,
+        betas=(0.9, 0.98),
+        fused=target.type == "cpu",
+    )
+    trainer = Trainer(out, model, optimizer, extra={"tokens": 0}, note=note)
+
+    def write_model() -> None:
+        model.save(out, {**about, "step": trainer.step})
+
+    if trainer.step >= training.steps:  # ended: its model is written once more, should it be gone or damaged
+        with disk_errors(out, "save the model"):
+            write_model()
+        return model.to(target)
+    trainer.to(target)
     held_out = _validation(files, training, tokenizer)
-    started = time.perf_counter() - run.seconds
     batches = Batches(
         files,
         tokenizer,
@@ -150,102 +156,35 @@ def _taught(
         each=training.steps_per_program,
         seed=training.seed,
     )
-    with (out / METRICS).open("a", encoding="utf-8") as metrics:
-        for batch in islice(batches, run.step, None):  # those before a run that goes on has seen already
-            run.update(batch)
-            ending = run.step >= training.steps or until()
-            checking = run.step % training.eval_every == 0 or ending
-            if run.step % training.log_every == 0 or checking:
-                row = run.row(time.perf_counter() - started)
-                if checking:
-                    row |= check(run.model, held_out, training.precision)
-                with disk_errors(out / METRICS, "write the curve"):
-                    _write(metrics, row)
-                note(row)
+    for batch in islice(batches, trainer.step, None):  # a run that goes on has seen those before already
+        _update(trainer, model, training, batch.to(target))
+        trainer.extra["tokens"] += int((batch.labels != IGNORED).sum())
+        ending = trainer.step >= training.steps or until()
+        checking = trainer.step % training.eval_every == 0 or ending
+        if trainer.step % training.log_every == 0 or checking:
+            row = trainer.row()
+            row["learning_rate"] = learning_rate_at(training, trainer.step - 1)
+            row |= trainer.extra
             if checking:
-                run.save(time.perf_counter() - started)
-            if ending:
-                break
-    return run.model
+                row |= check(model, held_out, training.precision)
+            trainer.write(row)
+        if checking:
+            trainer.save(write_model)
+        if ending:
+            break
+    return model
 
 
-class _Run:
-    """A model in training, from its beginning or from where `resume.pt` left it."""
-
-    def __init__(
-        self, out: Path, config: ModelConfig, training: Training, device: torch.device, about: dict[str, Any]
-    ) -> None:
-        self.out, self.training, self.device, self.about = out, training, device, about
-        resumed = _resumed(out)
-        torch.manual_seed(training.seed)
-        self.model = Model(config)
-        self.optimizer = torch.optim.AdamW(
-            _groups(self.model, training.weight_decay),
-            lr=training.learning_rate,
-            betas=(0.9, 0.98),
-            fused=device.type == "cpu",
-        )
-        self.step, self.tokens, self.seconds = 0, 0, 0.0
-        """Updates so far; tokens that were trained in them; the time that they took before this start."""
-        self.losses: list[Tensor] = []
-        """Of the updates since the last line of the curve."""
-        if resumed is not None:
-            self.model.load_state_dict(resumed["model"])
-            self.optimizer.load_state_dict(resumed["optimizer"])
-            self.step, self.tokens, self.seconds = resumed["step"], resumed["tokens"], resumed["seconds"]
-
-    def to_device(self) -> None:
-        self.model.to(self.device)
-        for state in self.optimizer.state.values():
-            for name, value in state.items():
-                state[name] = value.to(self.device) if isinstance(value, Tensor) and value.dim() else value
-
-    def update(self, batch: Batch) -> None:
-        """One step of the optimizer."""
-        training, model = self.training, self.model
-        for group in self.optimizer.param_groups:
-            group["lr"] = learning_rate_at(training, self.step)
-        moved = batch.to(self.device)
-        prompt_weight = training.prompt_loss_weight * (1 - self.step / training.steps)
-        if prompt_weight:
-            loss, given = losses_of(model, moved, training.precision)
-            (loss + prompt_weight * given).backward()
-        else:
-            loss, _ = loss_of(model, moved, training.precision)
-            loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), training.max_grad_norm)
-        self.optimizer.step()
-        self.optimizer.zero_grad(set_to_none=True)
-        self.losses.append(loss.detach())
-        self.step += 1
-        self.tokens += int((batch.labels != IGNORED).sum())
-
-    def row(self, seconds: float) -> dict[str, Any]:
-        """A line of the curve, with the mean loss since the last one."""
-        losses, self.losses = self.losses, []
-        return {
-            "step": self.step,
-            "loss": float(torch.stack(losses).mean()),
-            "learning_rate": learning_rate_at(self.training, self.step - 1),
-            "tokens": self.tokens,
-            "seconds": round(seconds, 3),
-        }
-
-    def save(self, seconds: float) -> None:
-        """The model, and what the run goes on from."""
-        state = {
-            "model": self.model.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
-            "step": self.step,
-            "tokens": self.tokens,
-            "seconds": seconds,
-        }
-        with disk_errors(self.out, "save the model"):
-            self.model.save(self.out, {**self.about, "step": self.step})
-            part = self.out / (RESUME + ".part")
-            with part.open("wb") as file:
-                torch.save(state, file)
-            os.replace(part, self.out / RESUME)
+def _update(trainer: Trainer, model: Model, training: Training, batch: Batch) -> None:
+    prompt_weight = training.prompt_loss_weight * (1 - trainer.step / training.steps)
+    rate = learning_rate_at(training, trainer.step)
+    if prompt_weight:
+        loss, of_prompts = losses_of(model, batch, training.precision)
+        total = loss + prompt_weight * of_prompts
+    else:
+        loss, _ = loss_of(model, batch, training.precision)
+        total = loss
+    trainer.update(total, rate, shown=loss, max_norm=training.max_grad_norm)
 
 
 def check(model: Model, held_out: list[Batch], precision: str) -> dict[str, float]:
@@ -274,15 +213,15 @@ def _validation(files: list[Path], training: Training, tokenizer: Tokenizer) -> 
         seed=training.seed,
         split="validation",
     )
-    found: list[Batch] = []
+    held_out: list[Batch] = []
     try:
         for batch in batches:
-            found.append(batch)
-            if len(found) == training.eval_batches:
+            held_out.append(batch)
+            if len(held_out) == training.eval_batches:
                 break
     except InputError:
         return []  # a folder of lessons may have none to spare
-    return found
+    return held_out
 
 
 def _precision(precision: str, device: torch.device) -> Any:
@@ -295,38 +234,3 @@ def _groups(model: Model, decay: float) -> list[dict[str, Any]]:
     matrices = [p for p in model.parameters() if p.dim() >= 2]
     vectors = [p for p in model.parameters() if p.dim() < 2]
     return [{"params": matrices, "weight_decay": decay}, {"params": vectors, "weight_decay": 0.0}]
-
-
-def _resumed(out: Path) -> dict[str, Any] | None:
-    """What the run in `out` has come to; None for one that begins."""
-    if not (out / RESUME).exists():
-        (out / METRICS).unlink(missing_ok=True)
-        return None
-    try:
-        resumed: dict[str, Any] = torch.load(out / RESUME, map_location="cpu", weights_only=True)
-        last = resumed["step"]
-    except (RuntimeError, pickle.UnpicklingError, EOFError, KeyError, TypeError, ValueError) as error:
-        raise damaged(out / RESUME, error, "Delete it to begin this run anew") from error
-    # Lines that were written after what is gone on from are written again.
-    lines = (out / METRICS).read_text().splitlines() if (out / METRICS).exists() else []
-    kept = [line for line in lines if _step(line) <= last]
-    _replace(out / METRICS, "".join([line + "\n" for line in kept]).encode())
-    return resumed
-
-
-def _step(line: str) -> float:
-    try:
-        return float(read_json(line)["step"])
-    except (ValueError, KeyError):
-        return math.inf  # cut off while it was written
-
-
-def _replace(file: Path, data: bytes) -> None:
-    part = file.with_name(file.name + ".part")
-    part.write_bytes(data)
-    os.replace(part, file)
-
-
-def _write(file: TextIO, row: dict[str, Any]) -> None:
-    file.write(json.dumps(row) + "\n")
-    file.flush()

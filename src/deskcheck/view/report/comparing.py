@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from deskcheck.ask.results.effects import Effect, by_sample
+from deskcheck.ask.results.effects import Effect
 from deskcheck.ask.results.results import Result
+from deskcheck.ask.results.rows import by_sample
 from deskcheck.ask.results.statistics import (
     BY_EXECUTION,
     holm,

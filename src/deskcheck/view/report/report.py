@@ -15,7 +15,8 @@ from deskcheck._version import __version__
 from deskcheck.ask.results.effects import WITHOUT, effects
 from deskcheck.ask.results.logs import Logs
 from deskcheck.ask.results.offline_scores import NOT_ANSWERED
-from deskcheck.ask.results.results import Result, ScoredSample, reading
+from deskcheck.ask.results.results import Result
+from deskcheck.ask.results.rows import ScoredSample, reading
 from deskcheck.ask.results.statistics import BY_EXECUTION, FEW_CLUSTERS, few_clusters
 from deskcheck.ask.samples.prompts import YOURS
 from deskcheck.ask.scoring.score import Reading

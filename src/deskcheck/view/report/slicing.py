@@ -10,8 +10,8 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from deskcheck.ask.results.effects import by_sample
 from deskcheck.ask.results.results import Result
+from deskcheck.ask.results.rows import by_sample
 from deskcheck.ask.results.statistics import Interval, mean_interval
 from deskcheck.files import read_json
 from deskcheck.recording import InputError

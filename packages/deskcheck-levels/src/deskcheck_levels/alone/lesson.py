@@ -1,11 +1,12 @@
 """A step as a lesson: what is asked, and the answer with its working, from the rules of the levels below.
 
-The operations of a line are those of `reader.teacher`, done by `reader.reading.ReadingMachine`; the way to
+The operations of a line are those of `reader.teacher`, in the order of `reader.reading.run_line`; the way to
 the next line is the reader's; what an operation writes is the paper's. So nothing here says what Python
 means. `step` gives the next state too, from which a run goes on.
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from deskcheck_levels.alone.text import (
@@ -18,7 +19,7 @@ from deskcheck_levels.alone.text import (
 from deskcheck_levels.alone.words import BUILTINS, NUMBER, Words, value_words
 from deskcheck_levels.alone.working import Working, absolute
 from deskcheck_levels.machine.frames import OutsideLanguage
-from deskcheck_levels.reader.reading import Activation, ReadingMachine
+from deskcheck_levels.reader.reading import Activation, name_in, run_line
 from deskcheck_levels.reader.teacher import Teacher, way, way_from
 from deskcheck_levels.reader.text import COMPARISONS, OPERATORS, SourceLine
 
@@ -32,27 +33,15 @@ class _Function:
         self.name = name
 
 
-class Writer(ReadingMachine):
-    """A machine that does the operations of one line, and writes them down."""
+class Writer:
+    """Does the operations of one line, and writes them down."""
 
     def __init__(self) -> None:
         self.working = Working()
-        super().__init__(Teacher(), self.working.arithmetic)
         self.program: AloneProgram
         self.left: Left | None = None
         self.stored: list[str] = []
-        self._teacher: Any = self.reader
-        self._taught: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
-        self.reader = self._next
-
-    def _next(self, prompt: tuple[int, ...], written: tuple[int, ...]) -> int:
-        """The teacher's word, remembered."""
-        word = self._taught.get((prompt, written))
-        if word is None:
-            if len(self._taught) > 200_000:
-                self._taught.clear()
-            word = self._taught[prompt, written] = self._teacher(prompt, written)
-        return word
+        self._next_word = lru_cache(200_000)(Teacher().__call__)
 
     def step(self, program: AloneProgram, state: AloneState) -> tuple[Words, AloneState]:
         """The answer to a state, and the state after it. Raises OutsideLanguage."""
@@ -67,7 +56,7 @@ class Writer(ReadingMachine):
         if state.event == "call":
             activation.outcome, activation.place, ended = "T", 0, False
         else:
-            ended = self._run_line(activation, line)
+            ended = run_line(self._next_word, activation, line, self._do)
         after = None if ended else self._walked(activation, words)
         if after is None:
             value = activation.stack.pop() if ended else None
@@ -85,17 +74,17 @@ class Writer(ReadingMachine):
         words.append(f"out {activation.outcome}")
         number = lines[activation.place].number
         move = ""
-        for asked in way_from(activation.function.outline, activation.place, activation.outcome):
+        for question in way_from(activation.function.outline, activation.place, activation.outcome):
             if move:
                 number += -1 if move == "up" else 1
-                place = next((at for at, line in enumerate(lines) if line.number == number), None)
-                if place is None and number != lines[-1].number + 1:
+                index = next((at for at, line in enumerate(lines) if line.number == number), None)
+                if index is None and number != lines[-1].number + 1:
                     raise OutsideLanguage("a line between others that is empty")
-                seen = ["I0", "end"] if place is None else self.program.line_words(lines[place])[1:3]
-                words += [f"L{number}", *seen]
-            move, *rest = way(*asked)
-            words += [f"{move}:{rest[0]}", rest[1]] if rest else [move]
-            if asked[0] == "out" and asked[2][1] == "for" and move == "down":
+                head = ["I0", "end"] if index is None else self.program.line_words(lines[index])[1:3]
+                words += [f"L{number}", *head]
+            move, *target = way(*question)
+            words += [f"{move}:{target[0]}", target[1]] if target else [move]
+            if question[0] == "out" and question[2][1] == "for" and move == "down":
                 self.left = None  # the loop that is left takes its iterator with it
         return None if move == "end" else number
 
@@ -119,29 +108,29 @@ class Writer(ReadingMachine):
         elif word in ("neg", "not", "invert"):
             stack.append(working.unary("~" if word == "invert" else word, stack.pop(), top))
         elif word in ("test", "keep"):
-            found = bool(stack[-1])
-            words += [word, "T" if found else "F"]
+            value = bool(stack[-1])
+            words += [word, "T" if value else "F"]
             if word == "test":
                 stack.pop()
-            return found
+            return value
         elif word == "next":
             return self._next_of_range(activation)
         elif word == "store":
             target = more()
-            name = self._name(line, target)
+            name = name_in(line, target)
             words += ["store", target, top, self.program.names[name], *value_words(stack[-1])]
             self.stored.append(name)
             activation.names[name] = stack.pop()
         elif word in ("call", "tuple", "unpack"):
             self._of_many(stack, word, more())
         elif word == "iter":
-            found = stack.pop()
-            if not isinstance(found, range):
+            value = stack.pop()
+            if not isinstance(value, range):
                 raise OutsideLanguage("a loop over something else than a range")
-            if found and found[-1] + found.step != found.stop:  # Python has another stop in its iterator
+            if value and value[-1] + value.step != value.stop:  # Python has another stop in its iterator
                 raise OutsideLanguage("a range that ends between two steps")
             words.append("iter")
-            self.left = (found.start, found.stop, found.step)
+            self.left = (value.start, value.stop, value.step)
         else:
             self._shuffled(stack, word)
         return None
@@ -159,7 +148,8 @@ class Writer(ReadingMachine):
             if slot.name not in activation.names:
                 raise OutsideLanguage(f"the name {slot.name}")
             words.append(self.program.names[slot.name])
-        stack.append(self.working.result(at, self._content(activation, line, word)))
+        value = slot.value if slot.name is None else activation.names[slot.name]
+        stack.append(self.working.result(at, value))
 
     def _next_of_range(self, activation: Activation) -> bool:
         """Whether the loop goes on; what comes next then lies on the stack, and the range is one shorter."""
@@ -205,7 +195,7 @@ class Writer(ReadingMachine):
         working.words += ["call", count]
         if not isinstance(function, _Function):
             raise OutsideLanguage("a call of something else than a builtin")
-        if not all(isinstance(one, int) for one in arguments):
+        if not all(isinstance(argument, int) for argument in arguments):
             raise OutsideLanguage("a builtin of something else than whole numbers")
         stack.append(self._called(function.name, list(arguments), len(stack)))
 
@@ -217,12 +207,16 @@ class Writer(ReadingMachine):
             start, stop, step = (0, arguments[0], 1) if count == 1 else (*arguments, 1)[:3]
             if not step:
                 raise OutsideLanguage("a range with steps of nought")
-            given = ["Rs", "0"] if count == 1 else [first, "Rs", *value_words(int(start))]
-            working.words += [*given, f"V{place + min(count, 2)}", "Re", *value_words(int(stop))]
+            start_words = ["Rs", "0"] if count == 1 else [first, "Rs", *value_words(int(start))]
+            working.words += [*start_words, f"V{place + min(count, 2)}", "Re", *value_words(int(stop))]
             if count == 3 and step != 1:
                 working.words += [f"V{place + 3}", "Rp", *value_words(int(step))]
             return range(start, stop, step)
-        if name in ("min", "max") and count > 1 and not any(isinstance(one, bool) for one in arguments):
+        if (
+            name in ("min", "max")
+            and count > 1
+            and not any(isinstance(argument, bool) for argument in arguments)
+        ):
             return working.least(name, arguments, place + 1, at)
         if name == "divmod" and count == 2:
             return working.divmod(arguments[0], arguments[1], place + 1, at)

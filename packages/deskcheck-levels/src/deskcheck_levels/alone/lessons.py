@@ -45,13 +45,13 @@ _PARTS = re.compile(
 def first_state(program: AloneProgram, arguments: str) -> AloneState:
     """The state at the call. Raises OutsideLanguage where the arguments are no literals that fit."""
     try:
-        given, named = read_arguments(arguments)
+        values, named = read_arguments(arguments)
     except (SyntaxError, ValueError):
         raise OutsideLanguage("arguments that cannot be read") from None
     function = program.function
-    if named or len(given) != len(function.parameters):
+    if named or len(values) != len(function.parameters):
         raise OutsideLanguage("arguments by name, or as many as do not fit")
-    names = dict(zip(function.parameters, given, strict=True))
+    names = dict(zip(function.parameters, values, strict=True))
     return AloneState("call", function.lines[0].number, names)
 
 
@@ -78,14 +78,14 @@ def drawn_number(chance: random.Random) -> int:
     size = chance.choice((1, 1, 1, 2, 2, 2, 3, 3, 4))
     kind = chance.random()
     if kind < 0.1:
-        found = 10 ** (size - 1)
+        number = 10 ** (size - 1)
     elif kind < 0.2:
-        found = 10**size - 1
+        number = 10**size - 1
     elif kind < 0.3:
-        found = int("".join([chance.choice("0189") for _ in range(size)]))
+        number = int("".join([chance.choice("0189") for _ in range(size)]))
     else:
-        found = chance.randrange(10**size)
-    return -found if chance.random() < 0.2 else found
+        number = chance.randrange(10**size)
+    return -number if chance.random() < 0.2 else number
 
 
 def _other_numbers(state: AloneState, chance: random.Random) -> AloneState:
@@ -93,10 +93,10 @@ def _other_numbers(state: AloneState, chance: random.Random) -> AloneState:
         name: drawn_number(chance) if type(value) is int and chance.random() < 0.6 else value
         for name, value in state.names.items()
     }
-    whole = [value for value in names.values() if type(value) is int]
+    integers = [value for value in names.values() if type(value) is int]
     for name, value in names.items():  # sometimes two are equal, or one apart
         if type(value) is int and chance.random() < 0.1:
-            names[name] = chance.choice(whole) + chance.choice((-1, 0, 0, 1))
+            names[name] = chance.choice(integers) + chance.choice((-1, 0, 0, 1))
     return replace(state, names=names)
 
 
@@ -108,9 +108,9 @@ class Lessons:
         self.writer = Writer()
         self.having: dict[str, list[Program]] = {}
         """What programs have -> those that have it."""
-        for one in known:
-            for part in sorted(set(_PARTS.findall(one.code))):
-                self.having.setdefault(part, []).append(one)
+        for program in known:
+            for part in sorted(set(_PARTS.findall(program.code))):
+                self.having.setdefault(part, []).append(program)
 
     def drawn(self, seed: object, operations: float = OPERATIONS) -> Iterator[Steps]:
         """Steps of one program at a time, without end; or single operations, such a share of the times."""
@@ -118,13 +118,13 @@ class Lessons:
         while True:
             if chance.random() < operations:
                 drawn = [operation_lesson(self.writer.working, chance) for _ in range(2 * _EACH)]
-                yield numbers(NO_PROGRAM), [one for one in drawn if one is not None]
+                yield numbers(NO_PROGRAM), [lesson for lesson in drawn if lesson is not None]
                 continue
             part = chance.choice(parts) if parts and chance.random() < _BY_PART else None
             among = self.known if part is None else self.having[part]
-            found = self._of(chance.choice(among), part, chance)
-            if found is not None:
-                yield found
+            steps = self._of(chance.choice(among), part, chance)
+            if steps is not None:
+                yield steps
 
     def _of(self, asked: Program, part: str | None, chance: random.Random) -> Steps | None:
         """Some steps of a run; None where nothing of it can be taught. part: what half of them shall have."""
@@ -135,24 +135,30 @@ class Lessons:
             return None
         states = list(run_states(self.writer, program, state, _MOST))
         lines = asked.code.split("\n")
-        having = [one for one in states if part is not None and part in lines[one.line - 1]]
+        having = [
+            state_drawn for state_drawn in states if part is not None and part in lines[state_drawn.line - 1]
+        ]
         chosen = chance.sample(having, min(_EACH // 2, len(having)))
-        others = [one for one in states if one not in chosen]
+        others = [state_drawn for state_drawn in states if state_drawn not in chosen]
         states = [*chosen, *chance.sample(others, min(_EACH - len(chosen), len(others)))]
         if chance.random() < _OTHER:
-            states = [_other_numbers(one, chance) for one in states]
-        steps = [step for one in states if (step := lesson_of(self.writer, program, one)) is not None]
+            states = [_other_numbers(state_drawn, chance) for state_drawn in states]
+        steps = [
+            step
+            for state_drawn in states
+            if (step := lesson_of(self.writer, program, state_drawn)) is not None
+        ]
         return (numbers(program.words()), steps) if steps else None
 
 
 def lesson_of(writer: Writer, program: AloneProgram, state: AloneState) -> Step | None:
     """A state with its answer, in numbers; None where there is none, or a long one."""
     try:
-        asked = state_words(program, state)
+        question = state_words(program, state)
         answer, _ = writer.step(program, state)
     except OutsideLanguage:
         return None
-    return (numbers(asked), numbers(answer)) if len(asked) + len(answer) <= LONGEST else None
+    return (numbers(question), numbers(answer)) if len(question) + len(answer) <= LONGEST else None
 
 
 _OFTEN = ("+", "-", "*", "//", "%") * 4
@@ -178,8 +184,8 @@ def operation_lesson(working: Working, chance: random.Random) -> Step | None:
     except OutsideLanguage:
         return None
     begin = working.words.index(":") + 1
-    asked, answer = ("state", "ask", *working.words[:begin]), (*working.words[begin:], "stop")
-    return (numbers(asked), numbers(answer)) if len(asked) + len(answer) <= LONGEST else None
+    question, answer = ("state", "ask", *working.words[:begin]), (*working.words[begin:], "stop")
+    return (numbers(question), numbers(answer)) if len(question) + len(answer) <= LONGEST else None
 
 
 def numbers(words: Iterable[str]) -> tuple[int, ...]:
@@ -188,10 +194,10 @@ def numbers(words: Iterable[str]) -> tuple[int, ...]:
 
 def programs_of(source: str, *, any_licence: bool = False) -> list[Program]:
     """The programs of a source that may be taught. Raises InputError where there is none."""
-    found = [one for one in programs(source) if one.train_ok or any_licence]
-    if not found:
+    allowed = [program for program in programs(source) if program.train_ok or any_licence]
+    if not allowed:
         raise InputError(
             f"{source}: has no program that is cleared for training (train_ok). "
             "--any-licence takes also those that are not cleared."
         )
-    return found
+    return allowed

@@ -104,19 +104,19 @@ class AloneModel(Model):
         """before: all words of the state that stand before these, -1 in front of shorter ones; None: these
         begin a program or a state."""
         length = tokens.shape[1]
-        whole = tokens if before is None else torch.cat([before.clamp(min=0), tokens], 1)
-        whose, owner, place, line, along = self.standing(whole)
-        x = self.embed_tokens(whole) + self.whose(whose) + self.before(owner)
+        words = tokens if before is None else torch.cat([before.clamp(min=0), tokens], 1)
+        whose, owner, place, line, along = self.standing(words)
+        x = self.embed_tokens(words) + self.whose(whose) + self.before(owner)
         x = x + self.place(place) + self.line(line) + self.along(along)
         x = x + self.along_line[line * ALONG + along] + self.in_number[whose * PLACES + place]
         x = x + self.in_source[owner * PLACES + place]
         if before is not None:
-            there = torch.cat([before >= 0, torch.ones_like(tokens, dtype=torch.bool)], 1)
-            x = x * there.to(x.dtype)[..., None]
+            present = torch.cat([before >= 0, torch.ones_like(tokens, dtype=torch.bool)], 1)
+            x = x * present.to(x.dtype)[..., None]
         assert self.shift is not None
         count = self.config.shift_tokens
-        found: Tensor = self.shift(nn.functional.pad(x, (0, 0, count, 0)), whole.shape[1])
-        return found[:, -length:]
+        shifted: Tensor = self.shift(nn.functional.pad(x, (0, 0, count, 0)), words.shape[1])
+        return shifted[:, -length:]
 
 
 def save(model: AloneModel, folder: Path, about: dict[str, Any]) -> None:

@@ -4,10 +4,10 @@ What the model is given is the program and the state, in words; what it wrote be
 dropped. Words are written greedily, of many programs at once. Needs torch (the extra ``[teach]``).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import torch
 from torch import Tensor
@@ -15,7 +15,7 @@ from torch import Tensor
 from deskcheck.errors import InputError
 from deskcheck.notation.edits import edited
 from deskcheck.notation.layout import asked_state, program_code
-from deskcheck.teach.small.interpreter import StepAnswer
+from deskcheck.teach.small.interpreter import Rows, StepAnswer
 from deskcheck.teach.small.model import Context
 from deskcheck_levels.alone import network
 from deskcheck_levels.alone.lessons import LONGEST, numbers
@@ -37,131 +37,125 @@ class Worked:
     nll: float
 
 
-class AloneRows:
-    """Programs that a model has read, one a row, as `interpreter.Rows`."""
+class KnownProgram(NamedTuple):
+    """A program that a model has read, or why it is outside of the language."""
+
+    program: AloneProgram | str
+    context: "_Kept | None" = None
+
+
+class AloneRows(Rows):
+    """Programs that a model has read; guesses are not used.
+
+    `exact` asks whether the state that is told is the given one, however it was worked out.
+    """
+
+    programs: list[KnownProgram]
 
     def __init__(self, model: AloneModel, codes: Sequence[str], longest: int) -> None:
         self.model, self.longest = model, min(longest, 2 * LONGEST)
-        self.programs: list[AloneProgram | str] = [_read(code) for code in codes]
-        """Why one is outside of the language, in place of it."""
-        self.contexts: list[_Kept | None] = [None] * len(codes)
-        first: dict[str, int] = {}
-        for row, code in enumerate(codes):
-            if not isinstance(self.programs[row], str):
-                first.setdefault(code, row)
-        known = list(first.values())
-        for start in range(0, len(known), 16):
-            self._read(known[start : start + 16])
-        for row, code in enumerate(codes):  # equal programs are read once
-            self.contexts[row] = self.contexts[first[code]] if code in first else None
+        by_code = {
+            code: KnownProgram(_read(code)) for code in dict.fromkeys(codes)
+        }  # equal programs are read once
+        readable = [code for code in by_code if not isinstance(by_code[code].program, str)]
+        for start in range(0, len(readable), 16):
+            codes_read = readable[start : start + 16]
+            by_code |= dict(zip(codes_read, self._read([by_code[code] for code in codes_read]), strict=True))
+        self.programs = [by_code[code] for code in codes]
 
     @torch.inference_mode()
-    def _read(self, rows: Sequence[int]) -> None:
+    def _read(self, known: Sequence[KnownProgram]) -> list[KnownProgram]:
         texts = [
-            numbers(program.words()) for row in rows if not isinstance(program := self.programs[row], str)
+            numbers(program.program.words()) for program in known if not isinstance(program.program, str)
         ]
-        tokens = torch.zeros(len(rows), max(map(len, texts)), dtype=torch.long)
+        tokens = torch.zeros(len(texts), max(map(len, texts)), dtype=torch.long)
         for number, text in enumerate(texts):
             tokens[number, : len(text)] = torch.tensor(text)
         context = self.model.read(tokens, torch.tensor([len(text) for text in texts]))
-        for number, (row, text) in enumerate(zip(rows, texts, strict=True)):
-            self.contexts[row] = (
-                [keys[number, :, : len(text)].clone() for keys in context.keys],
-                [values[number, :, : len(text)].clone() for values in context.values],
+        return [
+            KnownProgram(
+                program.program,
+                (
+                    [keys[number, :, : len(text)].clone() for keys in context.keys],
+                    [values[number, :, : len(text)].clone() for values in context.values],
+                ),
             )
+            for number, (program, text) in enumerate(zip(known, texts, strict=True))
+        ]
 
-    def __len__(self) -> int:
-        return len(self.programs)
-
-    def keep(self, rows: Sequence[int]) -> None:
-        """As `Rows.keep`."""
-        self.programs = [self.programs[row] for row in rows]
-        self.contexts = [self.contexts[row] for row in rows]
-
-    def add(self, other: "AloneRows") -> None:
-        """As `Rows.add`."""
-        self.programs += other.programs
-        self.contexts += other.contexts
-
-    def ask(self, asked: Mapping[int, tuple[str, str]]) -> dict[int, StepAnswer]:
-        """As `Rows.ask`; the guesses are not used."""
-        found, states = {}, {}
-        for row, (prompt, _) in asked.items():
+    def answers(self, asked: Sequence[tuple[KnownProgram, str, str]]) -> list[StepAnswer]:
+        """As `Rows.answers`."""
+        answers: dict[int, StepAnswer] = {}
+        readable: dict[int, tuple[KnownProgram, str]] = {}
+        for number, (known, prompt, _) in enumerate(asked):
             state = asked_state(prompt) or ""
             try:
-                self.words_of(row, state)
-                states[row] = state
+                words_of(known, state)
+                readable[number] = known, state
             except OutsideLanguage as error:
                 text = f"outside of what the model is taught: {error}"
-                found[row] = StepAnswer(text, True, 0, None, 0)
-        for row, worked in self.work(states).items():
-            program = self.programs[row]
-            assert not isinstance(program, str)
+                answers[number] = StepAnswer(text, True, 0, None, 0)
+        for (number, (known, state)), worked in zip(
+            readable.items(), self.work([*readable.values()]), strict=True
+        ):
+            assert not isinstance(known.program, str)
             try:
-                text = edited(states[row], edit_text(program, worked.words))
+                text = edited(state, edit_text(known.program, worked.words))
             except ValueError as error:
                 text = f"no answer: {error}"
             count = len(worked.words)
-            found[row] = StepAnswer(text, worked.ended, count, worked.nll, count)
-        return found
-
-    def exact(self, rows: Sequence[int], texts: Sequence[tuple[str, str]]) -> list[bool]:
-        """As `Rows.exact`: whether the state that is told is this one, however it was worked out."""
-        given = AloneRows(self.model, [], self.longest)
-        given.programs = [self.programs[row] for row in rows]
-        given.contexts = [self.contexts[row] for row in rows]
-        found = given.ask(dict(enumerate(texts)))
-        return [found[row].ended and found[row].text == text for row, (_, text) in enumerate(texts)]
-
-    def words_of(self, row: int, state: str) -> Words:
-        """What the model is given of a state. Raises OutsideLanguage."""
-        program = self.programs[row]
-        if isinstance(program, str):
-            raise OutsideLanguage(program)
-        return state_words(program, read_state(state))
+            answers[number] = StepAnswer(text, worked.ended, count, worked.nll, count)
+        return [answers[number] for number in range(len(asked))]
 
     @torch.inference_mode()
-    def work(self, states: Mapping[int, str]) -> dict[int, Worked]:
-        """What the model writes to states, with the working. states: by row, each of the language."""
+    def work(self, states: Sequence[tuple[KnownProgram, str]]) -> list[Worked]:
+        """What the model writes to states, with the working. states: of programs, each of the language."""
         if not states:
-            return {}
-        texts = [numbers(self.words_of(row, state)) for row, state in states.items()]
-        kept = [kept for row in states if (kept := self.contexts[row]) is not None]
-        given = [len(text) for text in texts]
-        most = max(given) + self.longest
-        context = _stacked(kept, most)
-        before = torch.full((len(texts), max(given)), -1)
-        tokens = torch.zeros(len(texts), max(given), dtype=torch.long)
+            return []
+        texts = [numbers(words_of(hidden, state)) for hidden, state in states]
+        contexts = [hidden.context for hidden, _ in states if hidden.context is not None]
+        sizes = [len(text) for text in texts]
+        room = max(sizes) + self.longest
+        context = _stacked(contexts, room)
+        before = torch.full((len(texts), max(sizes)), -1)
+        tokens = torch.zeros(len(texts), max(sizes), dtype=torch.long)
         for row, text in enumerate(texts):
             tokens[row, : len(text)] = torch.tensor(text)
-            before[row, max(given) - len(text) :] = torch.tensor(text)
-        known, new = self.model(tokens, context)
+            before[row, max(sizes) - len(text) :] = torch.tensor(text)
+        hidden, new = self.model(tokens, context)
         rows = torch.arange(len(texts))
-        logits = self.model.logits(known[rows, torch.tensor(given) - 1])
-        context = _grown(context, new, given)
+        logits = self.model.logits(hidden[rows, torch.tensor(sizes) - 1])
+        context = _grown(context, new, sizes)
         written: list[list[int]] = [[] for _ in texts]
         nll = [0.0] * len(texts)
         active = list(range(len(texts)))
         for _ in range(self.longest):
             sure, best = torch.log_softmax(logits.float(), -1).max(-1)
-            for place, row in enumerate(active):
-                written[row].append(int(best[place]))
-                nll[row] -= float(sure[place])
-            going = [place for place, row in enumerate(active) if written[row][-1] != _STOP]
+            for index, row in enumerate(active):
+                written[row].append(int(best[index]))
+                nll[row] -= float(sure[index])
+            going = [index for index, row in enumerate(active) if written[row][-1] != _STOP]
             if not going:
                 break
             if len(going) < len(active):
                 chosen = torch.tensor(going)
                 context, before, best = context.of(chosen), before[chosen], best[chosen]
-                active = [active[place] for place in going]
-            known, new = self.model(best[:, None], context, before)
+                active = [active[index] for index in going]
+            hidden, new = self.model(best[:, None], context, before)
             context = _grown(context, new, [1] * len(active))
             before = torch.cat([before, best[:, None]], 1)
-            logits = self.model.logits(known[:, 0])
-        return {
-            row: Worked([WORDS[word] for word in words], words[-1] == _STOP, one)
-            for row, words, one in zip(states, written, nll, strict=True)
-        }
+            logits = self.model.logits(hidden[:, 0])
+        return [
+            Worked([WORDS[word] for word in words], words[-1] == _STOP, one)
+            for words, one in zip(written, nll, strict=True)
+        ]
+
+
+def words_of(known: KnownProgram, state: str) -> Words:
+    """What the model is given of a state. Raises OutsideLanguage."""
+    if isinstance(known.program, str):
+        raise OutsideLanguage(known.program)
+    return state_words(known.program, read_state(state))
 
 
 _Kept: TypeAlias = tuple[list[Tensor], list[Tensor]]
@@ -177,14 +171,14 @@ def _read(code: str) -> AloneProgram | str:
 
 def _stacked(kept: Sequence[_Kept], more: int) -> Context:
     """The contexts of rows as one, with room for so many words more."""
-    lengths = [one[0][0].shape[1] for one in kept]
+    lengths = [kept_layers[0][0].shape[1] for kept_layers in kept]
 
     def stacked(layer: int, which: int) -> Tensor:
         heads, _, width = kept[0][which][layer].shape
-        made = torch.zeros(len(kept), heads, max(lengths) + more, width)
-        for row, one in enumerate(kept):
-            made[row, :, : lengths[row]] = one[which][layer]
-        return made
+        padded = torch.zeros(len(kept), heads, max(lengths) + more, width)
+        for row, kept_layers in enumerate(kept):
+            padded[row, :, : lengths[row]] = kept_layers[which][layer]
+        return padded
 
     layers = range(len(kept[0][0]))
     return Context(

@@ -47,27 +47,27 @@ class AloneProgram:
 
     def words(self) -> Words:
         """The text, a line after another, and what stands below it."""
-        found = [word for line in self.function.lines for word in self.line_words(line)]
-        return [*found, f"L{self.function.lines[-1].number + 1}", "I0", "end"]
+        words = [word for line in self.function.lines for word in self.line_words(line)]
+        return [*words, f"L{self.function.lines[-1].number + 1}", "I0", "end"]
 
     def line_words(self, line: SourceLine) -> Words:
         """A line with its number and indentation; behind each slot what it stands for."""
-        found = [f"L{line.number}", f"I{line.depth}"]
+        words = [f"L{line.number}", f"I{line.depth}"]
         for word in line.words:
-            found.append(word)
+            words.append(word)
             if word[0] == "S" and word[1:].isdigit():
                 slot = line.slots[int(word[1:])]
-                found += value_words(slot.value) if slot.name is None else [self.name_word(slot.name)]
-        return [*found, "nl"]
+                words += value_words(slot.value) if slot.name is None else [self.name_word(slot.name)]
+        return [*words, "nl"]
 
     def name_word(self, name: str) -> str:
         return name if name in BUILTINS else self.names[name]
 
     def line(self, number: int) -> int:
         """The place of a line among those of the function."""
-        for place, line in enumerate(self.function.lines):
+        for index, line in enumerate(self.function.lines):
             if line.number == number:
-                return place
+                return index
         raise OutsideLanguage(f"line {number}, which the function does not have")
 
 
@@ -75,10 +75,10 @@ class AloneProgram:
 def read_program(code: str) -> AloneProgram:
     """A program; its names get words in their order. Raises OutsideLanguage for what is not one function of
     lines that can be written in words."""
-    found = list(functions(code).values())
-    if len(found) != 1:
+    read_functions = list(functions(code).values())
+    if len(read_functions) != 1:
         raise OutsideLanguage("a program of more or less than one function")
-    function = found[0]
+    function = read_functions[0]
     names: dict[str, str] = {}
     loops: list[int] = []
     for line in function.lines:
@@ -113,48 +113,48 @@ _STATE = re.compile(
 
 def read_state(text: str) -> AloneState:
     """A state in the notation `dynamic` that a step is asked of. Raises OutsideLanguage for others."""
-    found = _STATE.fullmatch(text)
-    if found is None:
+    state = _STATE.fullmatch(text)
+    if state is None:
         raise OutsideLanguage("a state of more than numbers and one loop over a range")
     names = {}
-    for entry in (found["names"] or "").split(", ") if found["names"] else ():
+    for entry in (state["names"] or "").split(", ") if state["names"] else ():
         name, _, value = entry.partition("=")
         names[name] = ast.literal_eval(value)
-    left = None
-    if found["left"]:
-        start, stop, *step = (int(part) for part in found["left"].split(", "))
-        left = (start, stop, step[0] if step else 1)
-    return AloneState("call" if found["call"] else "line", int(found["line"]), names, left)
+    range_left = None
+    if state["left"]:
+        start, stop, *step = (int(part) for part in state["left"].split(", "))
+        range_left = (start, stop, step[0] if step else 1)
+    return AloneState("call" if state["call"] else "line", int(state["line"]), names, range_left)
 
 
 def left_words(left: Left) -> Words:
     start, stop, step = left
-    found = ["Rs", *value_words(start), "Re", *value_words(stop)]
-    return found if step == 1 else [*found, "Rp", *value_words(step)]
+    words = ["Rs", *value_words(start), "Re", *value_words(stop)]
+    return words if step == 1 else [*words, "Rp", *value_words(step)]
 
 
 def state_words(program: AloneProgram, state: AloneState) -> Words:
     """What is asked: a state, no more."""
-    found = ["state", *(["call"] if state.event == "call" else []), f"@{state.line}"]
+    words = ["state", *(["call"] if state.event == "call" else []), f"@{state.line}"]
     for name, value in state.names.items():
         if name not in program.names:
             raise OutsideLanguage(f"the variable {name}, which the program does not name")
-        found += [program.names[name], *value_words(value)]
+        words += [program.names[name], *value_words(value)]
     if state.left is not None:
-        found += left_words(state.left)
-    return [*found, "ask"]
+        words += left_words(state.left)
+    return [*words, "ask"]
 
 
 def edit_words(program: AloneProgram, before: AloneState, after: AloneState, stored: Sequence[str]) -> Words:
     """The answer proper: line, variables that were stored, the loop where it is another."""
-    found = ["so", *(["return"] if after.event == "return" else []), f"@{after.line}"]
+    words = ["so", *(["return"] if after.event == "return" else []), f"@{after.line}"]
     for name in dict.fromkeys(stored):
-        found += [program.names[name], *value_words(after.names[name])]
+        words += [program.names[name], *value_words(after.names[name])]
     if after.left != before.left:
-        found += ["gone"] if after.left is None else left_words(after.left)
+        words += ["gone"] if after.left is None else left_words(after.left)
     if after.event == "return":
-        found += ["->", *value_words(after.value)]
-    return [*found, "stop"]
+        words += ["->", *value_words(after.value)]
+    return [*words, "stop"]
 
 
 def _parts(words: Sequence[str]) -> Iterator[tuple[str, Words]]:
@@ -171,13 +171,13 @@ def _parts(words: Sequence[str]) -> Iterator[tuple[str, Words]]:
 def edit_text(program: AloneProgram, words: Sequence[str]) -> str:
     """The edit of a state (`notation.edits`) that an answer tells; what was worked out before it is dropped.
     Raises ValueError where it tells none."""
-    told = list(words)
-    if "so" not in told or told[-1:] != ["stop"]:
+    answer = list(words)
+    if "so" not in answer or answer[-1:] != ["stop"]:
         raise ValueError("no answer behind the working")
-    told = told[told.index("so") + 1 : -1]
+    answer = answer[answer.index("so") + 1 : -1]
     names = {word: name for name, word in program.names.items()}
-    kind, line, entries, left, gone, value = "", "", [], {}, False, ""
-    for word, filled in _parts(told):
+    kind, line, entries, range_parts, loop_ended, value = "", "", [], {}, False, ""
+    for word, filled in _parts(answer):
         if word == "return":
             kind = "return "
         elif word[0] == "@":
@@ -185,9 +185,9 @@ def edit_text(program: AloneProgram, words: Sequence[str]) -> str:
         elif word in names:
             entries.append(f"{names[word]}={value_text(filled)}")
         elif word in ("Rs", "Re", "Rp"):
-            left[word] = value_text(filled)
+            range_parts[word] = value_text(filled)
         elif word == "gone":
-            gone = True
+            loop_ended = True
         elif word == "->":
             value = f" -> {value_text(filled)}"
         else:
@@ -196,6 +196,6 @@ def edit_text(program: AloneProgram, words: Sequence[str]) -> str:
         key=lambda entry: entry.partition("=")[0]
     )  # variables that one step binds stand in this order
     text = f"{kind}{line}: {', '.join(entries)}" if entries else f"{kind}{line}"
-    if left:
-        text += f" | <range_iterator left=range({', '.join(left.values())})>"
-    return text + (" |" if gone else "") + value
+    if range_parts:
+        text += f" | <range_iterator left=range({', '.join(range_parts.values())})>"
+    return text + (" |" if loop_ended else "") + value

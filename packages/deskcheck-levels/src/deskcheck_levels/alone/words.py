@@ -84,12 +84,12 @@ def value_text(words: Words) -> str:
 
 def paper_words(written: list[int]) -> Words:
     """The words of a working as they stand in an answer; rows of a product are numbered."""
-    found, rows = [], 0
+    words, rows = [], 0
     for number in written:
         word = cells.WORDS[number]
         if word == "row":
-            found.append(f"p row{rows}")
+            words.append(f"p row{rows}")
             rows += 1
         else:
-            found.append(word if number >= cells.CELL else f"p {word}")
-    return found
+            words.append(word if number >= cells.CELL else f"p {word}")
+    return words

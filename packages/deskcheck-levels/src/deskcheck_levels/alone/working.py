@@ -36,8 +36,8 @@ class WrittenArithmetic(Arithmetic):
 
     def written(self, op: str, a: int, b: int) -> tuple[Words, int | bool]:
         """What is written for a op b, and the result."""
-        known = self._told.get((op, a, b))
-        if known is None:
+        result_written = self._told.get((op, a, b))
+        if result_written is None:
             if op not in PAPER:
                 raise OutsideLanguage(f"the operator {op}")
             self._paper = []
@@ -47,8 +47,8 @@ class WrittenArithmetic(Arithmetic):
                 raise OutsideLanguage("a division by nought") from None
             if len(self._told) >= _KEPT:
                 self._told.clear()
-            known = self._told[op, a, b] = paper_words(self._paper), result
-        return known
+            result_written = self._told[op, a, b] = paper_words(self._paper), result
+        return result_written
 
 
 class Working:
@@ -75,9 +75,9 @@ class Working:
 
     def binary(self, op: str, a: Any, b: Any, at: tuple[str, str]) -> Any:
         """a op b, the result in place of a."""
-        for one in (a, b):
-            if not isinstance(one, int):
-                raise OutsideLanguage(f"{op} of a {type(one).__name__}")
+        for operand in (a, b):
+            if not isinstance(operand, int):
+                raise OutsideLanguage(f"{op} of a {type(operand).__name__}")
         if op in _OTHERS:
             if isinstance(a, bool) or isinstance(b, bool):
                 raise OutsideLanguage(f"{op} of a truth value")
@@ -89,20 +89,20 @@ class Working:
         if not 1 <= b <= _MOST_FACTORS:
             raise OutsideLanguage("a power with an exponent that is large, nought or negative")
         self.operands("**", value_words(a), value_words(b), at)
-        found = a
+        product = a
         for _ in range(b - 1):
-            found = int(self.paper("*", found, a, at))
-            self.result(at[0], found)
-        return found
+            product = int(self.paper("*", product, a, at))
+            self.result(at[0], product)
+        return product
 
     def shifted(self, op: str, a: int, b: int, at: tuple[str, str]) -> int:
         """Halved or doubled as often."""
         if not 0 <= b <= _MOST_SHIFT or (op == ">>" and a < 0):
             raise OutsideLanguage("a shift that is large or negative, or to the right of a negative number")
         self.operands(op, value_words(a), value_words(b), at)
-        for left in range(b - 1, -1, -1):
+        for remaining in range(b - 1, -1, -1):
             a = a * 2 if op == "<<" else a // 2
-            self.words += ["A", *value_words(a), "B", *value_words(left)]
+            self.words += ["A", *value_words(a), "B", *value_words(remaining)]
         return a
 
     def bitwise(self, op: str, a: int, b: int, at: tuple[str, str]) -> int:
@@ -115,11 +115,11 @@ class Working:
             bits.append({"&": a & b & 1, "|": (a | b) & 1, "^": (a ^ b) & 1}[op])
             a, b = a // 2, b // 2
             self.words += ["bit", str(bits[-1]), "A", *value_words(a), "B", *value_words(b)]
-        found = 0
-        for place, bit in enumerate(reversed(bits)):
-            found = 2 * found + bit
-            self.words += [f"#{min(len(bits) - 1 - place, 9)}", *value_words(found)]
-        return found
+        total = 0
+        for index, bit in enumerate(reversed(bits)):
+            total = 2 * total + bit
+            self.words += [f"#{min(len(bits) - 1 - index, 9)}", *value_words(total)]
+        return total
 
     def quotient(self, a: int, b: int, at: tuple[str, str]) -> float:
         """a / b where it has one place behind the point at most: of ten times a by b."""
@@ -144,29 +144,29 @@ class Working:
         if op == "neg":
             self.words += ["neg", at, "A", *value_words(int(a))]
             return self.result(at, minus)
-        written, found = self.arithmetic.written("-", minus, 1)
+        written, result = self.arithmetic.written("-", minus, 1)
         self.words += ["~", at, "A", *value_words(minus), "B", "1", ":", *written]
-        return self.result(at, found)
+        return self.result(at, result)
 
     # ---- builtins ----
 
     def least(self, name: str, values: list[int], first: int, at: str) -> int:
         """min and max, of two after one another. first: where the first stands."""
-        found, where = values[0], f"V{first}"
-        for place, other in enumerate(values[1:], first + 1):
-            better = self.paper("<" if name == "min" else ">", other, found, (f"V{place}", where))
+        best, where = values[0], f"V{first}"
+        for position, value in enumerate(values[1:], first + 1):
+            better = self.paper("<" if name == "min" else ">", value, best, (f"V{position}", where))
             self.words += ["test", "T" if better else "F"]
-            found = self.result(at, int(other if better else found))
+            best = self.result(at, int(value if better else best))
             where = at
-        return found
+        return best
 
     def divmod(self, a: int, b: int, first: int, at: str) -> tuple[int, int]:
         """The quotient in the place of the function, the rest behind it."""
         operands, spare = (f"V{first}", f"V{first + 1}"), f"V{first + 2}"
         quotient = self.result(spare, self.paper("//", a, b, operands))
-        rest = self.result(f"V{first}", self.paper("%", a, b, operands))
+        remainder = self.result(f"V{first}", self.paper("%", a, b, operands))
         self.moved(spare, at, quotient)
-        return int(quotient), int(rest)
+        return int(quotient), int(remainder)
 
     def moved(self, source: str, target: str, value: Any) -> None:
         """A value from one place to another."""

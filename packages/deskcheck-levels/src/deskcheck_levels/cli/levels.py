@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +17,9 @@ from deskcheck.errors import InputError, MissingExtra
 from deskcheck.recording import Recording
 from deskcheck.teach.levels import HelpLevel
 from deskcheck.terminal import console_out
-from deskcheck_levels.alone.settings import AloneTraining
 from deskcheck_levels.levels import Level
 from deskcheck_levels.processor.settings import ProcessorTraining
-from deskcheck_levels.reader.settings import ReaderTraining
+from deskcheck_levels.reader.settings import AloneTraining, ReaderTraining
 
 if TYPE_CHECKING:
     from deskcheck.teach.small.interpreter import StepModel
@@ -49,27 +49,27 @@ def step_at(
             done += 1
             progress(model, done, len(recordings))
 
-        found = run_level(recordings, processor.machine, budget=budget or MOST, note=note)
+        report = run_level(recordings, processor.machine, budget=budget or MOST, note=note)
     counts = processor.counts()
     if as_json:
-        print(json.dumps({"model": model, "level": level.value, "asked": counts, **found.to_dict()}))
+        print(json.dumps({"model": model, "level": level.value, "asked": counts, **report.to_dict()}))
         return
     if one:
-        _print_run(found.runs[0])
-    if found.steps is not None:
-        print_steps(console_out(), ("model", "level"), [((model, level.value), found.steps)])
+        _print_run(report.runs[0])
+    if report.steps is not None:
+        print_steps(console_out(), ("model", "level"), [((model, level.value), report.steps)])
     print(
         f"{counts['operations']:,} operations, {counts['worked']:,} of them worked out, in "
         f"{counts['words']:,} words; {counts['windows']:,} distinct windows were computed; "
-        f"{found.seconds:.1f} s"
+        f"{report.seconds:.1f} s"
     )
     if "prompts" in counts:
         print(f"{counts['prompts']:,} distinct prompts were read")
-    if found.outside:
-        number = sum(found.outside.values())
-        print(f"outside of the declared language, and not counted: {number} of {len(found.runs)}")
-        for why, count in found.outside.items():
-            print(f"  {count:4}  {why}")
+    if report.outside:
+        number = sum(report.outside.values())
+        print(f"outside of the declared language, and not counted: {number} of {len(report.runs)}")
+        for reason, count in report.outside.items():
+            print(f"  {count:4}  {reason}")
 
 
 def _print_run(run: Any) -> None:
@@ -98,8 +98,8 @@ def teach_steps_of(source: str, out: Path, training: ProcessorTraining, *, any_l
         raise InputError(
             f"{len(wrong)} of {lessons.CHECKED} lessons are not what Python computes: {wrong[0]}"
         )
-    kept = (program for program in programs(source) if program.train_ok or any_licence)
-    shown, taken = lessons.lessons_of(kept)
+    allowed = (program for program in programs(source) if program.train_ok or any_licence)
+    windows, taken = lessons.lessons_of(allowed)
     if not taken:
         raise InputError(
             f"{source}: has no program of the declared language that is cleared for training (train_ok). "
@@ -113,32 +113,23 @@ def teach_steps_of(source: str, out: Path, training: ProcessorTraining, *, any_l
         "operations": lessons.OPERATIONS_DRAWN,
     }
     say(
-        f"{taken} programs show {len(shown):,} windows, {lessons.OPERATIONS_DRAWN:,} random operations "
+        f"{taken} programs show {len(windows):,} windows, {lessons.OPERATIONS_DRAWN:,} random operations "
         f"{len(drawn):,}; {lessons.CHECKED:,} of these operations were held against Python: 0 differ"
     )
-    train(Counter(shown) + Counter(drawn), out, training, about=about, note=say_row)
+    train(Counter(windows) + Counter(drawn), out, training, about=about, note=say_row)
 
 
-def teach_reader(source: str, out: Path, training: ReaderTraining, *, any_licence: bool) -> None:
-    """Train a model of the level `reader` on lines that are drawn, and on those of a source of programs."""
+def _teach(module: str, source: str, out: Path, training: ReaderTraining, *, any_licence: bool) -> None:
+    """Train a model of the level `reader` or `alone` by the module's `train`, on programs of a source."""
     try:
-        from deskcheck_levels.reader.training import train
-    except ImportError as error:
-        raise MissingExtra(str(error.name), "teach", "Training a model") from error
-    train(source, out, training, any_licence=any_licence, note=say_row)
-
-
-def teach_alone(source: str, out: Path, training: AloneTraining, *, any_licence: bool) -> None:
-    """Train a model of the level `alone` on steps of a source of programs, each with its working."""
-    try:
-        from deskcheck_levels.alone.training import train
+        train = import_module(module).train
     except ImportError as error:
         raise MissingExtra(str(error.name), "teach", "Training a model") from error
     train(source, out, training, any_licence=any_licence, note=say_row)
 
 
 def open_alone(folder: Path) -> "StepModel":
-    """The model of a folder that `teach_alone` trained."""
+    """The model of a folder that was trained at the level `alone`."""
     try:
         from deskcheck_levels.alone.stepping import AloneModels
     except ImportError as error:
@@ -155,7 +146,12 @@ PROCESSOR = HelpLevel(
 READER = HelpLevel(
     name=Level.READER.value,
     settings=ReaderTraining,
-    teach=teach_reader,
+    teach=partial(_teach, "deskcheck_levels.reader.training"),
     step=partial(step_at, Level.READER),
 )
-ALONE = HelpLevel(name=Level.ALONE.value, settings=AloneTraining, teach=teach_alone, open_model=open_alone)
+ALONE = HelpLevel(
+    name=Level.ALONE.value,
+    settings=AloneTraining,
+    teach=partial(_teach, "deskcheck_levels.alone.training"),
+    open_model=open_alone,
+)

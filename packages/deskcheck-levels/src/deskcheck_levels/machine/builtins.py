@@ -5,6 +5,7 @@ import string
 from itertools import islice
 from typing import Any
 
+from deskcheck_levels.machine import prelude
 from deskcheck_levels.machine.attributes import attribute, attribute_of_type, kind_of
 from deskcheck_levels.machine.frames import Builtin, BuiltinType, OutsideLanguage, ProgramRaised
 from deskcheck_levels.machine.halves import ratio
@@ -29,50 +30,8 @@ BUILTINS: dict[str, Any] = {
     if isinstance(value, type) and issubclass(value, Exception)
 }
 
-OF_TEXT = {
-    "capitalize": "capitalized",
-    "center": "centred",
-    "count": "counted",
-    "endswith": "ends_with",
-    "expandtabs": "expanded",
-    "find": "found_at",
-    "index": "index_in",
-    "isalnum": "all_letters_or_digits",
-    "isalpha": "all_letters",
-    "isascii": "all_ascii",
-    "isdecimal": "all_digits",
-    "isdigit": "all_digits",
-    "isidentifier": "is_name",
-    "islower": "all_lower",
-    "isnumeric": "all_digits",
-    "isprintable": "printable",
-    "isspace": "all_blank",
-    "istitle": "all_titled",
-    "isupper": "all_upper",
-    "ljust": "left_justified",
-    "lower": "lower",
-    "casefold": "lower",
-    "lstrip": "stripped_left",
-    "partition": "partition",
-    "removeprefix": "without_prefix",
-    "removesuffix": "without_suffix",
-    "replace": "replaced",
-    "rfind": "last_found_at",
-    "rindex": "last_index_in",
-    "rjust": "right_justified",
-    "rpartition": "last_partition",
-    "rsplit": "split_right",
-    "rstrip": "stripped_right",
-    "split": "split",
-    "splitlines": "split_lines",
-    "startswith": "starts_with",
-    "strip": "stripped",
-    "swapcase": "swapped_case",
-    "title": "titled",
-    "upper": "upper",
-    "zfill": "filled",
-}
-"""Method of a text -> function of the prelude."""
+OF_TEXT = tuple(name.removeprefix("text_") for name in vars(prelude) if name.startswith("text_"))
+"""Methods of texts that the prelude works out: its functions ``text_...``."""
 _MEMORY: dict[type, frozenset[str]] = {
     list: frozenset("append clear copy extend insert pop reverse".split()),
     dict: frozenset("clear copy get items keys pop popitem setdefault update values fromkeys".split()),
@@ -193,7 +152,7 @@ class Builtins(Operations):
         return self.in_memory(lambda: reversed(a))
 
     def _zip(self, *several: Any, strict: bool = False) -> Any:
-        iterators = [self.iterated(one) for one in several]
+        iterators = [self.iterated(items) for items in several]
         return self.in_memory(lambda: zip(*iterators, strict=strict))
 
     def _enumerate(self, items: Any, start: Any = 0) -> Any:
@@ -204,16 +163,16 @@ class Builtins(Operations):
     def _map(self, function: Any, *several: Any) -> Any:
         if not several:
             raise OutsideLanguage("map of nothing")
-        return Mapped(self, function, [self.iterated(one) for one in several])
+        return Mapped(self, function, [self.iterated(items) for items in several])
 
     def _filter(self, function: Any, items: Any) -> Any:
         return Filtered(self, function, self.iterated(items))
 
     def _isinstance(self, a: Any, kinds: Any) -> Any:
-        found = [_TYPES.get(kind.name) if isinstance(kind, Builtin) else kind for kind in _several(kinds)]
-        if None in found:
+        types = [_TYPES.get(kind.name) if isinstance(kind, Builtin) else kind for kind in _several(kinds)]
+        if None in types:
             raise OutsideLanguage("isinstance of a kind that is no builtin one")
-        return isinstance(a, tuple([kind for kind in found if kind is not None]))
+        return isinstance(a, tuple([kind for kind in types if kind is not None]))
 
     def _type(self, a: Any) -> Any:
         if isinstance(a, BaseException):
@@ -250,7 +209,7 @@ class Builtins(Operations):
     def _pow(self, a: Any, b: Any, *modulus: Any) -> Any:
         if not modulus or modulus == (None,):
             return self.binary("**", a, b)
-        if not all(isinstance(one, int) for one in (a, b, *modulus)):
+        if not all(isinstance(number, int) for number in (a, b, *modulus)):
             raise OutsideLanguage("pow with a modulus of what is not whole")
         if not self.truth(modulus[0]):
             raise ProgramRaised(ValueError("pow() 3rd argument cannot be 0"))
@@ -262,10 +221,10 @@ class Builtins(Operations):
         return self.of_prelude("rounded", *ratio(a))
 
     def _sum(self, items: Any, start: Any = 0) -> Any:
-        given = self.iterated(items)
+        iterator = self.iterated(items)
         if isinstance(start, str):
             raise ProgramRaised(TypeError("sum() can't sum strings [use ''.join(seq) instead]"))
-        return self.of_prelude("summed", given, start)
+        return self.of_prelude("summed", iterator, start)
 
     def _all(self, items: Any) -> Any:
         return self.of_prelude("all_true", self.iterated(items))
@@ -282,8 +241,8 @@ class Builtins(Operations):
     def _extreme(self, items: Any, key: Any, default: Any, largest: bool, name: str) -> Any:
         if not items:
             raise OutsideLanguage(f"{name} of nothing")
-        given = self.iterated(items[0]) if len(items) == 1 else iter(items)
-        return self.of_prelude("extreme", given, key, default, largest, name)
+        iterator = self.iterated(items[0]) if len(items) == 1 else iter(items)
+        return self.of_prelude("extreme", iterator, key, default, largest, name)
 
     def _sorted(self, items: Any, *, key: Any = None, reverse: Any = False) -> Any:
         values = self._list(items)
@@ -301,14 +260,14 @@ class Builtins(Operations):
         values = list(owner)
         owner.clear()
         try:
-            found = self._sorted(values, **how)
+            ordered = self._sorted(values, **how)
         except ProgramRaised as raised:
             if isinstance(raised.error, TypeError):
                 raise OutsideLanguage("a list whose sort in place fails half-way") from None
             owner[:] = values
             raise
         changed = bool(owner)
-        owner[:] = found
+        owner[:] = ordered
         if changed:
             raise ProgramRaised(ValueError("list modified during sort"))
 
@@ -327,7 +286,7 @@ class Builtins(Operations):
         kind = type(owner)
         if kind is str and name in OF_TEXT:
             self._arguments_of_text(name, args, keywords)
-            return self.call(prelude_names()[OF_TEXT[name]], [owner, *args], keywords)
+            return self.call(prelude_names()[f"text_{name}"], [owner, *args], keywords)
         if kind is str and name == "format":
             return self._format(owner, args, keywords)
         if isinstance(owner, Builtin):
@@ -344,7 +303,7 @@ class Builtins(Operations):
             kind in (list, tuple)
             and name == "index"
             and args
-            and all(isinstance(one, int) for one in args[1:])
+            and all(isinstance(argument, int) for argument in args[1:])
         ):
             return self.of_prelude("index_of", owner, args[0], kind.__name__, *args[1:])
         if kind is Generator and name == "send":
@@ -360,13 +319,13 @@ class Builtins(Operations):
 
     def _format(self, text: str, args: list[Any], keywords: dict[str, Any]) -> str:
         """`str.format`: which value goes where is memory, as are their texts; what computes is outside."""
-        given = [*args, *keywords.values()]
-        if not all(is_plain(one) and not nested_deeper(one, _DEEPEST_TEXT) for one in given):
+        values = [*args, *keywords.values()]
+        if not all(is_plain(value) and not nested_deeper(value, _DEEPEST_TEXT) for value in values):
             raise OutsideLanguage("str.format of what has no plain text")
         for _, field, spec, _ in self.in_memory(lambda: list(string.Formatter().parse(text))):
             if field is not None and ("." in field or "{" in (spec or "")):
                 raise OutsideLanguage(f"the field {field!r} of str.format")
-            if spec and (spec[-1] in _COMPUTED or any(isinstance(one, float) for one in given)):
+            if spec and (spec[-1] in _COMPUTED or any(isinstance(value, float) for value in values)):
                 raise OutsideLanguage(f"the format {spec}")
         return str(self.in_memory(lambda: text.format(*args, **keywords)))
 
@@ -379,8 +338,8 @@ class Builtins(Operations):
     def _arguments_of_text(self, name: str, args: list[Any], keywords: dict[str, Any]) -> None:
         """Python's own words for arguments that a text's method does not take, found with an empty text."""
         if name in ("center", "expandtabs", "ljust", "rjust", "zfill"):
-            given = [*args, *keywords.values()]
-            if any(isinstance(one, int) and abs(one) > MOST_ITEMS for one in given):
+            values = [*args, *keywords.values()]
+            if any(isinstance(value, int) and abs(value) > MOST_ITEMS for value in values):
                 raise OutsideLanguage(f"a sequence of more than {MOST_ITEMS:,} items")
         try:
             getattr("", name)(*args, **keywords)
@@ -390,13 +349,15 @@ class Builtins(Operations):
             pass  # whether a text is found, and what a separator may be, the prelude says
 
     def _in_memory_method(self, owner: Any, name: str, args: list[Any], keywords: dict[str, Any]) -> Any:
-        one = len(args) == 1  # else memory says what is wrong
-        if name == "join" and one and not isinstance(args[0], _READY):
+        single = len(args) == 1  # else memory says what is wrong
+        if name == "join" and single and not isinstance(args[0], _READY):
             if not hasattr(kind_of(args[0]), "__iter__"):
                 raise ProgramRaised(TypeError("can only join an iterable"))
             args = [self._list(args[0])]
-        elif not isinstance(owner, dict) and (name in _ITERABLES or (name in _ONE_ITERABLE and one)):
-            args = [given if isinstance(given, _READY) else self.iterated(given) for given in args]
+        elif not isinstance(owner, dict) and (name in _ITERABLES or (name in _ONE_ITERABLE and single)):
+            args = [
+                argument if isinstance(argument, _READY) else self.iterated(argument) for argument in args
+            ]
         return self.in_memory(lambda: getattr(owner, name)(*args, **keywords))
 
     def item(self, owner: Any, key: Any) -> Any:
@@ -415,9 +376,9 @@ class Builtins(Operations):
 
         self.in_memory(store)
 
-    def unpacked(self, given: Any, count: int) -> list[Any]:
+    def unpacked(self, value: Any, count: int) -> list[Any]:
         """So many items of a value, for as many targets."""
-        items = self.items_to_unpack(given, count + 1)
+        items = self.items_to_unpack(value, count + 1)
         if len(items) < count:
             raise ProgramRaised(
                 ValueError(f"not enough values to unpack (expected {count}, got {len(items)})")
@@ -426,12 +387,12 @@ class Builtins(Operations):
             raise ProgramRaised(ValueError(f"too many values to unpack (expected {count})"))
         return items
 
-    def items_to_unpack(self, given: Any, most: int | None = None) -> list[Any]:
+    def items_to_unpack(self, value: Any, most: int | None = None) -> list[Any]:
         """The items of a value that targets take apart; so many at most, since another has no target."""
-        if not hasattr(kind_of(given), "__iter__"):
-            raise ProgramRaised(TypeError(f"cannot unpack non-iterable {kind_of(given).__name__} object"))
-        found = self.iterated(given)
-        return list(self.in_memory(lambda: list(islice(found, most))))
+        if not hasattr(kind_of(value), "__iter__"):
+            raise ProgramRaised(TypeError(f"cannot unpack non-iterable {kind_of(value).__name__} object"))
+        iterator = self.iterated(value)
+        return list(self.in_memory(lambda: list(islice(iterator, most))))
 
     def formatted(self, value: Any, conversion: str | None, spec: str) -> str:
         """A value as text: digits and signs as they are in memory."""
@@ -466,10 +427,18 @@ def nested_deeper(value: Any, most: int) -> bool:
     """Whether containers lie in one another more than `most` deep; one that holds itself is no deeper."""
     level, seen = [value], set[int]()
     for _ in range(most + 1):
-        level = [one for one in level if isinstance(one, (list, tuple, set, frozenset, dict)) and one]
-        level = [one for one in level if id(one) not in seen]
+        level = [
+            container
+            for container in level
+            if isinstance(container, (list, tuple, set, frozenset, dict)) and container
+        ]
+        level = [container for container in level if id(container) not in seen]
         if not level:
             return False
         seen.update(map(id, level))
-        level = [part for one in level for part in ([*one, *one.values()] if isinstance(one, dict) else one)]
+        level = [
+            part
+            for container in level
+            for part in ([*container, *container.values()] if isinstance(container, dict) else container)
+        ]
     return True

@@ -151,12 +151,12 @@ class Frame:
 
     def locals(self) -> dict[str, Any]:
         """Variables with values, as a tracer sees them."""
-        found = {} if self.around is None else self.around.locals()
-        found |= {name: value for name, value in self.names.items() if name[0] != "."}
+        values = {} if self.around is None else self.around.locals()
+        values |= {name: value for name, value in self.names.items() if name[0] != "."}
         for name, cell in self.cells.items():
             if cell.value is not NULL:
-                found[name] = cell.value
-        return found
+                values[name] = cell.value
+        return values
 
 
 @dataclass(slots=True, frozen=True)
@@ -196,24 +196,24 @@ class Body:
 @lru_cache(maxsize=4096)
 def body(code: CodeType) -> Body:
     """The instructions of a code object."""
-    found: list[dis.Instruction] = []
+    instructions: list[dis.Instruction] = []
     numbers: dict[int, int] = {}
     for one in dis.get_instructions(code):
-        numbers[one.offset] = len(found)  # of an extended argument: the instruction that it belongs to
+        numbers[one.offset] = len(instructions)  # of an extended argument: the instruction that it belongs to
         if one.opname not in ("CACHE", "EXTENDED_ARG"):
-            found.append(one)
+            instructions.append(one)
     lines: dict[int, int | None] = {}
     for start, end, line in code.co_lines():
         for offset in range(start, end, 2):
             lines[offset] = line
     jumps = {*dis.hasjrel, *dis.hasjabs}
-    handlers: list[tuple[int, int, bool] | None] = [None] * len(found)
+    handlers: list[tuple[int, int, bool] | None] = [None] * len(instructions)
     for entry in dis._parse_exception_table(code):  # type: ignore[attr-defined]
-        for number, one in enumerate(found):
+        for number, one in enumerate(instructions):
             if entry.start <= one.offset < entry.end:
                 handlers[number] = (numbers[entry.target], entry.depth, entry.lasti)
-    of = tuple([lines.get(one.offset) for one in found])
-    targets = tuple([numbers[one.argval] if one.opcode in jumps else -1 for one in found])
+    of = tuple([lines.get(one.offset) for one in instructions])
+    targets = tuple([numbers[one.argval] if one.opcode in jumps else -1 for one in instructions])
     reached = {target for target in targets if target >= 0} | {one[0] for one in handlers if one}
     starts = tuple(
         [
@@ -221,10 +221,10 @@ def body(code: CodeType) -> Body:
             for number, line in enumerate(of)
         ]
     )
-    names = tuple([one.opname for one in found])
+    names = tuple([one.opname for one in instructions])
     watched = tuple([one is not None and names[one[0]] not in _OF_GENERATORS for one in handlers])
-    inside = tuple([_in_comprehension(code, names, handlers, number) for number in range(len(found))])
-    return Body(tuple(found), names, of, targets, tuple(handlers), starts, inside, watched)
+    inside = tuple([_in_comprehension(code, names, handlers, number) for number in range(len(instructions))])
+    return Body(tuple(instructions), names, of, targets, tuple(handlers), starts, inside, watched)
 
 
 def _in_comprehension(

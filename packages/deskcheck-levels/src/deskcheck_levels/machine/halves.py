@@ -22,9 +22,9 @@ def ratio(a: int | float) -> tuple[int, int]:
     return a.as_integer_ratio()
 
 
-def joined(found: Any, op: str) -> float:
+def joined(fraction: Any, op: str) -> float:
     """The number of a numerator and a denominator in lowest terms."""
-    numerator, denominator = found
+    numerator, denominator = fraction
     if numerator == 0 and op not in ("+", "-"):
         raise OutsideLanguage("a nought with a point that may have a sign")
     if denominator & (denominator - 1) or abs(numerator) >= MOST or denominator > 2**1000:

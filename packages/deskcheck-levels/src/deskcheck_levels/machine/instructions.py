@@ -28,12 +28,22 @@ INSTRUCTIONS: dict[str, Act] = {}
 
 
 def _named(*names: str) -> Callable[[Act], Act]:
+    """Makes a function the act of instructions."""
+
     def keep(act: Act) -> Act:
-        for name in names:
-            INSTRUCTIONS[name] = act
+        INSTRUCTIONS.update(dict.fromkeys(names, act))
         return act
 
     return keep
+
+
+def _computing(count: int, compute: Callable[..., Any]) -> Act:
+    """The act that puts `compute(machine, instruction, *operands)` in the place of so many operands."""
+
+    def act(m: "Machine", f: Frame, i: dis.Instruction) -> None:
+        f.stack.append(compute(m, i, *_popped(f, count)))
+
+    return act
 
 
 def _goto(m: "Machine", f: Frame) -> None:
@@ -46,9 +56,9 @@ def _goto(m: "Machine", f: Frame) -> None:
 # ---- the stack ----
 
 
-@_named("RESUME", "PRECALL", "NOP", "MAKE_CELL_DONE", "NOT_TAKEN")
+@_named("RESUME", "PRECALL", "NOP", "MAKE_CELL_DONE", "NOT_TAKEN", "COPY_FREE_VARS")
 def _nothing(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    pass
+    pass  # free variables are in the frame since it was made
 
 
 @_named("LOAD_CONST", "LOAD_SMALL_INT")
@@ -142,11 +152,6 @@ def _make_cell(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     f.cells[i.argval] = Cell(f.names.pop(i.argval, NULL))
 
 
-@_named("COPY_FREE_VARS")
-def _copy_free(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    pass  # they are in the frame since it was made
-
-
 @_named("LOAD_CLOSURE")
 def _load_cell(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     f.stack.append(f.cells[i.argval])
@@ -218,95 +223,73 @@ def _swap(m: "Machine", f: Frame, i: dis.Instruction) -> None:
 # ---- operators and choices ----
 
 
-@_named("BINARY_OP")
-def _binary(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    b = f.stack.pop()
-    a = f.stack.pop()
+def _binary(m: "Machine", i: dis.Instruction, a: Any, b: Any) -> Any:
     op = i.argrepr
     if op == "[]":
-        f.stack.append(m.item(a, b))
-        return
+        return m.item(a, b)
     inplace = op[-1] == "="
-    f.stack.append(m.binary(op[:-1] if inplace else op, a, b, inplace=inplace))
+    return m.binary(op[:-1] if inplace else op, a, b, inplace=inplace)
 
 
-@_named("COMPARE_OP")
-def _compare(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    b = f.stack.pop()
-    a = f.stack.pop()
-    f.stack.append(m.compare(i.argval, a, b))
+def _contains(m: "Machine", i: dis.Instruction, a: Any, b: Any) -> bool:
+    inside = m.contains(a, b)
+    return m.arithmetic.choice("not", inside) if i.arg else inside
 
 
-@_named("IS_OP")
-def _is(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    b = f.stack.pop()
-    a = f.stack.pop()
-    f.stack.append((a is b) != bool(i.arg))
+_CONVERSIONS = (None, "str", "repr", "ascii")
+_COMPUTED: dict[str, tuple[int, Callable[..., Any]]] = {
+    "BINARY_OP": (2, _binary),
+    "COMPARE_OP": (2, lambda m, i, a, b: m.compare(i.argval, a, b)),
+    "IS_OP": (2, lambda m, i, a, b: (a is b) != bool(i.arg)),
+    "CONTAINS_OP": (2, _contains),
+    "UNARY_NEGATIVE": (1, lambda m, i, a: m.negated(a)),
+    "UNARY_POSITIVE": (1, lambda m, i, a: m.positive(a)),
+    "UNARY_INVERT": (1, lambda m, i, a: m.inverted(a)),
+    "UNARY_NOT": (1, lambda m, i, a: m.arithmetic.choice("not", m.truth(a))),
+    "TO_BOOL": (1, lambda m, i, a: m.truth(a)),
+    "BINARY_SUBSCR": (2, lambda m, i, owner, key: m.item(owner, key)),
+    "BINARY_SLICE": (3, lambda m, i, owner, start, end: m.item(owner, slice(start, end))),
+    "LIST_TO_TUPLE": (1, lambda m, i, items: tuple(items)),
+    "CONVERT_VALUE": (1, lambda m, i, a: m.formatted(a, _CONVERSIONS[i.arg or 0], "")),
+    "FORMAT_SIMPLE": (1, lambda m, i, a: m.formatted(a, None, "")),
+    "FORMAT_WITH_SPEC": (2, lambda m, i, a, spec: m.formatted(a, None, spec)),
+    "LOAD_ASSERTION_ERROR": (0, lambda m, i: AssertionError),
+}
+"""Instruction -> how many operands it takes from the stack, and what it puts there."""
+INSTRUCTIONS |= {name: _computing(*computed) for name, computed in _COMPUTED.items()}
+
+_BUILT: dict[str, Callable[["Machine", list[Any]], Any]] = {
+    "BUILD_TUPLE": lambda m, items: tuple(items),
+    "BUILD_LIST": lambda m, items: items,
+    "BUILD_SET": lambda m, items: m.in_memory(lambda: set(items)),
+    "BUILD_STRING": lambda m, items: "".join(items),
+    "BUILD_SLICE": lambda m, items: slice(*items),
+}
+"""Instruction -> what it makes of as many values as it says."""
 
 
-@_named("CONTAINS_OP")
-def _contains(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    b = f.stack.pop()
-    a = f.stack.pop()
-    found = m.contains(a, b)
-    f.stack.append(m.arithmetic.choice("not", found) if i.arg else found)
+@_named(*_BUILT)
+def _build(m: "Machine", f: Frame, i: dis.Instruction) -> None:
+    f.stack.append(_BUILT[i.opname](m, _popped(f, i.arg or 0)))
 
 
-@_named("UNARY_NEGATIVE")
-def _negative(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    f.stack[-1] = m.negated(f.stack[-1])
+_TESTED = {"FALSE": "if", "TRUE": "unless", "NONE": "unless", "NOT_NONE": "if"}
+"""What a jump goes by -> the choice: it jumps where the answer is no."""
 
 
-@_named("UNARY_INVERT")
-def _invert(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    f.stack[-1] = m.inverted(f.stack[-1])
-
-
-@_named("UNARY_NOT")
-def _not(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    f.stack[-1] = m.arithmetic.choice("not", m.truth(f.stack[-1]))
-
-
-@_named("TO_BOOL")
-def _to_bool(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    f.stack[-1] = m.truth(f.stack[-1])
-
-
-@_named("POP_JUMP_FORWARD_IF_FALSE", "POP_JUMP_BACKWARD_IF_FALSE", "POP_JUMP_IF_FALSE")
-def _jump_if_false(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    if not m.arithmetic.choice("if", m.truth(f.stack.pop())):
+@_named(*(f"POP_JUMP_{way}IF_{test}" for test in _TESTED for way in ("", "FORWARD_", "BACKWARD_")))
+def _jump_if(m: "Machine", f: Frame, i: dis.Instruction) -> None:
+    test = i.opname.partition("IF_")[2]
+    value = f.stack.pop()
+    value = value is None if test.endswith("NONE") else m.truth(value)
+    if not m.arithmetic.choice(_TESTED[test], value):
         _goto(m, f)
 
 
-@_named("POP_JUMP_FORWARD_IF_TRUE", "POP_JUMP_BACKWARD_IF_TRUE", "POP_JUMP_IF_TRUE")
-def _jump_if_true(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    if not m.arithmetic.choice("unless", m.truth(f.stack.pop())):
-        _goto(m, f)
-
-
-@_named("POP_JUMP_FORWARD_IF_NONE", "POP_JUMP_BACKWARD_IF_NONE", "POP_JUMP_IF_NONE")
-def _jump_if_none(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    if not m.arithmetic.choice("unless", f.stack.pop() is None):
-        _goto(m, f)
-
-
-@_named("POP_JUMP_FORWARD_IF_NOT_NONE", "POP_JUMP_BACKWARD_IF_NOT_NONE", "POP_JUMP_IF_NOT_NONE")
-def _jump_if_not_none(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    if not m.arithmetic.choice("if", f.stack.pop() is None):
-        _goto(m, f)
-
-
-@_named("JUMP_IF_FALSE_OR_POP")
-def _jump_or_pop_false(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    if not m.arithmetic.choice("if", m.truth(f.stack[-1])):
-        _goto(m, f)
-    else:
-        f.stack.pop()
-
-
-@_named("JUMP_IF_TRUE_OR_POP")
-def _jump_or_pop_true(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    if not m.arithmetic.choice("unless", m.truth(f.stack[-1])):
+@_named("JUMP_IF_FALSE_OR_POP", "JUMP_IF_TRUE_OR_POP")
+def _jump_or_pop(m: "Machine", f: Frame, i: dis.Instruction) -> None:
+    choice = "if" if i.opname == "JUMP_IF_FALSE_OR_POP" else "unless"
+    if not m.arithmetic.choice(choice, m.truth(f.stack[-1])):
         _goto(m, f)
     else:
         f.stack.pop()
@@ -361,12 +344,12 @@ def _yield_from(m: "Machine", f: Frame, i: dis.Instruction) -> None:
 
 @_named("SEND")
 def _send(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    given = f.stack.pop()
+    sent = f.stack.pop()
     source = f.stack[-1 - UNDER_INDEX]
     try:
-        if given is not None and not isinstance(source, Generator):
+        if sent is not None and not isinstance(source, Generator):
             raise OutsideLanguage("send to what is no generator of the program")
-        value = m.in_memory(lambda: next(source) if given is None else source.send(given))
+        value = m.in_memory(lambda: next(source) if sent is None else source.send(sent))
     except StopIteration as ended:
         value = ended.value
         if VERSION < (3, 12):
@@ -400,22 +383,6 @@ def _unpack_rest(m: "Machine", f: Frame, i: dis.Instruction) -> None:
 # ---- memory ----
 
 
-@_named("BUILD_TUPLE")
-def _tuple(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    f.stack.append(tuple(_popped(f, i.arg or 0)))
-
-
-@_named("BUILD_LIST")
-def _list(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    f.stack.append(_popped(f, i.arg or 0))
-
-
-@_named("BUILD_SET")
-def _set(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    items = _popped(f, i.arg or 0)
-    f.stack.append(m.in_memory(lambda: set(items)))
-
-
 @_named("BUILD_MAP")
 def _map(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     items = _popped(f, 2 * (i.arg or 0))
@@ -428,20 +395,10 @@ def _const_map(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     f.stack.append(dict(zip(keys, _popped(f, i.arg or 0), strict=True)))
 
 
-@_named("BUILD_STRING")
-def _string(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    f.stack.append("".join(_popped(f, i.arg or 0)))
-
-
-@_named("BUILD_SLICE")
-def _slice(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    f.stack.append(slice(*_popped(f, i.arg or 0)))
-
-
 def _popped(f: Frame, count: int) -> list[Any]:
-    found = f.stack[len(f.stack) - count :]
+    values = f.stack[len(f.stack) - count :]
     del f.stack[len(f.stack) - count :]
-    return found
+    return values
 
 
 @_named("LIST_APPEND")
@@ -490,23 +447,6 @@ def _dict_update(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     before.update(items)
 
 
-@_named("LIST_TO_TUPLE")
-def _to_tuple(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    f.stack[-1] = tuple(f.stack[-1])
-
-
-@_named("BINARY_SUBSCR")
-def _item(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    key = f.stack.pop()
-    f.stack.append(m.item(f.stack.pop(), key))
-
-
-@_named("BINARY_SLICE")
-def _slice_of(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    owner, start, end = _popped(f, 3)
-    f.stack.append(m.item(owner, slice(start, end)))
-
-
 @_named("STORE_SUBSCR")
 def _store_item(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     value, owner, key = _popped(f, 3)
@@ -533,23 +473,7 @@ def _delete_item(m: "Machine", f: Frame, i: dis.Instruction) -> None:
 def _format(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     arg = i.arg or 0
     spec = f.stack.pop() if arg & 4 else ""
-    f.stack.append(m.formatted(f.stack.pop(), {0: None, 1: "str", 2: "repr", 3: "ascii"}[arg & 3], spec))
-
-
-@_named("CONVERT_VALUE")
-def _convert(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    f.stack.append(m.formatted(f.stack.pop(), {1: "str", 2: "repr", 3: "ascii"}[i.arg or 0], ""))
-
-
-@_named("FORMAT_SIMPLE")
-def _format_simple(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    f.stack.append(m.formatted(f.stack.pop(), None, ""))
-
-
-@_named("FORMAT_WITH_SPEC")
-def _format_spec(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    value, spec = _popped(f, 2)
-    f.stack.append(m.formatted(value, None, spec))
+    f.stack.append(m.formatted(f.stack.pop(), _CONVERSIONS[arg & 3], spec))
 
 
 # ---- calls ----
@@ -557,11 +481,11 @@ def _format_spec(m: "Machine", f: Frame, i: dis.Instruction) -> None:
 
 @_named("LOAD_METHOD", "LOAD_ATTR")
 def _attribute(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    found = m.attribute(f.stack.pop(), i.argval)
+    value = m.attribute(f.stack.pop(), i.argval)
     if i.opname == "LOAD_METHOD" or (VERSION >= (3, 12) and i.arg is not None and i.arg & 1):
-        f.stack.extend((NULL, found) if VERSION < (3, 13) else (found, NULL))
+        f.stack.extend((NULL, value) if VERSION < (3, 13) else (value, NULL))
     else:
-        f.stack.append(found)
+        f.stack.append(value)
 
 
 @_named("KW_NAMES")
@@ -575,12 +499,12 @@ def _call(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     f.keywords = ()
     args = _popped(f, i.arg or 0)
     first, second = _popped(f, 2)
-    given = dict(zip(names, args[len(args) - len(names) :], strict=True)) if names else None
+    keywords = dict(zip(names, args[len(args) - len(names) :], strict=True)) if names else None
     if first is not NULL and second is not NULL:  # a comprehension of 3.11, called with its iterator
         function, args = first, [second, *args]
     else:
         function = second if first is NULL else first
-    f.stack.append(m.call(function, args[: len(args) - len(names)] if names else args, given))
+    f.stack.append(m.call(function, args[: len(args) - len(names)] if names else args, keywords))
     _returned_from(f, function)
 
 
@@ -596,9 +520,9 @@ def _call_spread(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     first, second = _popped(f, 2)
     if not hasattr(kind_of(args), "__iter__"):
         raise OutsideLanguage(f"a value of the kind {kind_of(args).__name__} behind *")
-    given = m.in_memory(lambda: list(m.iterated(args)))
+    arguments = m.in_memory(lambda: list(m.iterated(args)))
     function = second if first is NULL else first
-    f.stack.append(m.call(function, given, None if keywords is NULL else keywords))
+    f.stack.append(m.call(function, arguments, None if keywords is NULL else keywords))
 
 
 @_named("MAKE_FUNCTION")
@@ -606,28 +530,28 @@ def _function(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     code = f.stack.pop()
     # A comprehension, which 3.11 makes a function of and later versions do not.
     inlined = code.co_name in COMPREHENSIONS
-    made = Function(code, f.globals, quiet=code.co_filename == "<call>", inlined=inlined)
+    function = Function(code, f.globals, quiet=code.co_filename == "<call>", inlined=inlined)
     flags = (i.arg or 0) if VERSION < (3, 13) else 0
     for flag in (8, 4, 2, 1):
         if flags & flag:
-            _attach(made, flag, f.stack.pop())
-    f.stack.append(made)
+            _attach(function, flag, f.stack.pop())
+    f.stack.append(function)
 
 
 @_named("SET_FUNCTION_ATTRIBUTE")
 def _function_attribute(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    made = f.stack.pop()
-    _attach(made, i.arg or 0, f.stack.pop())
-    f.stack.append(made)
+    function = f.stack.pop()
+    _attach(function, i.arg or 0, f.stack.pop())
+    f.stack.append(function)
 
 
-def _attach(made: Function, flag: int, value: Any) -> None:
+def _attach(function: Function, flag: int, value: Any) -> None:
     if flag == 1:
-        made.defaults = value
+        function.defaults = value
     elif flag == 2:
-        made.keywords = value
+        function.keywords = value
     elif flag == 8:
-        made.cells = value
+        function.cells = value
 
 
 @_named("CALL_INTRINSIC_1")
@@ -642,17 +566,7 @@ def _intrinsic(m: "Machine", f: Frame, i: dis.Instruction) -> None:
         raise OutsideLanguage(f"the instruction CALL_INTRINSIC_1 {i.arg}")
 
 
-@_named("UNARY_POSITIVE")
-def _positive(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    f.stack[-1] = m.positive(f.stack[-1])
-
-
 # ---- exceptions ----
-
-
-@_named("LOAD_ASSERTION_ERROR")
-def _assertion(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    f.stack.append(AssertionError)
 
 
 @_named("RAISE_VARARGS")

@@ -118,8 +118,8 @@ class Filtered:
 
     def __next__(self) -> Any:
         for item in self.items:
-            kept = item if self.function is None else _stopped(self.machine, self.function, [item])
-            if self.machine.truth(kept):
+            test = item if self.function is None else _stopped(self.machine, self.function, [item])
+            if self.machine.truth(test):
                 return item
         raise StopIteration
 

@@ -59,8 +59,8 @@ class Machine(Builtins):
         self, arithmetic: Arithmetic, *, line: OnLine | None = None, steps: int | None = None
     ) -> None:
         if VERSION > (3, 15):
-            here = ".".join(map(str, VERSION))
-            raise InputError(f"a level runs bytecode of CPython 3.11 to 3.15; this is {here}")
+            version = ".".join(map(str, VERSION))
+            raise InputError(f"a level runs bytecode of CPython 3.11 to 3.15; this is {version}")
         self.arithmetic = arithmetic
         self.line = line
         self.steps = steps
@@ -137,33 +137,33 @@ class Machine(Builtins):
         code = function.code
         count, only = code.co_argcount, code.co_kwonlyargcount
         names = code.co_varnames
-        found: dict[str, Any] = dict(zip(names[:count], args, strict=False))
+        values: dict[str, Any] = dict(zip(names[:count], args, strict=False))
         if len(args) > count and not code.co_flags & STAR:
             self._misfit(function, args, keywords)
-        place = count + only
+        index = count + only
         if code.co_flags & STAR:
-            found[names[place]] = tuple(args[count:])
-            place += 1
+            values[names[index]] = tuple(args[count:])
+            index += 1
         more = {}
         for name, value in keywords.items():
-            if name in names[code.co_posonlyargcount : count + only] and name not in found:
-                found[name] = value
-            elif code.co_flags & STAR_STAR and name not in found:
+            if name in names[code.co_posonlyargcount : count + only] and name not in values:
+                values[name] = value
+            elif code.co_flags & STAR_STAR and name not in values:
                 more[name] = value
             else:
                 self._misfit(function, args, keywords)
         if code.co_flags & STAR_STAR:
-            found[names[place]] = more
+            values[names[index]] = more
         first = count - len(function.defaults)
         for number, name in enumerate(names[: count + only]):
-            if name not in found:
+            if name not in values:
                 if first <= number < count:
-                    found[name] = function.defaults[number - first]
+                    values[name] = function.defaults[number - first]
                 elif name in function.keywords:
-                    found[name] = function.keywords[name]
+                    values[name] = function.keywords[name]
                 else:
                     self._misfit(function, args, keywords)
-        ordered = {name: found[name] for name in names if name in found}
+        ordered = {name: values[name] for name in names if name in values}
         if function.inlined and not self.active[-1].quiet:
             frame = Frame(function, ordered, self.active[-1].number, quiet=False)
             frame.around = self.active[-1]
@@ -284,5 +284,5 @@ def read_arguments(text: str) -> tuple[list[Any], dict[str, Any]]:
     called = ast.parse(f"f{text}", mode="eval").body
     if not isinstance(called, ast.Call):
         raise ValueError(f"no arguments: {text}")
-    given = {one.arg: ast.literal_eval(one.value) for one in called.keywords if one.arg is not None}
-    return [ast.literal_eval(one) for one in called.args], given
+    named = {node.arg: ast.literal_eval(node.value) for node in called.keywords if node.arg is not None}
+    return [ast.literal_eval(node) for node in called.args], named

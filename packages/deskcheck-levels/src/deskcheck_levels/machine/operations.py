@@ -13,41 +13,30 @@ from deskcheck_levels.machine.iterators import Counting
 from deskcheck_levels.paper.arithmetic import Arithmetic
 from deskcheck_levels.paper.working import DivisionByNought
 
+_NAMES_OF = {
+    "+": "add",
+    "-": "sub",
+    "*": "mul",
+    "//": "floordiv",
+    "%": "mod",
+    "/": "truediv",
+    "**": "pow",
+    "&": "and",
+    "|": "or",
+    "^": "xor",
+    "<<": "lshift",
+    ">>": "rshift",
+    "@": "matmul",
+}
 PYTHON: dict[str, Any] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "/": operator.truediv,
-    "**": operator.pow,
-    "&": operator.and_,
-    "|": operator.or_,
-    "^": operator.xor,
-    "<<": operator.lshift,
-    ">>": operator.rshift,
+    **{op: getattr(operator, f"__{name}__") for op, name in _NAMES_OF.items()},
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
     ">=": operator.ge,
-    "@": operator.matmul,
 }
 """For what memory does (concatenation), and for the words of a TypeError; never for numbers."""
-IN_PLACE: dict[str, Any] = {
-    "+=": operator.iadd,
-    "-=": operator.isub,
-    "*=": operator.imul,
-    "//=": operator.ifloordiv,
-    "%=": operator.imod,
-    "/=": operator.itruediv,
-    "**=": operator.ipow,
-    "&=": operator.iand,
-    "|=": operator.ior,
-    "^=": operator.ixor,
-    "<<=": operator.ilshift,
-    ">>=": operator.irshift,
-    "@=": operator.imatmul,
-}
+IN_PLACE: dict[str, Any] = {f"{op}=": getattr(operator, f"__i{name}__") for op, name in _NAMES_OF.items()}
 """The same, for `a op= b`."""
 _BITS = {"&": 0, "|": 1, "^": 2}
 _NUMBERS = {"**": "power", "<<": "shifted_left", ">>": "shifted_right"}
@@ -107,8 +96,8 @@ class Operations:
 
     def _of_numbers(self, op: str, a: int, b: int) -> Any:
         if op in _BITS:
-            found = self.of_prelude("bitwise", int(a), int(b), _BITS[op])
-            return bool(found) if isinstance(a, bool) and isinstance(b, bool) else found
+            result = self.of_prelude("bitwise", int(a), int(b), _BITS[op])
+            return bool(result) if isinstance(a, bool) and isinstance(b, bool) else result
         if op in _NUMBERS:
             return self.of_prelude(_NUMBERS[op], int(a), int(b))
         if op == "/":
@@ -141,10 +130,10 @@ class Operations:
         if op not in ("//", "%"):
             raise OutsideLanguage(f"a number with a point ({op})")
         quotient = self.of_prelude("fraction_quotient", *first, *second)
-        whole = self.arithmetic.binary("//", *quotient)
+        integer = self.arithmetic.binary("//", *quotient)
         if op == "//":
-            return joined((whole, 1), op)
-        taken = self.of_prelude("fraction_product", self.arithmetic.negated(int(whole)), 1, *second)
+            return joined((integer, 1), op)
+        taken = self.of_prelude("fraction_product", self.arithmetic.negated(int(integer)), 1, *second)
         return joined(self.of_prelude("fraction_sum", *first, *taken), op)
 
     def _refused(self, op: str, a: Any, b: Any) -> Any:
@@ -162,21 +151,23 @@ class Operations:
             return bool(self.arithmetic.binary(op, int(a), int(b)))
         if isinstance(a, (int, float)) and isinstance(b, (int, float)):
             first, second = ratio(a), ratio(b)
-            left = self.arithmetic.binary("*", first[0], second[1])
-            return bool(self.arithmetic.binary(op, left, self.arithmetic.binary("*", second[0], first[1])))
+            left_product = self.arithmetic.binary("*", first[0], second[1])
+            return bool(
+                self.arithmetic.binary(op, left_product, self.arithmetic.binary("*", second[0], first[1]))
+            )
         if op in ("==", "!="):
             same = self._same(a, b)
             return same if op == "==" else self.arithmetic.choice("not", same)
-        asked = op, a, b
+        comparison = op, a, b
         if op in (">", ">="):
             a, b, op = b, a, {">": "<", ">=": "<="}[op]
         if isinstance(a, str) and isinstance(b, str):
             return bool(self.of_prelude("less_text", a, b, op == "<="))
         if isinstance(a, (list, tuple)) and type(a) is type(b):
-            return self._less_items(asked, a, b, op)
+            return self._less_items(comparison, a, b, op)
         if isinstance(a, (set, frozenset)) and isinstance(b, (set, frozenset)):
             return bool(PYTHON[op](a, b))
-        return bool(self._refused(*asked))
+        return bool(self._refused(*comparison))
 
     def _less_items(self, asked: tuple[str, Any, Any], a: Any, b: Any, op: str) -> bool:
         """asked: the comparison as the program has it; an error of its items names that operator."""
@@ -196,9 +187,9 @@ class Operations:
             return bool(self.of_prelude("same_mapping", a, b))
         if isinstance(a, (set, frozenset)) and isinstance(b, (set, frozenset)):
             return a == b
-        for one in (a, b):
-            if not isinstance(one, _COMPARED) and kind_of(one) not in _WITH_IDENTITY:
-                raise OutsideLanguage(f"a value of the kind {kind_of(one).__name__} that is compared")
+        for operand in (a, b):
+            if not isinstance(operand, _COMPARED) and kind_of(operand) not in _WITH_IDENTITY:
+                raise OutsideLanguage(f"a value of the kind {kind_of(operand).__name__} that is compared")
         return a is b  # of two kinds, or with an identity alone
 
     def contains(self, item: Any, where: Any) -> bool:
@@ -208,7 +199,7 @@ class Operations:
         if isinstance(where, str):
             if not isinstance(item, str):
                 return bool(self.in_memory(lambda: item in where))
-            return bool(self.compare(">=", self.of_prelude("found_at", where, item), 0))
+            return bool(self.compare(">=", self.of_prelude("text_find", where, item), 0))
         if isinstance(where, range) and isinstance(item, int):
             return bool(self.of_prelude("in_range", int(item), where.start, where.stop, where.step))
         if not hasattr(kind_of(where), "__iter__"):

@@ -39,13 +39,13 @@ def power_modulo(a: Any, b: Any, modulus: Any) -> Any:
 
 def bitwise(a: Any, b: Any, which: Any) -> Any:
     result = 0
-    place = 1
+    power_of_two = 1
     while (a < -1 or a > 0) or (b < -1 or b > 0):
-        result = result + place * bit(a % 2, b % 2, which)
+        result = result + power_of_two * bit(a % 2, b % 2, which)
         a = a // 2
         b = b // 2
-        place = place * 2
-    return result - place * bit(a % 2, b % 2, which)
+        power_of_two = power_of_two * 2
+    return result - power_of_two * bit(a % 2, b % 2, which)
 
 
 def bit(a: Any, b: Any, which: Any) -> Any:
@@ -108,10 +108,6 @@ def absolute(a: Any) -> Any:
     return -a if a < 0 else a + 0
 
 
-def both_divided(a: Any, b: Any) -> Any:
-    return (a // b, a % b)
-
-
 def summed(items: Any, start: Any = 0) -> Any:
     total = start
     for item in items:
@@ -154,29 +150,29 @@ def any_true(items: Any) -> Any:
 
 def in_order(items: Any, keys: Any, reverse: Any) -> Any:
     """Binary insertion, stable; from the end where the order is reversed, as `list.sort` keeps equal ones."""
-    done: list[Any] = []
-    found: list[Any] = []
-    for place in range(len(items)):
-        item = items[place]
-        value = keys[place]
+    ordered: list[Any] = []
+    ordered_keys: list[Any] = []
+    for index in range(len(items)):
+        item = items[index]
+        value = keys[index]
         low = 0
-        high = len(done)
+        high = len(ordered)
         while low < high:
             middle = (low + high) // 2
-            if found[middle] < value if reverse else value < found[middle]:
+            if ordered_keys[middle] < value if reverse else value < ordered_keys[middle]:
                 high = middle
             else:
                 low = middle + 1
-        done.insert(low, item)
-        found.insert(low, value)
-    return done
+        ordered.insert(low, item)
+        ordered_keys.insert(low, value)
+    return ordered
 
 
 def same_items(a: Any, b: Any) -> Any:
     if len(a) != len(b):
         return False
-    for place in range(len(a)):
-        if a[place] is not b[place] and a[place] != b[place]:
+    for index in range(len(a)):
+        if a[index] is not b[index] and a[index] != b[index]:
             return False
     return True
 
@@ -193,54 +189,54 @@ def same_mapping(a: Any, b: Any) -> Any:
 
 
 def less_items(a: Any, b: Any, or_same: Any) -> Any:
-    place = 0
-    while place < len(a) and place < len(b):
-        if a[place] is not b[place] and a[place] != b[place]:
-            return a[place] < b[place]
-        place = place + 1
+    index = 0
+    while index < len(a) and index < len(b):
+        if a[index] is not b[index] and a[index] != b[index]:
+            return a[index] < b[index]
+        index = index + 1
     return len(a) <= len(b) if or_same else len(a) < len(b)
 
 
 def same_text(a: Any, b: Any) -> Any:
     if len(a) != len(b):
         return False
-    for place in range(len(a)):
-        if ord(a[place]) != ord(b[place]):
+    for index in range(len(a)):
+        if ord(a[index]) != ord(b[index]):
             return False
     return True
 
 
 def less_text(a: Any, b: Any, or_same: Any) -> Any:
-    place = 0
-    while place < len(a) and place < len(b):
-        first = ord(a[place])
-        second = ord(b[place])
+    index = 0
+    while index < len(a) and index < len(b):
+        first = ord(a[index])
+        second = ord(b[index])
         if first != second:
             return first < second
-        place = place + 1
+        index = index + 1
     return len(a) <= len(b) if or_same else len(a) < len(b)
 
 
 def among(item: Any, items: Any) -> Any:
-    for other in items:
-        if other is item or other == item:
+    for candidate in items:
+        if candidate is item or candidate == item:
             return True
     return False
 
 
 def index_of(items: Any, item: Any, name: Any, start: Any = 0, stop: Any = None) -> Any:
-    place = start
-    if place < 0:
-        place = place + len(items)
-        if place < 0:
-            place = 0
+    index = start
+    if index < 0:
+        index = index + len(items)
+        if index < 0:
+            index = 0
     if stop is not None and stop < 0:
         stop = stop + len(items)
-    while place < len(items) and (stop is None or place < stop):
-        other = items[place]
-        if other is item or other == item:
-            return place
-        place = place + 1
+    while index < len(items) and (stop is None or index < stop):
+        candidate = items[index]
+        if candidate is item or candidate == item:
+            return index
+        index = index + 1
     if name == "list" and NAMES_ITEM:
         raise ValueError(f"{item!r} is not in list")
     raise ValueError(f"{name}.index(x): x not in {name}")
@@ -254,16 +250,16 @@ def in_range(item: Any, start: Any, stop: Any, step: Any) -> Any:
 
 def count_of(items: Any, item: Any) -> Any:
     count = 0
-    for other in items:
-        if other is item or other == item:
+    for candidate in items:
+        if candidate is item or candidate == item:
             count = count + 1
     return count
 
 
 def removed(items: Any, item: Any) -> Any:
-    for place in range(len(items)):
-        if items[place] is item or items[place] == item:
-            del items[place]
+    for index in range(len(items)):
+        if items[index] is item or items[index] == item:
+            del items[index]
             return None
     raise ValueError("list.remove(x): x not in list")
 
@@ -292,7 +288,7 @@ def bounds(text: Any, start: Any, end: Any) -> Any:
     return start, end
 
 
-def found_at(text: Any, part: Any, start: Any = None, end: Any = None) -> Any:
+def text_find(text: Any, part: Any, start: Any = None, end: Any = None) -> Any:
     start, end = bounds(text, start, end)
     while start + len(part) <= end:
         if stands_at(text, part, start):
@@ -301,31 +297,31 @@ def found_at(text: Any, part: Any, start: Any = None, end: Any = None) -> Any:
     return -1
 
 
-def last_found_at(text: Any, part: Any, start: Any = None, end: Any = None) -> Any:
+def text_rfind(text: Any, part: Any, start: Any = None, end: Any = None) -> Any:
     start, end = bounds(text, start, end)
-    place = end - len(part)
-    while place >= start:
-        if stands_at(text, part, place):
-            return place
-        place = place - 1
+    index = end - len(part)
+    while index >= start:
+        if stands_at(text, part, index):
+            return index
+        index = index - 1
     return -1
 
 
-def index_in(text: Any, part: Any, start: Any = None, end: Any = None) -> Any:
-    place = found_at(text, part, start, end)
-    if place < 0:
+def text_index(text: Any, part: Any, start: Any = None, end: Any = None) -> Any:
+    index = text_find(text, part, start, end)
+    if index < 0:
         raise ValueError("substring not found")
-    return place
+    return index
 
 
-def last_index_in(text: Any, part: Any, start: Any = None, end: Any = None) -> Any:
-    place = last_found_at(text, part, start, end)
-    if place < 0:
+def text_rindex(text: Any, part: Any, start: Any = None, end: Any = None) -> Any:
+    index = text_rfind(text, part, start, end)
+    if index < 0:
         raise ValueError("substring not found")
-    return place
+    return index
 
 
-def counted(text: Any, part: Any, start: Any = None, end: Any = None) -> Any:
+def text_count(text: Any, part: Any, start: Any = None, end: Any = None) -> Any:
     start, end = bounds(text, start, end)
     if len(part) == 0:
         return 0 if start > end else end - start + 1
@@ -339,9 +335,9 @@ def counted(text: Any, part: Any, start: Any = None, end: Any = None) -> Any:
     return count
 
 
-def replaced(text: Any, old: Any, new: Any, count: Any = -1) -> Any:
+def text_replace(text: Any, old: Any, new: Any, count: Any = -1) -> Any:
     result = ""
-    place = 0
+    index = 0
     if len(old) == 0:
         for character in text:
             if count != 0:
@@ -349,43 +345,43 @@ def replaced(text: Any, old: Any, new: Any, count: Any = -1) -> Any:
                 count = count - 1
             result = result + character
         return result + new if count != 0 else result
-    while place < len(text):
-        if count != 0 and place + len(old) <= len(text) and stands_at(text, old, place):
+    while index < len(text):
+        if count != 0 and index + len(old) <= len(text) and stands_at(text, old, index):
             result = result + new
-            place = place + len(old)
+            index = index + len(old)
             count = count - 1
         else:
-            result = result + text[place]
-            place = place + 1
+            result = result + text[index]
+            index = index + 1
     return result
 
 
-def starts_with(text: Any, part: Any, start: Any = None, end: Any = None) -> Any:
+def text_startswith(text: Any, part: Any, start: Any = None, end: Any = None) -> Any:
     if isinstance(part, tuple):
         for one in part:
-            if starts_with(text, one, start, end):
+            if text_startswith(text, one, start, end):
                 return True
         return False
     start, end = bounds(text, start, end)
     return start + len(part) <= end and stands_at(text, part, start)
 
 
-def ends_with(text: Any, part: Any, start: Any = None, end: Any = None) -> Any:
+def text_endswith(text: Any, part: Any, start: Any = None, end: Any = None) -> Any:
     if isinstance(part, tuple):
         for one in part:
-            if ends_with(text, one, start, end):
+            if text_endswith(text, one, start, end):
                 return True
         return False
     start, end = bounds(text, start, end)
     return start + len(part) <= end and stands_at(text, part, end - len(part))
 
 
-def without_prefix(text: Any, part: Any) -> Any:
-    return text[len(part) :] if starts_with(text, part) else text
+def text_removeprefix(text: Any, part: Any) -> Any:
+    return text[len(part) :] if text_startswith(text, part) else text
 
 
-def without_suffix(text: Any, part: Any) -> Any:
-    return text[: len(text) - len(part)] if ends_with(text, part) and len(part) > 0 else text
+def text_removesuffix(text: Any, part: Any) -> Any:
+    return text[: len(text) - len(part)] if text_endswith(text, part) and len(part) > 0 else text
 
 
 def is_blank(character: Any) -> Any:
@@ -416,11 +412,11 @@ def every(text: Any, test: Any) -> Any:
     return len(text) > 0
 
 
-def all_letters(text: Any) -> Any:
+def text_isalpha(text: Any) -> Any:
     return every(text, is_letter)
 
 
-def all_digits(text: Any) -> Any:
+def text_isdecimal(text: Any) -> Any:
     return every(text, is_digit)
 
 
@@ -428,41 +424,39 @@ def is_letter_or_digit(character: Any) -> Any:
     return is_letter(character) or is_digit(character)
 
 
-def all_letters_or_digits(text: Any) -> Any:
+def text_isalnum(text: Any) -> Any:
     return every(text, is_letter_or_digit)
 
 
-def all_blank(text: Any) -> Any:
+def text_isspace(text: Any) -> Any:
     return every(text, is_blank)
 
 
-def all_ascii(text: Any) -> Any:
+def text_isascii(text: Any) -> Any:
     for character in text:
         ord(character)
     return True
 
 
-def all_lower(text: Any) -> Any:
+def all_of_case(text: Any, wanted: Any, other: Any) -> Any:
     cased = False
     for character in text:
-        if is_upper(character):
+        if other(character):
             return False
-        if is_lower(character):
+        if wanted(character):
             cased = True
     return cased
 
 
-def all_upper(text: Any) -> Any:
-    cased = False
-    for character in text:
-        if is_lower(character):
-            return False
-        if is_upper(character):
-            cased = True
-    return cased
+def text_islower(text: Any) -> Any:
+    return all_of_case(text, is_lower, is_upper)
 
 
-def all_titled(text: Any) -> Any:
+def text_isupper(text: Any) -> Any:
+    return all_of_case(text, is_upper, is_lower)
+
+
+def text_istitle(text: Any) -> Any:
     cased = False
     inside = False
     for character in text:
@@ -480,7 +474,7 @@ def all_titled(text: Any) -> Any:
     return cased
 
 
-def is_name(text: Any) -> Any:
+def text_isidentifier(text: Any) -> Any:
     if len(text) == 0 or is_digit(text[0]):
         return False
     for character in text:
@@ -489,7 +483,7 @@ def is_name(text: Any) -> Any:
     return True
 
 
-def printable(text: Any) -> Any:
+def text_isprintable(text: Any) -> Any:
     for character in text:
         if not 32 <= ord(character) <= 126:
             return False
@@ -504,32 +498,34 @@ def raised(character: Any) -> Any:
     return chr(ord(character) - 32) if is_lower(character) else character
 
 
-def lower(text: Any) -> Any:
+def swapped(character: Any) -> Any:
+    return lowered(character) if is_upper(character) else raised(character)
+
+
+def changed(text: Any, change: Any) -> Any:
     result = ""
     for character in text:
-        result = result + lowered(character)
+        result = result + change(character)
     return result
 
 
-def upper(text: Any) -> Any:
-    result = ""
-    for character in text:
-        result = result + raised(character)
-    return result
+def text_lower(text: Any) -> Any:
+    return changed(text, lowered)
 
 
-def swapped_case(text: Any) -> Any:
-    result = ""
-    for character in text:
-        result = result + (lowered(character) if is_upper(character) else raised(character))
-    return result
+def text_upper(text: Any) -> Any:
+    return changed(text, raised)
 
 
-def capitalized(text: Any) -> Any:
-    return upper(text[:1]) + lower(text[1:])
+def text_swapcase(text: Any) -> Any:
+    return changed(text, swapped)
 
 
-def titled(text: Any) -> Any:
+def text_capitalize(text: Any) -> Any:
+    return text_upper(text[:1]) + text_lower(text[1:])
+
+
+def text_title(text: Any) -> Any:
     result = ""
     inside = False
     for character in text:
@@ -547,25 +543,25 @@ def belongs(character: Any, characters: Any) -> Any:
     return False
 
 
-def stripped_left(text: Any, characters: Any = None) -> Any:
+def text_lstrip(text: Any, characters: Any = None) -> Any:
     start = 0
     while start < len(text) and belongs(text[start], characters):
         start = start + 1
     return text[start:]
 
 
-def stripped_right(text: Any, characters: Any = None) -> Any:
+def text_rstrip(text: Any, characters: Any = None) -> Any:
     end = len(text)
     while end > 0 and belongs(text[end - 1], characters):
         end = end - 1
     return text[:end]
 
 
-def stripped(text: Any, characters: Any = None) -> Any:
-    return stripped_right(stripped_left(text, characters), characters)
+def text_strip(text: Any, characters: Any = None) -> Any:
+    return text_rstrip(text_lstrip(text, characters), characters)
 
 
-def filled(text: Any, width: Any) -> Any:
+def text_zfill(text: Any, width: Any) -> Any:
     sign = ""
     if len(text) > 0 and (ord(text[0]) == 43 or ord(text[0]) == 45):
         sign = text[0]
@@ -576,19 +572,19 @@ def filled(text: Any, width: Any) -> Any:
     return sign + text
 
 
-def left_justified(text: Any, width: Any, fill: Any = " ") -> Any:
+def text_ljust(text: Any, width: Any, fill: Any = " ") -> Any:
     while len(text) < width:
         text = text + fill
     return text
 
 
-def right_justified(text: Any, width: Any, fill: Any = " ") -> Any:
+def text_rjust(text: Any, width: Any, fill: Any = " ") -> Any:
     while len(text) < width:
         text = fill + text
     return text
 
 
-def centred(text: Any, width: Any, fill: Any = " ") -> Any:
+def text_center(text: Any, width: Any, fill: Any = " ") -> Any:
     more = width - len(text)
     if more <= 0:
         return text
@@ -598,7 +594,7 @@ def centred(text: Any, width: Any, fill: Any = " ") -> Any:
     return fill * left + text + fill * (more - left)
 
 
-def split(text: Any, sep: Any = None, maxsplit: Any = -1) -> Any:
+def text_split(text: Any, sep: Any = None, maxsplit: Any = -1) -> Any:
     parts: list[Any] = []
     start = 0
     if sep is None:
@@ -619,19 +615,19 @@ def split(text: Any, sep: Any = None, maxsplit: Any = -1) -> Any:
     if len(sep) == 0:
         raise ValueError("empty separator")
     while maxsplit != 0:
-        place = found_at(text, sep, start)
-        if place < 0:
+        index = text_find(text, sep, start)
+        if index < 0:
             break
-        parts.append(text[start:place])
-        start = place + len(sep)
+        parts.append(text[start:index])
+        start = index + len(sep)
         maxsplit = maxsplit - 1
     parts.append(text[start:])
     return parts
 
 
-def split_right(text: Any, sep: Any = None, maxsplit: Any = -1) -> Any:
+def text_rsplit(text: Any, sep: Any = None, maxsplit: Any = -1) -> Any:
     if maxsplit < 0:
-        return split(text, sep)
+        return text_split(text, sep)
     parts: list[Any] = []
     end = len(text)
     if sep is None:
@@ -654,54 +650,54 @@ def split_right(text: Any, sep: Any = None, maxsplit: Any = -1) -> Any:
     if len(sep) == 0:
         raise ValueError("empty separator")
     while maxsplit != 0:
-        place = last_found_at(text, sep, 0, end)
-        if place < 0:
+        index = text_rfind(text, sep, 0, end)
+        if index < 0:
             break
-        parts.append(text[place + len(sep) : end])
-        end = place
+        parts.append(text[index + len(sep) : end])
+        end = index
         maxsplit = maxsplit - 1
     parts.append(text[:end])
     parts.reverse()
     return parts
 
 
-def split_lines(text: Any, keepends: Any = False) -> Any:
+def text_splitlines(text: Any, keepends: Any = False) -> Any:
     parts: list[Any] = []
     start = 0
-    place = 0
-    while place < len(text):
-        code = ord(text[place])
-        place = place + 1
+    index = 0
+    while index < len(text):
+        code = ord(text[index])
+        index = index + 1
         if 10 <= code <= 13 or 28 <= code <= 30:
-            end = place - 1
-            if code == 13 and place < len(text) and ord(text[place]) == 10:
-                place = place + 1
-            parts.append(text[start : place if keepends else end])
-            start = place
+            end = index - 1
+            if code == 13 and index < len(text) and ord(text[index]) == 10:
+                index = index + 1
+            parts.append(text[start : index if keepends else end])
+            start = index
     if start < len(text):
         parts.append(text[start:])
     return parts
 
 
-def partition(text: Any, sep: Any) -> Any:
+def text_partition(text: Any, sep: Any) -> Any:
     if len(sep) == 0:
         raise ValueError("empty separator")
-    place = found_at(text, sep)
-    if place < 0:
+    index = text_find(text, sep)
+    if index < 0:
         return text, "", ""
-    return text[:place], sep, text[place + len(sep) :]
+    return text[:index], sep, text[index + len(sep) :]
 
 
-def last_partition(text: Any, sep: Any) -> Any:
+def text_rpartition(text: Any, sep: Any) -> Any:
     if len(sep) == 0:
         raise ValueError("empty separator")
-    place = last_found_at(text, sep)
-    if place < 0:
+    index = text_rfind(text, sep)
+    if index < 0:
         return "", "", text
-    return text[:place], sep, text[place + len(sep) :]
+    return text[:index], sep, text[index + len(sep) :]
 
 
-def expanded(text: Any, tabsize: Any = 8) -> Any:
+def text_expandtabs(text: Any, tabsize: Any = 8) -> Any:
     result = ""
     column = 0
     for character in text:
@@ -715,6 +711,11 @@ def expanded(text: Any, tabsize: Any = 8) -> Any:
             result = result + character
             column = 0 if code == 10 or code == 13 else column + 1
     return result
+
+
+text_isdigit = text_isdecimal
+text_isnumeric = text_isdecimal
+text_casefold = text_lower
 
 
 def outside(what: Any) -> None:

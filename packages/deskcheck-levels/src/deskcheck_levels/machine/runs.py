@@ -66,8 +66,8 @@ class _Judge:
             if (frame, line) != true[:2]:
                 self._wrong(Divergence.NEXT_LINE, f"line {line} of frame {frame}", _told(*true))
             if not _same(names, true[2]):
-                shown = {name: text_of(value) or "..." for name, value in names.items()}
-                self._wrong(Divergence.VALUE, _told(frame, line, shown), _told(*true))
+                texts = {name: text_of(value) or "..." for name, value in names.items()}
+                self._wrong(Divergence.VALUE, _told(frame, line, texts), _told(*true))
         self.exact += 1
 
     def _wrong(self, kind: Divergence, mine: str, true: str) -> None:
@@ -183,8 +183,8 @@ def run_recorded(
     try:
         if program.mode is not Mode.CALL or program.entry is None:
             raise OutsideLanguage("a program that is no call of a function")
-        told = runner.call_program(program.code, program.entry, program.arguments or "()")
-        end = _returned(recording, told)
+        value = runner.call_program(program.code, program.entry, program.arguments or "()")
+        end = _returned(recording, value)
     except ProgramRaised as raised:
         end = _raised(recording, raised.error)
     except OutsideLanguage as error:
@@ -219,22 +219,22 @@ class _End:
 
 def _raised(recording: Recording, error: BaseException) -> _End:
     """The class, and the message: of that what the recording has."""
-    told, true = f"{type(error).__name__}: {error}", recording.run_result
+    message_told, true = f"{type(error).__name__}: {error}", recording.run_result
     message = true.detail.removeprefix(f"{true.exception}").removeprefix(": ")
     right = recording.outcome is Outcome.RAISED and true.exception == type(error).__name__
     if is_plain(error.args):  # else the message may hold an address
         right = right and str(error).startswith(message)
-    return _End(told, true.detail or str(true.exception), right)
+    return _End(message_told, true.detail or str(true.exception), right)
 
 
 def _returned(recording: Recording, told: Any) -> _End:
     text, true = text_of(told), recording.result
-    shown = text or f"a {type(told).__name__}"
+    text_or_kind = text or f"a {type(told).__name__}"
     if recording.outcome is not Outcome.RETURNED or true is None:
-        return _End(shown, str(recording.run_result.exception), False)
+        return _End(text_or_kind, str(recording.run_result.exception), False)
     if text is not None and (_same_text(text, true) or not _holds_itself(told)):
-        return _End(shown, true, _same_text(text, true))
+        return _End(text_or_kind, true, _same_text(text, true))
     value = recording.result_value
     if value is None or not value.whole:
-        return _End(shown, true, text is None)
-    return _End(shown, true, _same_value(told, value))
+        return _End(text_or_kind, true, text is None)
+    return _End(text_or_kind, true, _same_value(told, value))

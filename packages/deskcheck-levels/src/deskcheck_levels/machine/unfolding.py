@@ -46,21 +46,21 @@ def refuse_literals(tree: ast.AST) -> None:
 def _nodes(tree: ast.AST) -> list[ast.AST]:
     """A node and all below it but those without fields, twice as fast as `ast.walk`: most of what a short run
     costs is to read its program."""
-    found = [tree]
-    for node in found:
-        found += _below(node)
-    return found
+    nodes = [tree]
+    for node in nodes:
+        nodes += _below(node)
+    return nodes
 
 
 def _below(node: ast.AST) -> list[ast.AST]:
-    found: list[ast.AST] = []
+    children: list[ast.AST] = []
     for name in node._fields:
         value = getattr(node, name, None)
         if isinstance(value, list):
-            found += [one for one in value if isinstance(one, ast.AST)]
+            children += [item for item in value if isinstance(item, ast.AST)]
         elif isinstance(value, ast.AST) and value._fields:  # `Load`, `Add` and the like have nothing to say
-            found.append(value)
-    return found
+            children.append(value)
+    return children
 
 
 class _Unfolding(ast.NodeVisitor):
@@ -68,8 +68,8 @@ class _Unfolding(ast.NodeVisitor):
         self.names = names
 
     def generic_visit(self, node: ast.AST) -> None:
-        for one in _below(node):
-            self.visit(one)
+        for child in _below(node):
+            self.visit(child)
 
     def visit_MatchValue(self, node: ast.MatchValue) -> None:
         pass  # a pattern holds literals alone
@@ -89,9 +89,9 @@ class _Unfolding(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Compare(self, node: ast.Compare) -> None:
-        for op, other in zip(node.ops, node.comparators, strict=True):
+        for op, comparator in zip(node.ops, node.comparators, strict=True):
             if isinstance(op, (ast.In, ast.NotIn)):
-                _gather(other, fewest=1)
+                _gather(comparator, fewest=1)
         self.generic_visit(node)
 
     def visit_List(self, node: ast.List) -> None:
@@ -139,8 +139,8 @@ def _is_constant(node: ast.expr) -> bool:
     """Whether the compiler of this Python makes one constant of it."""
     if isinstance(node, ast.Constant):
         return True
-    parts = [one for one in ast.walk(node) if isinstance(one, ast.expr)]
-    if not isinstance(node, _FOLDED) or not all(isinstance(one, _FOLDED) for one in parts):
+    parts = [part for part in ast.walk(node) if isinstance(part, ast.expr)]
+    if not isinstance(node, _FOLDED) or not all(isinstance(part, _FOLDED) for part in parts):
         return False
     if isinstance(node, (ast.Tuple, ast.Subscript)) and not _is_read(node):
         return False

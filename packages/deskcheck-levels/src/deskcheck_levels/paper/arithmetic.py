@@ -41,50 +41,50 @@ class Arithmetic:
         `paper.UnreadableWorking`."""
         self.asked.operations += 1
         key = (op, a, b)
-        known = self._known.get(key)
-        if known is not None:
-            return known
+        result = self._known.get(key)
+        if result is not None:
+            return result
         return self._worked(key, paper.METHODS[op](NUMBER[op], paper.number(a), paper.number(b)))
 
     def negated(self, a: int) -> int:
         """-a."""
         self.asked.operations += 1
-        known = self._known.get(("neg", a))
-        if known is None:
-            known = self._worked(("neg", a), paper.negated(NUMBER["neg"], paper.number(a)))
-        return known
+        result = self._known.get(("neg", a))
+        if result is None:
+            result = self._worked(("neg", a), paper.negated(NUMBER["neg"], paper.number(a)))
+        return result
 
     def truth(self, a: int | bool | None) -> bool:
         """Whether a is true."""
         if a is None or isinstance(a, bool):
             return self.choice("truth", a)
         self.asked.operations += 1
-        known = self._known.get(("truth", a))
-        if known is None:
-            known = self._worked(("truth", a), paper.truth(NUMBER["truth"], paper.number(a)))
-        return bool(known)
+        result = self._known.get(("truth", a))
+        if result is None:
+            result = self._worked(("truth", a), paper.truth(NUMBER["truth"], paper.number(a)))
+        return bool(result)
 
     def choice(self, op: str, a: bool | None) -> bool:
         """Of ``truth`` and ``not``: the truth value; of ``if`` and ``unless``: whether to go on."""
         self.asked.operations += 1
         key = (op, "choice", a)
-        known = self._known.get(key)
-        if known is None:
-            known = self._worked(key, paper.choice(NUMBER[op], a))
-        return bool(known)
+        result = self._known.get(key)
+        if result is None:
+            result = self._worked(key, paper.choice(NUMBER[op], a))
+        return bool(result)
 
     def _worked(self, key: tuple[object, ...], asking: paper.Asking) -> int | bool:
-        answer, asked = self.answer, self.asked
-        asked.worked += 1
-        found: paper.Number | bool
+        answer, counts = self.answer, self.asked
+        counts.worked += 1
+        on_paper: paper.Number | bool
         try:
             window = next(asking)
             while True:
-                asked.words += 1
+                counts.words += 1
                 window = asking.send(answer(window))
         except StopIteration as ended:
-            found = ended.value
-        result: int | bool = found if isinstance(found, bool) else paper.read(found)
+            on_paper = ended.value
+        result: int | bool = on_paper if isinstance(on_paper, bool) else paper.read(on_paper)
         if self.remember:
             if len(self._known) >= _KEPT:
                 self._known.clear()

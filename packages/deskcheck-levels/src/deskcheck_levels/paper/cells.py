@@ -14,24 +14,7 @@ Of a digit that was written last the window shows what it carries alone."""
 DIGITS = tuple("0123456789")
 CARRIES = tuple(f"c{carry}" for carry in range(10))
 COUNTS = tuple(f"q{count}" for count in range(10))
-OPERATIONS = (
-    "+",
-    "-",
-    "*",
-    "//",
-    "%",
-    "<",
-    "<=",
-    "==",
-    "!=",
-    ">",
-    ">=",
-    "neg",
-    "truth",
-    "not",
-    "if",
-    "unless",
-)
+OPERATIONS = tuple("+ - * // % < <= == != > >= neg truth not if unless".split())
 MARKS = (
     *("start", "add", "compare", "subtract", "swapped", "row", "end", "short", "out", "scan", "increase"),
     *("complement", "raise"),

@@ -65,7 +65,7 @@ class JudgedArithmetic(Arithmetic):
     def _worked(self, key: tuple[object, ...], asking: Asking) -> int | bool:
         self._slips = 0
         try:
-            found = super()._worked(key, asking)
+            result = super()._worked(key, asking)
         except DivisionByNought:
             self._judge(key, None)
             raise
@@ -73,8 +73,8 @@ class JudgedArithmetic(Arithmetic):
             self.judged.wrong_workings += 1
             self.judged.unreadable += 1
             raise
-        self._judge(key, found)
-        return found
+        self._judge(key, result)
+        return result
 
     def _judge(self, key: tuple[object, ...], found: int | bool | None) -> None:
         """found: None where the model says that it is a division by nought."""

@@ -165,13 +165,13 @@ def _dividing(window: Window) -> int | None:
             return COUNT
         return RAISE if first == ZERO else SHORT
     if mark == SHORT:
-        rest = _carried(last, mark)
+        carried = _carried(last, mark)
         if not first:
-            return None if rest is None or last == mark or rest >= _digit(second) else SCAN
-        if rest is None or rest >= _digit(second):
+            return None if carried is None or last == mark or carried >= _digit(second) else SCAN
+        if carried is None or carried >= _digit(second):
             return None
-        quotient, left = divmod(10 * rest + _digit(first), _digit(second))
-        return CELL + 10 * left + quotient
+        quotient, remainder = divmod(10 * carried + _digit(first), _digit(second))
+        return CELL + 10 * remainder + quotient
     if COUNT <= mark < COUNT + 10:
         return _trying(mark, last, first, second)
     if mark == OUT:
@@ -262,10 +262,10 @@ def _shapes() -> Iterator[tuple[tuple[int, ...], ...]]:
 @cache
 def all_windows() -> dict[Window, int]:
     """Every window that an operation can show -> the word that is right there."""
-    found: dict[Window, int] = {}
+    words: dict[Window, int] = {}
     for shape in _shapes():
         for window in product(*shape):
             word = right(window)  # type: ignore[arg-type]
             if word is not None:
-                found[window] = word  # type: ignore[index]
-    return found
+                words[window] = word  # type: ignore[index]
+    return words

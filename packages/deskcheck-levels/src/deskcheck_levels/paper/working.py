@@ -243,8 +243,8 @@ def truth(op: int, a: Number) -> Asking:
 
 def choice(op: int, a: bool | None) -> Asking:
     """Of a truth value: `truth` and `not` of it; `if` and `unless`, whether to jump."""
-    given = NONE if a is None else TRUE if a else FALSE
-    word = yield op, START, START, given, EMPTY, EMPTY
+    truth_word = NONE if a is None else TRUE if a else FALSE
+    word = yield op, START, START, truth_word, EMPTY, EMPTY
     if word not in (TRUE, FALSE):
         raise _unreadable(word)
     return word == TRUE

@@ -51,11 +51,11 @@ class FeedForwardNetwork:
 
     def logits(self, windows: "Sequence[Window] | NDArray[np.int64]") -> NDArray[np.float32]:
         """[windows, SIZE] -> [windows, words]."""
-        given = np.asarray(windows, dtype=np.int64)
-        h = _silu(self._first[self._places, given].sum(1) + self._first_bias)
+        inputs = np.asarray(windows, dtype=np.int64)
+        h = _silu(self._first[self._places, inputs].sum(1) + self._first_bias)
         h = h + _silu(h @ self._second + self._second_bias)
-        found: NDArray[np.float32] = h @ self._output + self._output_bias
-        return found
+        logits: NDArray[np.float32] = h @ self._output + self._output_bias
+        return logits
 
     def __call__(self, window: Window) -> int:
         """The most likely word."""
@@ -79,8 +79,8 @@ class FeedForwardNetwork:
 
 def _silu(x: NDArray[np.float32]) -> NDArray[np.float32]:
     with np.errstate(over="ignore"):
-        found: NDArray[np.float32] = x / (1 + np.exp(-x))
-    return found
+        activated: NDArray[np.float32] = x / (1 + np.exp(-x))
+    return activated
 
 
 def save(file: Path, weights: dict[str, NDArray[Any]], about: dict[str, Any]) -> None:

@@ -5,11 +5,10 @@ comes once more. It is through when every window that there is gets the right wo
 are kept, in 16 bits: `wrong` of its last line says how many do not.
 """
 
-import json
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +17,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from deskcheck.files import disk_errors, read_json
-from deskcheck.teach.run_folder import METRICS, begin_run, damaged, lock_run
+from deskcheck.teach.run_folder import locked_run
+from deskcheck.teach.small.trainer import Trainer
 from deskcheck_levels.paper.cells import SIZE, WORDS, Window
 from deskcheck_levels.paper.windows import all_windows
 from deskcheck_levels.processor import network
 from deskcheck_levels.processor.settings import ProcessorTraining
-
-RESUME = "resume.pt"
+from deskcheck_levels.training import adamw
 
 
 class _Net(nn.Module):
@@ -49,42 +47,11 @@ class _Net(nn.Module):
 
 def _as_kept(weights: dict[str, Tensor]) -> dict[str, NDArray[Any]]:
     """By the names of `network`."""
-    found = {"embedding": weights["embedding"].numpy()}
+    by_name = {"embedding": weights["embedding"].numpy()}
     for name in ("first", "second", "output"):
-        found[name] = weights[f"{name}.weight"].numpy()
-        found[f"{name}_bias"] = weights[f"{name}.bias"].numpy()
-    return {name: value.astype(np.float16) for name, value in found.items()}
-
-
-@dataclass(slots=True)
-class _Run:
-    """What training has come to, all that a killed run goes on from."""
-
-    net: _Net
-    averaged: dict[str, Tensor]
-    optimizer: torch.optim.Optimizer
-    drawing: torch.Generator
-    wrong: Tensor
-    step: int = 0
-    seconds: float = 0.0
-
-    def state(self) -> dict[str, Any]:
-        return {
-            "net": self.net.state_dict(),
-            "averaged": self.averaged,
-            "optimizer": self.optimizer.state_dict(),
-            "drawing": self.drawing.get_state(),
-            "wrong": self.wrong,
-            "step": self.step,
-            "seconds": self.seconds,
-        }
-
-    def resume(self, found: dict[str, Any]) -> None:
-        self.net.load_state_dict(found["net"])
-        self.averaged = found["averaged"]
-        self.optimizer.load_state_dict(found["optimizer"])
-        self.drawing.set_state(found["drawing"])
-        self.wrong, self.step, self.seconds = found["wrong"], found["step"], found["seconds"]
+        by_name[name] = weights[f"{name}.weight"].numpy()
+        by_name[f"{name}_bias"] = weights[f"{name}.bias"].numpy()
+    return {name: value.astype(np.float16) for name, value in by_name.items()}
 
 
 def train(
@@ -100,12 +67,8 @@ def train(
     shown: how often programs and random operations show each window. about: what is said of them in the file.
     Raises InputError where `out` holds something else.
     """
-    lock = lock_run(out)
-    try:
-        begin_run(out, {"processor": asdict(training), "about": about})
+    with locked_run(out, {"processor": asdict(training), "about": about}):
         return _trained(shown, out, training, about, note)
-    finally:
-        lock.release()
 
 
 def _trained(
@@ -121,66 +84,39 @@ def _trained(
     often = torch.tensor([float(shown[window]) for window in windows])
     torch.manual_seed(training.seed)
     net = _Net(training.width, training.hidden)
-    optimizer = torch.optim.AdamW(
-        net.parameters(), lr=training.learning_rate, betas=(0.9, 0.98), weight_decay=0.0
-    )
-    averaged = {name: value.detach().clone() for name, value in net.state_dict().items()}
+    optimizer = adamw(net, training, weight_decay=0.0)
     drawing = torch.Generator().manual_seed(training.seed)
-    run = _Run(net, averaged, optimizer, drawing, torch.zeros(0, dtype=torch.long))
-    if (out / RESUME).exists():
-        try:
-            run.resume(torch.load(out / RESUME, weights_only=True))
-        except (RuntimeError, EOFError, KeyError, ValueError) as error:
-            raise damaged(out / RESUME, error, "Delete it to begin this run anew") from error
-    started = time.perf_counter() - run.seconds
-    losses: list[Tensor] = []
-    while run.step < training.steps:
-        losses.append(_update(run, training, x, y, often))
-        run.step += 1
-        if run.step % training.look_every == 0 or run.step == training.steps:
-            kept = network.FeedForwardNetwork(_as_kept(run.averaged), about)
-            with torch.no_grad():
-                wrong = net(x).argmax(1) != y
-            run.wrong = (wrong | torch.from_numpy(kept.logits(windows).argmax(1) != y.numpy())).nonzero()[
-                :, 0
-            ]
-            row = {
-                "step": run.step,
-                "loss": float(torch.stack(losses).mean()),
-                **look(kept, windows, y.numpy()),
-                "seconds": round(time.perf_counter() - started, 1),
-            }
-            losses, run.seconds = [], time.perf_counter() - started
-            _save(out, run, {**about, "words": list(WORDS), "training": asdict(training), **row}, row)
-            note(row)
+    extra = {"drawing": drawing.get_state(), "wrong": torch.zeros(0, dtype=torch.long)}
+    trainer = Trainer(out, net, optimizer, averaging=training.averaged, extra=extra, note=note)
+    drawing.set_state(trainer.extra["drawing"])
+    about = {**about, "words": list(WORDS), "training": asdict(training)}
+    while trainer.step < training.steps:
+        rows = _chosen(training, drawing, trainer.extra["wrong"], often)
+        trainer.update(nn.functional.cross_entropy(net(x[rows]), y[rows]), training.rate_at(trainer.step))
+        if trainer.step % training.look_every and trainer.step != training.steps:
+            continue
+        weights = _as_kept(trainer.averaged)
+        averaged = network.FeedForwardNetwork(weights, about)
+        with torch.no_grad():
+            wrong = net(x).argmax(1) != y
+        wrong |= torch.from_numpy(averaged.logits(windows).argmax(1) != y.numpy())
+        trainer.extra |= {"wrong": wrong.nonzero()[:, 0], "drawing": drawing.get_state()}
+        row = trainer.row() | look(averaged, windows, y.numpy())
+        trainer.write(row)
+        trainer.save(partial(network.save, out / network.FILE, weights, about | row))
     return network.load(out / network.FILE)
 
 
-def _update(run: _Run, training: ProcessorTraining, x: Tensor, y: Tensor, often: Tensor) -> Tensor:
-    past = run.step / training.steps
-    fall = min(1.0, (1 - past) / (1 - training.decay_from)) if training.decay_from < 1 else 1.0
-    rate = training.learning_rate * min(1.0, (run.step + 1) / 100) * fall
-    for group in run.optimizer.param_groups:
-        group["lr"] = rate
-    again = training.again if len(run.wrong) else 0
+def _chosen(training: ProcessorTraining, drawing: torch.Generator, wrong: Tensor, often: Tensor) -> Tensor:
+    """The windows of an update, by number. wrong: those that were at the last look."""
+    again = training.again if len(wrong) else 0
     fresh = training.batch_size - again
     even = int(fresh * training.even)
-    chosen = [torch.randint(len(x), (even,), generator=run.drawing)]
-    chosen.append(torch.multinomial(often + 1e-3, fresh - even, replacement=True, generator=run.drawing))
+    chosen = [torch.randint(len(often), (even,), generator=drawing)]
+    chosen.append(torch.multinomial(often + 1e-3, fresh - even, replacement=True, generator=drawing))
     if again:
-        chosen.append(run.wrong[torch.randint(len(run.wrong), (again,), generator=run.drawing)])
-    rows = torch.cat(chosen)
-    loss = nn.functional.cross_entropy(run.net(x[rows]), y[rows])
-    run.optimizer.zero_grad(set_to_none=True)
-    loss.backward()
-    nn.utils.clip_grad_norm_(run.net.parameters(), 1.0)
-    run.optimizer.step()
-    # An average that starts at what is random would keep it for long.
-    kept = min(training.averaged, run.step / (run.step + 10))
-    with torch.no_grad():
-        for name, value in run.net.state_dict().items():
-            run.averaged[name].lerp_(value, 1 - kept)
-    return loss.detach()
+        chosen.append(wrong[torch.randint(len(wrong), (again,), generator=drawing)])
+    return torch.cat(chosen)
 
 
 def look(kept: network.FeedForwardNetwork, windows: Sequence[Window], right: NDArray[Any]) -> dict[str, Any]:
@@ -191,14 +127,3 @@ def look(kept: network.FeedForwardNetwork, windows: Sequence[Window], right: NDA
     logits[rows, right] = -np.inf
     lead = of_right - logits.max(1)
     return {"windows": len(right), "wrong": int((lead <= 0).sum()), "least_lead": round(float(lead.min()), 3)}
-
-
-def _save(out: Path, run: _Run, about: dict[str, Any], row: dict[str, Any]) -> None:
-    network.save(out / network.FILE, _as_kept(run.averaged), about)
-    with disk_errors(out, "save the model"):
-        part = out / (RESUME + ".part")
-        torch.save(run.state(), part)
-        lines = (out / METRICS).read_text().splitlines() if (out / METRICS).exists() else []
-        before = [line for line in lines if read_json(line)["step"] < row["step"]]
-        (out / METRICS).write_text("\n".join([*before, json.dumps(row)]) + "\n")
-        part.replace(out / RESUME)

@@ -37,25 +37,25 @@ def line_lesson(words: Sequence[str], again: bool, chance: random.Random) -> Les
         taught.append(True)
         try:
             if word in REPLIED:
-                found = chance.random() < 0.6
-                text.append("T" if found else "F")
+                outcome = chance.random() < 0.6
+                text.append("T" if outcome else "F")
                 taught.append(False)
-                word = giving.send(found)
+                word = giving.send(outcome)
             else:
                 word = next(giving)
         except StopIteration:
             word = None
-    return [NUMBER[one] for one in text], taught
+    return [NUMBER[each_word] for each_word in text], taught
 
 
 def way_lessons() -> list[Lesson]:
     """All that can be asked about where to go on."""
-    found = []
-    for asked in all_ways():
-        words, answer = where_words(*asked), way(*asked)
+    lessons = []
+    for question in all_ways():
+        words, answer = where_words(*question), way(*question)
         text = [NUMBER[word] for word in (*words, *answer)]
-        found.append((text, [False] * len(words) + [True] * len(answer)))
-    return found
+        lessons.append((text, [False] * len(words) + [True] * len(answer)))
+    return lessons
 
 
 def functions_of(source: str, *, any_licence: bool = False) -> Iterator[ReadFunction]:
@@ -64,11 +64,11 @@ def functions_of(source: str, *, any_licence: bool = False) -> Iterator[ReadFunc
     Each text once, and not those outside of the language. any_licence: also of those that are not cleared for
     training.
     """
-    seen: set[str] = set()
+    codes: set[str] = set()
     for program in programs(source):
-        if program.code in seen or not (program.train_ok or any_licence):
+        if program.code in codes or not (program.train_ok or any_licence):
             continue
-        seen.add(program.code)
+        codes.add(program.code)
         with contextlib.suppress(OutsideLanguage):
             yield from functions(program.code).values()
 
@@ -89,165 +89,86 @@ def of_programs(source: str, seed: int, *, any_licence: bool = False) -> Iterato
 # ---- drawn ----
 
 
-class _Drawn:
-    """Lines of a grammar. room: how many names and literals a line may still have."""
+_GRAMMAR = """
+line: 30 assignment | 10 target change value | 12 for loop in value : | 26 head condition : | 12 return values
+line: 8 call | 2 alone
+assignment: 85 target = value | 6 target , target = value | 6 target , target = value , value
+assignment: 2 target , target , target = value | 1 target , target , target = value , value , value
+target: 75 S | 25 S [ key ]
+loop: 75 S | 20 S , S | 5 ( S , S )
+head: 1 if | 1 elif | 1 while
+alone: 1 break | 1 continue | 1 pass | 1 return
+values: 75 value | 19 value , value | 6 value , value , value
+value: 20 small | 29 operand op operand | 1 ( operand op operand ) | 6 sign operand | 12 condition
+value: 6 operand if condition else value | 12 call | 8 primary [ key ] | 6 display
+operand: 20 small | 15 operand op operand | 15 ( operand op operand ) | 6 sign operand | 12 ( condition )
+operand: 6 ( operand if condition else value ) | 12 call | 8 primary [ key ] | 6 display
+small: 92 S | 8 - S
+sign: 2 - | 1 ~
+primary: 50 S | 20 call | 30 primary [ key ]
+condition: 10 S | 50 compared | 10 not test | 30 both
+test: 10 S | 50 compared | 10 not test | 15 ( both ) | 15 test and test
+compared: 85 operand comparison operand | 15 operand comparison operand less operand
+comparison: 12 less | 1 in | 1 not in | 1 is | 1 is not
+both: 38 test and test | 37 test or test | 7 test and test and test | 7 test or test or test
+both: 6 test and test or test | 5 test or test and test
+call: 50 S ( items ) | 50 primary . S ( items )
+items: 25 | 25 value | 25 value , value | 25 value , value , value
+key: 60 value | 8 : | 8 value : | 8 : value | 8 value : value | 3 value : value : value | 3 : : - S
+key: 1 : value : value | 1 value : : value
+display: 40 [ items ] | 10 [ value , value , value , value , value ] | 18 ( value , value )
+display: 7 ( value , value , value ) | 15 { pairs } | 10 { values }
+pairs: 30 value : value | 30 value : value , value : value | 30 value : value , value : value , value : value
+pairs: 10 value : value , value : value , pairs
+"""
+"""Symbol: its alternatives after their weights, the first where no room is left. ``S``: a name or literal."""
+_WORDS_OF = {"op": OPERATORS, "less": COMPARISONS, "change": tuple(f"{op}=" for op in OPERATORS)}
 
-    def __init__(self, chance: random.Random) -> None:
-        self.chance = chance
-        self.slots = 0
 
-    def slot(self) -> list[str]:
-        self.slots += 1
-        return [f"S{self.slots - 1}"]
+def _rules() -> dict[str, tuple[list[list[str]], list[int]]]:
+    """Symbol -> its alternatives, and their weights."""
+    rules = {name: ([[word] for word in words], [1] * len(words)) for name, words in _WORDS_OF.items()}
+    for row in _GRAMMAR.strip().splitlines():
+        name, _, alternatives = row.partition(": ")
+        words, weights = rules.setdefault(name, ([], []))
+        for alternative in alternatives.split(" | "):
+            weight, *symbols = alternative.split()
+            words.append(symbols)
+            weights.append(int(weight))
+    return rules
 
-    def value(self, depth: int, tight: bool = False) -> list[str]:
-        """tight: it stands where only an operand may."""
-        chance = self.chance
-        if depth <= 0 or self.slots > 14:
-            return self.small()
-        kind = chance.random()
-        if kind < 0.2:
-            return self.small()
-        if kind < 0.5:
-            found = [*self.value(depth - 1, True), chance.choice(OPERATORS), *self.value(depth - 1, True)]
-            return self.closed(found, tight and chance.random() < 0.5)
-        if kind < 0.56:
-            return [chance.choice(("-", "~", "-")), *self.value(depth - 2, True)]
-        if kind < 0.68:
-            return self.closed(self.condition(depth - 1), tight)
-        if kind < 0.74:
-            test = self.condition(depth - 1)
-            return self.closed(
-                [*self.value(depth - 1, True), "if", *test, "else", *self.value(depth - 1)], tight
-            )
-        if kind < 0.86:
-            return self.call(depth - 1)
-        if kind < 0.94:
-            return [*self.primary(depth - 1), "[", *self.key(depth - 1), "]"]
-        return self.display(depth - 1)
 
-    def small(self) -> list[str]:
-        return ["-", *self.slot()] if self.chance.random() < 0.08 else self.slot()
+_RULES = _rules()
+_ENDING = frozenset(
+    name for name, (words, _) in _RULES.items() if not any(one in _RULES for some in words for one in some)
+)
+"""Symbols of which nothing is drawn further."""
 
-    def closed(self, words: list[str], needed: bool) -> list[str]:
-        return ["(", *words, ")"] if needed or self.chance.random() < 0.05 else words
 
-    def primary(self, depth: int) -> list[str]:
-        kind = self.chance.random()
-        if depth > 0 and kind < 0.2:
-            return self.call(depth - 1)
-        if self.slots < 14 and kind < 0.45:
-            return [*self.primary(depth - 1), "[", *self.key(depth - 1), "]"]
-        return self.slot()
-
-    def condition(self, depth: int) -> list[str]:
-        chance = self.chance
-        kind = chance.random()
-        if depth <= 0 or kind < 0.1:
-            return self.slot()
-        if kind < 0.6:
-            op = chance.choice([*COMPARISONS, *COMPARISONS, "in", "not in", "is", "is not"]).split()
-            found = [*self.value(depth - 1, True), *op, *self.value(depth - 1, True)]
-            if chance.random() < 0.15:
-                found += [chance.choice(COMPARISONS), *self.value(depth - 1, True)]
-            return found
-        if kind < 0.7:
-            return ["not", *self.operand(depth - 1)]
-        op = [chance.choice(("and", "or"))]
-        found = [*self.operand(depth - 1), *op, *self.operand(depth - 1)]
-        if chance.random() < 0.25:
-            op = op if chance.random() < 0.5 else [chance.choice(("and", "or"))]
-            found += [*op, *self.operand(depth - 1)]
-        return found
-
-    def operand(self, depth: int) -> list[str]:
-        found = self.condition(depth)
-        return self.closed(found, "or" in found or "if" in found)
-
-    def items(self, depth: int, most: int) -> list[str]:
-        found: list[str] = []
-        for number in range(self.chance.randint(0, most)):
-            found += [*([","] if number else []), *self.value(depth)]
-        return found
-
-    def call(self, depth: int) -> list[str]:
-        head = [*self.primary(depth - 1), ".", *self.slot()] if self.chance.random() < 0.5 else self.slot()
-        return [*head, "(", *self.items(depth, 3), ")"]
-
-    def key(self, depth: int) -> list[str]:
-        if self.chance.random() < 0.6:
-            return self.value(depth)
-        parts = [self.value(depth - 1) if self.chance.random() < 0.5 else [] for _ in range(2)]
-        step = [":", *self.value(depth - 1)] if self.chance.random() < 0.2 else []
-        if self.chance.random() < 0.15:
-            step = [":", "-", *self.slot()]
-        return [*parts[0], ":", *parts[1], *step]
-
-    def display(self, depth: int) -> list[str]:
-        kind = self.chance.random()
-        if kind < 0.5:
-            return ["[", *self.items(depth, self.chance.choice((4, 4, 8))), "]"]
-        if kind < 0.75:
-            third = [",", *self.value(depth)] if self.chance.random() < 0.3 else []
-            return ["(", *self.value(depth), ",", *self.value(depth), *third, ")"]
-        found: list[str] = []
-        for number in range(self.chance.choice((1, 2, 3, 3, 6))):
-            pair = [*self.value(depth - 1), ":", *self.value(depth - 1)] if kind < 0.9 else self.value(depth)
-            found += [*([","] if number else []), *pair]
-        return ["{", *found, "}"]
-
-    def target(self) -> list[str]:
-        if self.chance.random() < 0.25:
-            return [*self.slot(), "[", *self.key(1), "]"]
-        return self.slot()
-
-    def line(self) -> list[str]:
-        chance = self.chance
-        depth = chance.randint(1, 4)
-        kind = chance.random()
-        if kind < 0.3:
-            head = self.target()
-            kind = chance.random()
-            if kind < 0.15:
-                head, many = [*head, ",", *self.target()], chance.random() < 0.3
-                head += [",", *self.target()] if many else []
-                if chance.random() < 0.4:
-                    return [*head, "=", *self.value(depth)]
-                third = [",", *self.value(depth)] if many else []
-                return [*head, "=", *self.value(depth), ",", *self.value(depth), *third]
-            return [*head, "=", *self.value(depth)]
-        if kind < 0.4:
-            return [*self.target(), chance.choice(OPERATORS) + "=", *self.value(depth)]
-        if kind < 0.52:
-            target = self.slot()
-            if chance.random() < 0.25:
-                target = self.closed([*target, ",", *self.slot()], chance.random() < 0.2)
-            return ["for", *target, "in", *self.value(depth)]
-        if kind < 0.78:
-            return [chance.choice(("if", "elif", "while")), *self.condition(depth)]
-        if kind < 0.9:
-            more: list[str] = []
-            while chance.random() < 0.25:
-                more += [",", *self.value(depth)]
-            return ["return", *self.value(depth), *more]
-        if kind < 0.98:
-            return self.call(depth)
-        return [chance.choice(("break", "continue", "pass", "return"))]
+def _drawn(symbol: str, room: int, chance: random.Random) -> list[str]:
+    """Words that are drawn for a symbol. room: symbols inside one another."""
+    if symbol not in _RULES:
+        return [symbol]
+    alternatives, weights = _RULES[symbol]
+    if room <= 0 and symbol not in _ENDING:
+        chosen = alternatives[0]
+    else:
+        (chosen,) = chance.choices(alternatives, weights)
+    return [word for part in chosen for word in _drawn(part, room - 1, chance)]
 
 
 def drawn_line(chance: random.Random) -> list[str]:
     """Words of a line that is drawn from a grammar."""
     while True:
-        drawn = _Drawn(chance)
-        words = drawn.line()
-        if drawn.slots <= SLOTS and len(words) <= 48:
+        words = _drawn("line", chance.randint(3, 8), chance)
+        if words.count("S") <= SLOTS and len(words) <= 48:
             return _in_order(words)
 
 
 def _in_order(words: list[str]) -> list[str]:
     """With slots numbered as they come."""
     slots = iter(range(len(words)))
-    return [f"S{next(slots)}" if word[0] == "S" else word for word in words]
+    return [f"S{next(slots)}" if word == "S" else word for word in words]
 
 
 def drawn(seed: int) -> Iterator[Lesson]:

@@ -52,24 +52,24 @@ class TransformerNetwork:
 
     def _logits(self, text: list[int]) -> Floats:
         """After the last word; of the words before what is known is kept."""
-        done = len(self._text)
-        if not done or done >= len(text) or text[:done] != self._text:
-            done = 0
+        kept_words = len(self._text)
+        if not kept_words or kept_words >= len(text) or text[:kept_words] != self._text:
+            kept_words = 0
             head = self._width // self._heads
             self._keys = [np.zeros((self._heads, 0, head), np.float32) for _ in range(self._layers)]
             self._values = list(self._keys)
         self._text = list(text)
-        x = self._embedded(text, done)
-        turn = self._turns(np.arange(done, len(text)))
+        x = self._embedded(text, kept_words)
+        turn = self._turns(np.arange(kept_words, len(text)))
         for layer in range(self._layers):
-            x = x + self._attended(layer, _normed(x, self._of(layer, "input_layernorm")), turn, done)
+            x = x + self._attended(layer, _normed(x, self._of(layer, "input_layernorm")), turn, kept_words)
             y = _normed(x, self._of(layer, "post_attention_layernorm"))
             gate: Floats = y @ self._of(layer, "mlp.gate_proj").T
             mixed: Floats = gate / (1 + np.exp(-gate)) * (y @ self._of(layer, "mlp.up_proj").T)
             x += mixed @ self._of(layer, "mlp.down_proj").T
         last = _normed(x[-1:], self._weights["norm.weight"])[0]
-        found: Floats = self._weights["embed_tokens.weight"] @ last
-        return found
+        logits: Floats = self._weights["embed_tokens.weight"] @ last
+        return logits
 
     def _of(self, layer: int, name: str) -> Floats:
         return self._weights[f"layers.{layer}.{name}.weight"]
@@ -84,8 +84,8 @@ class TransformerNetwork:
             for back in range(1, self._shift + 1)
         ]
         more: Floats = np.concatenate(shifted, 1).astype(np.float32)
-        found: Floats = x + more @ self._weights["shift.proj.weight"].T
-        return found
+        embedded: Floats = x + more @ self._weights["shift.proj.weight"].T
+        return embedded
 
     def _turns(self, positions: NDArray[np.int64]) -> tuple[Floats, Floats]:
         half = self._width // self._heads // 2
@@ -98,33 +98,33 @@ class TransformerNetwork:
         head = self._width // self._heads
 
         def split(name: str) -> Floats:
-            found: Floats = (x @ self._of(layer, f"self_attn.{name}").T).reshape(-1, self._heads, head)
-            return found.transpose(1, 0, 2)
+            output: Floats = (x @ self._of(layer, f"self_attn.{name}").T).reshape(-1, self._heads, head)
+            return output.transpose(1, 0, 2)
 
         q, k, v = _turned(split("q_proj"), turn), _turned(split("k_proj"), turn), split("v_proj")
         keys = self._keys[layer] = np.concatenate([self._keys[layer], k], 1)
         values = self._values[layer] = np.concatenate([self._values[layer], v], 1)
-        seen = q @ keys.transpose(0, 2, 1) / math.sqrt(head)
+        scores = q @ keys.transpose(0, 2, 1) / math.sqrt(head)
         if len(x) > 1:
             later = np.arange(keys.shape[1])[None, :] > np.arange(done, done + len(x))[:, None]
-            seen = np.where(later, -np.inf, seen)
-        weights = np.exp(seen - seen.max(-1, keepdims=True))
+            scores = np.where(later, -np.inf, scores)
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
         out = (weights / weights.sum(-1, keepdims=True)) @ values
-        found: Floats = (
+        output: Floats = (
             out.transpose(1, 0, 2).reshape(len(x), self._width) @ self._of(layer, "self_attn.o_proj").T
         )
-        return found
+        return output
 
 
 def _normed(x: Floats, weight: Floats) -> Floats:
-    found: Floats = x / np.sqrt((x * x).mean(-1, keepdims=True) + _EPSILON) * weight
-    return found
+    normed: Floats = x / np.sqrt((x * x).mean(-1, keepdims=True) + _EPSILON) * weight
+    return normed
 
 
 def _turned(x: Floats, turn: tuple[Floats, Floats]) -> Floats:
     cos, sin = turn
-    found: Floats = x * cos + np.roll(x, x.shape[-1] // 2, -1) * sin
-    return found
+    turned: Floats = x * cos + np.roll(x, x.shape[-1] // 2, -1) * sin
+    return turned
 
 
 def load(file: Path, *, remember: bool = True) -> TransformerNetwork:

@@ -56,24 +56,24 @@ class _Level(ModelAPI):
 
     def answer(self, prompt: str) -> str:
         """What is answered to a prompt. Raises InputError for one of another question."""
-        asked = _ASKED.findall(prompt)
-        if not asked or "What does this call return?" not in prompt:
+        calls = _ASKED.findall(prompt)
+        if not calls or "What does this call return?" not in prompt:
             raise InputError(
                 f"{self.level.value}/{self.model_name}: answers what a call returns, and no other question: "
                 "ask it with --question output --method direct."
             )
-        _, code, entry, arguments = asked[-1]
+        _, code, entry, arguments = calls[-1]
         with self._alone:
             machine = self._runs.machine(steps=MOST)
             try:
-                told = text_of(machine.call_program(code, entry, arguments))
+                text = text_of(machine.call_program(code, entry, arguments))
             except ProgramRaised as raised:
                 return f"[ANSWER]raises {type(raised.error).__name__}[/ANSWER]"
             except OutsideLanguage as error:
                 return f"Outside of the declared language: {error}."
             except (StepsSpent, UnreadableWorking) as error:
                 return f"It came to no end: {error}."
-        return f"[ANSWER]{told}[/ANSWER]" if told is not None else "It returns what no text says all of."
+        return f"[ANSWER]{text}[/ANSWER]" if text is not None else "It returns what no text says all of."
 
     def max_connections(self) -> int:
         return 16

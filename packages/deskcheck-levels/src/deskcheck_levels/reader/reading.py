@@ -50,6 +50,53 @@ class Activation:
         self.outcome = "go"
 
 
+Do: TypeAlias = Callable[[Activation, SourceLine, str, Callable[[], str]], bool | None]
+"""(activation, line, order, what gives the next word) does the order: what a test found, None for others."""
+
+
+def run_line(reader: Reader, activation: Activation, line: SourceLine, do: Do) -> bool:
+    """Does what the reader writes about a line, order by order; whether the function returns."""
+    again = activation.again and line.kind == "for"
+    prompt = line_prompt(line, again)
+    written: list[int] = []
+    activation.outcome = "go"
+
+    def next_word() -> str:
+        word = reader(prompt, tuple(written))
+        written.append(word)
+        return WORDS[word]
+
+    while len(written) < _MOST:
+        word = next_word()
+        if word in ("go", "return"):
+            if len(activation.stack) != (word == "return"):
+                raise UnreadableWorking("a line that leaves values behind, or none to return")
+            return word == "return"
+        try:
+            answer = do(activation, line, word, next_word)
+        except (IndexError, KeyError) as error:  # a slot, an operand or an iterator that is not there
+            raise UnreadableWorking(f"{word}: {error}") from None
+        except OutsideLanguage as error:
+            # What the model misreads may be something that the machine does not have.
+            if is_right(line.words, again, [WORDS[number] for number in written]):
+                raise
+            raise UnreadableWorking(f"{word}: {error}") from None
+        if answer is not None:
+            outcome = "T" if answer else "F"
+            written.append(NUMBER[outcome])
+            if line.kind in ("if", "elif", "while", "for"):
+                activation.outcome = outcome
+    raise UnreadableWorking("a line without end")
+
+
+def name_in(line: SourceLine, word: str) -> str:
+    """The name that a slot of a line stands for."""
+    name = line.slots[int(word[1:])].name if word[:1] == "S" else None
+    if name is None:
+        raise UnreadableWorking(f"{word}: no name")
+    return name
+
+
 class ReadingMachine(Machine):
     """Runs functions of a program by what `reader` writes; else as `Machine`."""
 
@@ -71,7 +118,7 @@ class ReadingMachine(Machine):
         self._functions = functions(code)
         tree = ast.parse(code)
         refuse_literals(tree)
-        if any(isinstance(one, ast.FunctionDef) and one not in tree.body for one in ast.walk(tree)):
+        if any(isinstance(node, ast.FunctionDef) and node not in tree.body for node in ast.walk(tree)):
             raise OutsideLanguage("a function inside of a function")
         for function in self._functions.values():
             for line in function.lines[1:]:
@@ -118,38 +165,8 @@ class ReadingMachine(Machine):
 
     def _run_line(self, activation: Activation, line: SourceLine) -> bool:
         """Do what the reader writes about a line; whether the function returns."""
-        again = activation.again and line.kind == "for"
-        prompt = line_prompt(line, again)
         self.prompts += 1
-        written: list[int] = []
-        activation.outcome = "go"
-
-        def next_word() -> str:
-            word = self.reader(prompt, tuple(written))
-            written.append(word)
-            return WORDS[word]
-
-        while len(written) < _MOST:
-            word = next_word()
-            if word in ("go", "return"):
-                if len(activation.stack) != (word == "return"):
-                    raise UnreadableWorking("a line that leaves values behind, or none to return")
-                return word == "return"
-            try:
-                found = self._do(activation, line, word, next_word)
-            except (IndexError, KeyError) as error:  # a slot, an operand or an iterator that is not there
-                raise UnreadableWorking(f"{word}: {error}") from None
-            except OutsideLanguage as error:
-                # What the model misreads may be something that the machine does not have.
-                if is_right(line.words, again, [WORDS[number] for number in written]):
-                    raise
-                raise UnreadableWorking(f"{word}: {error}") from None
-            if found is not None:
-                outcome = "T" if found else "F"
-                written.append(NUMBER[outcome])
-                if line.kind in ("if", "elif", "while", "for"):
-                    activation.outcome = outcome
-        raise UnreadableWorking("a line without end")
+        return run_line(self.reader, activation, line, self._do)
 
     def _go_on(self, activation: Activation) -> bool:
         """Go where the reader says, line by line; whether the function has ended."""
@@ -200,13 +217,13 @@ class ReadingMachine(Machine):
         elif word == "next":
             return self._next_value(activation)
         elif word == "store":
-            activation.names[self._name(line, more())] = stack.pop()
+            activation.names[name_in(line, more())] = stack.pop()
         elif word in _SHUFFLES:
             _SHUFFLES[word](stack)
         elif word in _COUNTED:
             self._counted(stack, word, more())
         elif word == ".":
-            name = self._name(line, more())
+            name = name_in(line, more())
             stack.append(self.attribute(stack.pop(), name))
         elif word == "iter":
             activation.iterators[activation.place] = self.iterated(stack.pop())
@@ -236,8 +253,8 @@ class ReadingMachine(Machine):
             stack.append((a is b) == (word == "is"))
         elif word in ("in", "not in"):
             b, a = stack.pop(), stack.pop()
-            found = self.contains(a, b)
-            stack.append(found if word == "in" else self.arithmetic.choice("not", found))
+            inside = self.contains(a, b)
+            stack.append(inside if word == "in" else self.arithmetic.choice("not", inside))
         else:
             raise UnreadableWorking(f"{word}: no order")
 
@@ -271,12 +288,6 @@ class ReadingMachine(Machine):
             del activation.iterators[activation.place]
             return False
         return True
-
-    def _name(self, line: SourceLine, word: str) -> str:
-        name = line.slots[int(word[1:])].name if word[:1] == "S" else None
-        if name is None:
-            raise UnreadableWorking(f"{word}: no name")
-        return name
 
     def _content(self, activation: Activation, line: SourceLine, word: str) -> Any:
         slot = line.slots[int(word[1:])]

@@ -21,8 +21,8 @@ class ReaderModels:
                 f"{folder}: has no model of the level reader. "
                 "`deskcheck teach --steps-of GENERATOR --level reader --out FOLDER` trains one; nano has one."
             )
-        own = (folder / processor_network.FILE).is_file()
-        self.processor = Processor(processor or (folder if own else folder_of(NANO)))
+        has_processor = (folder / processor_network.FILE).is_file()
+        self.processor = Processor(processor or (folder if has_processor else folder_of(NANO)))
         self.network = network.load(folder / network.FILE)
 
     def machine(self, line: OnLine | None = None, steps: int | None = None) -> Machine:

@@ -98,18 +98,18 @@ def refuse(words: tuple[str, ...]) -> None:
 
 def _replies(giving: Orders, known: tuple[bool, ...]) -> int:
     """How many tests are made on a way: those that are known come out so, all others true."""
-    made = 0
+    count = 0
     word = next(giving, None)
     while word is not None:
         try:
             if word in REPLIED:
-                made += 1
-                word = giving.send(known[made - 1] if made <= len(known) else True)
+                count += 1
+                word = giving.send(known[count - 1] if count <= len(known) else True)
             else:
                 word = next(giving)
         except StopIteration:
             word = None
-    return made
+    return count
 
 
 def _stored(target: ast.expr) -> Orders:
@@ -123,8 +123,8 @@ def _stored(target: ast.expr) -> Orders:
     elif isinstance(target, (ast.Tuple, ast.List)):
         yield "unpack"
         yield _count(target.elts)
-        for one in target.elts:
-            yield from _stored(one)
+        for element in target.elts:
+            yield from _stored(element)
     else:
         raise OutsideLanguage(f"the target {type(target).__name__}")
 
@@ -153,15 +153,15 @@ def _changed(statement: ast.AugAssign) -> Orders:
 
 
 def _count(items: list[ast.expr]) -> str:
-    if len(items) > 9 or any(isinstance(one, ast.Starred) for one in items):
+    if len(items) > 9 or any(isinstance(item, ast.Starred) for item in items):
         raise OutsideLanguage("a star, or more than nine items")
     return f"#{len(items)}"
 
 
 def _values(items: list[ast.expr], word: str) -> Orders:
     count = _count(items)
-    for one in items:
-        yield from _value(one)
+    for item in items:
+        yield from _value(item)
     yield word
     yield count
 
@@ -298,11 +298,11 @@ def way_from(
     while True:
         seen = outline[place] if place < len(outline) else BELOW
         yield looking, depth, seen
-        move, *rest = way(looking, depth, seen)
+        move, *target = way(looking, depth, seen)
         if move in ("here", "end"):
             return place if move == "here" else None
         place += 1 if move == "down" else -1
-        looking, depth = rest[0], int(rest[1][1:])
+        looking, depth = target[0], int(target[1][1:])
 
 
 # ---- as a reader ----
@@ -318,11 +318,11 @@ class Teacher:
             return NUMBER[way(looking, int(depth[1:]), (int(at[1:]), kind))[len(written)]]
         giving = orders(words[1:-2], words[-2] == "again")
         word = next(giving)
-        done = iter(written)
-        for before in done:
+        words_before = iter(written)
+        for before in words_before:
             if NUMBER[word] != before:
                 raise ValueError(f"{WORDS[before]} was written, where {word} is right")
-            word = giving.send(next(done) == NUMBER["T"]) if word in REPLIED else next(giving)
+            word = giving.send(next(words_before) == NUMBER["T"]) if word in REPLIED else next(giving)
         return NUMBER[word]
 
 
@@ -333,12 +333,12 @@ REPLIED = frozenset({"test", "keep", "next"})
 def is_right(words: Sequence[str], again: bool, written: Sequence[str]) -> bool:
     """Whether the words that were written for a line so far are the right ones. Among them are the machine's
     answers to tests; the last test may have none yet."""
-    giving, rest = orders(words, again), iter(written)
+    giving, remaining = orders(words, again), iter(written)
     right: str | None = next(giving)
-    for word in rest:
+    for word in remaining:
         if word != right:
             return False
-        answer = next(rest, None) if word in REPLIED else None
+        answer = next(remaining, None) if word in REPLIED else None
         try:
             right = next(giving) if answer is None else giving.send(answer == "T")
         except StopIteration:

@@ -88,12 +88,12 @@ def functions(code: str) -> dict[str, ReadFunction]:
     except SyntaxError as error:
         raise OutsideLanguage(f"a text that is no program: {error}") from None
     texts = code_lines(code)
-    found = {}
+    by_name = {}
     for node in tree.body:
         if not isinstance(node, ast.FunctionDef):
             raise OutsideLanguage("what is no function, outside of functions")
-        found[node.name] = _function(node, texts)
-    return found
+        by_name[node.name] = _function(node, texts)
+    return by_name
 
 
 def _function(node: ast.FunctionDef, texts: list[str]) -> ReadFunction:

@@ -5,32 +5,32 @@ three are lines of generated programs, three are lines that are drawn, never the
 to the next line, of which there is a finite number.
 """
 
-import json
 import random
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from deskcheck.errors import InputError
-from deskcheck.files import disk_errors, read_json
-from deskcheck.teach.run_folder import METRICS, begin_run, damaged, lock_run
-from deskcheck.teach.small.model import Model, ModelConfig
+from deskcheck.teach.lessons.ids import IGNORED
+from deskcheck.teach.run_folder import locked_run
+from deskcheck.teach.small.model import Model
+from deskcheck.teach.small.trainer import Trainer
+from deskcheck.teach.small.training import loss_of_answers
 from deskcheck_levels import weights as files
 from deskcheck_levels.reader import network
 from deskcheck_levels.reader.lessons import Lesson, drawn, of_programs, way_lessons
 from deskcheck_levels.reader.settings import ReaderTraining
 from deskcheck_levels.reader.text import WORDS
+from deskcheck_levels.training import adamw, asked, config_of
 
-RESUME = "resume.pt"
 _POOL = 16
 """Batches that are drawn together."""
-_IGNORED = -100
 
 
 def batches(
@@ -66,11 +66,11 @@ def batch_of(lessons: list[Lesson]) -> tuple[Tensor, Tensor]:
     """As `batches`."""
     width = max(len(words) for words, _ in lessons)
     words = torch.zeros(len(lessons), width, dtype=torch.long)
-    labels = torch.full((len(lessons), width), _IGNORED)
+    labels = torch.full((len(lessons), width), IGNORED)
     for row, (text, taught) in enumerate(lessons):
         words[row, : len(text)] = torch.tensor(text)
-        wanted = [word if mine else _IGNORED for word, mine in zip(text, taught, strict=True)]
-        labels[row, : len(text) - 1] = torch.tensor(wanted[1:])
+        row_labels = [word if mine else IGNORED for word, mine in zip(text, taught, strict=True)]
+        labels[row, : len(text) - 1] = torch.tensor(row_labels[1:])
     return words, labels
 
 
@@ -88,19 +88,14 @@ def train(
     source: programs whose texts are half of the lessons. any_licence: also of those that are not cleared for
     training. Raises InputError where `out` holds something else, and where no program is left.
     """
-    known = list(of_programs(source, training.seed, any_licence=any_licence))
-    if not known:
+    program_lessons = list(of_programs(source, training.seed, any_licence=any_licence))
+    if not program_lessons:
         raise InputError(
             f"{source}: has no program that a reader knows and that is cleared for training (train_ok). "
             "--any-licence takes also those that are not cleared."
         )
-    lock = lock_run(out)
-    try:
-        told = {"any_licence": True} if any_licence else {}
-        begin_run(out, {"reader": asdict(training), "source": source, **told})
-        return _trained(source, known, out, training, note)
-    finally:
-        lock.release()
+    with locked_run(out, asked("reader", asdict(training), source, any_licence)):
+        return _trained(source, program_lessons, out, training, note)
 
 
 def _trained(
@@ -111,30 +106,14 @@ def _trained(
     note: Callable[[dict[str, Any]], None],
 ) -> Model:
     torch.manual_seed(training.seed)
-    config = ModelConfig(
-        vocab_size=len(WORDS),
-        layers=training.layers,
-        hidden_size=training.hidden_size,
-        heads=max(1, training.hidden_size // 32),
-        intermediate_size=-(-training.hidden_size * 8 // 3 // 32) * 32,
-        shift_tokens=2,
+    config = config_of(len(WORDS), layers=training.layers, hidden_size=training.hidden_size)
+    model, averaged = Model(config), Model(config)
+    optimizer = adamw(model, training, weight_decay=0.01)
+    wrong_ways: dict[int, list[int]] = {}
+    trainer = Trainer(
+        out, model, optimizer, averaging=training.averaged, extra={"wrong": wrong_ways}, note=note
     )
-    model = Model(config)
-    optimizer = torch.optim.AdamW(
-        model.parameters(), lr=training.learning_rate, betas=(0.9, 0.98), weight_decay=0.01
-    )
-    averaged = {name: value.detach().clone() for name, value in model.state_dict().items()}
-    step, seconds = 0, 0.0
-    wrong: dict[int, list[int]] = {}
-    if (out / RESUME).exists():
-        try:
-            found = torch.load(out / RESUME, weights_only=True)
-            model.load_state_dict(found["model"])
-            optimizer.load_state_dict(found["optimizer"])
-            averaged, step, seconds = found["averaged"], found["step"], found["seconds"]
-            wrong = found["wrong"]
-        except (RuntimeError, EOFError, KeyError, ValueError) as error:
-            raise damaged(out / RESUME, error, "Delete it to begin this run anew") from error
+    wrong_ways = trainer.extra["wrong"]
     about = {
         "level": "reader",
         "words": list(WORDS),
@@ -142,71 +121,36 @@ def _trained(
         "training": asdict(training),
         "steps_of": source,
     }
-    kept = Model(config)
     unseen = batch_of(list(islice(drawn(training.seed + 10**6), 512)))
     ways = batch_of(way_lessons())
-    started, losses = time.perf_counter() - seconds, []
-    given = batches(known, training.batch_size, training.seed, wrong)
-    for words, labels in islice(given, step, None):
-        if step >= training.steps:
+    drawn_batches = batches(known, training.batch_size, training.seed, wrong_ways)
+    for words, labels in islice(drawn_batches, trainer.step, None):
+        if trainer.step >= training.steps:
             break
-        loss = _loss(model, words, labels)[0]
-        fall = min(1.0, (1 - step / training.steps) / (1 - training.decay_from))
-        for group in optimizer.param_groups:
-            group["lr"] = training.learning_rate * min(1.0, (step + 1) / training.warmup_steps) * fall
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        weight = 1 - min(training.averaged, step / (step + 10))
-        with torch.no_grad():
-            for name, value in model.state_dict().items():
-                averaged[name].lerp_(value, weight)
-        losses.append(loss.detach())
-        step += 1
-        if step % training.look_every == 0 or step == training.steps:
-            kept.load_state_dict(averaged)
-            row: dict[str, Any] = {"step": step, "loss": float(torch.stack(losses).mean())}
-            lines, wrong[step] = _wrong(kept, unseen), _wrong(kept, ways)
-            row |= {"wrong": len(lines), "of": len(unseen[0])}
-            row |= {"wrong_ways": len(wrong[step]), "ways": len(ways[0])}
-            row["seconds"] = round(time.perf_counter() - started, 1)
-            losses = []
-            state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "averaged": averaged}
-            state["wrong"] = wrong
-            weights = {name: value.numpy() for name, value in averaged.items()}
-            files.save(out / network.FILE, weights, about | row)
-            _save(out, {**state, "step": step, "seconds": row["seconds"]}, row)
-            note(row)
-    kept.load_state_dict(averaged)
-    return kept
+        trainer.update(_loss(model, words, labels)[0], training.rate_at(trainer.step))
+        if trainer.step % training.look_every and trainer.step != training.steps:
+            continue
+        averaged.load_state_dict(trainer.averaged)
+        wrong_lines = _wrong(averaged, unseen)
+        wrong_ways[trainer.step] = _wrong(averaged, ways)
+        row = trainer.row() | {"wrong": len(wrong_lines), "of": len(unseen[0])}
+        row |= {"wrong_ways": len(wrong_ways[trainer.step]), "ways": len(ways[0])}
+        trainer.write(row)
+        weights = {name: value.numpy() for name, value in trainer.averaged.items()}
+        trainer.save(partial(files.save, out / network.FILE, weights, about | row))
+    averaged.load_state_dict(trainer.averaged)
+    return averaged
 
 
 def _loss(model: Model, words: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    """The mean loss over the words that are taught, and which lessons are right."""
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        known, _ = model(words)
-        at = labels != _IGNORED
-        logits = model.logits(known[at])
-    loss = nn.functional.cross_entropy(logits.float(), labels[at])
-    wrong = torch.zeros(labels.shape, dtype=torch.bool)
-    wrong[at] = logits.argmax(-1) != labels[at]
-    return loss, wrong.any(1)
+        hidden, _ = model(words)
+    return loss_of_answers(model, hidden, labels, "bf16")
 
 
 def _wrong(model: Model, batch: tuple[Tensor, Tensor]) -> list[int]:
     """Which lessons of a batch are wrong."""
-    model.eval()
     with torch.inference_mode():
-        _, wrong = _loss(model, *batch)
-    model.train()
-    return [int(place) for place in wrong.nonzero().flatten()]
-
-
-def _save(out: Path, state: dict[str, Any], row: dict[str, Any]) -> None:
-    with disk_errors(out, "save the model"):
-        part = out / (RESUME + ".part")
-        torch.save(state, part)
-        lines = (out / METRICS).read_text().splitlines() if (out / METRICS).exists() else []
-        before = [line for line in lines if read_json(line)["step"] < row["step"]]
-        (out / METRICS).write_text("\n".join([*before, json.dumps(row)]) + "\n")
-        part.replace(out / RESUME)
+        _, right = _loss(model, *batch)
+    return [int(index) for index in (~right).nonzero().flatten()]

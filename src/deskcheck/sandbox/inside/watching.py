@@ -1,0 +1,86 @@
+"""The server's watch over a process: until it ends, its caller says that it is done, or a limit is met.
+
+Standard library only.
+"""
+
+import os
+import select
+import signal
+import socket
+import struct
+
+from deskcheck.sandbox.linux.processes import (
+    ASKED,
+    CPU_TIME,
+    LOOK_S,
+    MEMORY,
+    NOTHING,
+    WALL_TIME,
+    CpuAccount,
+    descendants,
+    filled,
+    waited_s,
+)
+
+KILL, TOO_LATE, OVER = b"k", b"w", b"o"
+"""What the caller may say while a process runs."""
+LATER = struct.Struct("!cd")
+"""An answer to the question whether wall time is up: not yet, wait for so many seconds more."""
+FAST_ENOUGH_S = 5.0
+"""After so long with processes that cannot be stopped or ended, the server gives up and says so."""
+_PROCESSORS = os.cpu_count() or 1
+
+
+class CallerGone(Exception):
+    """Nobody is at the other end of the connection."""
+
+
+def watch(
+    connection: socket.socket,
+    account: CpuAccount,
+    pid: int,
+    cpu_s: float,
+    memory_bytes: int,
+    *,
+    used_before_s: float,
+    waited_before_s: float = 0.0,
+) -> tuple[int, bool]:
+    """Wait for a process's end, or bring it about where a limit is met or the caller wants it.
+
+    Returns what stopped it, and whether it still runs, since the caller has said `OVER`. used_before_s: the
+    account of CPU time before it; waited_before_s: how long it had waited for a processor. Raises CallerGone.
+    """
+    handle = os.pidfd_open(pid)
+    poll = select.poll()
+    poll.register(handle, select.POLLIN)
+    poll.register(connection, select.POLLIN)
+    stopped, left_s, granted_s = NOTHING, cpu_s, 0.0
+    try:
+        while True:
+            pause_s = min(max(0.001, left_s / _PROCESSORS), LOOK_S)
+            ready = {descriptor for descriptor, _ in poll.poll(1000 * pause_s)}
+            if handle in ready:
+                return stopped, False
+            if ready:
+                request = connection.recv(64)
+                if not request:
+                    raise CallerGone
+                if request == OVER:
+                    return stopped, True
+                late_s = waited_s(pid) - waited_before_s if request == TOO_LATE else 0.0
+                if late_s > granted_s + 0.01:
+                    connection.send(LATER.pack(b"L", late_s - granted_s))
+                    granted_s = late_s
+                elif stopped == NOTHING:
+                    stopped = WALL_TIME if request == TOO_LATE else ASKED
+            elif stopped == NOTHING:
+                left_s = cpu_s - (account.used_s(pid) - used_before_s)
+                if left_s <= 0:
+                    stopped = CPU_TIME
+                elif filled(descendants(os.getpid())) > memory_bytes:
+                    stopped = MEMORY
+            if stopped != NOTHING:
+                os.kill(pid, signal.SIGKILL)
+                left_s = 1.0
+    finally:
+        os.close(handle)

@@ -97,15 +97,23 @@ class Page:
         script = "return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)"
         return list(self.js(script, selector))
 
-    def click(self, selector: str) -> None:
+    def click(self, selector: str, *, at: int | None = None) -> None:
+        """Click something; with `at`, wait until that event is drawn. So do `press` and `shift`."""
         self.browser.find_element("css selector", selector).click()
+        self._arrive(at)
 
-    def press(self, *keys: str) -> None:
+    def press(self, *keys: str, at: int | None = None) -> None:
         webdriver.ActionChains(self.browser).send_keys(*keys).perform()
+        self._arrive(at)
 
-    def shift(self, key: str) -> None:
+    def shift(self, key: str, *, at: int | None = None) -> None:
         chain = webdriver.ActionChains(self.browser)
         chain.key_down(Keys.SHIFT).send_keys(key).key_up(Keys.SHIFT).perform()
+        self._arrive(at)
+
+    def _arrive(self, at: int | None) -> None:
+        if at is not None:
+            self.is_at(at)
 
     def focus(self, selector: str) -> None:
         self.js("document.querySelector(arguments[0]).focus()", selector)

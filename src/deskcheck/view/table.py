@@ -24,7 +24,7 @@ _STYLES = {
 }
 VALUE_CHARS = 60
 MAX_VALUES = 2_000_000
-"""That are looked at in all rows together: some ten seconds."""
+"""Values of all rows together: some ten seconds."""
 _TOO_MUCH = "(over {:,} values: not shown)"
 
 
@@ -32,15 +32,13 @@ def trace_table(
     recording: Recording,
     *,
     max_events: int = 200,
-    value_chars: int = VALUE_CHARS,
     max_values: int = MAX_VALUES,
 ) -> RenderableType:
-    """What the program did, event by event: the line about to run, what changed, what was printed. An
-    instruction is a row of its own, with what lies on the stack.
+    """A row for each event: the line about to run, what changed, what was printed. An instruction is a row of
+    its own, with the value stack.
 
-    At most `max_events` rows from the start and, if there are more, the last tenth of them from the
-    end; how many were left out stands between. Values are cut at `value_chars`. Rows that together hold more
-    than `max_values` values (`recording.value.extent`) say so in their place.
+    Of more than `max_events` events the first rows are shown and, as a tenth, the last. Values are cut at
+    `VALUE_CHARS`. After `max_values` values (`recording.value.extent`) rows say that they are not shown.
     """
     table = Table(show_edge=False, pad_edge=False, expand=True, header_style="bold")
     table.add_column("#", justify="right", style="dim", no_wrap=True)
@@ -60,7 +58,7 @@ def trace_table(
         if index < head or index >= len(trace) - tail:
             style = _STYLES[event.kind]
             values_left -= _extent(event, values_left + 1, begins=begins) if values_left >= 0 else 0
-            parts = _parts(event, value_chars, begins=begins)
+            parts = _parts(event, begins=begins)
             changes = Text("  ".join(parts) if values_left >= 0 else _TOO_MUCH.format(max_values))
             table.add_row(
                 str(index),
@@ -71,7 +69,7 @@ def trace_table(
             )
         elif index == head:
             table.add_row("", "", "", Text(f"... {len(trace) - max_events} events ..."), "")
-    return Group(_head(recording), table, _end(recording, value_chars))
+    return Group(_head(recording), table, _end(recording))
 
 
 class _Sources:
@@ -108,30 +106,30 @@ def _extent(event: Event, limit: int, *, begins: bool) -> int:
     return count
 
 
-def _parts(event: Event, value_chars: int, *, begins: bool) -> Iterator[str]:
+def _parts(event: Event, *, begins: bool) -> Iterator[str]:
     """begins: it is the first event of its file, with which come the file's global variables as they are."""
     if event.left_out:
         yield f"(left out: {', '.join(f'{n} {_LEFT_OUT[what]}' for what, n in event.left_out.items())})"
     if event.value is not None and event.kind is not Kind.RESUME:
         word = {Kind.RETURN: "->", Kind.YIELD: "yields", Kind.RAISE: "!"}.get(event.kind, "")
-        yield f"{word} {_short(event.value, value_chars)}"
+        yield f"{word} {_short(event.value)}"
     if event.kind is Kind.RESUME and event.value is not None and event.value.atom is not None:
-        yield f"<- {_short(event.value, value_chars)}"
+        yield f"<- {_short(event.value)}"
     mutated = _mutated(event)
-    yield from _changes(event.locals, event.changed, mutated, value_chars)
+    yield from _changes(event.locals, event.changed, mutated)
     if event.caller_changed or mutated:
-        of_caller = _changes(event.caller_locals, event.caller_changed, mutated, value_chars)
+        of_caller = _changes(event.caller_locals, event.caller_changed, mutated)
         yield from (f"caller {text}" for text in of_caller)
     if _tells_globals(event, begins=begins):
         bound = frozenset(json.loads(event.row.globals)) if event.row.globals else frozenset()
-        yield from (f"global {text}" for text in _changes(event.globals, bound, mutated, value_chars))
+        yield from (f"global {text}" for text in _changes(event.globals, bound, mutated))
     if event.kind is Kind.INSTRUCTION and event.stack:
-        yield "| " + " ".join([_on_stack(value, value_chars) for value in event.stack])
+        yield "| " + " ".join([_on_stack(value) for value in event.stack])
     for value in event.stack:
         if value.kind == "iterator" and event.kind in (Kind.LINE, Kind.CALL):
             yield f"[{_position(value)}]"
     if event.output:
-        yield f"prints {event.output!r:.{value_chars}}"
+        yield f"prints {event.output!r:.{VALUE_CHARS}}"
 
 
 _DEFINITIONS = ("<class ", "<built-in ", "<function ", "<method ", "<module")
@@ -143,13 +141,11 @@ def _is_definition(value: Value) -> bool:
     return value.kind in ("function", "class") or library
 
 
-def _changes(
-    names: Mapping[str, Value], bound: frozenset[str], mutated: frozenset[int], value_chars: int
-) -> Iterator[str]:
+def _changes(names: Mapping[str, Value], bound: frozenset[str], mutated: frozenset[int]) -> Iterator[str]:
     """The variables that are bound anew, or reach an object that changed in place."""
     for name, value in names.items():
         if not _is_definition(value) and (name in bound or _reaches(value, mutated)):
-            yield f"{name} = {_short(value, value_chars)}"
+            yield f"{name} = {_short(value)}"
     for name in sorted(bound - names.keys()):
         yield f"{name} gone"
 
@@ -164,10 +160,10 @@ def _reaches(value: Value, objects: frozenset[int]) -> bool:
     return bool(objects) and value.kind != "iterator" and any(inner.id in objects for inner in value.walk())
 
 
-def _on_stack(value: Value, value_chars: int) -> str:
+def _on_stack(value: Value) -> str:
     if value.kind == "unbound":
         return "NULL"
-    return f"[{_position(value)}]" if value.kind == "iterator" else _short(value, value_chars)
+    return f"[{_position(value)}]" if value.kind == "iterator" else _short(value)
 
 
 def _position(iterator: Value) -> str:
@@ -179,8 +175,8 @@ def _position(iterator: Value) -> str:
     return iterator.type
 
 
-def _short(value: Value, value_chars: int) -> str:
-    return render(value, max_chars=value_chars)
+def _short(value: Value, chars: int = VALUE_CHARS) -> str:
+    return render(value, max_chars=chars)
 
 
 def _head(recording: Recording) -> Text:
@@ -189,7 +185,7 @@ def _head(recording: Recording) -> Text:
     return Text(f"{program.id}   {call}\n", style="bold")
 
 
-def _end(recording: Recording, value_chars: int) -> Text:
+def _end(recording: Recording) -> Text:
     run_result = recording.run_result
     ending = f"-> {recording.result}" if run_result.result is not None else run_result.detail
     lines = [f"\n{run_result.outcome.value} {ending}".rstrip()]

@@ -32,7 +32,7 @@ from deskcheck.ask.questions.lines import answer_in_line, lines_of, sample_in
 from deskcheck.bench.project import read_project
 from deskcheck.cli.common.configuration import NAME, configuration
 from deskcheck.errors import DeskcheckError
-from deskcheck.jobs.job_folder import Place
+from deskcheck.jobs.job_folder import JobFolder
 from deskcheck.jobs.manifest import claims
 from deskcheck.jobs.plan import read_plan
 from deskcheck.notebook.check.check import compare_with_stored
@@ -328,7 +328,7 @@ def _configuration(path: Path) -> None:
 
 def _plan(path: Path) -> None:
     shutil.copyfile(path, path.with_name("job.json"))
-    read_plan(Place(path.parent))
+    read_plan(JobFolder(path.parent))
 
 
 FUNCTIONS = {
@@ -441,7 +441,7 @@ READERS = [
     Reader("plan.json", _plan, _text(json.dumps(JOB))),
     Reader(
         "manifest.jsonl",
-        lambda path: claims(Place(path.parent)),
+        lambda path: claims(JobFolder(path.parent)),
         _rows({"shard": "a"}),
     ),
     Reader("pyproject.toml", _project("pyproject.toml"), _text(TOML)),

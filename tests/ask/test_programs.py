@@ -25,7 +25,7 @@ from deskcheck.ask.settings import ScoreSettings
 from deskcheck.jobs import LocalPool
 from deskcheck.recording import InputError
 from deskcheck.sandbox import Confinement, Sandbox
-from deskcheck.sources.sets.coding import Case, CodingTask
+from deskcheck.sources.sets.coding import CodingTask, StdinCase
 from tests.ask.conftest import Quick, table
 from tests.command import deskcheck
 
@@ -148,7 +148,7 @@ def test_where_the_program_is_found(completion: str) -> None:
 
 def test_a_script_is_judged_by_what_it_prints(judge: Quick) -> None:
     """Standard input by whichever way it is read; sys.exit(0) is no failure, another status is."""
-    cases = (Case(stdin="3 4\n", stdout="7\n"), Case(stdin="20 5\n", stdout="25"))
+    cases = (StdinCase(stdin="3 4\n", stdout="7\n"), StdinCase(stdin="20 5\n", stdout="25"))
     sample = program_sample(replace(TASK, entry_point=None, tests=(), cases=cases))
     for read in (
         "input()",

@@ -29,7 +29,7 @@ from deskcheck.ask.scoring import sandbox as answers_run
 from deskcheck.ask.settings import ScoreSettings
 from deskcheck.cli import app
 from deskcheck.jobs import JobSummary, LocalPool
-from deskcheck.jobs.job_folder import Place
+from deskcheck.jobs.job_folder import JobFolder
 from deskcheck.jobs.plan import read_plan
 from deskcheck.jobs.status import status
 from deskcheck.recording import InputError, Mode, Program, Recording
@@ -97,7 +97,7 @@ def command(*arguments: object) -> Any:
 
 def rows_of(out: Path) -> list[dict[str, Any]]:
     """In the order of the plan, which is that of the lines."""
-    place = Place(out)
+    place = JobFolder(out)
     return [
         row
         for shard in read_plan(place).shards

@@ -12,7 +12,7 @@ from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.kinds.program import program_sample
 from deskcheck.ask.scoring.score import AnswerScore, score_answer
 from deskcheck.ask.scoring.speed import Fast, run_fast
-from deskcheck.sources.sets.coding import Case, CodingTask
+from deskcheck.sources.sets.coding import CodingTask, StdinCase
 from tests.ask.conftest import Quick, table
 
 SLOW = "def f(n):\n    t = 0\n    for i in range(n):\n        t += i * i\n    return t\n"
@@ -158,7 +158,7 @@ def test_work_that_is_hidden_is_counted(judge: Quick) -> None:
 def test_a_script(judge: Quick) -> None:
     slow = "n = int(input())\nt = 0\nwhile n:\n    t += n\n    n -= 1\nprint(t)\n"
     quick = "n = int(input())\nprint(n * (n + 1) // 2)\n"
-    cases = (Case(stdin="1000\n", stdout="500500"), Case(stdin="5", stdout="15"))
+    cases = (StdinCase(stdin="1000\n", stdout="500500"), StdinCase(stdin="5", stdout="15"))
     task = replace(TASK, code=slow, entry_point=None, tests=(), cases=cases, reference=quick)
     found = fast(quick, judge, task)
     assert (found.reason, found.slow) == ("", fast(slow, judge, task).instructions)

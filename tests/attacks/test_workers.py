@@ -12,7 +12,7 @@ import pytest
 
 from deskcheck.jobs import LocalPool
 from deskcheck.jobs.job import TaskAnswer
-from deskcheck.jobs.job_folder import Place
+from deskcheck.jobs.job_folder import JobFolder
 from deskcheck.jobs.manifest import changed_files
 from deskcheck.jobs.pool import answer_of
 from deskcheck.recorder.job import record_job
@@ -100,7 +100,7 @@ def test_what_is_no_answer_is_a_death() -> None:
 def test_files_that_are_changed_are_made_again(tmp_path: Path) -> None:
     """Between a worker and whoever reads: bytes that differ, a file that has gone, one of another shard."""
     record_job(sums(6), tmp_path, runner=LocalPool(1), settings=OPEN, size=2)
-    before, place = digests(tmp_path), Place(tmp_path)
+    before, place = digests(tmp_path), JobFolder(tmp_path)
     assert changed_files(place) == {}
     one, two, three, *_ = sorted(tmp_path.glob("recordings-*.parquet"))
     one.write_bytes(one.read_bytes()[:-9] + bytes(9))

@@ -15,7 +15,7 @@ import pytest
 from deskcheck.errors import InputError
 from deskcheck.jobs import JobSummary, LocalPool, Progress
 from deskcheck.jobs import job as job_module
-from deskcheck.jobs.job_folder import Place
+from deskcheck.jobs.job_folder import JobFolder
 from deskcheck.jobs.plan import Shard, read_plan
 from deskcheck.jobs.status import status
 from deskcheck.recorder.job import record_job
@@ -140,7 +140,7 @@ def test_other_programs_are_refused_and_nothing_is_mixed(cut_short: Path, tmp_pa
 
 
 def planned(folder: Path) -> Iterator[Shard]:
-    yield from read_plan(Place(folder)).shards
+    yield from read_plan(JobFolder(folder)).shards
 
 
 @pytest.mark.slow

@@ -41,7 +41,7 @@ from deskcheck.ask.scoring.score import METRICS
 from deskcheck.ask.settings import ScoreSettings
 from deskcheck.errors import own_failures
 from deskcheck.jobs import Item, Job, JobSummary, Progress, Runner, run_job
-from deskcheck.jobs.job_folder import Place, write_whole
+from deskcheck.jobs.job_folder import JobFolder, write_whole
 from deskcheck.jobs.key_set import KeySet, key_of
 from deskcheck.jobs.manifest import Line
 from deskcheck.jobs.plan import decided_by
@@ -163,7 +163,7 @@ def score_in_shards(
     key = decided_by(settings=decisive, format=FORMAT)
     scores = OfflineScores()
 
-    def finish(place: Place, lines: Sequence[Line]) -> None:
+    def finish(place: JobFolder, lines: Sequence[Line]) -> None:
         _sum_up(
             [place.file(TABLE, line["shard"]) for line in lines],
             all_questions,

@@ -71,11 +71,11 @@ def export_hf(
     as_json: Json = False,
 ) -> None:
     """Write a folder that Hugging Face's `datasets` loads by its name: a card and Parquet files by split."""
-    from deskcheck.jobs.job_folder import Place
+    from deskcheck.jobs.job_folder import JobFolder
     from deskcheck.jobs.status import status
     from deskcheck.teach.lessons.dataset import export_dataset
 
-    if Place(folder).job.exists() and not (job := status(folder)).whole:
+    if JobFolder(folder).job.exists() and not (job := status(folder)).whole:
         say(f"note: {folder} is a job that is not whole: {job.totals.programs} programs of it are there")
     exported = export_dataset(
         folder, out, name=name, validation=validation, test=test, any_licence=any_licence, events=events

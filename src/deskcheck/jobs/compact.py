@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from deskcheck.errors import InputError
 from deskcheck.files import read_json, sync
-from deskcheck.jobs.job_folder import Place
+from deskcheck.jobs.job_folder import JobFolder
 from deskcheck.jobs.manifest import Line, Totals, add_line, parts_of, read_manifest, write_manifest
 from deskcheck.jobs.plan import Plan, digest, read_plan
 from deskcheck.jobs.work import file_facts
@@ -57,7 +57,7 @@ def compact(
     """
     if size < 1:
         raise InputError(f"a shard of {size} programs: it must be at least one.")
-    place = Place(folder)
+    place = JobFolder(folder)
     plan = read_plan(place)
     if plan.kind != "record":
         raise InputError(
@@ -72,7 +72,7 @@ def compact(
         lock.release()
 
 
-def _compact(place: Place, plan: Plan, size: int, progress: Callable[[int, int], None]) -> Compacted:
+def _compact(place: JobFolder, plan: Plan, size: int, progress: Callable[[int, int], None]) -> Compacted:
     lines = read_manifest(place)
     parts = parts_of(lines)
     names = list(dict.fromkeys(parts.get(shard.name, shard.name) for shard in plan.shards))
@@ -113,7 +113,7 @@ def _groups(lines: list[Line], size: int) -> Iterator[list[Line]]:
         yield group
 
 
-def _together(place: Place, scratch: Path, group: list[Line]) -> Line:
+def _together(place: JobFolder, scratch: Path, group: list[Line]) -> Line:
     """Make one shard of several. The order of these steps makes it safe to stop at any moment."""
     leaves = [leaf for line in group for leaf in line.get("of", [[line["shard"], line["programs"]]])]
     name = digest("\n".join(leaf for leaf, _ in leaves))[:32]
@@ -137,7 +137,7 @@ def _parts(metadata: Mapping[bytes, bytes]) -> dict[str, list[int]]:
     return parts
 
 
-def _begins(place: Place, group: list[Line]) -> dict[str, list[int]]:
+def _begins(place: JobFolder, group: list[Line]) -> dict[str, list[int]]:
     """Shard -> its first recording and event in the larger one; also the shards that it was made of."""
     begins: dict[str, list[int]] = {}
     programs = accumulate((line["programs"] for line in group), initial=0)
@@ -165,7 +165,7 @@ def _sum(name: str, leaves: list[list[Any]], group: list[Line], paths: dict[str,
     }
 
 
-def _delete_parts(place: Place, line: Line) -> None:
+def _delete_parts(place: JobFolder, line: Line) -> None:
     """Delete what an earlier call had no time to delete."""
     if "of" in line:
         metadata = pq.read_metadata(place.file("recordings", line["shard"])).metadata or {}
@@ -173,6 +173,6 @@ def _delete_parts(place: Place, line: Line) -> None:
             _delete(place, name)
 
 
-def _delete(place: Place, name: str) -> None:
+def _delete(place: JobFolder, name: str) -> None:
     for table in TABLES:  # the commit first
         place.file(table, name).unlink(missing_ok=True)

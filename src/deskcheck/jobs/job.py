@@ -13,7 +13,7 @@ from types import FrameType
 from typing import Any, NamedTuple, Protocol
 
 from deskcheck.errors import DeskcheckError
-from deskcheck.jobs.job_folder import Place
+from deskcheck.jobs.job_folder import JobFolder
 from deskcheck.jobs.manifest import FAILURES, Line, Totals, add_line, is_line, write_manifest
 from deskcheck.jobs.plan import SIZE, Job, Planning, Shard
 from deskcheck.words import counted, list_lines
@@ -153,7 +153,7 @@ def run_job(
         InputError: an item or the folder cannot be used; another Python on another machine.
         RecordingError: another job has the folder, or the disk refuses.
     """
-    place = Place(folder)
+    place = JobFolder(folder)
     began = time.monotonic()
     orderly = False
     lock = None
@@ -214,7 +214,7 @@ class _Work:
 
 
 class _Driver:
-    def __init__(self, job: Job, place: Place, planning: Planning, runner: Runner) -> None:
+    def __init__(self, job: Job, place: JobFolder, planning: Planning, runner: Runner) -> None:
         self.job = job
         self.place = place
         self.planning = planning
@@ -407,6 +407,6 @@ def _past(seconds: float) -> Callable[[], bool]:
     return lambda: time.monotonic() > end
 
 
-def finished_inside(place: Place) -> int:
+def finished_inside(place: JobFolder) -> int:
     """Programs that are finished in shards that are not."""
     return sum(1 for _ in place.work.glob("*/.spool/*.json"))

@@ -28,7 +28,7 @@ _BUSY_S = 30.0
 _FILE = re.compile(r"([a-z]+)-(\d{5,15}|[0-9a-f]{32})\.parquet")
 
 
-class Place:
+class JobFolder:
     """The paths of a job's folder."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
@@ -84,7 +84,7 @@ def write_whole(path: Path, text: str, *, sync: bool = True) -> None:
     os.replace(part, path)
 
 
-def put(place: Place, shard: str, files: Mapping[str, Path]) -> None:
+def put(place: JobFolder, shard: str, files: Mapping[str, Path]) -> None:
     """Move the files of a shard into the folder, by table. The last one is the commit."""
     with place.doing("put a shard in its place"):
         for table, path in files.items():

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.files import read_json, read_text, sha256
-from deskcheck.jobs.job_folder import Place, is_file, write_whole
+from deskcheck.jobs.job_folder import JobFolder, is_file, write_whole
 from deskcheck.words import counts_text
 
 FAILURES = ("harness_error", "killed", "out_of_memory", "timed_out", "output_limit")
@@ -20,7 +20,7 @@ Line = dict[str, Any]
 ``finished``: docs/guides/jobs.md."""
 
 
-def read_manifest(place: Place) -> dict[str, Line]:
+def read_manifest(place: JobFolder) -> dict[str, Line]:
     """The valid lines by shard.
 
     Left out are lines that a kill cut off, lines whose files are missing or have another size, and lines of
@@ -30,7 +30,7 @@ def read_manifest(place: Place) -> dict[str, Line]:
     return _outermost({line["shard"]: line for line in lines})
 
 
-def _text(place: Place) -> str:
+def _text(place: JobFolder) -> str:
     """The text of the manifest; empty if there is none."""
     if not place.manifest.exists():
         return ""
@@ -92,7 +92,7 @@ def parts_of(lines: dict[str, Line]) -> dict[str, str]:
     return {name: line["shard"] for line in lines.values() for name, _ in line.get("of", ())}
 
 
-def _there(place: Place, line: Line) -> bool:
+def _there(place: JobFolder, line: Line) -> bool:
     try:
         return all(
             place.file(table, line["shard"]).stat().st_size == size for table, size in line["bytes"].items()
@@ -101,7 +101,7 @@ def _there(place: Place, line: Line) -> bool:
         return False
 
 
-def changed_files(place: Place) -> dict[str, list[str]]:
+def changed_files(place: JobFolder) -> dict[str, list[str]]:
     """Shard -> its files that are missing or differ from the manifest. Reads every byte."""
     changed: dict[str, list[str]] = {}
     for name, line in claims(place).items():
@@ -116,16 +116,16 @@ def changed_files(place: Place) -> dict[str, list[str]]:
     return changed
 
 
-def claims(place: Place) -> dict[str, Line]:
+def claims(place: JobFolder) -> dict[str, Line]:
     """The lines by shard, even if their files are missing."""
     return _outermost({line["shard"]: line for line in _parsed(_text(place))})
 
 
-def _digests(place: Place, line: Line) -> list[tuple[Path, str]]:
+def _digests(place: JobFolder, line: Line) -> list[tuple[Path, str]]:
     return [(place.file(table, line["shard"]), digest) for table, digest in line["sha256"].items()]
 
 
-def write_manifest(place: Place, lines: Iterable[Line]) -> None:
+def write_manifest(place: JobFolder, lines: Iterable[Line]) -> None:
     """Replace the manifest."""
     with place.doing("write the manifest"):
         write_whole(place.manifest, _lines_text(lines))
@@ -135,7 +135,7 @@ def _lines_text(lines: Iterable[Line]) -> str:
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
-def add_line(place: Place, line: Line) -> None:
+def add_line(place: JobFolder, line: Line) -> None:
     with place.doing("write the manifest"), open(place.manifest, "a", encoding="ascii") as file:
         file.write(_lines_text([line]))
 

@@ -19,7 +19,7 @@ from typing import IO, Any, NamedTuple
 from deskcheck._version import __version__
 from deskcheck.errors import InputError, RecordingError
 from deskcheck.files import open_file, read_file, read_json, read_text
-from deskcheck.jobs.job_folder import Place, write_whole
+from deskcheck.jobs.job_folder import JobFolder, write_whole
 from deskcheck.jobs.key_set import KeySet, key_of
 from deskcheck.jobs.manifest import Line, changed_files, claims, parts_of, read_manifest
 from deskcheck.recording.schema import COMPACTING_NAME
@@ -63,12 +63,12 @@ class Job:
     """Tables that a shard may have files of."""
     commit: str | None = None
     """The table whose file completes a shard; without it the manifest does."""
-    begin: Callable[[Place], None] = _nothing
+    begin: Callable[[JobFolder], None] = _nothing
     """Called before the first task."""
-    finish: Callable[[Place, Sequence[Line]], None] = _nothing
+    finish: Callable[[JobFolder, Sequence[Line]], None] = _nothing
     """Called when all shards are complete, with the lines of the manifest in order."""
 
-    def there(self, place: Place, lines: dict[str, Line]) -> set[str]:
+    def there(self, place: JobFolder, lines: dict[str, Line]) -> set[str]:
         """Complete shards of the folder; a larger shard counts as those that it was made of."""
         complete = {*lines} if self.commit is None else place.files().get(self.commit, set())
         parts = parts_of(lines)
@@ -154,7 +154,7 @@ class Planning:
     that are not in the plan. Shards that started by then stay.
     """
 
-    def __init__(self, job: Job, place: Place, *, size: int = SIZE, replace: bool = False) -> None:
+    def __init__(self, job: Job, place: JobFolder, *, size: int = SIZE, replace: bool = False) -> None:
         if size < 1:
             raise InputError(f"a shard of {size}: it must be at least one.")
         self.job = job
@@ -324,7 +324,7 @@ class Planning:
             pass
 
 
-def write_plan(place: Place, plan: Plan) -> None:
+def write_plan(place: JobFolder, plan: Plan) -> None:
     values = {
         "format": 1,
         "kind": plan.kind,
@@ -337,7 +337,7 @@ def write_plan(place: Place, plan: Plan) -> None:
     write_whole(place.job, json.dumps(values) + "\n")
 
 
-def read_plan(place: Place) -> Plan:
+def read_plan(place: JobFolder) -> Plan:
     """The stored plan of a folder. Raises RecordingError where no job was begun."""
     try:
         values = read_json(read_file(place.job))
@@ -368,7 +368,7 @@ def _as_plan(values: dict[str, Any], shards: list[list[Any]] | None) -> Plan:
     )
 
 
-def write_planned(place: Place, shards: Iterable[Shard]) -> None:
+def write_planned(place: JobFolder, shards: Iterable[Shard]) -> None:
     """Store the shards of a plan that is not whole."""
     write_whole(place.planned, "".join(map(_planned_line, shards)))
 
@@ -377,7 +377,7 @@ def _planned_line(shard: Shard) -> str:
     return json.dumps([shard.name, shard.programs]) + "\n"
 
 
-def _planned(place: Place) -> list[list[Any]]:
+def _planned(place: JobFolder) -> list[list[Any]]:
     """Shards of a plan that is not whole. The shard of a last line that was cut off was not started."""
     if not place.planned.exists():
         return []
@@ -391,7 +391,7 @@ def read_items(path: Path, first: int, stop: int) -> list[Any]:
         return [read_json(line, str(path)) for number, line in enumerate(file) if first <= number < stop]
 
 
-def _put_back(place: Place) -> None:
+def _put_back(place: JobFolder) -> None:
     """Restore the shards that a stopped job was replacing."""
     if place.replaced.is_dir():
         with place.doing("put replaced shards back"):
@@ -399,7 +399,7 @@ def _put_back(place: Place) -> None:
                 os.replace(path, place.folder / path.name)
 
 
-def _make_room(job: Job, place: Place, foreign: set[str], allowed: bool) -> None:
+def _make_room(job: Job, place: JobFolder, foreign: set[str], allowed: bool) -> None:
     """Move shards away that are not in the plan; they are deleted when the job is complete."""
     if not foreign:
         return

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from deskcheck.files import FolderLock, lock_holder, open_plain
 from deskcheck.jobs.job import duration, finished_inside
-from deskcheck.jobs.job_folder import Place
+from deskcheck.jobs.job_folder import JobFolder
 from deskcheck.jobs.manifest import FAILURES, WORDS, Line, Totals, changed_files, read_manifest
 from deskcheck.jobs.plan import read_plan
 from deskcheck.recording.outcome import Outcome
@@ -91,7 +91,7 @@ def status(folder: str | Path) -> JobStatus:
 
     Raises RecordingError where nothing was begun, or a shard is damaged.
     """
-    place = Place(folder)
+    place = JobFolder(folder)
     unplanned = None if place.job.exists() else _status_without_plan(place)
     if unplanned is not None:
         return unplanned
@@ -119,7 +119,7 @@ def status(folder: str | Path) -> JobStatus:
     )
 
 
-def _status_without_plan(place: Place) -> JobStatus | None:
+def _status_without_plan(place: JobFolder) -> JobStatus | None:
     """None where nothing was recorded."""
     numbered = any(name.isdigit() for name in place.files().get("recordings", ()))
     waiting = len([*(place.folder / SPOOL_NAME).glob("*.json")])
@@ -150,7 +150,7 @@ def _parts(line: Line) -> list[str]:
     return [name for name, _ in line.get("of", ())]
 
 
-def _driver(place: Place) -> str | None:
+def _driver(place: JobFolder) -> str | None:
     """Who holds the lock. Asking does not take it, but in the process that has it would let go of it: a lock
     of `lockf` ends when any descriptor of its file is closed."""
     if FolderLock.held_here(place.folder):
@@ -172,7 +172,7 @@ def failures(folder: str | Path, most: int = 10) -> dict[str, dict[str, str]]:
     """Of each outcome in `FAILURES`, some programs with what is known of them. Reads the shards of
     recordings; of another job the manifest knows the failures that were ours."""
     by_outcome: dict[str, dict[str, str]] = {}
-    place = Place(folder)
+    place = JobFolder(folder)
     if place.job.exists() and read_plan(place).kind != "record":
         problems = Totals.of(read_manifest(place).values()).problems
         return {"harness_error": dict([*problems.items()][:most])} if problems else {}
@@ -189,4 +189,4 @@ def failures(folder: str | Path, most: int = 10) -> dict[str, dict[str, str]]:
 
 def changed(folder: str | Path) -> list[str]:
     """Files that are not what the manifest says, or are gone, by name. Reads every byte."""
-    return sorted(name for names in changed_files(Place(folder)).values() for name in names)
+    return sorted(name for names in changed_files(JobFolder(folder)).values() for name in names)

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from deskcheck.files import sync
-from deskcheck.jobs.job_folder import Place, empty, lock_scratch, put
+from deskcheck.jobs.job_folder import JobFolder, empty, lock_scratch, put
 from deskcheck.jobs.manifest import Line
 from deskcheck.jobs.plan import read_items
 from deskcheck.jobs.work import check_machine, check_seen
@@ -57,7 +57,7 @@ class TableWork:
         What an earlier try had made is of use if the work `resumes`, unless the task is to begin anew.
         """
         check_machine(self.decided_by(task), task, self.decides)
-        place = Place(task["folder"])
+        place = JobFolder(task["folder"])
         check_seen(place, self.sees(task))
         items = read_items(place.plan(task["shard"]), task["first"], task["stop"])
         scratch = place.scratch(task["shard"], task["first"], task["stop"])
@@ -80,7 +80,7 @@ class TableWork:
 
     def join(self, task: Task) -> Line:
         """Make a shard of its parts, given as ``[first, stop]`` in order."""
-        place = Place(task["folder"])
+        place = JobFolder(task["folder"])
         joined = place.work / f"{task['shard']}.{self.table}"
         with place.doing("join the parts of a shard"):
             with pq.ParquetWriter(joined, self.schema, compression="zstd") as writer:
@@ -93,12 +93,12 @@ class TableWork:
 
     def describe(self, task: Task) -> Line:
         """What the manifest says of a shard that is there."""
-        return self.line(task["shard"], Place(task["folder"]).file(self.table, task["shard"]))
+        return self.line(task["shard"], JobFolder(task["folder"]).file(self.table, task["shard"]))
 
     def _made(self, scratch: Path) -> Path:
         return scratch / f"{self.table}.parquet"
 
-    def _write(self, path: Path, rows: Iterable[dict[str, Any]], place: Place) -> None:
+    def _write(self, path: Path, rows: Iterable[dict[str, Any]], place: JobFolder) -> None:
         """Write rows as they are made, some at a time."""
         batch: list[dict[str, Any]] = []
         chars = 0

@@ -21,7 +21,7 @@ from typing import Any
 
 from deskcheck.errors import InputError, MissingExtra, RecordingError, SandboxError, ServerLost
 from deskcheck.files import sha256
-from deskcheck.jobs.job_folder import Place
+from deskcheck.jobs.job_folder import JobFolder
 from deskcheck.jobs.manifest import Line
 
 
@@ -82,7 +82,7 @@ def check_machine(decided_by: str, task: Mapping[str, Any], decides: str) -> Non
         )
 
 
-def check_seen(place: Place, paths: Iterable[Path] = (), what: str = "a folder") -> None:
+def check_seen(place: JobFolder, paths: Iterable[Path] = (), what: str = "a folder") -> None:
     """Raises InputError where this machine does not see the job's folder, or other paths that it needs."""
     unseen = [path for path in paths if not path.exists()]
     if not place.job.exists():

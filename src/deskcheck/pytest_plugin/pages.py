@@ -39,7 +39,7 @@ def register(config: pytest.Config) -> None:
         raise pytest.UsageError("--deskcheck-events and --deskcheck-repetitions must be at least one")
     if option.deskcheck_folder is None:
         option.deskcheck_folder = str(_folder(config))
-    config.pluginmanager.register(Pages(config), "deskcheck-pages")
+    config.pluginmanager.register(FailedTestPages(config), "deskcheck-pages")
 
 
 def _folder(config: pytest.Config) -> Path:
@@ -60,7 +60,7 @@ def _remove_empty(folder: Path) -> None:
         folder.rmdir()
 
 
-class Pages:
+class FailedTestPages:
     """The hooks of one process."""
 
     def __init__(self, config: pytest.Config) -> None:

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from deskcheck.errors import InputError
 from deskcheck.files import sync
 from deskcheck.jobs.job import JobSummary, Progress, Runner, run_job
-from deskcheck.jobs.job_folder import Place, empty, lock_scratch, put
+from deskcheck.jobs.job_folder import JobFolder, empty, lock_scratch, put
 from deskcheck.jobs.manifest import Line
 from deskcheck.jobs.plan import SIZE, Item, Job, decided_by, read_items
 from deskcheck.jobs.work import check_machine, check_seen, shard_line, unwatch, watch
@@ -130,7 +130,7 @@ def _make(task: dict[str, Any]) -> Line | None:
     """
     settings = RecordSettings.from_dict(task["settings"])
     check_machine(_decided_by(settings), task, "Python, deskcheck or environment")
-    place = Place(task["folder"])
+    place = JobFolder(task["folder"])
     check_seen(place)
     first, stop = task["first"], task["stop"]
     scratch = place.scratch(task["shard"], first, stop)
@@ -189,7 +189,7 @@ def _pair(scratch: Path) -> bool:
 
 def _join(task: dict[str, Any]) -> Line:
     """Make a shard of its parts, each a writer's folder with one, given as ``[first, stop]`` in order."""
-    place = Place(task["folder"])
+    place = JobFolder(task["folder"])
     folders = [place.scratch(task["shard"], first, stop) for first, stop in task["parts"]]
     with place.doing("join the parts of a shard"):
         parts = {table: place.work / f"{task['shard']}.{table}.part" for table in TABLES}
@@ -202,7 +202,7 @@ def _join(task: dict[str, Any]) -> Line:
 
 def _describe(task: dict[str, Any]) -> Line:
     """What the manifest says of a shard: docs/guides/jobs.md names the fields."""
-    place, shard = Place(task["folder"]), task["shard"]
+    place, shard = JobFolder(task["folder"]), task["shard"]
     paths = {table: place.file(table, shard) for table in TABLES}
     columns = ["id", "outcome", "detail", "n_events", "repeatable"]
     rows = pq.read_table(

@@ -61,7 +61,7 @@ class MethodEffect(IntEnum):
     APPENDS = 5
 
 
-class Key(IntEnum):
+class ItemKey(IntEnum):
     """Where the key of the one item is that is set, if it is known."""
 
     NONE = 0
@@ -90,7 +90,7 @@ class Act(NamedTuple):
     on_dict: int = MethodEffect.UNKNOWN
     on_set: int = MethodEffect.UNKNOWN
     on_still: int = MethodEffect.UNKNOWN
-    key_kind: int = Key.NONE
+    key_kind: int = ItemKey.NONE
     key: int = 0
 
 
@@ -448,9 +448,9 @@ class _Walk:
         if act is None or not isinstance(key.base, int) or key.attribute is not None:
             return act
         if key.where == "const":
-            return act._replace(key_kind=Key.CONSTANT, key=key.base)
+            return act._replace(key_kind=ItemKey.CONSTANT, key=key.base)
         if key.where == "slot" and key.base not in self.cells:
-            return act._replace(key_kind=Key.IN_SLOT, key=key.base)
+            return act._replace(key_kind=ItemKey.IN_SLOT, key=key.base)
         return act
 
     def _delete_subscr(self, arg: int, unit: int, _: object) -> Act | None:
@@ -561,8 +561,8 @@ def effects(about: CodeFacts, lines: list[int]) -> Effects:
         for number, does in zip(reversed(numbers), reversed(changes), strict=True):
             if isinstance(does, Act):
                 if walk.holds(does):
-                    if does.key_kind == Key.IN_SLOT and ("slot", does.key) in walk.stored:
-                        does = does._replace(key_kind=Key.NONE)
+                    if does.key_kind == ItemKey.IN_SLOT and ("slot", does.key) in walk.stored:
+                        does = does._replace(key_kind=ItemKey.NONE)
                     acts.append(does)
                     does = ACTS + len(acts) - 1
                 else:

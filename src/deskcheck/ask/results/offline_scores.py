@@ -13,7 +13,7 @@ from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring.score import METRICS, AnswerScore
 from deskcheck.errors import InputError
 from deskcheck.files import opened_name, read_file, read_json
-from deskcheck.jobs.job_folder import Place
+from deskcheck.jobs.job_folder import JobFolder
 from deskcheck.jobs.manifest import claims, parts_of
 from deskcheck.jobs.plan import read_plan
 
@@ -43,7 +43,7 @@ def runs_in_scores(folder: Path) -> Iterator[LoggedRun]:
         InputError: scores are missing, the questions are missing or changed, or a file cannot be read.
         RecordingError: the job's own files are damaged.
     """
-    started = float(read_plan(Place(folder)).started)
+    started = float(read_plan(JobFolder(folder)).started)
     questions = _questions(folder)
     answers: dict[tuple[str, str], list[ScoredSample]] = {}
     failed: Counter[tuple[str, str]] = Counter()
@@ -92,7 +92,7 @@ def _questions(folder: Path) -> dict[str, Sample]:
 
 
 def _rows(folder: Path) -> Iterator[Mapping[str, Any]]:
-    place = Place(folder)
+    place = JobFolder(folder)
     lines = claims(place)
     lacking = {shard.name for shard in read_plan(place).shards} - {*lines, *parts_of(lines)}
     if lacking:

@@ -13,7 +13,7 @@ from deskcheck.files import read_file, read_json, write_file
 from deskcheck.notebook.check.check import (
     CellReport,
     CellStatus,
-    Checker,
+    NotebookChecker,
     NotebookReport,
     files_of,
     updates_after,
@@ -62,7 +62,7 @@ def accept_outputs(
     ((path, folder),) = files_of([path])
     text = read_file(path)
     notebook = _notebook(text, path)
-    report, fresh = Checker(settings=settings).run(path, folder)
+    report, fresh = NotebookChecker(settings=settings).run(path, folder)
     accepted = Accepted(report)
     if fresh is None or not report.cells:
         raise InputError(f"{path}: {report.status.value}: {report.detail or 'it has no cells to run'}")

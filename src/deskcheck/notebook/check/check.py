@@ -272,7 +272,9 @@ def check_notebooks(
     report = new_report(settings)
     runs_folder = None if out is None else Path(out)
     servers = Servers(many=len(files) > workers, most=workers * settings.runs)
-    checker = Checker(settings=settings, kept=runs_folder, servers=servers, interrupted=stopping.is_set)
+    checker = NotebookChecker(
+        settings=settings, kept=runs_folder, servers=servers, interrupted=stopping.is_set
+    )
 
     def one(path: Path, folder: Path) -> NotebookReport:
         cells = functools.partial(progress, f"{path.stem}, cells")
@@ -295,9 +297,9 @@ def check_notebooks(
 
 
 def _refuse_a_job(out: Path) -> None:
-    from deskcheck.jobs.job_folder import Place  # with all that jobs bring
+    from deskcheck.jobs.job_folder import JobFolder  # with all that jobs bring
 
-    if Place(out).job.exists():
+    if JobFolder(out).job.exists():
         raise InputError(
             f"{out}: is the folder of a job: go on with its own command (--shards), or choose another folder."
         )
@@ -315,7 +317,7 @@ def new_report(settings: CheckSettings) -> Report:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checker:
+class NotebookChecker:
     """Runs notebooks and compares them. kept: folder for the runs' trajectories, from which another call
     continues. servers: as in `Kernel`. progress: as in `replay`."""
 

@@ -20,13 +20,13 @@ import pyarrow.parquet as pq
 from deskcheck.errors import InputError
 from deskcheck.files import read_json, sha256
 from deskcheck.jobs import Item, Job, JobSummary, Progress, Runner, run_job
-from deskcheck.jobs.job_folder import Place
+from deskcheck.jobs.job_folder import JobFolder
 from deskcheck.jobs.manifest import Line
 from deskcheck.jobs.plan import decided_by
 from deskcheck.jobs.tables import Rows, TableWork
 from deskcheck.jobs.work import shard_line
 from deskcheck.notebook.check.check import (
-    Checker,
+    NotebookChecker,
     NotebookReport,
     NotebookStatus,
     Report,
@@ -95,7 +95,7 @@ def check_in_shards(
     key = _decided_by(values)
     report = new_report(settings)
 
-    def finish(place: Place, lines: Sequence[Line]) -> None:
+    def finish(place: JobFolder, lines: Sequence[Line]) -> None:
         for line in lines:
             for notebook_report, environment in _read(place.file(TABLE, line["shard"])):
                 name, _ = files[Path(notebook_report.path)]
@@ -196,7 +196,7 @@ def _row(path: Path, folder: Path, digest: str | None, scratch: Path, task: dict
             settings.runs * (2 * limits.notebook_s + 600) + 600, exit=True, file=2
         )
         try:
-            report, environment = Checker(settings=settings, kept=scratch).check(path, folder)
+            report, environment = NotebookChecker(settings=settings, kept=scratch).check(path, folder)
         finally:
             faulthandler.cancel_dump_traceback_later()
         if _sha256(path) != digest:

@@ -57,7 +57,7 @@ _TORCH = struct.Struct("<QiiQ624Q")
 was seeded, place of the next word, the words."""
 
 
-class Place(NamedTuple):
+class GeneratorState(NamedTuple):
     """The state of a generator. block: words of 32 bits, of which `position` were drawn, if known. rest:
     other parts."""
 
@@ -65,7 +65,7 @@ class Place(NamedTuple):
     position: int | None = None
     rest: object = None
 
-    def until(self, after: "Place") -> int:
+    def until(self, after: "GeneratorState") -> int:
         """A lower bound on the words of 32 bits that were drawn from here to another state; 0 only for
         none."""
         if self == after or self.position is None or after.position is None:
@@ -73,10 +73,10 @@ class Place(NamedTuple):
         return max(1, (0 if self.block == after.block else _WORDS) + after.position - self.position)
 
 
-class PcgPlace(Place):
+class PcgPlace(GeneratorState):
     """The state of numpy's usual generator; `position` is its place in the sequence."""
 
-    def until(self, after: Place) -> int:
+    def until(self, after: GeneratorState) -> int:
         at: Any = self.position
         increment: Any = self.block
         for numbers in range(_WORDS // 2):
@@ -137,7 +137,7 @@ class SharedGenerator:
     def generator(self) -> Any:
         return getattr(sys.modules[self.module], self.attribute)
 
-    def place(self) -> Place:
+    def place(self) -> GeneratorState:
         """Its state: another one after each draw."""
         return _place(self.generator)
 
@@ -150,12 +150,12 @@ class _Numpy(SharedGenerator):
     name, module, attribute = "numpy.random", "numpy.random.mtrand", "_rand"
     restores = ("set_state",)
 
-    def place(self) -> Place:
+    def place(self) -> GeneratorState:
         state = self.generator.get_state(legacy=False)
         if state["bit_generator"] != "MT19937":  # users can put another there
-            return Place(pickle.dumps(state))
+            return GeneratorState(pickle.dumps(state))
         normal = state["has_gauss"], state["gauss"]
-        return Place(state["state"]["key"].tobytes(), state["state"]["pos"], normal)
+        return GeneratorState(state["state"]["key"].tobytes(), state["state"]["pos"], normal)
 
     def put(self, state: Sequence[int]) -> None:
         if self.generator.get_state(legacy=False)["bit_generator"] == "MT19937":
@@ -167,12 +167,12 @@ class _Torch(SharedGenerator):
     seeds = ("manual_seed", "seed")
     restores = ("set_rng_state",)
 
-    def place(self) -> Place:
+    def place(self) -> GeneratorState:
         state = bytes(self.generator.get_state().tolist())
         if len(state) < _TORCH.size:
-            return Place(state)
+            return GeneratorState(state)
         _, _, _, position, *block = _TORCH.unpack_from(state)
-        return Place(block, position, state[_TORCH.size :])
+        return GeneratorState(block, position, state[_TORCH.size :])
 
     def put(self, state: Sequence[int]) -> None:
         old = self.generator.get_state()
@@ -200,9 +200,9 @@ class Randomness:
         self._seeded: set[str] = set()
         self._left: set[int] = set()
         """Hashes of their states without a seed when one was set: these may be restored."""
-        self._there: dict[str, Place] = {}
+        self._there: dict[str, GeneratorState] = {}
         """Their states at the beginning of the cell, or after the last import."""
-        self._made: dict[int, tuple[Callable[[], Any], str, Place]] = {}
+        self._made: dict[int, tuple[Callable[[], Any], str, GeneratorState]] = {}
         """Id of a generator without a seed -> how to get it, its label, its state at the beginning of the
         cell or after the last import. A `random.Random` is held by a weak reference; numpy's allow none."""
         self._drew: Counter[str] = Counter()
@@ -282,7 +282,7 @@ class Randomness:
                     setattr(holder, name, watched)
         self._shared[generator.name] = generator
 
-    def _was_put(self, generator: SharedGenerator, before: Place, *, seeded: bool | None) -> None:
+    def _was_put(self, generator: SharedGenerator, before: GeneratorState, *, seeded: bool | None) -> None:
         """A shared generator was seeded; not `seeded`: with nothing; None: it was restored."""
         if generator.name not in self._seeded:
             if before != self._there[generator.name]:
@@ -405,16 +405,16 @@ class Randomness:
                 self._drew[label] += before.until(place)
 
 
-def _place(generator: Any) -> Place:
+def _place(generator: Any) -> GeneratorState:
     """Where a generator is."""
     if isinstance(generator, random.Random):
         _, (*block, position), pending = generator.getstate()
-        return Place(block, position, pending)
+        return GeneratorState(block, position, pending)
     state = generator.bit_generator.state
     if state["bit_generator"] == "PCG64":
         pending = state["has_uint32"], state["uinteger"]
         return PcgPlace(state["state"]["inc"], state["state"]["state"], pending)
-    return Place(pickle.dumps(state))
+    return GeneratorState(pickle.dumps(state))
 
 
 def _named(label: str, frame: FrameType | None) -> str:

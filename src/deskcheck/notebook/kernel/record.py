@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class Summary:
+class NotebooksSummary:
     """How the notebooks and their cells ended, and why some could not run."""
 
     out: str
@@ -73,7 +73,7 @@ def record_notebooks(
     state: StateLimits | None = None,
     workers: int = 1,
     progress: Callable[[str], None] = lambda name: None,
-) -> Summary:
+) -> NotebooksSummary:
     """Run the notebooks of some sources and record each in a file below `out`, except those that are there.
 
     state: bounds on what is seen of variables. workers: notebooks that run at once. A notebook or log that
@@ -83,7 +83,7 @@ def record_notebooks(
     SandboxError: the level of confinement is not available.
     """
     settings = settings or NotebookSettings()
-    summary = Summary(str(out))
+    summary = NotebooksSummary(str(out))
     stopping = threading.Event()
 
     def one(job: "_Job") -> Trajectory:
@@ -131,12 +131,12 @@ def record_notebooks(
     return summary
 
 
-def _failed(summary: Summary, name: str, reason: str) -> None:
+def _failed(summary: NotebooksSummary, name: str, reason: str) -> None:
     summary.problems[name] = reason
     _log.error("%s: %s", name, reason.partition("\n")[0])
 
 
-def _count(summary: Summary, name: str, trajectory: Trajectory) -> None:
+def _count(summary: NotebooksSummary, name: str, trajectory: Trajectory) -> None:
     summary.by_ending[trajectory.ended] += 1
     differing, first = 0, ""
     for step in trajectory.executions:

@@ -20,7 +20,7 @@ WORK = ("write", "complete", "repair", "edit", "speed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class StdinCase:
     """A run of a script: what it reads, and what it must print."""
 
     stdin: str
@@ -57,7 +57,7 @@ class CodingTask:
     driver: str = ""
     test_setup: str = ""
     tests: tuple[str, ...] = ()
-    cases: tuple[Case, ...] = ()
+    cases: tuple[StdinCase, ...] = ()
     unittest: str = ""
     checker: str = ""
     reference: str | None = None
@@ -120,7 +120,7 @@ def _texts(value: object, name: str, place: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _cases(value: object, place: str) -> Iterator[Case]:
+def _cases(value: object, place: str) -> Iterator[StdinCase]:
     check_type(value, list, "cases", place)
     assert isinstance(value, list)
     for number, case in enumerate(value):
@@ -130,7 +130,7 @@ def _cases(value: object, place: str) -> Iterator[Case]:
             raise InputError(f"{place}: {name!r} must have stdin and stdout, both strings, and nothing else.")
         for key, text in case.items():
             check_type(text, str, f"{name}.{key}", place)
-        yield Case(**case)
+        yield StdinCase(**case)
 
 
 def _check(task: CodingTask, place: str) -> None:

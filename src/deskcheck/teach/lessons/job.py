@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 from deskcheck._version import __version__
 from deskcheck.files import read_file, read_json, sync
 from deskcheck.jobs import Item, Job, JobSummary, Progress, Runner, run_job
-from deskcheck.jobs.job_folder import Place, write_whole
+from deskcheck.jobs.job_folder import JobFolder, write_whole
 from deskcheck.jobs.manifest import Line
 from deskcheck.jobs.plan import SIZE, digest, read_items
 from deskcheck.jobs.work import check_seen, file_facts
@@ -85,11 +85,11 @@ def build_in_shards(
     head = state_head(settings, census.sha256, held_out.sha256)
     summary = LessonSummary()
 
-    def begin(place: Place) -> None:
+    def begin(place: JobFolder) -> None:
         (place.folder / STATE_NAME).unlink(missing_ok=True)
         write_whole(place.hidden / _HELD_OUT, "".join(json.dumps(text) + "\n" for text in texts))
 
-    def finish(place: Place, lines: Sequence[Line]) -> None:
+    def finish(place: JobFolder, lines: Sequence[Line]) -> None:
         for line in lines:
             summary.add(LessonSummary(**line["summary"]))
         write_state(place.folder, head, summary, recordings=summary.recordings)
@@ -249,7 +249,7 @@ def _make(task: dict[str, Any]) -> Line | None:
             f"{os.uname().nodename}: has deskcheck {__version__}; the machine that planned the job has "
             f"{task['deskcheck']}. Install the same on all of them."
         )
-    place = Place(task["folder"])
+    place = JobFolder(task["folder"])
     check_seen(place, map(Path, task["runs"]), "folders")
     first, stop = task["first"], task["stop"]
     items = read_items(place.plan(task["shard"]), first, stop)
@@ -284,7 +284,7 @@ def _lessons(task: dict[str, Any], items: list[Any], scratch: Path) -> LessonSum
     settings = LessonSettings(**{name: _tuple(value) for name, value in task["settings"].items()})
     tokenizer = _tokenizer(settings.tokenizer)
     recordings = _Some(task["runs"], items)
-    held_out = _held_out(Place(task["folder"]).hidden / _HELD_OUT, task["held_out"])
+    held_out = _held_out(JobFolder(task["folder"]).hidden / _HELD_OUT, task["held_out"])
     choice = Choice(recordings, settings, tokenizer, held_out)
     maker = Maker(settings, tokenizer, choice)
     maker.summary.programs = choice.usable
@@ -310,13 +310,13 @@ def _named(task: dict[str, Any], where: tuple[int, str, int]) -> str:
 
 def _join(task: dict[str, Any]) -> Line:
     """Make a shard of its parts, given as ``[first, stop]`` in order."""
-    place = Place(task["folder"])
+    place = JobFolder(task["folder"])
     with place.doing("join the parts of a shard"):
         parts = [place.scratch(task["shard"], first, stop) for first, stop in task["parts"]]
         return _put(place, task["shard"], parts)
 
 
-def _put(place: Place, name: str, parts: list[Path]) -> Line:
+def _put(place: JobFolder, name: str, parts: list[Path]) -> Line:
     """Put the files of a shard in their places, as one of all parts."""
     paths: dict[str, Path] = {}
     for split in SPLITS:

@@ -10,8 +10,7 @@ from typer.testing import CliRunner
 from deskcheck.cli import app
 from deskcheck.errors import InputError
 from deskcheck.notebook.check.accept import accept_outputs
-from deskcheck.notebook.check.check import check_notebooks
-from tests.notebook.test_check import cell, printed, save, shown
+from tests.notebook.books import cell, checked, printed, save, shown, statuses
 
 pytest.importorskip("ipykernel", reason="would have proved that fresh outputs are stored")
 
@@ -48,8 +47,7 @@ def test_what_is_stored(tmp_path: Path) -> None:
         each["cells"] = []
     assert before == after
     pytest.importorskip("nbformat").validate(json.loads(path.read_text()))
-    (checked,) = check_notebooks([path]).notebooks
-    assert [each.status.value for each in checked.cells] == [
+    assert statuses(checked(path).cells) == [
         *("same", "same", "not_repeatable", "failed", "same", "same", "same"),
     ]
 

@@ -32,38 +32,9 @@ from deskcheck.notebook.trajectory.ipynb import read_notebook
 from deskcheck.notebook.trajectory.trajectory import Output, Status
 from deskcheck.view.notebooks import notebooks_table
 from deskcheck.view.notebooks_page import notebooks_facts, notebooks_page
-from tests.notebook.books import book, code
+from tests.notebook.books import cell, checked, printed, raised, save, shown, statuses
 
 SHARED = Path(os.environ.get("DESKCHECK_SHARED", Path(__file__).parents[3] / "shared")) / "data" / "notebooks"
-
-
-def printed(text: str, name: str = "stdout") -> dict[str, Any]:
-    return {"output_type": "stream", "name": name, "text": text}
-
-
-def shown(text: str, **more: str) -> dict[str, Any]:
-    return {
-        "output_type": "execute_result",
-        "execution_count": 1,
-        "metadata": {},
-        "data": {"text/plain": text} | more,
-    }
-
-
-def raised(name: str, value: str) -> dict[str, Any]:
-    return {"output_type": "error", "ename": name, "evalue": value, "traceback": ["old"]}
-
-
-def cell(
-    source: str, *outputs: dict[str, Any], count: int | None = 1, tags: tuple[str, ...] = ()
-) -> dict[str, Any]:
-    return code(source, *outputs, count=count, metadata={"tags": [*tags]})
-
-
-def save(path: Path, *cells: dict[str, Any], **metadata: Any) -> Path:
-    text = {"cell_type": "markdown", "source": "# text", "metadata": {}}
-    path.write_text(json.dumps(book(text, *cells, minor=4, metadata=metadata)))
-    return path
 
 
 CASES: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
@@ -130,10 +101,10 @@ def test_a_display_that_a_later_cell_updates_is_compared_as_it_is_in_the_end(tmp
         for number, (step, output) in enumerate(zip(book.executions, fresh, strict=True), start=1)
     ]
     report = compare_with_stored(book, replace(book, steps=steps))
-    assert [each.status.value for each in report.cells] == ["same", "same", "no_stored_output", "same"]
+    assert statuses(report.cells) == ["same", "same", "no_stored_output", "same"]
     early = [steps[2], steps[0], steps[1], steps[3]]  # an update of what is not there yet
     report = compare_with_stored(book, replace(book, steps=early))
-    assert [each.status.value for each in report.cells][:2] == ["different", "different"]
+    assert statuses(report.cells[:2]) == ["different", "different"]
 
 
 HTML = {"text/html": "<div id=plot1></div>"}
@@ -207,23 +178,21 @@ class TestRuns:
     def test_python_2_is_named(self, tmp_path: Path) -> None:
         """Its statements are no mere SyntaxError."""
         path = save(tmp_path / "a.ipynb", cell("print 'x'"), cell("exec 'x = 1'"), cell("x ="))
-        (notebook,) = check_notebooks([path], CheckSettings(runs=1)).notebooks
-        assert [each.category for each in notebook.cells] == ["Python 2", "Python 2", "SyntaxError"]
+        categories = [cell.category for cell in checked(path, runs=1).cells]
+        assert categories == ["Python 2", "Python 2", "SyntaxError"]
 
     def test_one_run_says_nothing_of_repeating(self, tmp_path: Path) -> None:
         """What differs is different then; and where all is the same, one run is enough."""
         path = save(tmp_path / "a.ipynb", cell("import time; t = time.time(); time.time() - t", shown("5")))
-        (notebook,) = check_notebooks([path], CheckSettings(runs=1)).notebooks
-        assert [each.status for each in notebook.cells] == [CellStatus.DIFFERENT]
+        assert statuses(checked(path, runs=1).cells) == ["different"]
         path = save(tmp_path / "b.ipynb", cell("1", shown("1")))
-        (notebook,) = check_notebooks([path], CheckSettings(runs=3)).notebooks
+        notebook = checked(path, runs=3)
         assert (notebook.status, notebook.runs) == (NotebookStatus.SAME, 1)
 
     def test_stripped_outputs_are_no_difference(self, tmp_path: Path) -> None:
         """A notebook without any output has nothing stored, whatever its counts say."""
         path = save(tmp_path / "a.ipynb", cell("print(1)", count=1), cell("2", count=2))
-        (notebook,) = check_notebooks([path]).notebooks
-        assert notebook.status is NotebookStatus.NO_STORED_OUTPUT
+        assert checked(path).status is NotebookStatus.NO_STORED_OUTPUT
 
     def test_a_folder_from_the_command_line(self, tmp_path: Path) -> None:
         """A damaged file and another language are rows of their own; exit status, JSON and page."""

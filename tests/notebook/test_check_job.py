@@ -32,7 +32,7 @@ from deskcheck.notebook.settings import CheckSettings
 from deskcheck.sandbox.confinement import Confinement
 from tests.conftest import skip_without_ray
 from tests.jobs.jobs import KILL_THE_WORKER
-from tests.notebook.test_check import cell, printed, save, shown
+from tests.notebook.books import cell, printed, save, shown
 
 ROOT = Path(__file__).parents[2]
 

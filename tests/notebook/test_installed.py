@@ -12,11 +12,11 @@ from typer.testing import CliRunner
 
 from deskcheck.cli import app
 from deskcheck.errors import InputError
-from deskcheck.notebook.check.check import NotebookReport, check_notebooks
+from deskcheck.notebook.check.check import check_notebooks
 from deskcheck.notebook.check.job import _as_json, _from_json
-from deskcheck.notebook.settings import CheckSettings, ReplayLimits
+from deskcheck.notebook.settings import CheckSettings
 from deskcheck.view.notebooks_page import notebooks_facts
-from tests.notebook.test_check import cell, printed, save
+from tests.notebook.books import cell, checked, printed, save, statuses
 
 pytest.importorskip("ipykernel", reason="would have proved that cells run in installed kernels")
 
@@ -37,12 +37,6 @@ def kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("JUPYTER_PATH", str(folder))
     monkeypatch.setenv("SEEN_BY_CELLS", "yes")
     return folder
-
-
-def check(path: Path, kernel: str, **limits: float) -> NotebookReport:
-    settings = CheckSettings(kernel=kernel, limits=ReplayLimits(**limits))  # type: ignore[arg-type]
-    (found,) = check_notebooks([path], settings).notebooks
-    return found
 
 
 SH = {"kernelspec": {"name": "tests-sh", "language": "sh"}}
@@ -68,7 +62,7 @@ def test_every_status(kernels: Path, tmp_path: Path) -> None:
         cell("echo $PYTHONHASHSEED"),
         **SH,
     )
-    found = check(path, "tests-sh", cell_s=2)
+    found = checked(path, kernel="tests-sh", cell_s=2)
     assert [(cell.number, cell.status.value) for cell in found.cells] == [
         (2, "same"),
         (3, "different"),
@@ -93,16 +87,16 @@ def test_every_status(kernels: Path, tmp_path: Path) -> None:
 def test_who_is_refused(kernels: Path, tmp_path: Path) -> None:
     """Notebooks of another language, with what to do; names of no kernel; a file of settings that names one."""
     path = save(tmp_path / "a.ipynb", cell("echo a", printed("a\n")), **SH)
-    (found,) = check_notebooks([path]).notebooks
+    found = checked(path)
     assert found.status.value == "no_kernel"
     assert "is for sh (kernel 'tests-sh')" in found.detail
     assert "deskcheck notebooks check --kernel tests-sh" in found.detail
     r = save(tmp_path / "r.ipynb", cell("1"), kernelspec={"name": "ir", "language": "R"})
-    assert check(r, "tests-sh").detail == (
+    assert checked(r, kernel="tests-sh").detail == (
         "the notebook is for R (kernel 'ir'), and the kernel 'tests-sh' is for sh"
     )
     with pytest.raises(InputError, match=r"--kernel ir: no such kernel .* Installed are: .*tests-sh"):
-        check(r, "ir")
+        checked(r, kernel="ir")
     (tmp_path / "pyproject.toml").write_text('[tool.deskcheck.notebooks.check]\nkernel = "tests-sh"\n')
     before = Path.cwd()
     os.chdir(tmp_path)
@@ -123,7 +117,7 @@ def test_it_is_said_wherever_a_report_is(kernels: Path, tmp_path: Path) -> None:
     assert "without a sandbox" not in own.output
     settings = CheckSettings(kernel="tests-sh")
     report = check_notebooks([path], settings, out=tmp_path / "out")
-    assert [cell.status.value for cell in report.notebooks[0].cells] == ["failed", "different"]
+    assert statuses(report.notebooks[0].cells) == ["failed", "different"]
     assert report.to_dict()["kernel"] == "tests-sh"
     facts = notebooks_facts(report)["facts"]
     assert "without a sandbox" in facts
@@ -143,5 +137,5 @@ def test_bash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     )
     execute = [sys.executable, "-c", "from nbclient.cli import main; main()", "--inplace", "--allow-errors"]
     subprocess.run([*execute, str(path)], check=True, capture_output=True)
-    found = check(path, "tests-bash")
-    assert [each.status.value for each in found.cells[:4]] == ["same", "same", "not_repeatable", "same"]
+    found = checked(path, kernel="tests-bash")
+    assert statuses(found.cells[:4]) == ["same", "same", "not_repeatable", "same"]

@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 
-from deskcheck.notebook.check.check import NotebookReport, check_notebooks
-from deskcheck.notebook.settings import CheckSettings, ReplayLimits
+from deskcheck.notebook.settings import ReplayLimits
 from deskcheck.notebook.trajectory.ipynb import read_notebook
 from deskcheck.notebook.trajectory.markers import Marker, markers_of
 from deskcheck.notebook.trajectory.trajectory import Cell
-from tests.notebook.test_check import cell, printed, raised, save
+from tests.notebook.books import cell, checked, printed, raised, save, statuses
 
 MARKED: list[tuple[str, tuple[str, ...], set[Marker]]] = [
     ("x", (), set()),
@@ -37,11 +36,6 @@ class TestRuns:
     def kernels(self) -> None:
         pytest.importorskip("ipykernel", reason="would have proved that marked cells are run as they ask")
 
-    def checked(self, path: Path, **limits: Any) -> NotebookReport:
-        settings = CheckSettings(runs=1, limits=ReplayLimits(**limits))
-        (notebook,) = check_notebooks([path], settings).notebooks
-        return notebook
-
     def test_each_marker(self, tmp_path: Path) -> None:
         """What is to be skipped does not run; what may raise has not failed; what is not to be compared is
         not; and the same without a mark has its usual status."""
@@ -58,23 +52,23 @@ class TestRuns:
             (cell("1 / 0", printed("2\n")), "failed"),
         ]
         path = save(tmp_path / "a.ipynb", *(each for each, _ in cells))
-        assert [each.status.value for each in self.checked(path).cells] == [status for _, status in cells]
+        assert statuses(checked(path, runs=1).cells) == [status for _, status in cells]
 
     @pytest.mark.slow
     def test_what_the_notebook_asks_for_all(self, tmp_path: Path) -> None:
         """`allow_errors` and `timeout` of a notebook's own metadata, as nbmake and Jupyter Book read them."""
         slow = cell("import time; time.sleep(1); 1 / 0")
         path = save(tmp_path / "a.ipynb", slow, execution={"allow_errors": True, "timeout": 30})
-        assert [each.status.value for each in self.checked(path).cells] == ["no_stored_output"]
+        assert statuses(checked(path, runs=1).cells) == ["no_stored_output"]
         save(path, slow, execution={"allow_errors": True, "timeout": 0.5})
-        assert [each.status.value for each in self.checked(path).cells] == ["timed_out"]
-        assert [each.status.value for each in self.checked(path, cell_s=30).cells] == ["timed_out"]
+        assert statuses(checked(path, runs=1).cells) == ["timed_out"]
+        assert statuses(checked(path, runs=1, cell_s=30).cells) == ["timed_out"]
 
     def test_a_notebook_does_not_raise_a_limit(self, tmp_path: Path) -> None:
         """The caller's limit on a cell holds, whatever the notebook asks for."""
         path = save(tmp_path / "a.ipynb", cell("while True: pass"), execution={"timeout": 1e999})
-        report = self.checked(path, cell_s=0.5)
-        assert [each.status.value for each in report.cells] == ["timed_out"]
+        report = checked(path, runs=1, cell_s=0.5)
+        assert statuses(report.cells) == ["timed_out"]
         assert "execution.timeout inf of the metadata is not a number of seconds: ignored" in report.notes
 
     @pytest.mark.parametrize("timeout", [1e999, -1, 0, True, "1h", [3], 10**400])
@@ -93,6 +87,6 @@ class TestRuns:
         """`sys.exit(0)` is no failure, and what never ran after it is not run; another status is one."""
         end = cell("import sys; print(1); sys.exit(0)", printed("1\n"))
         path = save(tmp_path / "a.ipynb", end, cell("gone", count=None), cell("print(2)", printed("2\n")))
-        assert [each.status.value for each in self.checked(path).cells] == ["same", "not_run", "same"]
+        assert statuses(checked(path, runs=1).cells) == ["same", "not_run", "same"]
         path = save(tmp_path / "b.ipynb", cell("import sys; sys.exit(3)"))
-        assert [each.status.value for each in self.checked(path).cells] == ["failed"]
+        assert statuses(checked(path, runs=1).cells) == ["failed"]

@@ -11,7 +11,7 @@ from deskcheck.notebook.kernel.record import record_notebooks
 from deskcheck.notebook.settings import NotebookSettings
 from deskcheck.notebook.trajectory.file import trajectories
 from deskcheck.notebook.trajectory.markers import is_own
-from tests.notebook.test_check import cell, save
+from tests.notebook.books import cell, save
 
 OWN = [
     ("%load_ext deskcheck\n%deskcheck record runs", True),

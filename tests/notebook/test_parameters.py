@@ -13,7 +13,7 @@ from deskcheck.notebook.check.job import _as_json, _from_json
 from deskcheck.notebook.settings import CheckSettings
 from deskcheck.notebook.trajectory.ipynb import read_notebook
 from deskcheck.notebook.trajectory.parameters import parameter, with_parameters
-from tests.notebook.test_check import cell, printed, save
+from tests.notebook.books import cell, printed, save
 
 SPEC = {"name": "python3", "language": "python", "display_name": "Python 3"}
 VALUES = {

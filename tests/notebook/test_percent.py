@@ -11,11 +11,10 @@ from typer.testing import CliRunner
 
 from deskcheck.cli import app
 from deskcheck.errors import InputError, MissingExtra
-from deskcheck.notebook.check.check import check_notebooks
-from deskcheck.notebook.settings import CheckSettings
 from deskcheck.notebook.trajectory.ipynb import read_notebook
 from deskcheck.notebook.trajectory.lines import cell_lines
 from deskcheck.notebook.trajectory.percent import is_script, read_script
+from tests.notebook.books import checked
 
 SCRIPT = '''\
 #!/usr/bin/env python
@@ -139,8 +138,7 @@ def test_what_is_a_script(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_check_by_name(script: Path) -> None:
     """Cells run as those of a notebook without outputs; a folder brings no scripts."""
-    report = check_notebooks([script], CheckSettings(runs=1))
-    (found,) = report.notebooks
+    found = checked(script, runs=1)
     assert [(cell.number, cell.status.value) for cell in found.cells if cell.source] == [
         (len(read_notebook(script).cells) - 4, "no_stored_output"),
         (len(read_notebook(script).cells) - 3, "no_stored_output"),

@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from deskcheck.notebook.check.check import CellReport, CellStatus, NotebookStatus, check_notebooks
+from deskcheck.notebook.check.check import CellReport, CellStatus, NotebookStatus
 from deskcheck.notebook.kernel.record import record_notebooks
-from deskcheck.notebook.settings import CheckSettings
 from deskcheck.notebook.trajectory.file import read_trajectory
 from deskcheck.view.notebooks import reason
-from tests.notebook.test_check import cell, printed, save, shown
+from tests.notebook.books import cell, checked, printed, save, shown, statuses
 
 pytest.importorskip("numpy", reason="would have proved that numpy's generators are seen")
 
@@ -204,9 +203,7 @@ class TestRuns:
         pytest.importorskip("ipykernel", reason="would have proved how random cells of notebooks are told")
 
     def check(self, tmp_path: Path, *cells: Any, **settings: Any) -> tuple[CellReport, ...]:
-        path = save(tmp_path / "a.ipynb", *cells)
-        (notebook,) = check_notebooks([path], CheckSettings(**settings)).notebooks
-        return notebook.cells
+        return checked(save(tmp_path / "a.ipynb", *cells), **settings).cells
 
     def test_runs_decide(self, tmp_path: Path) -> None:
         """Wrong outputs are different though the notebook draws; what no draw decides is the same; what
@@ -224,8 +221,7 @@ class TestRuns:
             cell("x.mean() > 9", shown("np.False_")),
         )
         found = self.check(tmp_path, *cells)
-        statuses = [each.status.value for each in found]
-        assert statuses == [
+        assert statuses(found) == [
             *("no_stored_output", "different", "different", "different", "same", "same"),
             *("not_repeatable", "no_stored_output", "not_repeatable", "same"),
         ]
@@ -241,13 +237,13 @@ class TestRuns:
             cell("round(random.random(), 3)", shown("0.844")),
             cell("round(np.random.rand(), 3)", shown("0.549")),
         )
-        (notebook,) = check_notebooks([path]).notebooks
+        notebook = checked(path)
         assert (notebook.status, notebook.runs) == (NotebookStatus.SAME, 1)
 
     def test_a_note_can_be_a_failure(self, tmp_path: Path) -> None:
         """With ``strict_random``, whatever the runs gave."""
         cells = cell("import random"), cell("random.random() < 2", shown("True"))
-        assert [each.status.value for each in self.check(tmp_path, *cells)] == ["no_stored_output", "same"]
+        assert statuses(self.check(tmp_path, *cells)) == ["no_stored_output", "same"]
         (_, strict) = self.check(tmp_path, *cells, strict_random=True)
         assert strict.status is CellStatus.NOT_REPEATABLE
         assert reason(strict) == "draws from random without a seed; equal in 3 runs"
@@ -273,7 +269,7 @@ class TestRuns:
         """For a cell by its tag or comment, for all by an option: of cells whose runs differ, not of others
         that give something else than is stored."""
         path = save(tmp_path / "a.ipynb", cell("import random"), cell(source, shown("0.5"), tags=tags))
-        (notebook,) = check_notebooks([path], CheckSettings(**settings)).notebooks
+        notebook = checked(path, **settings)
         expected = "different" if source == "7" else "not_repeatable"
         assert (notebook.cells[1].status.value, notebook.cells[1].allowed) == (expected, why)
         assert notebook.status.value == (expected if why is None else "no_stored_output")
@@ -293,4 +289,4 @@ class TestRuns:
             cell("object()", shown("<list at 0x7f00000001>")),
             cell("object()", shown("<object at 0x7f00000001>")),
         )
-        assert [each.status.value for each in found] == ["different", "normalised"]
+        assert statuses(found) == ["different", "normalised"]

@@ -10,10 +10,10 @@ import pytest
 
 from deskcheck.notebook.check.check import CellReport, CellStatus, NotebookStatus, check_notebooks
 from deskcheck.notebook.kernel.refusals import RULES, of_commands
-from deskcheck.notebook.settings import CheckSettings, ReplayLimits
+from deskcheck.notebook.settings import CheckSettings
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import machine_memory_bytes
-from tests.notebook.test_check import cell, printed, raised, save, shown
+from tests.notebook.books import cell, checked, limits, printed, raised, save, shown, statuses
 
 pytest.importorskip("ipykernel", reason="would have proved that our limits are not the notebook's failures")
 
@@ -41,10 +41,8 @@ except OSError:
 """
 
 
-def checked(path: Path, level: Confinement = Confinement.STRICT, **limits: int) -> list[CellReport]:
-    settings = CheckSettings(sandbox=level, runs=1, limits=ReplayLimits(**limits))
-    (notebook,) = check_notebooks([path], settings).notebooks
-    return [*notebook.cells]
+def cells_of(path: Path, **settings: Any) -> tuple[CellReport, ...]:
+    return checked(path, runs=1, **settings).cells
 
 
 def all_checked(folder: Path, notebooks: dict[str, list[dict[str, Any]]]) -> dict[str, list[CellReport]]:
@@ -62,14 +60,10 @@ def test_each_rule_is_named(tmp_path: Path) -> None:
     (tmp_path / "books" / "here").write_text("")
     sources = [*MET.values(), *FOLLOW.values(), QUIET, "print('own')", "1 / 0", "open('nowhere')"]
     path = save(tmp_path / "books" / "a.ipynb", *(cell(source, printed("stored\n")) for source in sources))
-    found = checked(path, memory_bytes=2 << 30, disk_bytes=100 << 20, output_chars=2000)
+    found = cells_of(path, memory_bytes=2 << 30, disk_bytes=100 << 20, output_chars=2000)
     expected = [*MET, *FOLLOW, "network"]
-    assert [each.limit for each in found] == [*expected, None, None, None]
-    assert [each.status.value for each in found] == ["confined"] * len(expected) + [
-        "different",
-        "failed",
-        "failed",
-    ]
+    assert limits(found) == [*expected, None, None, None]
+    assert statuses(found) == [*["confined"] * len(expected), "different", "failed", "failed"]
     assert [each.follows for each in found if each.follows] == [3, 6, 7]
     assert {each.limit for each in found if each.limit} <= {*RULES}
     assert "MemoryError" in str(found[1].message)
@@ -86,7 +80,7 @@ def test_limits_can_be_raised(tmp_path: Path, level: Confinement) -> None:
     wanted = CellStatus.NO_STORED_OUTPUT
     if machine_memory_bytes() < 8 << 30:
         pytest.skip("would have proved that a kernel may fill more than 4 GiB: needs a machine with 8 GiB")
-    assert [each.status for each in checked(path, level, open_files=4096)] == [wanted] * 3
+    assert [each.status for each in cells_of(path, sandbox=level, open_files=4096)] == [wanted] * 3
 
 
 def test_processes_work_together(tmp_path: Path) -> None:
@@ -103,7 +97,7 @@ block.close()
 block.unlink()
 """
     path = save(tmp_path / "a.ipynb", cell(source, printed("[1, 2]\n7\n")))
-    assert [each.status for each in checked(path)] == [CellStatus.SAME]
+    assert statuses(cells_of(path)) == ["same"]
 
 
 def test_no_more_processes(tmp_path: Path) -> None:
@@ -116,8 +110,8 @@ def test_no_more_processes(tmp_path: Path) -> None:
         "stop.set()",
     )
     path = save(tmp_path / "a.ipynb", *map(cell, sources))
-    found = checked(path, processes=30)
-    assert [each.limit for each in found] == [None, *["processes"] * 3, None]
+    found = cells_of(path, processes=30)
+    assert limits(found) == [None, *["processes"] * 3, None]
 
 
 INSTALLS = {
@@ -136,16 +130,15 @@ def test_what_is_not_installed_needs_the_network(tmp_path: Path) -> None:
     refused nothing, although it shows other paths than those that are stored."""
     installed = "Requirement already satisfied: pytest in /elsewhere (0.1)\n"
     path = save(tmp_path / "a.ipynb", *(cell(command, printed(installed)) for command in INSTALLS))
-    found = dict(zip(INSTALLS, checked(path), strict=True))
+    found = dict(zip(INSTALLS, cells_of(path), strict=True))
     assert {command: each.limit for command, each in found.items()} == INSTALLS
-    statuses = {each.status.value for each in found.values()}
-    assert statuses == {"different", "confined"}
+    assert {*statuses(found.values())} == {"different", "confined"}
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="would have proved that a user without a name is ours")
 def test_a_user_without_a_name(tmp_path: Path) -> None:
     cells = [cell("import getpass; getpass.getuser()", shown("'me'")), cell("!whoami", printed("me\n"))]
-    found = checked(save(tmp_path / "a.ipynb", *cells))
+    found = cells_of(save(tmp_path / "a.ipynb", *cells))
     assert [(each.status.value, each.limit) for each in found] == [("confined", "user")] * 2
 
 
@@ -251,9 +244,9 @@ def test_what_commands_and_new_files_were_refused(tmp_path: Path) -> None:
         f"import sys; print('cat: {outside}: No such file or directory', file=sys.stderr)": None,
     }
     path = save(tmp_path / "books" / "a.ipynb", *(cell(source, printed("there")) for source in cases))
-    found = checked(path)
-    assert [each.limit for each in found] == [*cases.values()]
-    assert {each.status.value for each in found} == {"confined", "different", "failed"}
+    found = cells_of(path)
+    assert limits(found) == [*cases.values()]
+    assert {*statuses(found)} == {"confined", "different", "failed"}
 
 
 @pytest.mark.skipif(
@@ -262,7 +255,7 @@ def test_what_commands_and_new_files_were_refused(tmp_path: Path) -> None:
 def test_commands_by_their_names_on_debian(tmp_path: Path) -> None:
     """Such as awk, which is a link to a link: they run in kernels, too."""
     path = save(tmp_path / "a.ipynb", cell("!awk 'BEGIN { print 6 * 7 }'", printed("42\r\n")))
-    assert [each.status.value for each in checked(path)] == ["same"]
+    assert statuses(cells_of(path)) == ["same"]
 
 
 def test_the_words_of_tools(tmp_path: Path) -> None:
@@ -308,7 +301,7 @@ def test_what_follows_from_a_refusal(tmp_path: Path) -> None:
         "import nosuchthing\nfitted = 1",
         "fitted, decorate",
     )
-    found = checked(save(tmp_path / "a.ipynb", *map(cell, sources)))
+    found = cells_of(save(tmp_path / "a.ipynb", *map(cell, sources)))
     confined, failed = ("confined", "network", None), ("failed", None)
     assert [(each.status.value, each.limit, each.missing) for each in found] == [
         confined,
@@ -338,7 +331,7 @@ def test_modules_beside_a_notebook(tmp_path: Path) -> None:
         ),
     )
     path = save(tmp_path / "in" / "a.ipynb", *cells)
-    assert [each.status for each in checked(path)] == [CellStatus.SAME] * 4
+    assert statuses(cells_of(path)) == ["same"] * 4
 
 
 def test_files_that_only_their_owner_may_read(tmp_path: Path) -> None:
@@ -351,7 +344,7 @@ def test_files_that_only_their_owner_may_read(tmp_path: Path) -> None:
     sources = ("import helper", "open('data.csv')", "import nowhere", "open('nowhere.csv')")
     path = save(tmp_path / "books" / "a.ipynb", *map(cell, sources))
     outside = ("confined", "files outside")
-    found = [(each.status.value, each.limit) for each in checked(path)]
+    found = [(each.status.value, each.limit) for each in cells_of(path)]
     assert found == [outside, outside, ("failed", None), ("failed", None)]
 
 
@@ -359,7 +352,7 @@ def test_commands_find_the_interpreter(tmp_path: Path) -> None:
     """``!python`` is the Python of the kernel, with its packages."""
     source = "import sys\n!python -c 'import sys, IPython; print(sys.prefix)'\nprint(sys.prefix)"
     path = save(tmp_path / "a.ipynb", cell(source, printed(f"{sys.prefix}\r\n{sys.prefix}\n")))
-    assert [each.status for each in checked(path)] == [CellStatus.SAME]
+    assert statuses(cells_of(path)) == ["same"]
 
 
 def test_shared_memory_is_of_one_kernel(tmp_path: Path) -> None:
@@ -369,8 +362,8 @@ def test_shared_memory_is_of_one_kernel(tmp_path: Path) -> None:
     path = save(tmp_path / "a.ipynb", cell(leave, printed("['deskcheck-left']\n")), cell(fill))
     look = cell("import os; print(os.listdir('/dev/shm'))", printed("[]\n"))
     other = save(tmp_path / "b.ipynb", look)
-    found = [each for book in (path, other) for each in checked(book, disk_bytes=100 << 20)]
-    assert [each.status.value for each in found] == ["same", "confined", "same"]
+    found = [each for book in (path, other) for each in cells_of(book, disk_bytes=100 << 20)]
+    assert statuses(found) == ["same", "confined", "same"]
     assert found[1].limit == "disk"
     assert not Path("/dev/shm/deskcheck-left").exists()
 
@@ -378,8 +371,7 @@ def test_shared_memory_is_of_one_kernel(tmp_path: Path) -> None:
 def test_a_notebook_without_other_faults_is_confined(tmp_path: Path) -> None:
     """The notebook has that status, below every fault of its own."""
     path = save(tmp_path / "a.ipynb", cell(MET["network"]), cell("print(1)", printed("1\n")))
-    (notebook,) = check_notebooks([path], CheckSettings(runs=1)).notebooks
-    assert notebook.status is NotebookStatus.CONFINED
+    assert checked(path, runs=1).status is NotebookStatus.CONFINED
 
 
 def test_commands_as_stock_kernels_show_them(tmp_path: Path) -> None:
@@ -395,7 +387,7 @@ def test_commands_as_stock_kernels_show_them(tmp_path: Path) -> None:
         cell("files = !echo one; echo two\nfiles", shown("['one', 'two']")),
         cell("!sleep 1 &", raised("OSError", "Background processes not supported.")),
     ]
-    found = checked(save(tmp_path / "a.ipynb", *cells))
+    found = cells_of(save(tmp_path / "a.ipynb", *cells))
     assert [(each.status.value, each.difference) for each in found] == [("same", None)] * 7
 
 
@@ -411,5 +403,5 @@ def test_commands_as_stock_kernels_show_them(tmp_path: Path) -> None:
 def test_a_clone_of_what_is_here_needs_no_network(tmp_path: Path, command: str, limit: str | None) -> None:
     """What stands in the way of it is no rule of ours."""
     path = save(tmp_path / "a.ipynb", cell(f"!{command}", printed("other\r\n")))
-    (found,) = checked(path)
+    (found,) = cells_of(path)
     assert (found.status.value, found.limit) == ("different" if limit is None else "confined", limit)

@@ -1,15 +1,15 @@
 """What a notebook finds beside its folder: its repository, to read."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from deskcheck.errors import InputError
-from deskcheck.notebook.check.check import CellReport, check_notebooks
+from deskcheck.notebook.check.check import CellReport
 from deskcheck.notebook.kernel.folders import as_outside, copy_folder, root_of, time_zone
-from deskcheck.notebook.settings import CheckSettings
 from deskcheck.sandbox.confinement import Confinement
-from tests.notebook.test_check import cell, printed, save, shown
+from tests.notebook.books import cell, checked, limits, printed, save, shown, statuses
 
 pytest.importorskip("ipykernel", reason="would have proved that a notebook finds what is beside its folder")
 
@@ -32,10 +32,8 @@ def project(tmp_path: Path) -> Path:
     return root
 
 
-def checked(path: Path, level: Confinement, root: Path | None = None) -> list[CellReport]:
-    settings = CheckSettings(sandbox=level, runs=1, root=root)
-    (notebook,) = check_notebooks([path], settings).notebooks
-    return [*notebook.cells]
+def cells_of(path: Path, **settings: Any) -> tuple[CellReport, ...]:
+    return checked(path, runs=1, **settings).cells
 
 
 @pytest.mark.parametrize(
@@ -48,12 +46,12 @@ def test_a_repository_can_be_read(project: Path, level: str) -> None:
     hidden = "print(open('../data/.env').read())"
     cells = (cell(READ, printed("1,2\n")), cell(IMPORT, printed("help\n")), cell(OWN, printed("x read\n")))
     path = save(project / "books" / "a.ipynb", *cells, cell(WRITE), cell(hidden, printed("")))
-    found = checked(path, Confinement(level))
-    assert [each.status.value for each in found[:3]] == ["same"] * 3
+    found = cells_of(path, sandbox=Confinement(level))
+    assert statuses(found[:3]) == ["same"] * 3
     assert (project / "data" / "table.csv").read_text() == "1,2"
     assert not (project / "books" / "own.txt").exists()
     if level != "trusted":
-        assert [each.limit for each in found[3:]] == ["files outside"] * 2
+        assert limits(found[3:]) == ["files outside"] * 2
 
 
 @pytest.mark.parametrize(
@@ -79,8 +77,7 @@ def test_paths_are_those_of_the_original(project: Path, level: str, alone: bool)
         cell("os.getcwd() ", shown("'/home/someone/books'")),
         cell("os.getcwd() + '2'", shown(f"{str(project)[:-1]!r}")),
     ]
-    settings = CheckSettings(sandbox=Confinement(level))
-    (notebook,) = check_notebooks([save(books / "a.ipynb", *cells)], settings).notebooks
+    notebook = checked(save(books / "a.ipynb", *cells), sandbox=Confinement(level))
     expected = [*["same"] * 5, *["different"] * 2]
     assert [each.status.value.replace("normalised", "same") for each in notebook.cells] == expected
 
@@ -93,13 +90,7 @@ def test_the_time_zone_is_the_machines(tmp_path: Path, monkeypatch: pytest.Monke
         cell("!date -d @0 +%H:%M", printed("19:00\r\n")),
         cell("import datetime; datetime.datetime.fromtimestamp(0).hour", shown("19")),
     ]
-    assert [
-        each.status.value for each in checked(save(tmp_path / "a.ipynb", *cells), Confinement.STRICT)
-    ] == [
-        "same",
-        "same",
-        "same",
-    ]
+    assert statuses(cells_of(save(tmp_path / "a.ipynb", *cells))) == ["same"] * 3
 
 
 @pytest.mark.parametrize(
@@ -135,14 +126,13 @@ def test_variables_of_the_environment(tmp_path: Path, monkeypatch: pytest.Monkey
         monkeypatch.setenv(f"DESKCHECK_{name}", "/srv")
     path = save(tmp_path / "a.ipynb", *READS_ENVIRONMENT)
     own = ["failed", "failed", "different"]
-    found = checked(path, Confinement.STRICT)
-    assert [each.status.value for each in found] == ["confined"] * 5 + own
-    assert [each.limit for each in found] == ["environment"] * 5 + [None] * 3
-    settings = CheckSettings(runs=1, env=("DESKCHECK_DATA",))
-    (notebook,) = check_notebooks([path], settings).notebooks
-    assert [each.status.value for each in notebook.cells] == [*["same"] * 3, "no_stored_output", "same", *own]
+    found = cells_of(path)
+    assert statuses(found) == ["confined"] * 5 + own
+    assert limits(found) == ["environment"] * 5 + [None] * 3
+    found = cells_of(path, env=("DESKCHECK_DATA",))
+    assert statuses(found) == [*["same"] * 3, "no_stored_output", "same", *own]
     with pytest.raises(InputError, match="--env DESKCHECK_UNSET: is not set here"):
-        check_notebooks([path], CheckSettings(env=("DESKCHECK_UNSET",)))
+        checked(path, env=("DESKCHECK_UNSET",))
 
 
 def test_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,10 +150,9 @@ def test_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         cell("raise LookupError(str(Path.home() / 'notebook' / 'data'))"),
     ]
     path = save(tmp_path / "a.ipynb", *cells)
-    assert [each.limit for each in checked(path, Confinement.STRICT)] == ["home", "home", None, None]
-    settings = CheckSettings(runs=1, sandbox=Confinement.TRUSTED, env=("HOME",))
-    (notebook,) = check_notebooks([path], settings).notebooks
-    assert [each.status.value for each in notebook.cells[:2]] == ["same", "no_stored_output"]
+    assert limits(cells_of(path)) == ["home", "home", None, None]
+    found = cells_of(path, sandbox=Confinement.TRUSTED, env=("HOME",))
+    assert statuses(found[:2]) == ["same", "no_stored_output"]
 
 
 _ERROR = {"output_type": "error", "ename": "OSError", "traceback": []}
@@ -193,20 +182,20 @@ def test_modules_of_its_own_folder_can_be_imported(project: Path) -> None:
             printed("None beside\n"),
         ),
     )
-    found = checked(save(books / "a.ipynb", *cells), Confinement.STRICT)
-    assert [each.status.value for each in found] == ["same"] * 4, [each.message for each in found]
+    found = cells_of(save(books / "a.ipynb", *cells))
+    assert statuses(found) == ["same"] * 4, [each.message for each in found]
 
 
 def test_a_root_of_ones_own(project: Path, tmp_path: Path) -> None:
     """`--root` says which folder; what is not below it is `confined`, and a folder that the notebook does not
     lie in is refused."""
     path = save(project / "books" / "a.ipynb", cell(READ, printed("1,2\n")))
-    (found,) = checked(path, Confinement.STRICT, project / "books")
+    (found,) = cells_of(path, root=project / "books")
     assert found.limit == "files outside"
-    (found,) = checked(path, Confinement.STRICT, tmp_path)
+    (found,) = cells_of(path, root=tmp_path)
     assert found.status == "same"
     with pytest.raises(InputError, match="does not lie in it"):
-        checked(path, Confinement.STRICT, project / "data")
+        cells_of(path, root=project / "data")
 
 
 def test_the_top_of_a_repository(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from deskcheck.notebook.kernel.servers import Servers
 from deskcheck.notebook.settings import CheckSettings
 from deskcheck.notebook.trajectory.trajectory import Status
 from deskcheck.sandbox.limits import Limits
-from tests.notebook.test_check import cell, printed, save, shown
+from tests.notebook.books import cell, printed, save, shown
 
 pytest.importorskip("ipykernel", reason="would have proved that kernels share servers and nothing else")
 

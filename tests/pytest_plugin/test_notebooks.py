@@ -21,7 +21,7 @@ from deskcheck.notebook.check.sanitise import read_sanitisers
 from deskcheck.notebook.settings import CheckSettings
 from deskcheck.pytest_plugin.notebooks import FAIL_ON, register
 from deskcheck.sandbox.confinement import Confinement
-from tests.notebook.test_check import cell, printed, save
+from tests.notebook.books import cell, printed, save
 from tests.pages import ROOT, blocks
 
 pytest.importorskip("ipykernel", reason="would have proved that notebooks are tests of pytest")

@@ -23,7 +23,7 @@ from deskcheck.view.ci.cases import CaseOutcome, cases, outcome_of
 from deskcheck.view.ci.github import SUMMARY_BYTES, annotations, summary
 from deskcheck.view.ci.junit import junit_xml
 from tests.command import deskcheck
-from tests.notebook.test_check import cell, printed, save
+from tests.notebook.books import cell, printed, save
 from tests.test_tools import tool
 
 ROOT = Path(__file__).parents[2]

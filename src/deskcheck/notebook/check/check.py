@@ -539,48 +539,66 @@ class _Comparison:
         if ran.status in _KERNEL_ENDS:
             facts |= {"category": _KERNEL_ENDS[ran.status], "message": ran.detail}
             return _confined(CellReport(status=CellStatus.FAILED, **facts), ran.confined, None)
-        stored_outputs, fresh_outputs = stored.shown(), shown_outputs((*ran.outputs, *updates))
-        stored_text, fresh_text = Text.of(stored_outputs), self._shown(fresh_outputs)
-        marks = markers_of(cell)
-        raised = fresh_text.error is not None and (
-            stored_text.error is None or stored_text.error[0] != fresh_text.error[0]
-        )
-        if raised and (Marker.RAISES in marks or _exits(fresh_text)):
-            raised = False
-            fresh_text = fresh_text if stored_text.error is not None else fresh_text.without_error()
-        elif ran.status is not Status.OK and fresh_text.error is None and Marker.RAISES not in marks:
-            # A magic that does not exist, a command that fails: the kernel replies with an error and shows
-            # none. What an installed kernel gave when the notebook was saved shows none either.
-            raised = self.installed is None or not stored_outputs or stored_text != fresh_text
-            usage = ran.detail or _usage_error(ran) or "UsageError: the kernel tells no more"
-            name, _, message = usage.partition(": ")
-            fresh_text = Text(fresh_text.stdout, fresh_text.plain, (name, message) if raised else None)
-        if raised:
-            assert fresh_text.error is not None
-            facts |= _failure(fresh_text.error, before.unbound)
+        outputs = shown_outputs((*ran.outputs, *updates))
+        text, error = self._text_and_failure(cell, stored, ran, outputs)
+        if error is not None:
+            facts |= _failure(error, before.unbound)
             failed = CellReport(status=CellStatus.FAILED, **facts)
             limit = ran.confined if ran.confined != "output" else None  # of which no exception comes
-            limit = limit or self._withheld(failed, before) or self._at_home(fresh_outputs)
+            limit = limit or self._withheld(failed, before) or self._at_home(outputs)
             return _confined(failed, limit, before.confining(failed))
-        if not stored_outputs and (stored_text == fresh_text or stored.count is None or not self.any_output):
+        compared = self._compared(stored, outputs, text, markers_of(cell), facts)
+        if compared.status is not CellStatus.DIFFERENT:
+            return compared
+        limit = ran.confined or self._withheld(compared, before)
+        return _confined(compared, limit, before.confining(compared))
+
+    def _text_and_failure(
+        self, cell: Cell, stored: Execution, ran: Execution, outputs: Sequence[Output]
+    ) -> tuple[Text, tuple[str, str] | None]:
+        """The fresh text, and the exception that is a failure, if there is one."""
+        expected, text = Text.of(stored.shown()), self._shown(outputs)
+        may_raise = Marker.RAISES in markers_of(cell)
+        if text.error is not None and (expected.error is None or expected.error[0] != text.error[0]):
+            if not may_raise and not _exits(text):
+                return text, text.error
+            return text if expected.error is not None else text.without_error(), None
+        # A magic that does not exist, a command that fails: the kernel replies with an error and shows none.
+        # What an installed kernel gave when the notebook was saved shows none either.
+        only_replied = ran.status is not Status.OK and text.error is None and not may_raise
+        if only_replied and (self.installed is None or not stored.shown() or expected != text):
+            usage = ran.detail or _usage_error(ran) or "UsageError: the kernel tells no more"
+            name, _, message = usage.partition(": ")
+            return text, (name, message)
+        return text, None
+
+    def _compared(
+        self,
+        stored: Execution,
+        outputs: Sequence[Output],
+        text: Text,
+        marks: Collection[Marker],
+        facts: dict[str, Any],
+    ) -> CellReport:
+        """The result of a cell that did not fail."""
+        expected, expected_outputs = Text.of(stored.shown()), stored.shown()
+        if not expected_outputs and (expected == text or stored.count is None or not self.any_output):
             return CellReport(status=CellStatus.NO_STORED_OUTPUT, **facts)
-        counts = {what: (count(stored_outputs), count(fresh_outputs)) for what, count in _COUNTED.items()}
+        counts = {what: (count(expected_outputs), count(outputs)) for what, count in _COUNTED.items()}
         uneven = [f"{what}: {a} and {b}" for what, (a, b) in counts.items() if a != b]
-        if stored_text != fresh_text or uneven:
-            facts["difference"] = text_difference(stored_text, fresh_text) or uneven[0]
-            facts["diff"] = tuple(diff(stored_text, fresh_text, counts))
+        if expected != text or uneven:
+            facts["difference"] = text_difference(expected, text) or uneven[0]
+            facts["diff"] = tuple(diff(expected, text, counts))
         if facts.get("unstable") is not None:
             allowed = self._allowed(marks, random=True)
             return CellReport(status=CellStatus.NOT_REPEATABLE, allowed=allowed, **facts)
         if "difference" not in facts:
             return CellReport(status=CellStatus.SAME, **facts)
-        names = same_after(stored_text, fresh_text, self.normalisers)
+        names = same_after(expected, text, self.normalisers)
         if names and not uneven:
             return CellReport(status=CellStatus.NORMALISED, normalisers=names, **facts)
         allowed = self._allowed(marks, random=False)
-        different = CellReport(status=CellStatus.DIFFERENT, allowed=allowed, **facts)
-        limit = ran.confined or self._withheld(different, before)
-        return _confined(different, limit, before.confining(different))
+        return CellReport(status=CellStatus.DIFFERENT, allowed=allowed, **facts)
 
     def _allowed(self, marks: Collection[Marker], *, random: bool) -> str | None:
         """Why a cell may differ from the stored output or, if `random`, between runs. None: it may not."""

@@ -90,10 +90,11 @@ def _opened(shell: Any, comm: Any, message: Mapping[str, Any]) -> None:
 
 
 def _context(shell: Any, parts: dict[str, Any]) -> dict[str, Any]:
+    from deskcheck.notebook.state.capture import StateLimits
     from deskcheck.notebook.state.context import of_shell
 
-    parts = {"time_s": _TIME_S} | parts
-    text = of_shell(shell, parts.pop("names", None), **parts)
+    limits = StateLimits(time_s=parts.pop("time_s", _TIME_S))
+    text = of_shell(shell, parts.pop("names", None), limits, **parts)
     return {"context": json.loads(text or "{}") if parts.get("form") == "json" else text}
 
 
@@ -104,7 +105,7 @@ def _variable(shell: Any, parts: dict[str, Any]) -> dict[str, Any]:
     if "name" not in parts:
         raise InputError("variable: name the variable, as in name='frame'.")
     deep = StateLimits(time_s=_TIME_S, items=1000, text_chars=50_000, depth=12, objects=2000)
-    return {"context": of_shell(shell, [parts.pop("name")], limits=deep, **parts)}
+    return {"context": of_shell(shell, [parts.pop("name")], deep, **parts)}
 
 
 def _cells(shell: Any, parts: dict[str, Any]) -> dict[str, Any]:

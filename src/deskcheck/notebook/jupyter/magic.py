@@ -379,10 +379,10 @@ class Magic:
         text = of_shell(
             self.shell,
             options.names or None,
+            StateLimits(time_s=options.time_s),
             code=options.code,
             budget=options.budget,
             form="json" if options.json else "text",
-            time_s=options.time_s,
             mask=not options.no_mask,
         )
         print(text, end="")

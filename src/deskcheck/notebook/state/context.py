@@ -57,17 +57,10 @@ def context(
     return _context(variables, names, limits, code=code, budget=budget, form=form, mask=mask)
 
 
-def of_shell(
-    shell: Any,
-    names: Sequence[str] | None = None,
-    *,
-    time_s: float = 0.05,
-    limits: StateLimits | None = None,
-    **asked: Any,
-) -> str:
-    """As `context`, of an IPython shell. limits: of what is seen of a variable, instead of `time_s`. asked:
-    the other parameters of `context`."""
-    return _context(_of_shell(shell), names, limits or StateLimits(time_s=time_s), **asked)
+def of_shell(shell: Any, names: Sequence[str] | None, limits: StateLimits, **options: Any) -> str:
+    """As `context`, of an IPython shell. limits: of what is seen of a variable. options: other parameters of
+    `context`."""
+    return _context(_of_shell(shell), names, limits, **options)
 
 
 @dataclass(frozen=True, slots=True)

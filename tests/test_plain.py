@@ -22,7 +22,10 @@ class Report:
 def project(tmp_path: Path) -> Path:
     package = tmp_path / "src" / "package"
     package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
     (package / "a.py").write_text(MODULE)
+    (package / "data").mkdir()
+    (package / "data" / "program.py").write_text("found = 1\n")
     (package / "b.py").write_text("class Report:\n    pass\n")
     (tmp_path / "README.md").write_text("A page of ten words, `is no code`, that goes on.\n")
     return tmp_path

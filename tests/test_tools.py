@@ -220,3 +220,22 @@ def test_a_change_names_the_tests_that_it_touches(changed: Any) -> None:
     called = changed.touched(["src/deskcheck/tracer/call.py"], files)
     assert "tests/tracer/test_drain.py" in called, "`deskcheck.trace` is found on first use"
     assert "tests/tracer/test_drain.py" in changed.touched(["src/deskcheck/recording/trace.py"], files)
+
+
+@pytest.mark.parametrize(
+    ("message", "status", "said"),
+    [
+        ("ask: warn once\n", 0, ""),
+        ("ask: warn once\n\nBecause two models had two entries.\n", 0, ""),
+        ("Merge branch 'a branch with a name that is far too long for a subject of ours'\n", 0, ""),
+        ("x" * 61 + "\n", 1, "has 61 characters"),
+        ("ask: warn once.\n", 1, "full stop"),
+        ("ask: warn once\nof each question\n", 1, "second line is not empty"),
+    ],
+)
+def test_the_hook_reads_subjects(tmp_path: Path, message: str, status: int, said: str) -> None:
+    """A subject has one line of at most 60 characters; a refusal says why."""
+    (tmp_path / "message").write_text(message)
+    hook = [str(ROOT / "tools" / "hooks" / "commit-msg"), str(tmp_path / "message")]
+    done = subprocess.run(hook, capture_output=True, text=True)
+    assert (done.returncode, said in done.stderr) == (status, True)

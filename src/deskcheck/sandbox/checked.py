@@ -40,14 +40,15 @@ def judge(
     answering: ProcessRun,
     checking: ProcessRun,
     cancelled: Callable[[], bool],
-    told: Callable[[str], None] = lambda text: None,
+    printed: Callable[[str], None] = lambda text: None,
 ) -> RunResult:
-    """Have a check call a program until one of them ends; the program's result, judged.
+    """Have a check call a program until one of them ends: the result of the program, judged.
 
-    `RETURNED`: the check passed. `WRONG`: it did not. `NOT_COMPARED`: a value cannot be handed over. Other
-    outcomes of the program stay; a failure of the check itself is ours. told: takes what the check printed.
+    The outcome is `RETURNED` if the check passed, `WRONG` if it failed, and `NOT_COMPARED` if a value cannot
+    be handed over. Other outcomes of the program stay. A failure of the check itself is an error of deskcheck.
+    `printed` takes the output of the check.
 
-    Raises Cancelled, ServerLost: both servers may be busy then. Otherwise they are free.
+    Raises Cancelled, ServerLost: both servers may then be busy. Otherwise they are free.
     """
     answering.forward = checking.send
     checking.forward = answering.send
@@ -66,7 +67,7 @@ def judge(
                 checking.stop(Outcome.KILLED, "the program is gone")
             if checking in ended and answering not in ended:
                 answering.stop(Outcome.RETURNED, "")
-    told(ended[checking].stdout)
+    printed(ended[checking].stdout)
     return _judged(ended[answering], ended[checking], checking)
 
 

@@ -243,7 +243,7 @@ class Decoder:
         """Why no more events are given on."""
         self._session = session
         self.asks = asks
-        self._left = TRACE_BYTES
+        self._bytes_left = TRACE_BYTES
         self._checker = Checker() if traced else None
         # Not of a method: a decoder that is part of a circle would wait for the collector, with all it holds.
         most_bytes = functools.partial(
@@ -295,15 +295,15 @@ class Decoder:
         """A block whose rows are right; None where the trace was cut before."""
         if self._checker is None or self.cut is not None:
             return None
-        self._left -= len(block)
-        if self._left >= 0:
+        self._bytes_left -= len(block)
+        if self._bytes_left >= 0:
             try:
                 self._checker.block(block)
             except OverflowError:
-                self._left = -1
+                self._bytes_left = -1
             except ValueError as error:
                 raise Forged(f"events that are none: {error}") from None
-        if self._left < 0:
+        if self._bytes_left < 0:
             self.cut = CUT
             return None
         return block
@@ -561,12 +561,12 @@ def kernel_message(frames: Sequence[bytes], key: bytes) -> Message:
     """A message of a kernel (Jupyter's messaging specification, *Wire protocol*), whose content has the
     fields that its kind needs. Raises Forged, also where the signature is not that of the key."""
     try:
-        at = [*frames].index(_DELIMITER)
+        position = [*frames].index(_DELIMITER)
     except ValueError:
         raise Forged("frames that are no message") from None
-    if len(frames) < at + 6 or sum(map(len, frames)) > WIRE_BYTES:
+    if len(frames) < position + 6 or sum(map(len, frames)) > WIRE_BYTES:
         raise Forged("frames that are no message")
-    signature, *parts = frames[at + 1 : at + 6]
+    signature, *parts = frames[position + 1 : position + 6]
     expected = hmac.new(key, digestmod="sha256")
     for part in parts:
         expected.update(part)

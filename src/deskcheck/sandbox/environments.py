@@ -302,7 +302,9 @@ def _install(spec: EnvironmentSpec, interpreter: str, folder: Path, wheels: str 
     temporary = folder / "tmp"
     temporary.mkdir()
     variables = {"TMPDIR": str(temporary)}
-    process = _run([*command, "--requirement", str(pins)], "install the packages", fails=True, told=variables)
+    process = _run(
+        [*command, "--requirement", str(pins)], "install the packages", fails=True, variables_added=variables
+    )
     shutil.rmtree(temporary)
     if process.returncode:
         output = process.stdout + process.stderr
@@ -321,17 +323,19 @@ def _install(spec: EnvironmentSpec, interpreter: str, folder: Path, wheels: str 
 
 
 def _run(
-    command: list[str], what: str, *, fails: bool = False, told: Mapping[str, str] | None = None
+    command: list[str], what: str, *, fails: bool = False, variables_added: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command of ours to its end.
+    """Run a command of deskcheck to its end.
 
-    fails: whether the caller looks after a failure. told: variables of its environment beside our own.
+    Args:
+        fails: whether the caller handles a failure.
+        variables_added: environment variables in addition to those of this process.
     """
     variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     try:
         process = subprocess.run(
             command,
-            env={**variables, **(told or {})},
+            env={**variables, **(variables_added or {})},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -494,10 +498,10 @@ def of_interpreter(python: str) -> BuiltEnvironment:
 
 def _interpreter(spec: EnvironmentSpec) -> tuple[str, PythonFacts]:
     """Path and facts of a CPython of the version that is asked for. Raises InputError."""
-    own = facts_of(sys.executable)
-    assert own is not None
+    this_python = facts_of(sys.executable)
+    assert this_python is not None
     if spec.python is None:
-        return sys.executable, own
+        return sys.executable, this_python
     version = _numbers(spec.python)
     if version < _OLDEST:
         raise InputError(
@@ -511,7 +515,7 @@ def _interpreter(spec: EnvironmentSpec) -> tuple[str, PythonFacts]:
             return candidate, facts
     raise InputError(
         f"environment {spec.name!r}: there is no Python {spec.python} here: neither is this one "
-        f"({own.version}), nor python{version[0]}.{version[1]} on PATH, nor one of pyenv's."
+        f"({this_python.version}), nor python{version[0]}.{version[1]} on PATH, nor one of pyenv's."
     )
 
 

@@ -37,7 +37,7 @@ MOST_PATHS = 32
 """That were not opened, of one program. `_syscalls.c` has the same number."""
 MOST_NAME_CHARS = 1000
 
-_PROGRAM = tuple(each.name for each in fields(Program))
+_PROGRAM = tuple(entry.name for entry in fields(Program))
 _NO_TRACE_LIMITS = TraceLimits()
 
 Sink = Callable[[bytes], None]

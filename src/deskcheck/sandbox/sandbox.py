@@ -255,10 +255,10 @@ class Sandbox:
         limits: Limits | None = None,
         tracing: Tracing | None = None,
         cancelled: Callable[[], bool] = lambda: False,
-        told: Callable[[str], None] = lambda text: None,
+        printed: Callable[[str], None] = lambda text: None,
     ) -> RunResult:
         """Run a program and judge it by a check in another process (`checked.judge`). Threads may call
-        this together; each call takes two servers. told: is given what the check printed; where a failure
+        this together; each call takes two servers. printed: is given what the check printed; where a failure
         of ours had it tried again, once for each try. tracing: of the program, in the calls of the check,
         too; what was given out is not tried again."""
         bounds = limits or self.limits
@@ -283,7 +283,7 @@ class Sandbox:
                 runs.callback(answering.close)
                 checking = ProcessRun(checked.checking, second, limits=patient, calls=checked.names)
                 runs.callback(checking.close)
-                return judge(answering, checking, lambda: self._closed.is_set() or cancelled(), told)
+                return judge(answering, checking, lambda: self._closed.is_set() or cancelled(), printed)
 
         return self._until_ours_is_well(tracing, attempt)
 

@@ -414,10 +414,10 @@ class ServerPool:
     one.
     """
 
-    def __init__(self, most: int) -> None:
-        if most < 1:
-            raise ValueError(f"most={most} must be at least one")
-        self._most = most
+    def __init__(self, capacity: int) -> None:
+        if capacity < 1:
+            raise ValueError(f"capacity={capacity} must be at least one")
+        self._capacity = capacity
         self._lock = threading.Lock()
         self._closed = False
         self.idle: list[Server] = []
@@ -434,7 +434,7 @@ class ServerPool:
         """Take a server under which nothing runs. Once the pool is closed, it is ended."""
         with self._lock:
             self.idle.append(server)
-            surplus = self.idle[:] if self._closed else self.idle[: -self._most]
+            surplus = self.idle[:] if self._closed else self.idle[: -self._capacity]
             del self.idle[: len(surplus)]
         for idle in surplus:
             idle.close()

@@ -123,7 +123,7 @@ class Session:
         self._sandbox = sandbox
         self._server = server
         self._limits = limits
-        self._left = total
+        self._remaining = total
         self._determinism = determinism
         self._cancelled = cancelled
         self._closing = threading.Event()
@@ -155,7 +155,7 @@ class Session:
         }
         job = {
             "session": self._server.profile.level is Confinement.STRICT,
-            "limits": replace(self._limits, cpu_s=self._left.cpu_s).to_dict(),
+            "limits": replace(self._limits, cpu_s=self._remaining.cpu_s).to_dict(),
             "determinism": self._determinism.to_dict(),
         }
         try:
@@ -200,7 +200,7 @@ class Session:
         """
         with self._lock:
             self._must_go_on()
-            if not (self._left.cpu_s and self._left.wall_s):
+            if not (self._remaining.cpu_s and self._remaining.wall_s):
                 self._lose("the time of all its pieces is used up", clean=True)
                 self._must_go_on()
             requested = limits or self._limits
@@ -237,7 +237,7 @@ class Session:
             wake.setblocking(False)
             try:
                 request = {"do": "hold", "number": snapshot.number, "cpu_s": _FORK.cpu_s}
-                finished = self._order({"do": "hold"}, _FORK, request, given=theirs, wake=wake)
+                finished = self._order({"do": "hold"}, _FORK, request, descriptor=theirs, wake=wake)
             except BaseException:
                 wake.close()
                 raise
@@ -285,7 +285,7 @@ class Session:
 
     def _bounded(self, limits: Limits) -> Limits:
         """The limits of a piece, within what is left to the session."""
-        total = self._left
+        total = self._remaining
         return replace(limits, cpu_s=min(limits.cpu_s, total.cpu_s), wall_s=min(limits.wall_s, total.wall_s))
 
     def _recover(self, reason: str) -> tuple[After, str]:
@@ -310,7 +310,7 @@ class Session:
             return "the session's channel was closed"
         try:
             request = {"do": "restore", "number": snapshot.number, "cpu_s": _FORK.cpu_s}
-            finished = self._order({}, _FORK, request, to=wake)
+            finished = self._order({}, _FORK, request, receiver=wake)
         except _Refused as error:
             return str(error)
         if not finished.over or finished.end is None:
@@ -324,24 +324,28 @@ class Session:
         limits: Limits,
         request: dict[str, Any] | None,
         *,
-        given: socket.socket | None = None,
+        descriptor: socket.socket | None = None,
         wake: socket.socket | None = None,
-        to: socket.socket | None = None,
+        receiver: socket.socket | None = None,
     ) -> "_Order":
-        """Have the session's process do something, and be there until the server says what came of it.
+        """Send an order to the session's process and wait for the server's answer about its end.
 
-        request: what the server is asked first, None where it watches already. given: a descriptor that goes
-        with the order. wake: on which a copy says that it waits. to: whom to tell, if not the process that
-        runs: a copy, which goes on.
+        Args:
+            request: the question to the server before the order; None if it watches already.
+            descriptor: a descriptor to send with the order.
+            wake: the socket on which a copy reports that it waits.
+            receiver: the socket of a copy that continues, instead of the process that runs.
         """
         try:
             self._server.count_anew()
             if request is not None:
                 order = order | self._permitted(request)
-            if to is not None:
+            if receiver is not None:
                 self._forget()
             run = _Order(self, limits, wake)
-            return run.follow(order, to or self._pipes.channel, [] if given is None else [given.fileno()])
+            return run.follow(
+                order, receiver or self._pipes.channel, [] if descriptor is None else [descriptor.fileno()]
+            )
         except _Refused:
             raise  # nothing has happened
         except ServerLost as error:
@@ -373,9 +377,9 @@ class Session:
 
     def _account(self, answer: dict[str, Any], wall_s: float) -> None:
         """Take off the time that an order took, and forget the snapshots that are gone."""
-        total = self._left
+        total = self._remaining
         cpu_s = max(0.0, total.cpu_s - answer["cpu_s"])
-        self._left = replace(total, cpu_s=cpu_s, wall_s=max(0.0, total.wall_s - wall_s))
+        self._remaining = replace(total, cpu_s=cpu_s, wall_s=max(0.0, total.wall_s - wall_s))
         for number in set(self._snapshots) - set(answer["held"]):
             self._snapshots.pop(number)[1].close()
         if self._back is not None and self._back.number not in self._snapshots:
@@ -453,10 +457,10 @@ class _Order(RecordedRun["_Order"]):
         if wake is not None:
             self.handlers[wake.fileno()] = self._wait_held
 
-    def follow(self, order: dict[str, Any], to: socket.socket, descriptors: list[int]) -> "_Order":
+    def follow(self, order: dict[str, Any], receiver: socket.socket, descriptors: list[int]) -> "_Order":
         """Send it and be there until the server says what came of it. Raises ServerLost, Cancelled."""
         session = self.session
-        send_message(to, marshal.dumps({**order, "key": self.key}, 4), descriptors)
+        send_message(receiver, marshal.dumps({**order, "key": self.key}, 4), descriptors)
         return follow(self, lambda: session._closing.is_set() or session._cancelled())
 
     def finish(self) -> "_Order | None":

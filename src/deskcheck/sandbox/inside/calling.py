@@ -48,7 +48,7 @@ class Peer:
         self._channel = channel
         self._send = send
         self._word = word
-        self._here: list[Any] = []
+        self._objects: list[Any] = []
         """Functions and iterators of this side that the other knows, by number."""
         self._numbers: dict[int, int] = {}
         """By `id`: the number of each of these; negative, less one, of those that stand for the other's."""
@@ -68,14 +68,14 @@ class Peer:
         self._send(self._word + b" " + message)
 
     def _stays(self, value: Any) -> int:
-        number = self._numbers.setdefault(id(value), len(self._here))
-        if number == len(self._here):
-            self._here.append(value)
+        number = self._numbers.setdefault(id(value), len(self._objects))
+        if number == len(self._objects):
+            self._objects.append(value)
         return number
 
     def _from_there(self, kind: str, number: int, name: str) -> Any:
         if number < 0:
-            return self._here[-1 - number]
+            return self._objects[-1 - number]
         if number not in self._stand_ins:
             stand_in = self._stand_in(number, name) if kind == "function" else self._items(number)
             self._stand_ins[number] = stand_in
@@ -142,7 +142,7 @@ class Peer:
             self._reply(("cannot", f"a call that cannot be read: {error}"))
             return
         try:
-            function = self._names[target] if isinstance(target, str) else self._here[target]
+            function = self._names[target] if isinstance(target, str) else self._objects[target]
             if kwargs is None:
                 result = next(function)
             else:

@@ -72,7 +72,7 @@ class Project:
         self.root = os.path.realpath(root)
         self.packages = frozenset(packages)
         self.patterns = ["conftest.py", "setup.py", *patterns]
-        self._known: dict[str, bool] = {}
+        self._owned: dict[str, bool] = {}
         self._environments: dict[str, bool] = {}
         self.modules: dict[str, tuple[str, str]] = {}
         """Own modules that are imported: name -> (file as its code names it, name in events)."""
@@ -84,9 +84,9 @@ class Project:
 
     def owns(self, filename: str) -> bool:
         """Whether the code of this file is the project's own. Packages are told by what is imported."""
-        is_own = self._known.get(filename)
+        is_own = self._owned.get(filename)
         if is_own is None:
-            is_own = self._known[filename] = self._owns(filename)
+            is_own = self._owned[filename] = self._owns(filename)
         return is_own
 
     def _owns(self, filename: str) -> bool:
@@ -201,7 +201,7 @@ class _Function:
     owner: int = 0
     """Address of the class that a class method is found in."""
     calls: int = 0
-    seen: set[str] = field(default_factory=set)
+    digests_seen: set[str] = field(default_factory=set)
     """Digests of the arguments that were looked at; `fresh` are those not reported yet."""
     fresh: list[str] = field(default_factory=list)
     recorded: int = 0
@@ -214,7 +214,7 @@ class _Function:
     """The last test that called it: the following are of it."""
     time: int = 0
     not_drawn: int = 0
-    wanted: frozenset[int] = frozenset()
+    to_record: frozenset[int] = frozenset()
 
     @property
     def key(self) -> FunctionKey:
@@ -227,7 +227,7 @@ class _Function:
     def go_on(self, calls: int, digests: list[str], so_far: tuple[int, int, int, int]) -> None:
         """From where an earlier run has left it."""
         self.calls = calls
-        self.seen.update(digests)
+        self.digests_seen.update(digests)
         self.recorded, self.given_up, self.too_long, self.next_look = so_far
 
 
@@ -260,7 +260,7 @@ class _Arguments:
         texts, code = texts_of(self.code, project.holds)
         names = {*texts, *map(name_of, code)}
         # A class of the program's own need not be seen where only its objects are there.
-        unseen = [each for each in self.code if name_of(each) not in names and not project.holds(each)]
+        unseen = [part for part in self.code if name_of(part) not in names and not project.holds(part)]
         if unseen or self.hides or not all(telling(value, names) for value in self.values):
             return {"form": "in part", "numbers": self.numbers}
         return {
@@ -277,17 +277,17 @@ def _digest(text: str) -> str:
 
 def _drawn(key: int, number: int) -> float:
     """A number between 0 and 1 that depends on these two alone, and on each bit of them (splitmix64)."""
-    x = (key + number * 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & 0xFFFFFFFFFFFFFFFF
-    x = (x ^ x >> 27) * 0x94D049BB133111EB & 0xFFFFFFFFFFFFFFFF
-    return (((x ^ x >> 31) >> 11) + 0.5) / (1 << 53)
+    bits = (key + number * 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
+    bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9 & 0xFFFFFFFFFFFFFFFF
+    bits = (bits ^ bits >> 27) * 0x94D049BB133111EB & 0xFFFFFFFFFFFFFFFF
+    return (((bits ^ bits >> 31) >> 11) + 0.5) / (1 << 53)
 
 
 class Drawing(NamedTuple):
     """Which calls are kept. most: how many of one function, fewer where all functions would have more than
     `budget`; a call in a slot that was used before replaces the one that was there."""
 
-    most: int
+    per_function: int
     budget: int
     seed: int
 
@@ -307,38 +307,38 @@ class Observer:
         drawing: Drawing,
         *,
         limits: TraceLimits,
-        wanted: frozenset[tuple[str, str, str, int, int]] | None = None,
+        to_record: frozenset[tuple[str, str, str, int, int]] | None = None,
         pace: dict[str, Any] | None = None,
-        known: dict[str, Any] | None = None,
+        earlier: dict[str, Any] | None = None,
     ) -> None:
         self.project = project
         self.send = send
-        self.most = drawing.most
+        self.per_function = drawing.per_function
         self.budget = drawing.budget
         self.limits = limits
-        self.watched = wanted is None
+        self.watched = to_record is None
         """Whether calls are drawn; else certain ones are wanted."""
-        self.wanted: dict[str, dict[FunctionKey, set[int]]] = {}
-        self.left_of_wanted = Counter(key[0] for key in wanted or ())
+        self.to_record: dict[str, dict[FunctionKey, set[int]]] = {}
+        self.left_of_wanted = Counter(key[0] for key in to_record or ())
         """How many of a test's wanted calls have not begun."""
-        for of_test, module, name, line, which in wanted or ():
-            self.wanted.setdefault(of_test, {}).setdefault((module, name, line), set()).add(which)
+        for of_test, module, name, line, which in to_record or ():
+            self.to_record.setdefault(of_test, {}).setdefault((module, name, line), set()).add(which)
         self.seed = drawing.seed
         self.pace = pace
         self.allowed_s = pace["times"] * pace["start"] if pace else 0.0
         self.spent_s = 0.0
         self._began = 0.0
-        known = known or {"left_out": {}, "recorded": 0, "functions": []}
-        self.known = {tuple(row[:3]): row[3:] for row in known["functions"]}
-        self.met = set(self.known)
+        earlier = earlier or {"left_out": {}, "recorded": 0, "functions": []}
+        self.earlier_functions = {tuple(row[:3]): row[3:] for row in earlier["functions"]}
+        self.met = set(self.earlier_functions)
         """Functions whose calls can be drawn, and that were called: their number decides how many of each."""
         self.test = ""
         self.functions: dict[int, _Function] = {}
         self.called: list[_Function] = []
         """Those that the test has called."""
         self.idle = 0
-        self.left_out: Counter[str] = Counter(known["left_out"])
-        self.recorded = known["recorded"]
+        self.left_out: Counter[str] = Counter(earlier["left_out"])
+        self.recorded = earlier["recorded"]
         self._recording: _Recording | None = None
         self._thread = threading.get_ident()
         self._pid = os.getpid()
@@ -350,7 +350,7 @@ class Observer:
         if os.getpid() != self._pid:
             return
         if self.pace:
-            self.allowed_s += self.pace["times"] * self.pace["own"].get(test, 0.0)
+            self.allowed_s += self.pace["times"] * self.pace["cpu_s_by_test"].get(test, 0.0)
         self.test, self.idle = test, 0
         self.called.clear()
         if self.watched or self.left_of_wanted[test]:
@@ -434,7 +434,7 @@ class Observer:
 
     def _first_of_test(self, function: _Function) -> None:
         function.test, function.time = self.test, 0
-        function.wanted = frozenset(self.wanted.get(self.test, {}).get(function.key, ()))
+        function.to_record = frozenset(self.to_record.get(self.test, {}).get(function.key, ()))
         self.called.append(function)
         self.met.add(function.key)
 
@@ -449,7 +449,7 @@ class Observer:
     def _look_for_wanted(self, frame: FrameType, function: _Function) -> None:
         if not self.left_of_wanted[self.test]:
             self._hook.off()
-        elif function.time in function.wanted:
+        elif function.time in function.to_record:
             self.left_of_wanted[self.test] -= 1
             if _gettrace() is not None:
                 self.left_out["under a trace function of the test's own"] += 1
@@ -473,18 +473,18 @@ class Observer:
         if arguments is None:
             self.left_out[f"arguments of more than {ARGUMENT_CHARS} characters"] += 1
             function.too_long += 1
-            if function.too_long > GIVEN_UP + len(function.seen):
+            if function.too_long > GIVEN_UP + len(function.digests_seen):
                 function.next_look = max(function.next_look, 2 * function.calls)
             return False
-        if arguments.digest in function.seen:
+        if arguments.digest in function.digests_seen:
             self.left_out["the same arguments again"] += 1
             return False
-        function.seen.add(arguments.digest)
+        function.digests_seen.add(arguments.digest)
         function.fresh.append(arguments.digest)
-        slot = len(function.seen) - 1
-        limit = max(1, min(self.most, self.budget // len(self.met)))
+        slot = len(function.digests_seen) - 1
+        limit = max(1, min(self.per_function, self.budget // len(self.met)))
         if slot >= limit:  # reservoir: every one of n different calls is kept with the same chance
-            slot = int(_drawn(function.draws, -len(function.seen)) * len(function.seen))
+            slot = int(_drawn(function.draws, -len(function.digests_seen)) * len(function.digests_seen))
             if slot >= limit:
                 self.left_out["not drawn"] += 1
                 return False
@@ -496,7 +496,7 @@ class Observer:
         with what is kept for those."""
         if self.pace is None:
             return False
-        if not self.pace["own"]:  # not known: what is not spent here is the tests' own
+        if not self.pace["cpu_s_by_test"]:  # not known: what is not spent here is the tests' own
             self.allowed_s = self.pace["times"] * (time.process_time() - self.spent_s)
         kept_s: float = self.pace["first_s"] if function.recorded < FIRST_CALLS else 0.0
         return self.spent_s > self.allowed_s + kept_s
@@ -512,8 +512,8 @@ class Observer:
         module_known = self.project.modules.get(module)
         draws = int(_digest(f"{self.seed}:{module}:{code.co_qualname}:{code.co_firstlineno}"), 16)
         function = _Function(code, module, module_known[1] if module_known else "", draws)
-        if function.key in self.known:
-            function.go_on(*self.known[function.key])
+        if function.key in self.earlier_functions:
+            function.go_on(*self.earlier_functions[function.key])
         self.functions[id(code)] = function  # which keeps the code alive, so its address stays its own
         if not code.co_flags & _OPTIMIZED or code.co_name == "<module>":
             function.why_not = ""
@@ -660,16 +660,16 @@ class _Recording:
         self.facts = facts
         self.blocks: list[bytes] = []
         self.written: list[str] = []
-        self.left = CALL_BYTES
+        self.bytes_left = CALL_BYTES
         self.until = time.monotonic() + CALL_S
         self.tracer = tracer_class()(scope, self._keep, modules=modules, limits=observer.limits)
         self.error: dict[str, Any] = {}
 
     def _keep(self, events: bytes) -> None:
         self.blocks.append(events)
-        self.left -= len(events)
-        if self.left < 0 or time.monotonic() > self.until:
-            self.tracer.give_up("bytes" if self.left < 0 else "time")
+        self.bytes_left -= len(events)
+        if self.bytes_left < 0 or time.monotonic() > self.until:
+            self.tracer.give_up("bytes" if self.bytes_left < 0 else "time")
 
     def start(self, frame: FrameType) -> None:
         """Trace from this frame on, which has not run anything yet."""

@@ -61,11 +61,11 @@ def sender(
     def send(payload: bytes) -> None:
         with lock:
             size = len(payload)
-            at = 0
-            while size - at > PART_BYTES:
-                send_part(PART_BYTES | _MORE, payload[at : at + PART_BYTES])
-                at += PART_BYTES
-            send_part(size - at, payload[at:] if at else payload)
+            position = 0
+            while size - position > PART_BYTES:
+                send_part(PART_BYTES | _MORE, payload[position : position + PART_BYTES])
+                position += PART_BYTES
+            send_part(size - position, payload[position:] if position else payload)
 
     def send_part(head: int, part: bytes) -> None:
         nonlocal number
@@ -96,9 +96,9 @@ class Receiver:
     most: how many bytes a message may have, given how it begins. It may raise Forged.
     """
 
-    def __init__(self, key: bytes, most: Callable[[bytes], int]) -> None:
+    def __init__(self, key: bytes, limit_of: Callable[[bytes], int]) -> None:
         self._key = key
-        self._most = most
+        self._limit_of = limit_of
         self._number = 0
         self._buffer = bytearray()
         self._message: bytearray | None = None
@@ -146,7 +146,7 @@ class Receiver:
         """The message that this part is the last one of; None where more are to come."""
         before = self._message
         if before is None:
-            self._limit = self._most(part)
+            self._limit = self._limit_of(part)
         size = len(part) + (0 if before is None else len(before))
         if size > self._limit:
             beginning = bytes((part if before is None else before)[:16])

@@ -30,7 +30,7 @@ class HiddenModules:
         self._put_by_hand: dict[str, list[str]] = {}
         """Module -> others that it has put into `sys.modules` itself, as `os` does with `os.path`."""
         self._modules: dict[str, ModuleType] = {}
-        self._found: dict[str, bool] = {}
+        self._is_same: dict[str, bool] = {}
         """Whether the program's search for a module that is hidden finds that one."""
         self._searched: dict[str, tuple[Any, list[str], list[Any]]] = {}
         """What was found, with this path and these finders."""
@@ -89,8 +89,8 @@ class HiddenModules:
         find = _bootstrap._find_spec
 
         def _find_spec(name: str, *args: "Any") -> "Any":
-            known, path, finders = self._searched.get(name, (None, None, None))
-            spec = known if path == sys.path and finders == sys.meta_path else find(name, *args)
+            earlier_spec, path, finders = self._searched.get(name, (None, None, None))
+            spec = earlier_spec if path == sys.path and finders == sys.meta_path else find(name, *args)
             if spec is not None and name in self._modules and self._is_what_is_found(name, spec):
                 spec.loader = _Revealing(self, self._modules[name].__spec__)
             return spec
@@ -102,18 +102,18 @@ class HiddenModules:
         own_spec = getattr(self._modules[name], "__spec__", None)
         if own_spec is None or spec is None or spec.origin != own_spec.origin:
             return False
-        self._found[name] = True  # what imports it in turn may go by that
+        self._is_same[name] = True  # what imports it in turn may go by that
         for imported in self._imports.get(name, ()):
             module = self._modules.get(imported)
             where = getattr(getattr(module, "__spec__", None), "has_location", False)
-            if module is not None and where and imported not in self._found:
+            if module is not None and where and imported not in self._is_same:
                 parent = self.get(imported.rpartition(".")[0])
                 spec = _files.PathFinder.find_spec(imported, getattr(parent, "__path__", None))
                 self._searched[imported] = spec, [*sys.path], [*sys.meta_path]
-                self._found[imported] = self._is_what_is_found(imported, spec)
-            if not self._found.get(imported, True):
-                self._found[name] = False
-        return self._found[name]
+                self._is_same[imported] = self._is_what_is_found(imported, spec)
+            if not self._is_same.get(imported, True):
+                self._is_same[name] = False
+        return self._is_same[name]
 
     def get(self, name: str) -> "ModuleType | None":
         """A module that is loaded, for the program or for us."""

@@ -60,13 +60,13 @@ class FilesBeside:
     left_out: list[str] = field(default_factory=list)
 
 
-def look(folder: str, *, most: int = MOST) -> FilesBeside:
+def look(folder: str, *, max_files: int = MOST) -> FilesBeside:
     """What may be read of a folder. A folder that cannot be read gives nothing."""
     files = FilesBeside()
     root = os.path.realpath(folder)
     if not os.path.isdir(root):
         return files
-    if _look_into(folder, root, files, [most]):
+    if _look_into(folder, root, files, [max_files]):
         files.readable, files.listed, files.links = [folder], [], []
     return files
 

@@ -78,7 +78,7 @@ _READABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev
 _WRITABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
 _LANDLOCK_AT_LEAST = 3
 """At `standard`: the first version in which it rules truncate(2)."""
-_kept: list[Any] = []
+_undying: list[Any] = []
 """The server, in a program's process too: to take it apart there would copy the pages it lies on."""
 
 
@@ -141,7 +141,7 @@ def serve(control: int, ours: Iterable[str], facts: dict[str, Any]) -> Fork:
     except (OSError, ImportError) as error:
         connection.send(json.dumps({"error": f"{type(error).__name__}: {error}"}).encode())
         os._exit(1)
-    _kept.append(server)
+    _undying.append(server)
     return server.serve()
 
 
@@ -185,10 +185,10 @@ class ForkServer:
         for folder in (*setup.folders, *in_place) if self.confined else ():
             if any(folder == path or folder.startswith(f"{path}/") for path in self.readable):
                 continue
-            found = _readable_files.look(folder)
-            self.readable += found.readable
-            listed += found.listed
-            links += found.links
+            beside = _readable_files.look(folder)
+            self.readable += beside.readable
+            listed += beside.listed
+            links += beside.links
         # Commands of a workspace and kernels tell by other means what they were refused.
         asks = self.confined and not setup.workspace and not setup.listening
         self.notices = Notices() if asks else None

@@ -53,7 +53,7 @@ class Keeper:
         self.account = server.account
         self.live = live
         self.wishes = wishes
-        self.held: dict[int, _Held] = {}
+        self.copies: dict[int, _Held] = {}
         self.inode = os.stat(self.folder).st_ino
         self.files: _copies.Listing = {}
 
@@ -73,9 +73,9 @@ class Keeper:
                     self._restore(order["number"], order["cpu_s"])
                 case "discard":
                     status = self._end_live()
-                    self._answer(over=False, status=status, held=sorted(self.held))
+                    self._answer(over=False, status=status, held=sorted(self.copies))
                 case "drop":
-                    copy = self.held.pop(order["number"], None)
+                    copy = self.copies.pop(order["number"], None)
                     if copy is not None:
                         self._kill(copy.pid)
                         self.account.wait(copy.pid)
@@ -112,14 +112,14 @@ class Keeper:
         if not over:
             if restoring:
                 self.live = watched  # which failed to go on: it goes, and with it the session's present
-                self.held = {number: copy for number, copy in self.held.items() if copy.pid != watched}
+                self.copies = {number: copy for number, copy in self.copies.items() if copy.pid != watched}
             status = self._end_live()
         self._reap()
         spent = max(0.0, self.account.used_s(self.live) - used)
         listed = _copies.listing(self.folder, self.files) if self._folder_is_there() else {}
         files, self.files = _copies.changes(self.files, listed), listed
         self._answer(
-            stopped=stopped, status=status, cpu_s=spent, files=files, held=sorted(self.held), over=over
+            stopped=stopped, status=status, cpu_s=spent, files=files, held=sorted(self.copies), over=over
         )
 
     def _end_live(self) -> int:
@@ -129,16 +129,16 @@ class Keeper:
         self._kill_others()
         return os.waitstatus_to_exitcode(code)
 
-    def _take_in(self, held: _Held | None) -> bool:
+    def _take_in(self, expected: _Held | None) -> bool:
         """Find the process that was forked: it is held from now on, or is the one that goes on."""
-        pids = {self.live, *(copy.pid for copy in self.held.values())}
+        pids = {self.live, *(copy.pid for copy in self.copies.values())}
         new = [pid for pid in children(os.getpid()) if pid not in pids and not _is_over(pid)]
         if len(new) != 1:
             return False  # the program has interfered
-        if held is None:
+        if expected is None:
             self.live = new[0]
         else:
-            held.pid = new[0]
+            expected.pid = new[0]
         return True
 
     def _hold(self, number: int, cpu_s: float) -> None:
@@ -146,7 +146,7 @@ class Keeper:
             if not self._folder_is_there():
                 raise _copies.CannotCopy("the folder that the session ran in is gone")
             shared = self._check_alone()
-            bytes_left = self.wishes.copied_bytes - sum(copy.size_bytes for copy in self.held.values())
+            bytes_left = self.wishes.copied_bytes - sum(copy.size_bytes for copy in self.copies.values())
             entries = _copies.copy(self.folder, bytes_left)
         except _copies.CannotCopy as error:
             self._answer(refused=str(error))
@@ -156,7 +156,7 @@ class Keeper:
         new_copy = _Held(0, entries, size)
         self._run(self.live, cpu_s, new_copy)
         if new_copy.pid:
-            self.held[number] = new_copy
+            self.copies[number] = new_copy
 
     def _check_alone(self) -> list[tuple[int, str]]:
         """A fork holds one thread, and shares open files and shared memory with what it was made from.
@@ -168,7 +168,7 @@ class Keeper:
         threads = len(os.listdir(f"/proc/{self.live}/task"))
         if threads > 1:
             raise _copies.CannotCopy(f"{threads - 1} threads of the session's run beside its first")
-        pids = {copy.pid for copy in self.held.values()}
+        pids = {copy.pid for copy in self.copies.values()}
         pids.add(self.live)
         others = [pid for pid in descendants(os.getpid()) if pid not in pids and not _is_over(pid)]
         if others:
@@ -196,9 +196,9 @@ class Keeper:
         return flags & os.O_ACCMODE == os.O_RDONLY
 
     def _restore(self, number: int, cpu_s: float) -> None:
-        held_copy = self.held.get(number)
+        held_copy = self.copies.get(number)
         if held_copy is not None and _is_over(held_copy.pid):
-            del self.held[number]
+            del self.copies[number]
             held_copy = None
         if held_copy is None:
             self._answer(refused="it is gone: the session ended the process that held it")
@@ -224,7 +224,7 @@ class Keeper:
 
     def _ours(self) -> set[int]:
         """Processes that are held."""
-        return {copy.pid for copy in self.held.values()}
+        return {copy.pid for copy in self.copies.values()}
 
     def _continue(self, watched: int) -> None:
         for pid in descendants(os.getpid()):

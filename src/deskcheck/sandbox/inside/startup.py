@@ -129,6 +129,6 @@ def _nothing() -> None:
 def _say_that_there_is_site() -> None:
     """Have `sys.flags` say what is so again. `multiprocessing` and `subprocess` hand on what it says."""
     position = type(sys.flags).__match_args__.index("no_site")
-    no = ctypes.py_object(0)
-    ctypes.pythonapi.Py_IncRef(no)  # the next call takes a reference
-    ctypes.pythonapi.PyStructSequence_SetItem(ctypes.py_object(sys.flags), ctypes.c_ssize_t(position), no)
+    number = ctypes.py_object(0)
+    ctypes.pythonapi.Py_IncRef(number)  # the next call takes a reference
+    ctypes.pythonapi.PyStructSequence_SetItem(ctypes.py_object(sys.flags), ctypes.c_ssize_t(position), number)

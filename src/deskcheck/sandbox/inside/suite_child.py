@@ -230,9 +230,9 @@ def pytest_configure(config: Any) -> None:
         job["send"],
         Drawing(job["most"], job["budget"], job["seed"]),
         limits=TraceLimits(**job["trace_limits"]),
-        wanted=None if calls is None else frozenset(map(tuple, calls)),
+        to_record=None if calls is None else frozenset(map(tuple, calls)),
         pace=job["pace"],
-        known=job["known"],
+        earlier=job["known"],
     )
     _written.append(observer.wrote)
     pytest.hookimpl(hookwrapper=True, tryfirst=True)(_Plugin.pytest_runtest_protocol)

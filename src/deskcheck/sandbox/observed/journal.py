@@ -22,9 +22,9 @@ class Journal:
         RecordingError: the file cannot be written to; so does `add`, which then has added nothing.
     """
 
-    def __init__(self, path: Path, most: int = 1 << 30) -> None:
+    def __init__(self, path: Path, max_bytes: int = 1 << 30) -> None:
         self.path = path
-        self._most = most
+        self._max_bytes = max_bytes
         with disk_errors(path, "keep what the tests tell"):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = open_plain(path, os.O_RDWR | os.O_CREAT)
@@ -38,14 +38,18 @@ class Journal:
             head = self.read(self.size, _HEAD_BYTES)
             size = int.from_bytes(head[:4], "big")
             # No message is empty; a file can end in zeros where the machine stopped.
-            if len(head) < _HEAD_BYTES or not 0 < size <= self._most or self.size + _HEAD_BYTES + size > end:
+            if (
+                len(head) < _HEAD_BYTES
+                or not 0 < size <= self._max_bytes
+                or self.size + _HEAD_BYTES + size > end
+            ):
                 break
             message = self.read(self.size + _HEAD_BYTES, size)
             if zlib.crc32(message) != int.from_bytes(head[4:], "big"):
                 break
-            at = self.size + _HEAD_BYTES
-            self.size = at + size
-            yield at, message
+            position = self.size + _HEAD_BYTES
+            self.size = position + size
+            yield position, message
         os.ftruncate(self._file, self.size)
 
     def add(self, message: bytes) -> int:
@@ -59,12 +63,12 @@ class Journal:
             while unwritten:
                 written = os.pwrite(self._file, unwritten, end)
                 unwritten, end = unwritten[written:], end + written
-        at = self.size + _HEAD_BYTES
+        position = self.size + _HEAD_BYTES
         self.size = end
-        return at
+        return position
 
-    def read(self, at: int, size: int) -> bytes:
-        return os.pread(self._file, size, at)
+    def read(self, position: int, size: int) -> bytes:
+        return os.pread(self._file, size, position)
 
     def close(self) -> None:
         os.close(self._file)

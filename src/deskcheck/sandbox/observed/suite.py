@@ -79,7 +79,7 @@ class RecordedCall:
     digest."""
 
     facts: dict[str, Any]
-    at: int
+    position: int
     size: int
     digest: bytes
 
@@ -98,7 +98,7 @@ class Pace:
 
     times: float
     first_s: float = 0.0
-    own: Mapping[str, float] = field(default_factory=dict)
+    cpu_s_by_test: Mapping[str, float] = field(default_factory=dict)
     start: float = 0.0
 
 
@@ -119,7 +119,7 @@ class Observed:
     ended: str = ""
     interrupted: BaseException | None = None
     tests: dict[str, str] = field(default_factory=dict)
-    why: dict[str, str] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
     calls: dict[_Place, RecordedCall] = field(default_factory=dict)
     modules: dict[str, tuple[str, str]] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
@@ -129,14 +129,14 @@ class Observed:
     interpreter: dict[str, Any] = field(default_factory=dict)
     replaced: int = 0
     collected: int = 0
-    own: dict[str, float] = field(default_factory=dict)
+    cpu_s_by_test: dict[str, float] = field(default_factory=dict)
     start: float = 0.0
     cpu_s: float = 0.0
 
     def blocks_of(self, call: RecordedCall) -> list[bytes]:
         """The events of a call as the tracer wrote them. Raises RecordingError where they are not in their
         place any more: the tests can write to the file too."""
-        events = self.journal.read(call.at, call.size)
+        events = self.journal.read(call.position, call.size)
         if _digest(events) != call.digest:
             raise RecordingError(
                 f"{self.journal.path}: somebody has written to it while the tests were recorded. Delete it: "
@@ -170,7 +170,7 @@ class Observing:
     tests. mask: is applied to all that is told, also in the files that keep it.
     """
 
-    most: int
+    per_function: int
     budget: int
     seed: int = 0
     trace_limits: TraceLimits
@@ -184,39 +184,42 @@ def observe(
     how: Observing,
     *,
     hash_seed: int,
-    kept: Path,
-    wanted: Sequence[CallKey] | None = None,
+    journal_path: Path,
+    only: Sequence[CallKey] | None = None,
     pace: Pace | None = None,
     progress: Callable[[int, int, int], None] = lambda tests, collected, calls: None,
 ) -> Iterator[Observed]:
-    """Run the tests and give what was recorded; its events are there as long as the block lasts.
+    """Run the tests. The context gives the recorded calls, whose events exist until its end.
 
-    wanted: record exactly these calls instead; if empty, the tests run unwatched. pace: bounds the cost of
-    recording. kept: a file that keeps what is told, and from which a run continues. progress: takes (tests
-    that ended, tests in all, calls recorded). An interrupt ends the tests and is not raised:
-    `Observed.interrupted`.
+    An interrupt ends the tests and is not raised, but stored in `Observed.interrupted`.
+
+    Args:
+        only: record exactly these calls. If empty, the tests run unwatched.
+        pace: limits the cost of recording.
+        journal_path: the file for messages of the tests. If it exists, the run continues from it.
+        progress: takes the numbers of finished tests, of all tests and of recorded calls.
 
     Raises:
         InputError: that interpreter has no pytest, or pytest refused its arguments or found no tests.
         RecordingError: the journal cannot be written.
         SandboxError: the interpreter cannot be started.
     """
-    with closing(Journal(kept, 2 * SUITE_BYTES)) as journal:
-        observed = Observed(journal, kept.with_suffix(".txt"))
+    with closing(Journal(journal_path, 2 * SUITE_BYTES)) as journal:
+        observed = Observed(journal, journal_path.with_suffix(".txt"))
         run = _Run(suite, observed, how.mask, progress)
         run.read()
         if not observed.ended:
-            cache = kept.with_suffix(".cache").resolve()  # pytest refuses a path that has `..` in it
+            cache = journal_path.with_suffix(".cache").resolve()  # pytest refuses a path that has `..` in it
             shutil.rmtree(cache, ignore_errors=True)  # by what an earlier run left, pytest may order tests
             job = {
                 "arguments": suite.arguments,
                 "root": str(suite.root),
                 "packages": suite.packages,
                 "path": [str(folder) for folder in suite.path],
-                "most": how.most,
+                "most": how.per_function,
                 "budget": how.budget,
                 "trace_limits": asdict(how.trace_limits),
-                "wanted": None if wanted is None else run.missing(wanted),
+                "wanted": None if only is None else run.missing(only),
                 "seed": how.seed,
                 "cache": str(cache),
                 "pace": None if pace is None else asdict(pace),
@@ -265,14 +268,14 @@ class _Run:
                     str(journal.path),
                 ) from error
 
-    def missing(self, wanted: Sequence[CallKey]) -> list[CallKey]:
+    def missing(self, calls: Sequence[CallKey]) -> list[CallKey]:
         recorded = {call.key for call in self.observed.calls.values()}
-        return [key for key in wanted if key not in recorded]
+        return [key for key in calls if key not in recorded]
 
     def known(self) -> dict[str, Any]:
         """What the process of the tests has to know of the runs that this one goes on from."""
         return {
-            "tests": [*self.observed.own],
+            "tests": [*self.observed.cpu_s_by_test],
             "left_out": self.observed.left_out,
             "recorded": self.observed.replaced + len(self.observed.calls),
             "functions": [
@@ -419,13 +422,13 @@ class _Run:
             message = _masked(message, self.mask)
         self._take(self.observed.journal.add(message), message)
 
-    def _take(self, at: int, message: bytes) -> None:
+    def _take(self, position: int, message: bytes) -> None:
         kind, facts, begins = suite_message(message, by_us=True)
         observed = self.observed
         match kind:
             case "call":
                 events = memoryview(message)[begins:]
-                call = RecordedCall(facts, at + begins, len(events), _digest(events))
+                call = RecordedCall(facts, position + begins, len(events), _digest(events))
                 slot = (facts["module"], facts["function"], facts["line"], facts["slot"])
                 replaced_call = observed.calls.pop(slot, None)
                 # The same call: its test had not ended when an earlier run did.
@@ -435,9 +438,9 @@ class _Run:
                 # A test has several reports; the worst counts, and a teardown's error comes last.
                 observed.tests[facts["test"]] = facts["outcome"]
                 if "why" in facts:
-                    observed.why[facts["test"]] = facts["why"]
+                    observed.reasons[facts["test"]] = facts["why"]
             case "tested":
-                observed.own[facts["test"]] = facts["cpu_s"]
+                observed.cpu_s_by_test[facts["test"]] = facts["cpu_s"]
                 observed.left_out = Counter(facts["left_out"])
                 for *key, calls, digests, so_far in facts["functions"]:
                     self._called(tuple(key), calls, digests, so_far)
@@ -482,7 +485,7 @@ class _Run:
     def _ended(self, status: int) -> str:
         if status < 0:
             return f"killed by {signal_name(-status)}"
-        if not status and len(self.observed.own) < self.observed.collected:
+        if not status and len(self.observed.cpu_s_by_test) < self.observed.collected:
             return "exit status 0 before the last test had ended"
         if status in (0, 5) and self.observed.tests:  # of what was left to run; nothing may have been
             bad = {"failed", "error", "not collected"} & {*self.observed.tests.values()}

@@ -98,8 +98,8 @@ def _digest(path: str, status: os.stat_result) -> bytes | None:
 
 
 def _read(path: str) -> bytes:
-    at = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(at, "rb") as stream:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as stream:
         return stream.read()
 
 

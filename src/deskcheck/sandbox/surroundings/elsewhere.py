@@ -40,7 +40,7 @@ _ID_MASK = (1 << 47) - 1
 _SCATTERED = 250
 """Objects, half of which are freed again, so that free memory has no order."""
 _OURS = ("deskcheck.tracer", "deskcheck.recording", "deskcheck.sandbox.inside")
-_kept: list[Any] = []
+_references: list[Any] = []
 
 ENVIRONMENT = {
     "LANG": "POSIX",
@@ -130,18 +130,18 @@ def hold() -> None:
 
     In the server, before programs.
     """
-    _kept.extend([*range(-5, 257), *map(chr, range(256)), (), "", b"", None, True, False, ...] * 3)
-    _kept.extend(gc.get_objects())
+    _references.extend([*range(-5, 257), *map(chr, range(256)), (), "", b"", None, True, False, ...] * 3)
+    _references.extend(gc.get_objects())
 
 
-def move(wanted: dict[str, Any], modules: Mapping[str, types.ModuleType]) -> None:
-    """Do the rest, in a program's process. wanted: `Elsewhere.job`. modules: all loaded ones, ours too."""
-    if wanted["clock_s"] is not None:
-        _move_clocks(wanted["clock_s"])
-    if wanted["names"]:
-        _move_machine(strict=wanted["strict"])
-    if wanted["addresses"]:
-        _mix_addresses(random.Random(wanted["seed"]), modules)
+def move(job: dict[str, Any], modules: Mapping[str, types.ModuleType]) -> None:
+    """Do the rest, in a program's process. job: `Elsewhere.job`. modules: all loaded ones, ours too."""
+    if job["clock_s"] is not None:
+        _move_clocks(job["clock_s"])
+    if job["names"]:
+        _move_machine(strict=job["strict"])
+    if job["addresses"]:
+        _mix_addresses(random.Random(job["seed"]), modules)
 
 
 # -- clocks ----------------------------------------------------------------------------------------
@@ -334,5 +334,5 @@ def _mix_addresses(luck: random.Random, modules: Mapping[str, types.ModuleType])
         size = luck.random()
         objects += (bytearray(int(512 * size)), [None] * int(1 + 3 * size), {})
     luck.shuffle(objects)
-    _kept.append(objects[: len(objects) // 2])
+    _references.append(objects[: len(objects) // 2])
     del objects[len(objects) // 2 :]

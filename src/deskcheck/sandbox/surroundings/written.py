@@ -72,16 +72,16 @@ def _content(path: str, most_bytes: int) -> tuple[str, int]:
         os.close(descriptor)
 
 
-def _bounded(found: dict[str, str]) -> dict[str, str]:
+def _bounded(contents: dict[str, str]) -> dict[str, str]:
     kept_contents: dict[str, str] = {}
     size, digest = 0, blake2b(digest_size=8)
-    for path in sorted(found):
-        entry = f"{path}\0{found[path]}\0".encode("utf-8", "surrogatepass")
+    for path in sorted(contents):
+        entry = f"{path}\0{contents[path]}\0".encode("utf-8", "surrogatepass")
         size += len(entry)
         if size <= _REPORTED_BYTES:
-            kept_contents[path] = found[path]
+            kept_contents[path] = contents[path]
         else:
             digest.update(entry)
     if size > _REPORTED_BYTES:
-        kept_contents["..."] = f"{len(found) - len(kept_contents)} more, {digest.hexdigest()}"
+        kept_contents["..."] = f"{len(contents) - len(kept_contents)} more, {digest.hexdigest()}"
     return kept_contents

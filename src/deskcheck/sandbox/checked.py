@@ -45,8 +45,8 @@ def judge(
     """Have a check call a program until one of them ends: the result of the program, judged.
 
     The outcome is `RETURNED` if the check passed, `WRONG` if it failed, and `NOT_COMPARED` if a value cannot
-    be handed over. Other outcomes of the program stay. A failure of the check itself is an error of deskcheck.
-    `printed` takes the output of the check.
+    be handed over. Other outcomes of the program stay. A failure of the check itself is an error of
+    deskcheck. `printed` takes the output of the check.
 
     Raises Cancelled, ServerLost: both servers may then be busy. Otherwise they are free.
     """

@@ -1,8 +1,7 @@
-"""What a run of tests has told, kept in a file as it comes: nothing of it is lost where somebody is
-killed.
+"""A file for the messages of a run of tests, written at once: no message is lost if a process is killed.
 
-A file of messages, each after its length and its checksum. What is behind the last whole message is
-dropped when the file is opened again.
+Each message follows its length and its checksum. Bytes after the last complete message are dropped when the
+file is opened again.
 """
 
 import os
@@ -16,10 +15,10 @@ _HEAD_BYTES = 8
 
 
 class Journal:
-    """Messages in a file, in their order. Threads may read together while one adds. most: bytes of a message.
+    """Messages in a file, in order, each of up to `max_bytes`. Threads may read together while one adds.
 
     Raises:
-        RecordingError: the file cannot be written to; so does `add`, which then has added nothing.
+        RecordingError: the file cannot be written to. `add` raises this too and has then added nothing.
     """
 
     def __init__(self, path: Path, max_bytes: int = 1 << 30) -> None:
@@ -31,8 +30,7 @@ class Journal:
         self.size = 0
 
     def messages(self) -> Iterator[tuple[int, bytes]]:
-        """Those that an earlier process has left, each with where it begins. To be gone through
-        before any is added."""
+        """The messages of an earlier process, each with its position. Read all of them before you add any."""
         end = os.fstat(self._file).st_size
         while True:
             head = self.read(self.size, _HEAD_BYTES)
@@ -53,8 +51,7 @@ class Journal:
         os.ftruncate(self._file, self.size)
 
     def add(self, message: bytes) -> int:
-        """Add a message; returns where it begins. It survives the end of this process, however that
-        comes."""
+        """Add a message and return its position. The message survives any end of this process."""
         head = len(message).to_bytes(4, "big") + zlib.crc32(message).to_bytes(4, "big")
         unwritten = memoryview(head + message)
         # Behind the last whole one: over what an interrupt or a full disk left of another.

@@ -1,7 +1,8 @@
 """Judges a program by a check that runs in another process, out of the program's reach.
 
-Code can forge asserts in its own process: by an object that is equal to everything, or a builtin replaced.
-Here the check calls the judged functions through the caller, and gets only plain values (`inside.codec`).
+Code can defeat asserts in its own process with an object that is equal to everything, or by replacing a
+builtin. Here the check calls the judged functions through the caller, and gets only plain values
+(`inside.codec`).
 """
 
 from collections.abc import Callable
@@ -20,15 +21,16 @@ from deskcheck.sandbox.process import Cancelled, ProcessRun
 class Checked:
     """A program and a check of it.
 
-    check: trusted Python text that raises where the program is wrong. names: functions of the program that
-    the check calls. Arguments and results cross by value; a list that was an argument is afterwards what the
-    call made of it. Functions and iterators stay where they are and are called from there. StopIteration
-    becomes RuntimeError, as in a generator.
+    Arguments and results are passed by value, but changes to a list or another mutable argument reach the
+    check. Functions and iterators stay in their process and are called there. StopIteration becomes
+    RuntimeError, as in a generator.
     """
 
     program: Program
     check: str
+    """Trusted Python text that raises an exception if the program is wrong."""
     names: tuple[str, ...]
+    """Functions of the program that the check calls."""
 
     @property
     def checking(self) -> Program:

@@ -397,9 +397,9 @@ def _functions(
             tried = recorded.get("made", {}).get("why_not", {}).get(key)
             why_not += f"; {tried}" if tried else ""
         one_made = key in samples and key not in from_tests
-        functions.append(_function(key, function, samples.get(key, Counter()), why_not, made=one_made))
+        functions.append(_function(key, function, samples.get(key, Counter()), why_not, is_made=one_made))
     functions += [
-        _function(key, None, counts, "", made=key not in from_tests)
+        _function(key, None, counts, "", is_made=key not in from_tests)
         for key, counts in samples.items()
         if key not in public
     ]
@@ -407,7 +407,7 @@ def _functions(
 
 
 def _function(
-    key: str, defined: Defined | None, samples: Counter[str], why_not: str, *, made: bool
+    key: str, defined: Defined | None, samples: Counter[str], why_not: str, *, is_made: bool
 ) -> BenchmarkFunction:
     module, _, name = key.partition(":")
     return BenchmarkFunction(
@@ -418,7 +418,7 @@ def _function(
         public=defined is not None,
         samples=dict(samples),
         why_not=why_not,
-        made=made,
+        made=is_made,
     )
 
 

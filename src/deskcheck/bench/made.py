@@ -176,8 +176,8 @@ def _by_interpreter(
 ) -> Iterator[tuple[str | None, list[File]]]:
     """Groups of modules, each with its interpreter.
 
-    deskcheck's own interpreter (None) runs the modules that need only the project and the standard library,
-    as it does for the calls of the tests. The interpreter of the tests runs the others.
+    deskcheck's own interpreter (None) runs the modules that need only the project and the standard library.
+    The interpreter of the tests runs the others.
     """
     files_left = list(modules)
     if interpreter.path == os.path.abspath(sys.executable):

@@ -140,7 +140,7 @@ class Sandbox:
         self._servers.close()
 
     def run(self, programs: Iterable[Program], *, ordered: bool = True) -> Iterator[ProgramResult]:
-        """Run programs. The results come in the order of the programs, or as they are completed.
+        """Run programs. The results come in the order of the programs, or in order of completion.
 
         Programs are taken from the iterable when a worker is free, and only a few ahead of the results that
         you have taken. Closing the iterator kills the programs that still run.

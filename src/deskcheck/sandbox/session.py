@@ -300,7 +300,7 @@ class Session:
         """Restore a session without an interpreter to its last snapshot, or end it."""
         back = self._back
         if back is None:
-            self._lose(f"{reason}; there was no snapshot to restore", clean=True)
+            self._lose(f"{reason}; the session had no snapshot to restore", clean=True)
             return After.ENDED, f"the session has ended: {self._ended}"
         failed = self._go_back(back)
         if failed is not None:

@@ -1,7 +1,7 @@
 """System calls of Linux that the sandbox makes or filters, from the table ``system_calls.tsv``.
 
 Numbers are from arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h of the kernel.
-The filter (`seccomp`) makes a call that is not listed fail as it does on an older kernel.
+The filter (`seccomp`) makes unlisted calls fail like on an older kernel.
 """
 
 import os

@@ -1,7 +1,7 @@
 """The file system that programs see at `strict`, made once for each server in its mount namespace.
 
-It has only the requested paths, in their usual places and read-only, the harmless devices, `/proc` of its own
-process namespace, and a small writable file system in memory. Standard library only.
+It has only the requested paths, in their usual places and read-only, the harmless devices, `/proc` of the
+new process namespace, and a small writable file system in memory. Standard library only.
 """
 
 import errno

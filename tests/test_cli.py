@@ -468,7 +468,7 @@ def test_a_check_that_finds_something_has_a_status_of_its_own(folder: Path) -> N
         (["view", "good.py"], "good.py: is a file; `deskcheck record SOURCE --out FOLDER`"),
         (["runs", "check", "nowhere"], "nowhere"),
         (["record", "--bogus"], "No such option"),
-        (["record", "good.py::double", "(1)", "--clock", "1960-01-01"], "lies before 1970-01-01"),
+        (["record", "good.py::double", "(1)", "--clock", "1960-01-01"], "is before 1970-01-01"),
         (["record", "pytest:.", "--out", "o", "--environment", "x"], "--environment: is for programs"),
         (["env", "build", "unpinned.txt"], "'numpy>=1' is not pinned"),
     ],

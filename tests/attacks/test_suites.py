@@ -49,8 +49,8 @@ ENDED = {
 REFUSED = {
     "a pipe for all output": "unwatched.txt: cannot keep what the tests write",
     "a link for all output": "unwatched.txt: cannot keep what the tests write",
-    "writes over the journal": "first: somebody has written to it",
-    "cuts the journal": "first: somebody has written to it",
+    "writes over the journal": "first: was changed by another process",
+    "cuts the journal": "first: was changed by another process",
     "takes the folder of journals away": "cannot keep what the tests write: No such file",
     "takes the folder away": "cannot keep what the tests write: No such file",
     "a file for the folder": "A file stands where a folder is needed",

@@ -198,8 +198,8 @@ def test_made_inputs_can_be_left_out(tmp_path: Path) -> None:
 
 BAD: dict[str, tuple[Any, str]] = {
     "no folder": (lambda at: None, "there is no such folder"),
-    "a file": (lambda at: at.write_text("x"), "is a file: name the folder that it lies in"),
-    "no project": (lambda at: at.mkdir(), "is no Python project: no Python file lies in it"),
+    "a file": (lambda at: at.write_text("x"), "is a file: name the folder that contains it"),
+    "no project": (lambda at: at.mkdir(), "is not a Python project: it has no Python files"),
     "no tests": (
         lambda at: (at.mkdir(), (at / "a.py").write_text("x = 1\n")),
         "has no tests: no file in it is named",
@@ -238,7 +238,7 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "other" / "mine.txt").write_text("mine")
     ran = bench(tmp_path, "--out", "other", "--replace")
     assert ran.returncode == 2
-    assert "holds something else than a benchmark" in ran.stderr
+    assert "contains something other than a benchmark" in ran.stderr
     assert [path.name for path in (tmp_path / "other").iterdir()] == ["mine.txt"]
     (tmp_path / "file").write_text("")
     ran = bench(tmp_path, "--out", "file")

@@ -162,7 +162,7 @@ def test_the_interpreter_is_the_one_that_is_named(tmp_path: Path) -> None:
     project = read(tmp_path / "shop")
     found = interpreter_of(project, tmp_path / "environment", python=sys.executable)
     assert (found.path, found.made) == (sys.executable, False)
-    for python, said in (("no-such-python", "is no program"), ("true", "is no Python")):
+    for python, said in (("no-such-python", "is not a program"), ("true", "is not a Python")):
         with pytest.raises(InputError, match=said):
             interpreter_of(project, tmp_path / "environment", python=python)
     assert not (tmp_path / "environment").exists()

@@ -454,9 +454,9 @@ def test_the_tests_come_out_as_without_us(shop: Path, tmp_path: Path) -> None:
     expected = plain(shop)
     with observe(
         find_suite(f"pytest:{shop}"),
-        Observing(most=20, budget=1000, trace_limits=TraceLimits(events=1000), wall_s=600),
+        Observing(per_function=20, budget=1000, trace_limits=TraceLimits(events=1000), wall_s=600),
         hash_seed=0,
-        kept=tmp_path / "run",
+        journal_path=tmp_path / "run",
     ) as observed:
         assert observed.ended == "failed"
         assert observed.tests == expected
@@ -817,8 +817,8 @@ def test_a_second_interrupt_leaves_nothing_unchecked_for_ever(
 def test_an_interpreter_that_cannot_be_started_is_our_error(tmp_path: Path) -> None:
     """Here: as its folder is gone."""
     suite = ObservedTests(arguments=("tests",), root=tmp_path / "gone")
-    how = Observing(most=1, budget=1, trace_limits=TraceLimits(), wall_s=600)
-    look = observe(suite, how, hash_seed=0, kept=tmp_path / "run")
+    how = Observing(per_function=1, budget=1, trace_limits=TraceLimits(), wall_s=600)
+    look = observe(suite, how, hash_seed=0, journal_path=tmp_path / "run")
     with pytest.raises(SandboxError, match=r"cannot start .* in .*gone: No such file"), look:
         pass
 

@@ -129,7 +129,7 @@ def test_a_folder_without_anything_private_is_given_whole(tmp_path: Path) -> Non
     assert sorted(os.path.relpath(p, tmp_path) for p in found.readable) == ["a.txt", "sub/b.txt", "sub/deep"]
     assert sorted(os.path.relpath(p, tmp_path) for p in found.listed) == [".", "sub"]
     assert [os.path.relpath(p, tmp_path) for p in found.left_out] == ["sub/.env"]
-    assert [os.path.relpath(p, tmp_path) for p in look(str(tmp_path), most=1).readable] == ["a.txt"]
+    assert [os.path.relpath(p, tmp_path) for p in look(str(tmp_path), max_entries=1).readable] == ["a.txt"]
     assert look(str(tmp_path / "none")).readable == []
 
 

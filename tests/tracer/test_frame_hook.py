@@ -143,7 +143,7 @@ def send(kind, facts, blocks):
     if kind == "call":
         recorded.append([facts, [row for each in blocks for row in block.rows(each)]])
 
-project, drawing = _calls.Project(folder, (), ["calls.py"]), _calls.Drawing(most=100, budget=1000, seed=0)
+project, drawing = _calls.Project(folder, (), ["calls.py"]), _calls.Drawing(per_function=100, budget=1000, seed=0)
 observer = _calls.Observer(project, send, drawing, limits=TraceLimits())
 real = sys.stdout
 class Told:

@@ -1,10 +1,10 @@
-"""A benchmark of a project's own tests, from its folder alone: recorded, made into questions, checked.
+"""A private benchmark of a project: record its tests, make questions of the calls, check the questions.
 
     folder/
         recordings/       calls of the project's functions in its tests, and calls with made inputs
         questions.jsonl   questions about them with answers, as `offline questions` writes them
         environment/      what the tests ran in, if it was made for them
-        recorded.json     the account of the recording, and the state of the project's files
+        recorded.json     the account of the recording, and a digest of the project's files
         bench.json        the facts of the page, index.html
 
 The functions of the project are asked about, never its tests. A rerun continues after the last finished step.
@@ -60,12 +60,12 @@ ENVIRONMENT, FACTS, RECORDED, PAGE = "environment", "bench.json", "recorded.json
 _IGNORE = "# made by `deskcheck bench`: private, so not for a repository\n*\n"
 _CALLS = 800
 _TRACE = TraceLimits(events=1000, objects=1000)
-"""Of a call: what is longer costs the time of many others, and is asked little about."""
+"""Limits of one recorded call. Longer calls cost the time of many others and give few questions."""
 _TIMES, _SPARE_S, _FOR_INPUTS_S = 3.0, 60.0, 15.0
-"""CPU time of recording: a multiple of that of the tests, and spare seconds. Some of these are for made
-inputs, which also get what the calls of tests leave."""
+"""CPU time of recording: a multiple of the CPU time of the tests, plus spare seconds. A part of the spare
+seconds is for made inputs, which also get what the calls of tests do not use."""
 _MADE_EACH = 2
-"""Made inputs that are kept of a function."""
+"""Made inputs that are kept for a function."""
 _NETWORK = re.compile(
     r"gaierror|Name or service not known|name resolution|Network is unreachable|NewConnectionError"
     r"|ConnectionRefusedError|ConnectTimeout|URLError|Cannot connect to host|No route to host"
@@ -75,7 +75,7 @@ _MODULE = re.compile(r"No module named '([\w.]+)'")
 _COROUTINES = re.compile(r"async def functions are not natively supported")
 
 Progress = Callable[[str, int, int], None]
-"""Told what is being done, how much of it is done, of how much (0: not known)."""
+"""Takes the name of a step, how much of it is done, and the total (0: unknown)."""
 
 
 def make_benchmark(
@@ -84,13 +84,14 @@ def make_benchmark(
     settings: BenchSettings | None = None,
     *,
     workers: int = 2,
-    progress: Progress = lambda what, done, of: None,
+    progress: Progress = lambda what, count, of: None,
     note: Callable[[str], None] = lambda text: None,
 ) -> Benchmark:
     """Make a benchmark of a project's tests in a folder, or continue one. The page is not written.
 
     Raises:
-        InputError: the project cannot be used, or the folder holds something else or another state of it.
+        InputError: the project cannot be used, or the folder contains something else or a benchmark of an
+            older state of the project.
         RecordingError: the folder cannot be written to, or another process has it.
         SandboxError: no environment can be made here.
     """
@@ -106,12 +107,12 @@ def make_benchmark(
 
 
 def _begin(folder: Path, files: ProjectFiles) -> None:
-    """Make the folder, or look whether what is there is ours."""
+    """Make the folder, or check that an existing one is a benchmark of this project."""
     if folder.is_dir() and any(folder.iterdir()):
         ignored = folder / ".gitignore"
         if not ignored.is_file() or ignored.read_text("utf-8", "replace") != _IGNORE:
             raise InputError(
-                f"{folder}: holds something else than a benchmark: name another folder with --out."
+                f"{folder}: contains something other than a benchmark: name another folder with --out."
             )
     if folder.resolve() == files.folder:
         raise InputError(f"{folder}: is the project itself: name another folder with --out.")
@@ -121,7 +122,7 @@ def _begin(folder: Path, files: ProjectFiles) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Take away all but the environment."""
+    """Remove everything but the environment."""
     with disk_errors(folder, "remove what was made before"):
         for name in (RECORDED, QUESTIONS_FILE, FACTS, PAGE):
             (folder / name).unlink(missing_ok=True)
@@ -190,7 +191,7 @@ class _Maker:
         return benchmark
 
     def recorded(self, interpreter: Interpreter) -> dict[str, Any]:
-        """The account of the recording: of now, or of an earlier one of the same project."""
+        """The account of the recording: of a new one, or of an earlier one of the same project."""
         files, settings = self.files, self.settings
         if (earlier := self.earlier()) is not None:
             if earlier["asked"]["python"] != interpreter.path:
@@ -225,12 +226,12 @@ class _Maker:
         return facts
 
     def made_inputs(self, interpreter: Interpreter, recorded: Mapping[str, Any]) -> dict[str, Any]:
-        """The account of made inputs, as data."""
+        """The account of the made inputs, as data."""
         recordings = self.folder / RECORDINGS
         public = public_functions(self.files.folder, recorded["account"]["modules"])
         allowed_s = _TIMES * recorded["tests_s"] + _SPARE_S - recorded["cost_s"]
         making = Making(
-            each=min(_MADE_EACH, self.settings.per_function),
+            per_function=min(_MADE_EACH, self.settings.per_function),
             seed=self.settings.seed,
             trace_limits=_TRACE,
             allowed_s=max(allowed_s, _FOR_INPUTS_S),
@@ -240,7 +241,7 @@ class _Maker:
         return asdict(make_inputs(functions, self.files, recordings, interpreter, making, self.progress))
 
     def options(self) -> dict[str, Any]:
-        """What decides the recordings, beside the project's files and the interpreter."""
+        """Options that decide the recordings, besides the project's files and the interpreter."""
         settings = self.settings
         return {
             "project": str(self.files.folder),
@@ -273,7 +274,7 @@ class _Maker:
         functions: tuple[BenchmarkFunction, ...],
         wall_s: Mapping[str, float],
     ) -> Benchmark:
-        account, made = recorded["account"], recorded.get("made", {})
+        account, made_inputs = recorded["account"], recorded.get("made", {})
         outcomes: dict[str, str] = account["tests"]
         bad = ("failed", "error", "not collected")
         reasons: dict[str, str] = account["why"]
@@ -289,16 +290,16 @@ class _Maker:
             failing=failing,
             network=tuple(test for test, text in failing.items() if _NETWORK.search(text)),
             missing=missing_of(reasons),
-            recorded=recorded["recorded"] + recorded["skipped"] + made.get("recorded", 0),
+            recorded=recorded["recorded"] + recorded["skipped"] + made_inputs.get("recorded", 0),
             kinds=kinds,
             functions=functions,
             calls_left_out=recorded["left_out"],
             not_repeatable=len(recorded["not_repeatable"])
             + len(recorded.get("untraced", ()))
-            + made.get("not_repeatable", 0),
-            made_inputs=made.get("recorded", 0),
-            made_failed=made.get("failed", ""),
-            inputs_s=made.get("cost_s"),
+            + made_inputs.get("not_repeatable", 0),
+            made_inputs=made_inputs.get("recorded", 0),
+            made_failed=made_inputs.get("failed", ""),
+            inputs_s=made_inputs.get("cost_s"),
             packages=account["packages"],
             tracer=account["interpreter"].get("tracer", ""),
             settings=asdict(self.settings),
@@ -311,14 +312,18 @@ class _Maker:
 # -- questions -------------------------------------------------------------------------------------
 
 
-def _write_questions(folder: Path, seed: int, made: set[str]) -> dict[str, Counter[str]]:
-    """Write the questions; by kind, why recordings are not asked about. made: recordings of made inputs."""
+def _write_questions(folder: Path, seed: int, ids_of_made: set[str]) -> dict[str, Counter[str]]:
+    """Write the questions. The result counts, by kind, the reasons why recordings were excluded.
+
+    Args:
+        ids_of_made: ids of the recordings of made inputs.
+    """
     _, excluded = write_questions(
         folder / QUESTIONS_FILE,
         [folder / RECORDINGS],
         KINDS,
         sampling=Sampling(seed=seed),
-        told=lambda sample: {"made_from": "made inputs" if sample.program in made else "tests"},
+        told=lambda sample: {"made_from": "made inputs" if sample.program in ids_of_made else "tests"},
     )
     return excluded
 
@@ -326,9 +331,9 @@ def _write_questions(folder: Path, seed: int, made: set[str]) -> dict[str, Count
 def _scored(
     folder: Path, excluded: Mapping[str, Counter[str]], progress: Progress
 ) -> tuple[tuple[BenchmarkKind, ...], dict[str, Counter[str]]]:
-    """The kinds with the scores of baselines; program -> kind -> how many samples.
+    """The kinds with the scores of baselines, and the number of samples by program and kind.
 
-    The answers that are run are our own: those that were recorded, and values out of prompts.
+    No model's answer is run, only recorded answers and values from prompts.
     """
     models = {name: BASELINES[name].make({}) for name in ("oracle", "guess")}
     scores: dict[tuple[str, str], list[float]] = {}
@@ -371,7 +376,7 @@ def _functions(
 ) -> tuple[BenchmarkFunction, ...]:
     """The public functions, and the others that are asked about."""
     account = recorded["account"]
-    made = made_ids(recordings)
+    ids_of_made = made_ids(recordings)
     programs: dict[str, list[str]] = {}
     samples: dict[str, Counter[str]] = {}
     from_tests: set[str] = set()
@@ -379,7 +384,7 @@ def _functions(
         programs.setdefault(f"{module}:{entry}", []).append(id_)
         if id_ in of_programs:
             samples.setdefault(f"{module}:{entry}", Counter()).update(of_programs[id_])
-            if id_ not in made:
+            if id_ not in ids_of_made:
                 from_tests.add(f"{module}:{entry}")
     public = {function.key: function for function in public_functions(files.folder, account["modules"])}
     ran_in = _ran_in(recordings)
@@ -392,9 +397,9 @@ def _functions(
             tried = recorded.get("made", {}).get("why_not", {}).get(key)
             why_not += f"; {tried}" if tried else ""
         one_made = key in samples and key not in from_tests
-        functions.append(_function(key, function, samples.get(key, Counter()), why_not, made=one_made))
+        functions.append(_function(key, function, samples.get(key, Counter()), why_not, is_made=one_made))
     functions += [
-        _function(key, None, counts, "", made=key not in from_tests)
+        _function(key, None, counts, "", is_made=key not in from_tests)
         for key, counts in samples.items()
         if key not in public
     ]
@@ -402,7 +407,7 @@ def _functions(
 
 
 def _function(
-    key: str, defined: Defined | None, samples: Counter[str], why_not: str, *, made: bool
+    key: str, defined: Defined | None, samples: Counter[str], why_not: str, *, is_made: bool
 ) -> BenchmarkFunction:
     module, _, name = key.partition(":")
     return BenchmarkFunction(
@@ -413,12 +418,12 @@ def _function(
         public=defined is not None,
         samples=dict(samples),
         why_not=why_not,
-        made=made,
+        made=is_made,
     )
 
 
 def _ran_in(recordings: Any) -> set[tuple[str, str]]:
-    """(File in events, qualified name) of what ran inside recorded calls."""
+    """The functions that ran inside recorded calls, as (file in events, qualified name)."""
     return {
         (row.file, row.function)
         for recording in recordings
@@ -428,7 +433,7 @@ def _ran_in(recordings: Any) -> set[tuple[str, str]]:
 
 
 def _why_recorded(recordings: list[Any], seed: int) -> str:
-    """Why nothing is asked about a function whose calls are recorded."""
+    """The reason why a function with recorded calls has no questions."""
     reasons: Counter[str] = Counter()
     for recording in recordings:
         for name in KINDS:
@@ -438,7 +443,7 @@ def _why_recorded(recordings: list[Any], seed: int) -> str:
 
 
 def _why_not(function: Defined, account: Mapping[str, Any], ran_in: set[tuple[str, str]]) -> str:
-    """Why no call of a function is recorded by itself."""
+    """The reason why no call of a function is recorded by itself."""
     if function.key in account["not_recorded"]:
         return str(account["not_recorded"][function.key])
     if (function.module.replace(".", "/") + ".py", function.name) in ran_in:
@@ -448,10 +453,10 @@ def _why_not(function: Defined, account: Mapping[str, Any], ran_in: set[tuple[st
     return "no test calls it"
 
 
-def missing_of(why: Mapping[str, str]) -> tuple[Missing, ...]:
-    """What tests lack, from why they did not pass: fixtures, modules, plugins for coroutines."""
+def missing_of(reasons: Mapping[str, str]) -> tuple[Missing, ...]:
+    """Missing fixtures, modules and plugins for coroutines, from the reasons why tests did not pass."""
     counts: Counter[tuple[str, str | None]] = Counter()
-    for text in why.values():
+    for text in reasons.values():
         if match := _FIXTURE.search(text):
             counts[f"fixture {match[1]}", FIXTURES.get(match[1])] += 1
         elif match := _MODULE.search(text):

@@ -1,8 +1,8 @@
-"""The interpreter that a project's tests run with: one that is there, or an environment made for them.
+"""The interpreter for a project's tests: an existing one, or a virtual environment made for them.
 
-Made is a virtual environment with the project, editable, and what its files say that its tests need, by
-`uv` where that is there and by pip else. That is what ``pip install -e .`` is: it runs the project's own
-build code as the user, and may leave build files in the project's folder.
+The environment gets the project, editable, and the requirements of its tests. `uv` installs them, or pip if
+there is no `uv`. Like ``pip install -e .``, this runs the project's own build code as the user, and may
+leave build files in the project's folder.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ from deskcheck.files import disk_errors, read_json
 from deskcheck.sandbox.environments import PythonFacts, facts_of, named_interpreter
 
 _MARK = "deskcheck.json"
-"""Stands in an environment that is whole."""
+"""File that marks a complete environment."""
 _OWN_ENVIRONMENTS = (".venv", "venv", "env")
 _INSTALL_S = 1800.0
 _HAS = """
@@ -47,15 +47,15 @@ _FOR_UV = {
     "find-links": "UV_FIND_LINKS",
     "cert": "SSL_CERT_FILE",
 }
-"""Setting of pip's -> the variable that tells uv the same."""
+"""Setting of pip -> the environment variable with the same meaning for uv."""
 
 Progress = Callable[[str], None]
-"""Told several times a second what is being done."""
+"""Takes the name of the current step, several times a second."""
 
 
 def interpreter_of(
     project: ProjectFiles,
-    place: Path,
+    folder: Path,
     *,
     python: str | None = None,
     more: Sequence[str] = (),
@@ -64,29 +64,35 @@ def interpreter_of(
 ) -> Interpreter:
     """The interpreter for a project's tests.
 
-    The first of: `python`, if it has pytest; the environment in the project's folder, if it has; this
-    interpreter, if the project is installed in it, editable; an environment made at `place`. more:
-    requirements beside those of the project's files: with some, an environment is made.
+    The first of these:
+
+    1. `python`, if it has pytest
+    2. the environment in the project's folder, if it has pytest
+    3. this interpreter, if the project is installed in it, editable
+    4. an environment made in `folder`
+
+    Args:
+        more: requirements in addition to those of the project's files. They need a new environment.
 
     Raises:
-        InputError: there is no such interpreter, or it is too old; what the tests need cannot be installed.
-        SandboxError: an environment cannot be made here at all.
+        InputError: the interpreter does not exist or is too old, or the requirements cannot be installed.
+        SandboxError: this machine cannot make an environment.
     """
     if python is not None:
         path, facts = named_interpreter(python)
         if not more and _has(path, project)["pytest"]:
             return Interpreter(path=path, version=facts.version, how="the interpreter that --python names")
-        return _made(project, place, path, more, progress, note)
+        return _made(project, folder, path, more, progress, note)
     for path, how, is_own in () if more else _candidates(project):
-        known, has = facts_of(path), _has(path, project)
+        candidate, has = facts_of(path), _has(path, project)
         of_project = is_own or has["editable"] == project.folder.as_uri()
-        if known and known.runs_our_code and has["pytest"] and of_project:
-            return Interpreter(path=path, version=known.version, how=how)
-    return _made(project, place, sys.executable, more, progress, note)
+        if candidate and candidate.runs_our_code and has["pytest"] and of_project:
+            return Interpreter(path=path, version=candidate.version, how=how)
+    return _made(project, folder, sys.executable, more, progress, note)
 
 
 def _candidates(project: ProjectFiles) -> Iterator[tuple[str, str, bool]]:
-    """Interpreters that are there, what they are, and whether they are the project's own."""
+    """Existing interpreters, each with a description, and whether it is in the project's own environment."""
     for name in _OWN_ENVIRONMENTS:
         path = project.folder / name / "bin" / "python"
         if path.exists():
@@ -95,7 +101,7 @@ def _candidates(project: ProjectFiles) -> Iterator[tuple[str, str, bool]]:
 
 
 def _has(path: str, project: ProjectFiles) -> dict[str, Any]:
-    """Whether an interpreter has pytest, and from where the project is installed in it, editable."""
+    """Whether an interpreter has pytest, and the source folder of an editable install of the project."""
     try:
         ran = subprocess.run(
             [path, "-I", "-c", _HAS, project.name], capture_output=True, text=True, timeout=60, check=False
@@ -111,36 +117,36 @@ def _has(path: str, project: ProjectFiles) -> dict[str, Any]:
 
 def _made(
     project: ProjectFiles,
-    place: Path,
+    folder: Path,
     base: str,
     more: Sequence[str],
     progress: Progress,
     note: Callable[[str], None],
 ) -> Interpreter:
-    """The environment at `place`: what an earlier call has made there, if the same is wanted."""
+    """The environment in `folder`, made anew unless an earlier call made the same one there."""
     facts = facts_of(base)
     if facts is None:
         raise SandboxError(f"{base} cannot be started, so no environment can be made.")
     text = _wanted(project, base, facts, more)
-    mark = place / _MARK
+    mark = folder / _MARK
     interpreter = Interpreter(
-        path=str(place / "bin" / "python"),
+        path=str(folder / "bin" / "python"),
         version=facts.version,
-        how=f"an environment made for the tests, {place}",
+        how=f"an environment made for the tests, {folder}",
         made=True,
     )
     if mark.exists() and mark.read_text("utf-8") == text and os.access(interpreter.path, os.X_OK):
         return interpreter
-    with disk_errors(place, "make an environment"):
-        if place.exists():
-            shutil.rmtree(place)
-        place.parent.mkdir(parents=True, exist_ok=True)
+    with disk_errors(folder, "make an environment"):
+        if folder.exists():
+            shutil.rmtree(folder)
+        folder.parent.mkdir(parents=True, exist_ok=True)
     installer = _installer(interpreter.path)
     requirements = [*dict.fromkeys([*project.requirements, *project.plugins, "pytest", *more])]
     listed = [*_project(project), *requirements, *(path.name for path in project.files)]
-    note(f"making an environment with {', '.join(listed)}, in {place}")
+    note(f"making an environment with {', '.join(listed)}, in {folder}")
     try:
-        _run([base, "-I", "-m", "venv", "--without-pip", str(place)], {}, progress, "make an environment")
+        _run([base, "-I", "-m", "venv", "--without-pip", str(folder)], {}, progress, "make an environment")
         command = [*installer.command, *requirements]
         for path_of_project in _project(project):
             command += ["--editable", path_of_project]
@@ -154,7 +160,7 @@ def _made(
         with disk_errors(mark, "make an environment"):
             mark.write_text(text, encoding="utf-8")
     except BaseException:
-        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
         raise
     return interpreter
 
@@ -167,7 +173,7 @@ def _project(project: ProjectFiles) -> list[str]:
 
 
 def _wanted(project: ProjectFiles, base: str, facts: PythonFacts, more: Sequence[str]) -> str:
-    """What decides an environment, as text."""
+    """The facts that decide an environment, as text."""
     files = [project.folder / name for name in ("pyproject.toml", "setup.py", "setup.cfg")]
     files += project.files
     digests = [hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None for path in files]
@@ -188,18 +194,18 @@ class _Installer:
 
 
 def _installer(python: str) -> _Installer:
-    """What installs into an environment: uv, or pip."""
+    """The program that installs into an environment: uv, or pip."""
     near = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])
-    uv = shutil.which("uv", path=near)
-    if uv is not None:
-        command = [uv, "pip", "install", "--quiet", "--python", python]
+    uv_path = shutil.which("uv", path=near)
+    if uv_path is not None:
+        command = [uv_path, "pip", "install", "--quiet", "--python", python]
         settings = _told_to_pip()
         if settings:  # pip takes the best of all its indexes
             command += ["--index-strategy", "unsafe-best-match"]
         return _Installer(command, settings)
     if importlib.util.find_spec("pip") is None:
         raise SandboxError(
-            f"an environment for the tests is made with uv or pip, and there is neither. Install one: "
+            "uv or pip is needed to make an environment for the tests; neither is installed. Install one: "
             f"{sys.executable} -m ensurepip; or name an interpreter that has what the tests need: --python"
         )
     pip = [sys.executable, "-I", "-m", "pip", "--python", python, "--disable-pip-version-check"]
@@ -207,7 +213,7 @@ def _installer(python: str) -> _Installer:
 
 
 def _told_to_pip() -> dict[str, str]:
-    """What pip was told of package indexes and certificates on this machine, for uv."""
+    """Settings of pip for package indexes and certificates on this machine, as variables for uv."""
     if importlib.util.find_spec("pip") is None:
         return {}
     ran = subprocess.run(
@@ -232,8 +238,7 @@ def _told_to_pip() -> dict[str, str]:
 def _run(
     command: list[str], environment: dict[str, str], progress: Progress, what: str, *, fails: bool = False
 ) -> tuple[int, str]:
-    """Run a command to its end; its exit status, and what it said. fails: whether the caller looks after a
-    failure."""
+    """Run a command to its end: its exit status and output. fails: whether the caller handles a failure."""
     variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
@@ -261,7 +266,7 @@ def _run(
 
 
 def _not_installed(project: ProjectFiles, output: str) -> InputError:
-    """Why the project or what its tests need cannot be installed, and what to do."""
+    """The error that says why the project or its requirements cannot be installed, and what to do."""
     output = re.sub(r"\x1b\[[0-9;]*m", "", output).strip()
     way_out = "If you have an environment in which its tests run, name its interpreter: --python."
     if re.search(r"Permission denied|Read-only file system|PermissionError", output):

@@ -1,4 +1,4 @@
-"""The functions that a project defines, as its files say: those that its users call are public."""
+"""The functions that a project defines, read from its source files. Public ones are for its users."""
 
 import ast
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ from deskcheck.sandbox.inside.calls import Project
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Defined:
-    """A function or method. name: qualified. line: where it begins. file: below the project's root."""
+    """A function or method: its qualified name, its first line, and its file below the project's root."""
 
     module: str
     name: str
@@ -24,11 +24,14 @@ class Defined:
 
 
 def public_functions(root: Path, modules: Mapping[str, str]) -> list[Defined]:
-    """The public functions of the packages that tests have imported: functions and methods at the top level
-    of modules and classes, without a name that begins with an underscore in their qualified name.
+    """The public functions of the packages that the tests imported.
 
-    modules: the project's own that were imported -> their files; all files of their packages are read. Not
-    counted: tests, overloads, and functions with no body but ``...``.
+    These are functions and methods at the top level of modules and classes. No part of their qualified name
+    begins with an underscore. Tests, overloads and functions whose body is only ``...`` do not count.
+
+    Args:
+        modules: files of the project's modules that were imported, by module. All files of their packages
+            are read.
     """
     project = Project(str(root), (), ("test_*.py", "*_test.py"))
     functions: dict[str, Defined] = {}
@@ -47,7 +50,7 @@ def public_functions(root: Path, modules: Mapping[str, str]) -> list[Defined]:
 
 
 def _files(modules: Mapping[str, str]) -> dict[str, Path]:
-    """Modules of the packages of these -> their files."""
+    """The files of all modules in the packages of these modules, by module."""
     paths_by_module: dict[str, Path] = {}
     tops: set[Path] = set()
     for name, file in modules.items():

@@ -1,8 +1,8 @@
-"""Made inputs: calls of public functions for which no call of the tests makes a question.
+"""Made inputs: calls of public functions that have no question from the calls of the tests.
 
-Inputs are searched for in the sandbox, at its strictest, as the source `inputs:` does: nobody has said that
-these functions may be called with anything. Methods are called on objects that are made for them. What is
-found is recorded beside the calls of the tests, twice, under two hash seeds.
+The search runs at the strictest level of the sandbox, like the source `inputs:`, because these functions
+may do harm with unforeseen arguments. Methods are called on objects that are made for them. The calls are
+recorded twice, under two hash seeds, and stored with the calls of the tests.
 """
 
 import os
@@ -37,40 +37,41 @@ from deskcheck.sources.text.modules import origin_of_file
 from deskcheck.tracer.limits import TraceLimits
 
 _TRIED = 12
-"""Inputs that are tried of a function, where there is time."""
+"""Number of inputs to try for a function, if there is time."""
 _AT_IMPORT = replace(LIMITS, cpu_s=10.0, wall_s=30.0)
 _SHORT = (
     ("of ", "no input that was tried could be kept"),
     (NO_TIME, "the time for made inputs was spent"),
     ("its module ", "its module cannot be imported in the sandbox"),
 )
-"""How a reason begins -> what is counted: without the numbers and messages of one function."""
+"""Beginnings of reasons, and the reason to count instead: without numbers and messages of one function."""
 
 
 @dataclass(slots=True)
 class MadeInputs:
-    """What making inputs came to.
-
-    functions: how many were looked at. why_not: function, as ``module:qualified.name`` -> why no input of it
-    was kept. recorded, not_repeatable: calls. cost_s: CPU seconds. failed: why nothing could be made at all;
-    empty otherwise.
-    """
+    """The result of making inputs."""
 
     functions: int = 0
+    """Number of functions that were tried."""
     why_not: dict[str, str] = field(default_factory=dict)
+    """Reasons why no input was kept, by function as ``module:qualified.name``."""
     recorded: int = 0
+    """Number of recorded calls."""
     not_repeatable: int = 0
+    """Number of calls with another result in the second run."""
     cost_s: float = 0.0
+    """CPU seconds."""
     failed: str = ""
+    """Reason why no input could be made at all; empty otherwise."""
 
 
 @dataclass(slots=True)
 class _Clock:
-    """CPU seconds: what may be used, and what was, here and in the sandbox. left: functions whose turn is to
-    come; each may use an equal share of what is left."""
+    """CPU seconds, allowed and used, here and in the sandbox. Each waiting function gets an equal share."""
 
     allowed_s: float
-    left: int
+    waiting: int
+    """Number of functions that were not tried yet."""
     sandbox_s: float = 0.0
     began_s: float = field(default_factory=time.process_time)
     guard: threading.Lock = field(default_factory=threading.Lock)
@@ -84,19 +85,21 @@ class _Clock:
 
     def share_s(self) -> float:
         with self.guard:
-            share = (self.allowed_s - self.spent_s()) / max(self.left, 1)
-            self.left -= 1
+            share = (self.allowed_s - self.spent_s()) / max(self.waiting, 1)
+            self.waiting -= 1
             return share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Making:
-    """How inputs are made. each: of one function, at most. allowed_s: CPU seconds for all of it."""
+    """Settings for making inputs."""
 
-    each: int
+    per_function: int
+    """Largest number of inputs to keep for a function."""
     seed: int
     trace_limits: TraceLimits
     allowed_s: float
+    """CPU seconds for all functions together."""
     workers: int
 
 
@@ -109,17 +112,17 @@ def make_inputs(
     progress: Callable[[str, int, int], None],
 ) -> MadeInputs:
     """Look for inputs of functions and record the calls in a folder of recordings."""
-    made = MadeInputs(functions=len(functions))
+    summary = MadeInputs(functions=len(functions))
     workers = making.workers
     clock = _Clock(making.allowed_s, len(functions))
-    done = 0
+    tried_count = 0
 
     def noted(tried: Tried, key: str) -> None:
-        nonlocal done
-        done += 1
-        progress("functions tried with made inputs", done, len(functions))
+        nonlocal tried_count
+        tried_count += 1
+        progress("functions tried with made inputs", tried_count, len(functions))
         if tried.account.why:
-            made.why_not[key] = _short(tried.account.why)
+            summary.why_not[key] = _short(tried.account.why)
 
     def recorded(program: Program, run_result: RunResult | None) -> None:
         if run_result is not None:
@@ -131,9 +134,9 @@ def make_inputs(
             settings = RecordSettings(
                 sandbox=Confinement.STRICT, python=python, trace_limits=making.trace_limits, limits=LIMITS
             )
-            effort = Effort(each=making.each, budget=_TRIED)
+            effort = Effort(each=making.per_function, budget=_TRIED)
             programs = _programs(group, keys, effort, making.seed, clock, python, workers, noted)
-            summary = record_programs(
+            batch = record_programs(
                 programs,
                 recordings,
                 settings,
@@ -142,12 +145,12 @@ def make_inputs(
                 note=lambda text: None,  # that the tracer is slow was said when the tests were recorded
                 explain=False,
             )
-            made.recorded += summary.recorded + summary.skipped
-            made.not_repeatable += len(summary.not_repeatable) + len(summary.untraced)
+            summary.recorded += batch.recorded + batch.skipped
+            summary.not_repeatable += len(batch.not_repeatable) + len(batch.untraced)
     except (SandboxError, InputError) as error:
-        made.failed = str(error)
-    made.cost_s = round(clock.spent_s(), 3)
-    return made
+        summary.failed = str(error)
+    summary.cost_s = round(clock.spent_s(), 3)
+    return summary
 
 
 def _short(reason: str) -> str:
@@ -171,8 +174,11 @@ def _modules(functions: Sequence[Defined], files: ProjectFiles) -> Iterator[File
 def _by_interpreter(
     modules: Iterable[File], files: ProjectFiles, interpreter: Interpreter, clock: _Clock, workers: int
 ) -> Iterator[tuple[str | None, list[File]]]:
-    """The modules that our own interpreter can run, as it does for the tests' calls: that need no more than
-    the project and the standard library; and the others, with the interpreter of the tests."""
+    """Groups of modules, each with its interpreter.
+
+    deskcheck's own interpreter (None) runs the modules that need only the project and the standard library.
+    The interpreter of the tests runs the others.
+    """
     files_left = list(modules)
     if interpreter.path == os.path.abspath(sys.executable):
         yield None, files_left
@@ -205,7 +211,7 @@ def _programs(
     workers: int,
     noted: Callable[[Tried, str], None],
 ) -> Iterator[Program]:
-    """The calls that are worth a recording, while there is time."""
+    """The calls to record, until the time is up."""
     modules = {file.shown: file.first.module or "" for file in files}
     environment = None if python is None else of_interpreter(python)
     with Sandbox(Confinement.STRICT, workers=workers, limits=LIMITS, environment=environment) as sandbox:
@@ -230,8 +236,7 @@ def _programs(
 
 
 def without_questions(public: Sequence[Defined], recordings: Any) -> list[Defined]:
-    """Functions without a recorded call to ask about: one that is repeatable, and has arguments that a prompt
-    can show."""
+    """Functions without a recorded call that is repeatable and has arguments that a prompt can show."""
     asked_about: Counter[str] = Counter()
     for _, _, module, entry, repeatable, extra in recordings.columns(
         "module", "entry", "repeatable", "extra"

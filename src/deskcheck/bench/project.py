@@ -1,7 +1,7 @@
-"""What a project's own files say of it: its name, its licence, what its tests need. Nothing of it is run.
+"""The name and licence of a project and the requirements of its tests, read without running its code.
 
-Read are pyproject.toml, setup.cfg, pytest.ini, tox.ini, PKG-INFO, files of requirements and of licences. Not
-covered: what a setup.py works out when it runs; tools that keep their requirements elsewhere (nox, conda).
+The sources are pyproject.toml, setup.cfg, pytest.ini, tox.ini, PKG-INFO, and files of requirements and of
+licences. Values that a setup.py computes are not covered, nor tools with requirements elsewhere (nox, conda).
 """
 
 import configparser
@@ -27,7 +27,7 @@ _TEXT_CHARS = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Licence:
-    """name: as an SPDX expression, or in the project's own words. where: the file that says so."""
+    """A licence, as an SPDX expression or in the project's own words, and the file that names it."""
 
     name: str
     where: str
@@ -35,35 +35,40 @@ class Licence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectFiles:
-    """What a project's files say.
-
-    version: None where it is worked out when the project is built. licence: None where no file names it.
-    installable: whether pip can install it. extras, groups, files: where the requirements of its tests are;
-    requirements: those of groups. plugins: of pytest, named in its settings. test_paths: where pytest looks.
-    """
+    """The facts of a project from its files."""
 
     folder: Path
     name: str
     version: str | None
+    """None if the build computes it."""
     licence: Licence | None
+    """None if no file names it."""
     python: str
     installable: bool
+    """Whether pip can install the project."""
     extras: tuple[str, ...]
+    """Extras with requirements of the tests."""
     groups: tuple[str, ...]
+    """Dependency groups with requirements of the tests."""
     files: tuple[Path, ...]
+    """Files with requirements of the tests."""
     requirements: tuple[str, ...]
+    """Requirements in the groups."""
     plugins: tuple[str, ...]
+    """Plugins that the settings of pytest name."""
     test_paths: tuple[Path, ...]
+    """Folders where pytest looks for tests."""
 
 
 def read_project(folder: Path) -> ProjectFiles:
     """Read the files of a project.
 
-    Raises InputError: there is no such folder; it is no project, or one without tests; a file that decides
-    how it is built or tested cannot be read.
+    Raises:
+        InputError: the folder is missing, is not a Python project or has no tests, or a file that decides
+            how the project is built or tested cannot be read.
     """
     if not folder.is_dir():
-        what = "is a file: name the folder that it lies in" if folder.exists() else "there is no such folder"
+        what = "is a file: name the folder that contains it" if folder.exists() else "there is no such folder"
         raise InputError(f"{folder}: {what}.")
     folder = folder.resolve()
     try:
@@ -117,15 +122,15 @@ def _toml(path: Path) -> dict[str, Any]:
 
 
 def _ini(path: Path) -> dict[str, dict[str, str]]:
-    """The sections of a file; none where there is no such file."""
+    """The sections of a file; empty if the file does not exist."""
     parser = configparser.RawConfigParser(strict=False)
     try:
         parser.read_string(read_text(path), str(path))
     except FileNotFoundError:
         return {}
     except configparser.Error as error:  # its text has the line
-        at = getattr(error, "lineno", None)
-        line = "" if at is None else f", line {at}"
+        line_number = getattr(error, "lineno", None)
+        line = "" if line_number is None else f", line {line_number}"
         what = type(error).__name__
         raise InputError(
             f"{path}{line}: is not an INI file ({what}). Mend it: it says how the tests run."
@@ -136,7 +141,7 @@ def _ini(path: Path) -> dict[str, dict[str, str]]:
 
 
 def _table(tables: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """A table inside others; empty where there is none."""
+    """A table inside other tables; empty if it is missing."""
     value: Any = tables
     for name in names:
         value = value.get(name) if isinstance(value, Mapping) else None
@@ -144,7 +149,7 @@ def _table(tables: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _information(folder: Path) -> Mapping[str, str]:
-    """What PKG-INFO of a source distribution says."""
+    """The fields of PKG-INFO in a source distribution."""
     try:
         return dict(HeaderParser().parsestr(read_text(folder / "PKG-INFO", "replace")))
     except OSError:
@@ -154,7 +159,7 @@ def _information(folder: Path) -> Mapping[str, str]:
 def _pytest_settings(
     folder: Path, toml: Mapping[str, Any], cfg: Mapping[str, dict[str, str]]
 ) -> dict[str, Any]:
-    """The settings that pytest takes: of the first file that has some, in its own order."""
+    """The settings that pytest uses: those of the first file that has some, in pytest's order."""
     for name in ("pytest.ini", ".pytest.ini"):
         if settings := _ini(folder / name).get("pytest"):
             return dict(settings)
@@ -166,7 +171,7 @@ def _pytest_settings(
 
 
 def _words(value: object) -> list[str]:
-    """Of a setting that is a list, or text with several words."""
+    """The words of a setting that is a list or a text."""
     if isinstance(value, list):
         return [str(word) for word in value]
     try:
@@ -179,7 +184,7 @@ def _words(value: object) -> list[str]:
 
 
 def _refuse_none(folder: Path, pytest: Mapping[str, Any]) -> None:
-    """Raise InputError where there is nothing that pytest could run."""
+    """Raise InputError if pytest has nothing to run."""
     patterns = _words(pytest.get("python_files")) or ["test_*.py", "*_test.py"]
     has_python = False
     for name in _python_files(folder):
@@ -189,7 +194,7 @@ def _refuse_none(folder: Path, pytest: Mapping[str, Any]) -> None:
     if "--doctest-modules" in _words(pytest.get("addopts")):
         return
     if not has_python:
-        raise InputError(f"{folder}: is no Python project: no Python file lies in it.")
+        raise InputError(f"{folder}: is not a Python project: it has no Python files.")
     raise InputError(
         f"{folder}: has no tests: no file in it is named {' or '.join(patterns)}. A benchmark is made of the "
         "calls that tests make. Without tests: deskcheck record inputs:FILE.py looks for inputs itself."
@@ -219,7 +224,7 @@ def _test_paths(folder: Path, pytest: Mapping[str, Any]) -> tuple[Path, ...]:
 
 
 def _plugins(pytest: Mapping[str, Any]) -> tuple[str, ...]:
-    """The plugins that settings of pytest's name, without whom it would refuse to start."""
+    """The plugins that the settings of pytest name. Without them pytest does not start."""
     plugins = dict.fromkeys(_words(pytest.get("required_plugins")))
     for word in _words(pytest.get("addopts")):
         plugins |= {
@@ -236,7 +241,7 @@ def _plugins(pytest: Mapping[str, Any]) -> tuple[str, ...]:
 def _of_tests(
     folder: Path, toml: Mapping[str, Any], cfg: Mapping[str, dict[str, str]]
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Extras and groups of what the tests need, and the requirements that the groups come to."""
+    """The extras and groups for the tests, and the requirements in these groups."""
     declared = _table(toml, "project", "optional-dependencies")
     extras = [*declared, *cfg.get("options.extras_require", {}), *_table(toml, "tool", "poetry", "extras")]
     groups = _table(toml, "dependency-groups")
@@ -251,9 +256,9 @@ def _of_tests(
         text = _text(folder / "setup.py")
         extras = [name for name in _GROUPS["tests"] if re.search(rf"[\"']{name}[\"']\s*[:\]]", text)]
     for names in _GROUPS.values():
-        of_extras = tuple(each for each in extras if _same_name(each) in names)
-        of_groups = tuple(each for each in groups if _same_name(each) in names)
-        of_poetry = tuple(each for each in poetry if _same_name(each) in names)
+        of_extras = tuple(name for name in extras if _same_name(name) in names)
+        of_groups = tuple(name for name in groups if _same_name(name) in names)
+        of_poetry = tuple(name for name in poetry if _same_name(name) in names)
         if of_extras or of_groups or of_poetry:
             needed = [text for name in of_groups for text in _group(groups, name, folder, ())]
             needed += [_of_poetry(*item) for name in of_poetry for item in poetry[name].items()]
@@ -266,7 +271,7 @@ def _same_name(name: str) -> str:
 
 
 def _group(groups: Mapping[str, Any], name: str, folder: Path, inside: tuple[str, ...]) -> Iterator[str]:
-    """Requirements of a group of dependencies, with those that it includes (PEP 735)."""
+    """The requirements of a dependency group and of the groups that it includes (PEP 735)."""
     listed = next((value for key, value in groups.items() if _same_name(key) == _same_name(name)), None)
     if not isinstance(listed, list) or _same_name(name) in inside:
         raise InputError(
@@ -281,7 +286,7 @@ def _group(groups: Mapping[str, Any], name: str, folder: Path, inside: tuple[str
 
 
 def _of_poetry(name: str, requirement: object) -> str:
-    """A requirement as Poetry writes it, without its version where pip has no word for it."""
+    """A requirement of Poetry, for pip: without the version if pip cannot express it."""
     table: dict[str, Any] = {**requirement} if isinstance(requirement, Mapping) else {"version": requirement}
     if "path" in table or "git" in table or "url" in table or name == "python":
         return ""
@@ -312,7 +317,7 @@ def _licence(
     cfg: Mapping[str, dict[str, str]],
     information: Mapping[str, str],
 ) -> Licence | None:
-    """The licence that the project names, or the one whose text its file has."""
+    """The licence that the project names, or else the licence whose text its licence file contains."""
     stated = project.get("license") or poetry.get("license")
     table = stated if isinstance(stated, Mapping) else {}
     for text, where in (
@@ -348,7 +353,7 @@ def _licence_files(folder: Path) -> list[Path]:
 
 
 def _recognised(text: str) -> str | None:
-    """The licence that a text is, as SPDX names it."""
+    """The SPDX name of a licence text."""
     plain = " ".join(text.lower().split())
     texts: list[dict[str, Any]] = _CONVENTIONS["licences"]["text"]
     return next((text["name"] for text in texts if all(part in plain for part in text["parts"])), None)

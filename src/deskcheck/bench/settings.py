@@ -12,27 +12,25 @@ class BenchSettings:
 
     python: Annotated[
         str | None,
-        Setting(
-            "The interpreter that has what the tests need; of one without pytest an environment is made."
-        ),
+        Setting("The interpreter to run the tests with. If it lacks pytest, an environment is made from it."),
     ] = None
     packages: Annotated[
         tuple[str, ...],
         Setting(
-            "A package that the tests need and the project's files do not name. May be given again.",
+            "A package that the tests need but the project's files do not name. May be repeated.",
             flag="--with-package",
             metavar="REQUIREMENT",
         ),
     ] = ()
-    per_function: Annotated[int, Setting("Calls of one function that are kept.", min=1)] = 5
-    seed: Annotated[int, Setting("Which calls and which questions are drawn.")] = 0
+    per_function: Annotated[int, Setting("Number of calls to keep for a function.", min=1)] = 5
+    seed: Annotated[int, Setting("Seed for choosing calls and questions.")] = 0
     inputs: Annotated[
         bool,
         Setting(
-            "Make inputs for public functions of which no call of the tests can be asked about, and try them "
-            "in the sandbox."
+            "Make inputs for public functions that the calls of the tests give no questions about, and try "
+            "them in the sandbox."
         ),
     ] = True
     replace: Annotated[
-        bool, Setting("Make anew what the folder holds: the project or the options have changed.")
+        bool, Setting("Make the benchmark anew in this folder, for a changed project or changed options.")
     ] = False

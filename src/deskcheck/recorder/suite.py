@@ -184,7 +184,7 @@ class SuiteAccount:
             called[f"{module}:{name}"] += calls
         return cls(
             tests=observed.tests,
-            why=observed.why,
+            why=observed.reasons,
             modules=dict(observed.modules.values()),
             called=dict(called),
             not_recorded={f"{key[0]}:{key[1]}": reason for key, reason in observed.not_recorded.items()},
@@ -347,7 +347,7 @@ class _SuiteRecorder:
         """Run the tests; the events are there until the end. text: for progress, with the number of calls."""
         settings = self.settings
         observing = Observing(  # more calls than are kept: which are is decided when all have been seen
-            most=_POOL * settings.per_function,
+            per_function=_POOL * settings.per_function,
             budget=_POOL * settings.calls,
             seed=settings.seed,
             trace_limits=settings.trace_limits,
@@ -359,7 +359,7 @@ class _SuiteRecorder:
                 self.suite,
                 observing,
                 hash_seed=hash_seed,
-                kept=self.cache.run(name),
+                journal_path=self.cache.run(name),
                 progress=lambda tests, collected, calls: self.progress(text.format(calls), tests, collected),
                 **how,
             )
@@ -371,11 +371,11 @@ class _SuiteRecorder:
         """Run the tests unwatched, then record calls. Raises an interrupt of the unwatched run."""
         plain = None
         if self.settings.repeat:
-            plain = self._observe("unwatched", HASH_SEEDS[0], "tests, unwatched", wanted=())
+            plain = self._observe("unwatched", HASH_SEEDS[0], "tests, unwatched", only=())
             if plain.interrupted is not None:
                 raise plain.interrupted
             self.unwatched = plain.tests
-            self.budget.tests_s = plain.start + sum(plain.own.values())
+            self.budget.tests_s = plain.start + sum(plain.cpu_s_by_test.values())
         pace = self.budget.pace(plain)
         return self._observe("first", HASH_SEEDS[0], "{} calls in tests", pace=pace)
 
@@ -392,7 +392,7 @@ class _SuiteRecorder:
                 self.write(writer, summary, first, call, Verdict(program))
             return None
         keys = [call.key for _, call in calls]
-        second = self._observe("again", HASH_SEEDS[1], "the same again", wanted=keys)
+        second = self._observe("again", HASH_SEEDS[1], "the same again", only=keys)
         if second.interrupted is not None:
             return second.interrupted
         summary.otherwise = _otherwise(self.unwatched, second.tests) | summary.otherwise

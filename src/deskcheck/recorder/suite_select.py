@@ -43,7 +43,7 @@ def choose(
         del observed.calls[number]
         observed.left_out["in a module whose source cannot be read"] += 1
     queues = [_best_first(paths.values())[:per_function] for paths in by_function.values()]
-    return sorted(_in_turn(queues)[:calls], key=lambda call: call.at)
+    return sorted(_in_turn(queues)[:calls], key=lambda call: call.position)
 
 
 def call_id(call: RecordedCall) -> str:

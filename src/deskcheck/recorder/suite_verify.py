@@ -71,11 +71,16 @@ class Budget:
         if plain is None:
             return Pace(times=times)
         if not self.settings.spare_s:
-            return Pace(times=times, own=plain.own, start=plain.start)
+            return Pace(times=times, cpu_s_by_test=plain.cpu_s_by_test, start=plain.start)
         tests_s = max(self.tests_s or 0.0, 0.01)
         most_s = _OF_THE_REST * (self.allowed_s() - _RUNS * tests_s)
         first_s = _FOR_FIRST_CALLS * most_s
-        return Pace(times=(most_s - first_s) / tests_s, first_s=first_s, own=plain.own, start=plain.start)
+        return Pace(
+            times=(most_s - first_s) / tests_s,
+            first_s=first_s,
+            cpu_s_by_test=plain.cpu_s_by_test,
+            start=plain.start,
+        )
 
 
 @dataclass(frozen=True, slots=True)

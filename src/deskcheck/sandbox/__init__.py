@@ -1,4 +1,4 @@
-"""Runs programs that nobody trusts. The only place that starts foreign code."""
+"""Runs untrusted programs. Only this package starts foreign code."""
 
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,8 @@
 """Judges a program by a check that runs in another process, out of the program's reach.
 
-Code can forge asserts in its own process: by an object that is equal to everything, or a builtin replaced.
-Here the check calls the judged functions through the caller, and gets only plain values (`inside.codec`).
+Code can defeat asserts in its own process with an object that is equal to everything, or by replacing a
+builtin. Here the check calls the judged functions through the caller, and gets only plain values
+(`inside.codec`).
 """
 
 from collections.abc import Callable
@@ -20,15 +21,16 @@ from deskcheck.sandbox.process import Cancelled, ProcessRun
 class Checked:
     """A program and a check of it.
 
-    check: trusted Python text that raises where the program is wrong. names: functions of the program that
-    the check calls. Arguments and results cross by value; a list that was an argument is afterwards what the
-    call made of it. Functions and iterators stay where they are and are called from there. StopIteration
-    becomes RuntimeError, as in a generator.
+    Arguments and results are passed by value, but changes to a list or another mutable argument reach the
+    check. Functions and iterators stay in their process and are called there. StopIteration becomes
+    RuntimeError, as in a generator.
     """
 
     program: Program
     check: str
+    """Trusted Python text that raises an exception if the program is wrong."""
     names: tuple[str, ...]
+    """Functions of the program that the check calls."""
 
     @property
     def checking(self) -> Program:
@@ -40,14 +42,15 @@ def judge(
     answering: ProcessRun,
     checking: ProcessRun,
     cancelled: Callable[[], bool],
-    told: Callable[[str], None] = lambda text: None,
+    printed: Callable[[str], None] = lambda text: None,
 ) -> RunResult:
-    """Have a check call a program until one of them ends; the program's result, judged.
+    """Have a check call a program until one of them ends: the result of the program, judged.
 
-    `RETURNED`: the check passed. `WRONG`: it did not. `NOT_COMPARED`: a value cannot be handed over. Other
-    outcomes of the program stay; a failure of the check itself is ours. told: takes what the check printed.
+    The outcome is `RETURNED` if the check passed, `WRONG` if it failed, and `NOT_COMPARED` if a value cannot
+    be handed over. Other outcomes of the program stay. A failure of the check itself is an error of
+    deskcheck. `printed` takes the output of the check.
 
-    Raises Cancelled, ServerLost: both servers may be busy then. Otherwise they are free.
+    Raises Cancelled, ServerLost: both servers may then be busy. Otherwise they are free.
     """
     answering.forward = checking.send
     checking.forward = answering.send
@@ -66,7 +69,7 @@ def judge(
                 checking.stop(Outcome.KILLED, "the program is gone")
             if checking in ended and answering not in ended:
                 answering.stop(Outcome.RETURNED, "")
-    told(ended[checking].stdout)
+    printed(ended[checking].stdout)
     return _judged(ended[answering], ended[checking], checking)
 
 

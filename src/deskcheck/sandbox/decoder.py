@@ -1,8 +1,9 @@
-"""What a child process says, read as the words of a hostile peer.
+"""Reads the messages of child processes as those of a hostile peer.
 
-All that programs, sessions, workspaces, test suites and notebook kernels send comes through here: bounded
-before it is parsed, and with the right keys and types before it is used. Anything else raises `Forged`, which
-is an ending of that child and no error of ours. Whether it is true is decided by what the child cannot write.
+All messages of programs, sessions, workspaces, test suites and notebook kernels come through this module. It
+checks their size before it parses them, and their keys and types before others use them. A wrong message
+raises `Forged`, which is an ending of the child, not an error of deskcheck. Whether a message is true is
+decided elsewhere, by facts that the child cannot write.
 """
 
 import functools
@@ -20,21 +21,21 @@ from deskcheck.sandbox.inside.channel import BLOCK_BYTES, CALL_BYTES, END_BYTES,
 from deskcheck.sandbox.inside.channel import Forged as Forged
 
 TRACE_BYTES = 1 << 30
-"""Of all blocks of events of one run; the trace is cut there."""
+"""Largest size of all blocks of events of one run; the trace is cut there."""
 SUITE_BYTES = 32 << 20
-"""Of a message from a test suite."""
+"""Largest size of a message from a test suite."""
 SUITE_FACTS_BYTES, SUITE_KEPT_BYTES = 256 << 20, 8 << 30
-"""Of all that a run of a test suite tells, without events and with them. The facts are in memory."""
+"""Largest size of all messages of a test suite, without events and with them. Facts are kept in memory."""
 _SUITE_PARTS = 1_000_000
 BEYOND = "deskcheck_beyond"
-"""A field of what a kernel shows: how much of it was left out there."""
+"""Field of an output of a kernel: the amount that was omitted there."""
 GOES_ON = "deskcheck_goes_on"
-"""A field of a stream: whether it continues the message before."""
+"""Field of a stream: whether it continues the previous message."""
 CUT = "bytes"
-"""What `RunResult.cut` says then."""
+"""The value of `RunResult.cut` in that case."""
 _DEPTH = 60
 WORD_BYTES = 1 << 16
-"""Of a short message."""
+"""Largest size of a short message."""
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _MARK = re.compile(rb"[\[\]{}]")
 
@@ -55,8 +56,11 @@ def plain(
     depth: int = _DEPTH,
     decoder: json.JSONDecoder = _JSON,
 ) -> Any:
-    """The value of a JSON text. Raises Forged where it is none, or has more bytes, more parts (values, names,
-    lists, objects) or lists inside one another: before memory is taken for them."""
+    """The value of a JSON text.
+
+    Raises Forged if the text is not JSON or exceeds a limit: on bytes, on parts (values, names, lists,
+    objects), or on nested lists. That happens before they use memory.
+    """
     if len(data) > most_bytes:
         raise Forged(f"a message of more than {most_bytes} bytes")
     marks = _STRING.sub(b'"', data)
@@ -89,7 +93,7 @@ def _depth(marks: bytes) -> int:
 # -- shapes ----------------------------------------------------------------------------------------
 
 Field = Callable[[Any], bool]
-"""Whether a value may stand in a field."""
+"""Says whether a value is allowed in a field."""
 
 
 def is_text(value: Any) -> bool:
@@ -146,7 +150,7 @@ Fields = Mapping[str, Field]
 
 
 def shaped(what: str, value: Any, fields: Fields) -> dict[str, Any]:
-    """The value, which is an object with these fields. Raises Forged, with `what` it should be."""
+    """The value, which must be an object with only these fields. Raises Forged, with `what` it should be."""
     more = sorted(_checked(what, value, fields).keys() - {name.removesuffix("?") for name in fields})
     if more:
         raise Forged(f"{what} with {_short(more[0])}")
@@ -154,7 +158,7 @@ def shaped(what: str, value: Any, fields: Fields) -> dict[str, Any]:
 
 
 def _checked(what: str, value: Any, fields: Fields) -> dict[str, Any]:
-    """The value, which is an object that has these fields, and may have others. Raises Forged."""
+    """The value, which must be an object with these fields and may have others. Raises Forged."""
     if type(value) is not dict:
         raise Forged(f"{what} that is no object")
     for name, field in fields.items():
@@ -168,7 +172,7 @@ def _checked(what: str, value: Any, fields: Fields) -> dict[str, Any]:
 
 
 def _short(value: Any) -> str:
-    """A value that may be anything, for a message."""
+    """An arbitrary value, shortened for a message."""
     text = json.dumps(value)
     return text if len(text) <= 60 else f"{text[:60]}..."
 
@@ -176,7 +180,7 @@ def _short(value: Any) -> str:
 # -- programs and sessions ---------------------------------------------------------------------------
 
 _ENDINGS = frozenset({Outcome.RETURNED, Outcome.RAISED, Outcome.EXITED, Outcome.OUT_OF_MEMORY})
-"""What a process can say of itself; the rest is seen from outside."""
+"""Outcomes that a process can report itself. The others are observed from outside."""
 _RESULT: Fields = {
     **dict.fromkeys(("exception?", "detail?", "result?"), is_text),
     "result_builtin?": is_truth,
@@ -198,14 +202,14 @@ _FAILED: Fields = {"exception": is_text, "detail": is_text}
 
 
 class Said(NamedTuple):
-    """A message: its kind, and what it holds. A block's is its bytes, as are those of a call."""
+    """A message: its kind and its content, which is bytes for a block and for a call."""
 
     kind: Literal["block", "ready", "end", "failed", "ask", "answer"]
     content: Any
 
 
 def _most_bytes(begins: bytes, *, traced: bool, session: bool, asks: bool, answers: bool) -> int:
-    """Of a message that begins so. Raises Forged where there is none."""
+    """The largest size of a message that begins with these bytes. Raises Forged if no message does."""
     if begins.startswith((b"[", MAGIC)) and traced:
         return BLOCK_BYTES
     if begins.startswith(b"end "):
@@ -218,11 +222,15 @@ def _most_bytes(begins: bytes, *, traced: bool, session: bool, asks: bool, answe
 
 
 class Decoder:
-    """What a program, or a piece of a session, says from its first word to its last.
+    """Reads all messages of a program, or of a piece of a session.
 
-    traced: whether it is recorded. session: it says nothing before it begins, and at its end a value. asks,
-    answers: whether it calls another, or is called (`inside.calling`); `owed` counts the calls that it
-    was given.
+    `owed` counts the calls that the program has not answered.
+
+    Args:
+        traced: whether the program is recorded.
+        session: whether it is a session, which sends nothing before it begins, and a value at its end.
+        asks: whether the program calls another one (`inside.calling`).
+        answers: whether another program calls this one.
     """
 
     def __init__(
@@ -238,12 +246,12 @@ class Decoder:
         self.ended = False
         self.owed = 0
         self.blocks = 0
-        """That have come, also those that were not given on."""
+        """Number of blocks that have arrived, also of those that were not passed on."""
         self.cut: str | None = None
-        """Why no more events are given on."""
+        """Reason why no more events are passed on."""
         self._session = session
         self.asks = asks
-        self._left = TRACE_BYTES
+        self._bytes_left = TRACE_BYTES
         self._checker = Checker() if traced else None
         # Not of a method: a decoder that is part of a circle would wait for the collector, with all it holds.
         most_bytes = functools.partial(
@@ -252,15 +260,14 @@ class Decoder:
         self._receiver = Receiver(key, most_bytes)
 
     def feed(self, data: bytes) -> Iterator[Said]:
-        """The messages that these bytes complete. Raises Forged at the first that the sender does not
-        write; those before it have been given."""
+        """The messages that these bytes complete. Raises Forged at the first wrong one."""
         for message in self._receiver.feed(data):
             message_read = self._read(message)
             if message_read is not None:
                 yield message_read
 
     def last(self, memory: bytes) -> bytes | None:
-        """The events that a process had not handed over when it ended (`block.mirrored`). Raises Forged."""
+        """The events that a process had not sent when it ended (`block.mirrored`). Raises Forged."""
         block = mirrored(memory, self.blocks)
         return None if block is None or self.ended else self._events(block)
 
@@ -292,18 +299,18 @@ class Decoder:
         return None if block is None else Said("block", block)
 
     def _events(self, block: bytes) -> bytes | None:
-        """A block whose rows are right; None where the trace was cut before."""
+        """The block, whose rows are checked; None if the trace was cut before."""
         if self._checker is None or self.cut is not None:
             return None
-        self._left -= len(block)
-        if self._left >= 0:
+        self._bytes_left -= len(block)
+        if self._bytes_left >= 0:
             try:
                 self._checker.block(block)
             except OverflowError:
-                self._left = -1
+                self._bytes_left = -1
             except ValueError as error:
                 raise Forged(f"events that are none: {error}") from None
-        if self._left < 0:
+        if self._bytes_left < 0:
             self.cut = CUT
             return None
         return block
@@ -324,7 +331,7 @@ class Decoder:
 
 
 def end_of_command(data: bytes | bytearray) -> OSError:
-    """Why a command of a workspace could not begin, or a file not be read. Raises Forged."""
+    """The error that kept a command from starting, or a file from being read. Raises Forged."""
     error = plain(data, most_bytes=WORD_BYTES, parts=10)
     if not row_of(maybe(is_whole), maybe(is_text), maybe(is_text))(error):
         raise Forged("an error that is none")
@@ -332,7 +339,7 @@ def end_of_command(data: bytes | bytearray) -> OSError:
 
 
 def _value(snapshot: Any) -> Value:
-    """The value of a piece, from what `snapshot` gives."""
+    """The value of a piece, from its description by `snapshot`."""
     encoded, objects = snapshot if type(snapshot) is list and len(snapshot) == 2 else (None, None)
     if type(objects) is not dict:
         raise Forged("a value that is none")
@@ -347,12 +354,12 @@ def _value(snapshot: Any) -> Value:
 
 
 def _is_unicode(value: Any) -> bool:
-    """A text without half a character, which no name and no `repr` has."""
+    """A text without surrogates. Names and the results of `repr` have none."""
     return is_text(value) and _HALF.search(value) is None
 
 
 def _is_file(value: Any) -> bool:
-    """An absolute path of a file, as the kernel takes it."""
+    """An absolute path of a file that the kernel accepts."""
     return (
         is_text(value) and value[:1] == "/" and "\0" not in value and not value.endswith(("/", "/.", "/.."))
     )
@@ -401,12 +408,12 @@ _HEAD = re.compile(rb"([a-z ]{1,20}) ([0-9]{1,9})\n")
 
 
 def suite_receiver(key: bytes) -> Receiver:
-    """Takes what the process of a test suite sends; `suite_message` reads it."""
+    """A receiver for the messages of a test suite; `suite_message` reads them."""
     return Receiver(key, lambda begins: SUITE_BYTES)
 
 
 class SuiteMessage(NamedTuple):
-    """A message of a test suite: its kind, what it says, and where its blocks of events begin."""
+    """A message of a test suite: its kind, its facts, and the position of its blocks of events."""
 
     kind: str
     facts: dict[str, Any]
@@ -416,10 +423,11 @@ class SuiteMessage(NamedTuple):
 def suite_message(
     message: bytes | bytearray, *, by_us: bool = False, checked: bool | None = None
 ) -> SuiteMessage:
-    """A message of the process of a test suite, whose blocks of events are right. Raises Forged.
+    """A message of the process of a test suite, with valid blocks of events. Raises Forged.
 
-    by_us: it may also be one of those that the caller adds. checked: its events have been looked at; by
-    default those of ours have.
+    Args:
+        by_us: allow messages that the caller adds itself.
+        checked: whether its events have been checked before. By default, those of the caller have.
     """
     head = _HEAD.match(message)
     kind = head[1].decode() if head else ""
@@ -443,7 +451,7 @@ def suite_message(
 
 
 def blocks(data: bytes | bytearray) -> list[bytes]:
-    """Blocks of events, each after its length. Raises Forged."""
+    """Blocks of events from bytes, where each follows its length. Raises Forged."""
     events, position = [], 0
     while position < len(data):
         end = position + 4 + int.from_bytes(data[position : position + 4], "big")
@@ -457,7 +465,7 @@ def blocks(data: bytes | bytearray) -> list[bytes]:
 # -- notebook kernels --------------------------------------------------------------------------------
 
 WIRE_BYTES = 8 << 20
-"""Of a message of a kernel. Ours cuts what cells show into pieces, and leaves out what is larger."""
+"""Largest size of a message of a kernel. deskcheck's kernel splits outputs and omits larger parts."""
 _WIRE_PARTS = 200_000
 _DELIMITER = b"<IDS|MSG>"
 _HEADER: Fields = {
@@ -511,7 +519,7 @@ _VARIABLE: Fields = {
 
 
 def _is_state(state: Any) -> bool:
-    """Whether it describes the variables of a kernel (`notebook.state`)."""
+    """Whether a value describes the variables of a kernel (`notebook.state`)."""
     try:
         for variable in shaped("a state", state, _STATE)["variables"].values():
             shaped("a variable", variable, _VARIABLE)
@@ -533,7 +541,7 @@ _MEASURED: Fields = {
 
 
 def _is_measured(value: Any) -> bool:
-    """What our kernel says of a cell, beside Jupyter's own fields."""
+    """Whether a value has the facts that deskcheck's kernel adds to Jupyter's own fields of a cell."""
     try:
         _checked("a measurement", value, _MEASURED)
     except Forged:
@@ -550,7 +558,7 @@ _REPLY: Fields = {
 
 
 class Message(NamedTuple):
-    """A message of Jupyter's protocol. parent: id of the request that it belongs to."""
+    """A message of Jupyter's protocol. `parent` is the id of the request that it belongs to."""
 
     kind: str
     parent: str | None
@@ -558,15 +566,18 @@ class Message(NamedTuple):
 
 
 def kernel_message(frames: Sequence[bytes], key: bytes) -> Message:
-    """A message of a kernel (Jupyter's messaging specification, *Wire protocol*), whose content has the
-    fields that its kind needs. Raises Forged, also where the signature is not that of the key."""
+    """A message of a kernel, with the fields that its kind needs.
+
+    The format is the *Wire protocol* of Jupyter's messaging specification. Raises Forged, also if the
+    signature does not belong to the key.
+    """
     try:
-        at = [*frames].index(_DELIMITER)
+        position = [*frames].index(_DELIMITER)
     except ValueError:
         raise Forged("frames that are no message") from None
-    if len(frames) < at + 6 or sum(map(len, frames)) > WIRE_BYTES:
+    if len(frames) < position + 6 or sum(map(len, frames)) > WIRE_BYTES:
         raise Forged("frames that are no message")
-    signature, *parts = frames[at + 1 : at + 6]
+    signature, *parts = frames[position + 1 : position + 6]
     expected = hmac.new(key, digestmod="sha256")
     for part in parts:
         expected.update(part)
@@ -582,7 +593,7 @@ def kernel_message(frames: Sequence[bytes], key: bytes) -> Message:
 
 
 def shown(kind: str, parent: str | None, content: Any) -> Message:
-    """A message whose content has the fields that its kind needs. Raises Forged."""
+    """A message from its parts, with the fields that its kind needs. Raises Forged."""
     _checked(f"a {kind}", content, _REPLY if kind == "execute_reply" else _KERNEL.get(kind, {}))
     transient = content.get("transient", {}) if kind in _KERNEL else {}
     if not maybe(_is_word)(transient.get("display_id")):
@@ -613,7 +624,7 @@ _TRIED: Fields = {
 
 
 def trial_report(text: str) -> dict[str, Any]:
-    """What was seen of a cell that was tried out (`notebook.trial.process`). Raises Forged."""
+    """The report about a cell that was tried (`notebook.trial.process`). Raises Forged."""
     report = shaped("a report", _trial_text(text), _TRIED)
     for output in report["outputs"]:
         shaped("an output", output, _OUTPUT)

@@ -1,4 +1,4 @@
-"""A run on another machine and another day, as far as a program can notice (`surroundings.elsewhere`)."""
+"""Settings of a run that seems to be on another machine and another day (`surroundings.elsewhere`)."""
 
 import time
 from dataclasses import dataclass
@@ -10,20 +10,19 @@ from deskcheck.sandbox.surroundings.elsewhere import other_moment
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Elsewhere:
-    """What a program finds differently.
-
-    seed: of what is drawn, such as the order of free memory. names: the names of the machine, its folders and
-    users, what it has, and when garbage is collected. clock: the time. addresses: the order of objects in
-    memory. Threads are a matter of `Determinism.turns`.
-    """
+    """The differences between a run elsewhere and a run here. `Determinism.turns` varies threads."""
 
     seed: int = 0
+    """The seed of random choices, such as the order of free memory."""
     names: bool = True
+    """Other names of the machine, its folders and users, other hardware, and other garbage collection."""
     clock: bool = True
+    """Another time."""
     addresses: bool = True
+    """Another order of objects in memory."""
 
     def job(self, fixed: Determinism, *, strict: bool) -> dict[str, Any]:
-        """The part of a job that says it. Fixed things stay fixed. strict: whether that is the level."""
+        """The part of a job for a run elsewhere. Fixed sources stay fixed. `strict` is true at that level."""
         now = time.time()
         return {
             "seed": self.seed,

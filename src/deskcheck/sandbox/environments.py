@@ -1,10 +1,10 @@
 """Environments: named sets of pinned packages, each built once with `venv` and `pip`, then used offline.
 
-An environment has a folder named by the SHA-256 of its pins, Python version and platform. It counts once its
-description is there, so a build that was stopped is never used. A name points to an environment.
+An environment has a folder named by the SHA-256 of its pins, Python version and platform. Its description is
+written last, so an interrupted build is never used. A name points to an environment.
 
-Building runs the packages' own build code as the user, outside of the sandbox, like ``pip install``. What the
-pinned packages need themselves is not pinned: `BuiltEnvironment.freeze` writes it as pins.
+Building runs the packages' own build code as the user, outside of the sandbox, like ``pip install``. The
+requirements of the pinned packages are not pinned: `BuiltEnvironment.freeze` writes them as pins.
 """
 
 import fcntl
@@ -29,7 +29,7 @@ from deskcheck.errors import InputError, SandboxError
 from deskcheck.files import cache_folder, read_file, read_json, read_text
 
 _OLDEST = (3, 11)
-"""deskcheck's own code runs in the programs' processes."""
+"""Oldest version of Python that can run deskcheck's own code, which is in the programs' processes."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _PYTHON = re.compile(r"3\.\d+(\.\d+)?")
 _PIN = re.compile(
@@ -40,7 +40,7 @@ _PIN = re.compile(
 )
 _DESCRIPTION = "environment.json"
 _KEY_CHARACTERS = 24
-"""Of the SHA-256, in a folder's name: 96 bits. The first line of a script has room for some 120 letters."""
+"""Digits of the SHA-256 in a folder's name: 96 bits. The first line of a script holds some 120 letters."""
 _BUILD_S = 3600.0
 _FORM = (
     'name = "graphs"\npython = "3.12"\npackages = ["networkx==3.3", "numpy==1.26.4"]\nmodules = ["networkx"]'
@@ -49,16 +49,17 @@ _FORM = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnvironmentSpec:
-    """A wanted environment: pinned packages (PEP 508, each with ``==``) for a version of Python.
+    """The specification of an environment: pinned packages (PEP 508, each with ``==``) for a Python version.
 
-    python: ``3.12`` or ``3.12.1``; None is the version of this interpreter. modules: imported once, before
-    any program runs. Raises InputError where a package is not pinned, or pinned twice.
+    Raises InputError if a package is not pinned, or pinned twice.
     """
 
     name: str
     python: str | None = None
+    """``3.12`` or ``3.12.1``; None is the version of this interpreter."""
     packages: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
+    """Modules to import once, before any program runs."""
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -73,11 +74,10 @@ class EnvironmentSpec:
 
     @classmethod
     def read(cls, file: str | Path) -> "EnvironmentSpec":
-        """From a TOML file (``name``, ``python``, ``packages``, ``modules``), or a requirements file.
+        """The specification in a requirements file or TOML (``name``, ``python``, ``packages``, ``modules``).
 
-        Without a name of its own, the file's stem is the name.
-
-        Raises InputError: the file cannot be used; says where and why.
+        If the file does not name the environment, its stem is the name. Raises InputError if the file cannot
+        be used.
         """
         path = Path(file)
         try:
@@ -104,12 +104,14 @@ class EnvironmentSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltEnvironment:
-    """A built environment, or an interpreter of the user's (`of_interpreter`), whose path is `executable`.
+    """A built environment, or an interpreter of the user (`of_interpreter`) with the path `executable`.
 
-    pins_sha256: of the pins, the Python version and the platform. installed: every distribution and its
-    version. installed_sha256: of the files that these brought, as their RECORDs say, without scripts and
-    pip's own notes: two environments of the same digest hold the same code. distributions: by top-level
-    module.
+    Attributes:
+        pins_sha256: the digest of the pins, the Python version and the platform.
+        installed: versions of all distributions.
+        installed_sha256: the digest of all installed files in the RECORDs, without scripts and pip's own
+            notes. Environments with the same digest have the same code.
+        distributions: names of distributions, by top-level module.
     """
 
     name: str
@@ -127,16 +129,16 @@ class BuiltEnvironment:
 
     @property
     def python(self) -> str:
-        """Path of its interpreter."""
+        """The path of the interpreter."""
         return self.executable or str(self.folder / "bin" / "python")
 
     def versions(self, modules: Iterable[str]) -> dict[str, str]:
-        """Versions of the distributions that top-level modules belong to."""
+        """The versions of the distributions that top-level modules belong to."""
         names = {name for module in modules for name in self.distributions.get(module, ())}
         return {name: self.installed[name] for name in sorted(names)}
 
     def freeze(self) -> str:
-        """Pins of all that is installed, in the form of a requirements file."""
+        """Pins of all installed distributions, as the text of a requirements file."""
         return "".join(f"{name}=={version}\n" for name, version in sorted(self.installed.items()))
 
     def to_dict(self) -> dict[str, Any]:
@@ -158,7 +160,7 @@ class BuiltEnvironment:
 
 
 def environments() -> list[BuiltEnvironment]:
-    """The environments that are built, by name."""
+    """The built environments, sorted by name."""
     names = _home() / "names"
     if not names.is_dir():
         return []
@@ -166,7 +168,7 @@ def environments() -> list[BuiltEnvironment]:
 
 
 def find(name: str) -> BuiltEnvironment:
-    """The environment of a name. Raises InputError: it is not built."""
+    """The environment with a name. Raises InputError if it is not built."""
     built = _named(name) if _NAME.fullmatch(name) else None
     if built is None:
         names = ", ".join(environment.name for environment in environments()) or "none"
@@ -182,7 +184,7 @@ def find(name: str) -> BuiltEnvironment:
 
 
 def remove(name: str) -> None:
-    """Forget a name, and remove the environment that no other name points to. Raises InputError."""
+    """Remove a name, and its environment unless another name points to it. Raises InputError."""
     environment = _named(name) if _NAME.fullmatch(name) else None
     if environment is None:
         find(name)
@@ -228,14 +230,17 @@ def build(
     wheels: str | Path | None = None,
     note: Callable[[str], None] = lambda text: None,
 ) -> BuiltEnvironment:
-    """Install an environment, or find it where it was built before; then give it its name.
+    """Install an environment, or find an earlier build of it, and give it its name.
 
-    wheels: a folder of wheels to install from, without a package index. note: takes what takes long. A second
-    builder of the same environment waits, and finds it built.
+    A second builder of the same environment waits for the first.
+
+    Args:
+        wheels: a folder of wheels to install from, without a package index.
+        note: takes the names of slow steps.
 
     Raises:
-        InputError: no such Python is here, or pip cannot find or install what is asked for.
-        SandboxError: an environment cannot be made here at all.
+        InputError: the Python version is missing, or pip cannot find or install the packages.
+        SandboxError: this machine cannot make an environment.
     """
     interpreter, facts = _interpreter(spec)
     pins = {
@@ -287,7 +292,7 @@ def _install(spec: EnvironmentSpec, interpreter: str, folder: Path, wheels: str 
         return
     if importlib.util.find_spec("pip") is None:
         raise SandboxError(
-            f"building an environment needs pip, which {sys.executable} has not. Install it with: "
+            f"building an environment needs pip, which {sys.executable} does not have. Install it with: "
             f"{sys.executable} -m ensurepip (on Debian or Ubuntu: apt-get install python3-pip)"
         )
     pins = folder / "requirements.txt"
@@ -296,13 +301,15 @@ def _install(spec: EnvironmentSpec, interpreter: str, folder: Path, wheels: str 
     command = [*pip, "--disable-pip-version-check", "--no-input", "--no-color", "install"]
     if wheels is not None:
         if not Path(wheels).is_dir():
-            raise InputError(f"{wheels}: is no folder of wheels.")
+            raise InputError(f"{wheels}: is not a folder of wheels.")
         command += ["--no-index", "--find-links", str(Path(wheels).resolve())]
     # Where the next build removes what a killed one left: pip itself does not.
     temporary = folder / "tmp"
     temporary.mkdir()
     variables = {"TMPDIR": str(temporary)}
-    process = _run([*command, "--requirement", str(pins)], "install the packages", fails=True, told=variables)
+    process = _run(
+        [*command, "--requirement", str(pins)], "install the packages", fails=True, variables_added=variables
+    )
     shutil.rmtree(temporary)
     if process.returncode:
         output = process.stdout + process.stderr
@@ -321,17 +328,19 @@ def _install(spec: EnvironmentSpec, interpreter: str, folder: Path, wheels: str 
 
 
 def _run(
-    command: list[str], what: str, *, fails: bool = False, told: Mapping[str, str] | None = None
+    command: list[str], what: str, *, fails: bool = False, variables_added: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command of ours to its end.
+    """Run a command of deskcheck to its end.
 
-    fails: whether the caller looks after a failure. told: variables of its environment beside our own.
+    Args:
+        fails: whether the caller handles a failure.
+        variables_added: environment variables in addition to those of this process.
     """
     variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     try:
         process = subprocess.run(
             command,
-            env={**variables, **(told or {})},
+            env={**variables, **(variables_added or {})},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -351,7 +360,7 @@ def _last(text: str) -> str:
 
 
 def _write(path: Path, value: Any) -> None:
-    """Write JSON so that a reader sees all of it or nothing."""
+    """Write JSON so that a reader sees either the complete file or none."""
     with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".incoming-", delete=False) as stream:
         try:
             json.dump(value, stream)
@@ -365,7 +374,7 @@ def _write(path: Path, value: Any) -> None:
 
 @contextmanager
 def _locked(key: str) -> Iterator[None]:
-    """Alone with one environment. The lock goes with its holder, however that ends."""
+    """Hold the lock of one environment. Any end of the process releases it."""
     locks = _home() / "locks"
     locks.mkdir(parents=True, exist_ok=True)
     with open(locks / key, "w") as stream:
@@ -382,7 +391,7 @@ print(platform.python_version(), sys.implementation.name, sysconfig.get_platform
 
 
 class PythonFacts(NamedTuple):
-    """What an interpreter says of itself."""
+    """The facts that an interpreter reports about itself."""
 
     version: str
     implementation: str
@@ -396,7 +405,7 @@ class PythonFacts(NamedTuple):
 
 @cache
 def facts_of(python: str) -> PythonFacts | None:
-    """Facts of an interpreter; None where it cannot be run."""
+    """The facts of an interpreter; None if it cannot be run."""
     try:
         ran = subprocess.run(
             [python, "-I", "-c", _FACTS], capture_output=True, text=True, timeout=60, check=False
@@ -408,9 +417,9 @@ def facts_of(python: str) -> PythonFacts | None:
 
 
 def named_interpreter(python: str) -> tuple[str, PythonFacts]:
-    """The absolute path of what --python names, and its facts.
+    """The absolute path and the facts of the interpreter that --python names.
 
-    Raises InputError: there is none; it is not CPython, or too old for our code, which runs in its process.
+    Raises InputError if it is missing, is not CPython, or is too old for deskcheck's code in its process.
     """
     path = shutil.which(python)
     if path is None:
@@ -472,9 +481,9 @@ print(json.dumps({"installed": installed, "installed_sha256": digest, "distribut
 
 @cache
 def of_interpreter(python: str) -> BuiltEnvironment:
-    """A user's own interpreter (a path, or a name on PATH) with what is installed for it, as an environment.
+    """An interpreter of the user (a path, or a name on PATH) with its packages, as an environment.
 
-    Nothing is built, and it needs none of our packages. Raises InputError: it cannot be used.
+    Nothing is built, and the interpreter needs no package of deskcheck. Raises InputError if it is unusable.
     """
     path, facts = named_interpreter(python)
     described = _run([path, "-I", "-c", _DESCRIBE], "describe what is installed")
@@ -493,11 +502,11 @@ def of_interpreter(python: str) -> BuiltEnvironment:
 
 
 def _interpreter(spec: EnvironmentSpec) -> tuple[str, PythonFacts]:
-    """Path and facts of a CPython of the version that is asked for. Raises InputError."""
-    own = facts_of(sys.executable)
-    assert own is not None
+    """The path and facts of a CPython of the requested version. Raises InputError."""
+    this_python = facts_of(sys.executable)
+    assert this_python is not None
     if spec.python is None:
-        return sys.executable, own
+        return sys.executable, this_python
     version = _numbers(spec.python)
     if version < _OLDEST:
         raise InputError(
@@ -511,7 +520,7 @@ def _interpreter(spec: EnvironmentSpec) -> tuple[str, PythonFacts]:
             return candidate, facts
     raise InputError(
         f"environment {spec.name!r}: there is no Python {spec.python} here: neither is this one "
-        f"({own.version}), nor python{version[0]}.{version[1]} on PATH, nor one of pyenv's."
+        f"({this_python.version}), nor python{version[0]}.{version[1]} on PATH, nor one of pyenv's."
     )
 
 
@@ -531,7 +540,7 @@ def _candidates(version: tuple[int, ...]) -> Iterator[str]:
 
 
 def _requirements(text: str, file: str) -> Iterator[str]:
-    """The lines of a requirements file that name packages."""
+    """The lines of a requirements file with packages."""
     joined = re.sub(r"\\\n", " ", text)
     for line in joined.splitlines():
         line_text = re.sub(r"(^|\s)#.*", "", line).strip()
@@ -544,7 +553,7 @@ def _requirements(text: str, file: str) -> Iterator[str]:
 
 
 def _canonical(packages: Iterable[str], owner: str) -> tuple[str, ...]:
-    """The pins, sorted, each in one spelling (PEP 503), none twice."""
+    """The pins, sorted, in canonical spelling (PEP 503), without duplicates."""
     pins: dict[str, str] = {}
     for text in packages:
         pin = _PIN.fullmatch(text.strip())

@@ -1,6 +1,6 @@
 """Listens to processes under servers until they end: to one, to a program and its check, or to many at once.
 
-What a run may take, and how it ended, its `ChildRun` decides. `Exchange` is the one loop that looks after it.
+A `ChildRun` decides about the limits and the ending of a run. `Exchange` is the only loop that serves runs.
 """
 
 import os
@@ -19,14 +19,14 @@ from deskcheck.sandbox.limits import WALL_TIMES, Limits
 from deskcheck.sandbox.server import Server, ServerReport
 
 LOOK_S = 0.05
-"""The longest time between two looks at whether a run is cancelled, or beyond its memory."""
+"""Longest time between two checks whether a run is cancelled or exceeds its memory."""
 ANSWER_S = 5.0
-"""Until the server is asked again whether a run is too late."""
+"""Seconds before the server is asked again whether a run is late."""
 _CHUNK_BYTES = 1 << 16
 _JOB_S = 60.0
-"""For a process to take its job. It does that before anything else."""
+"""Seconds for a process to take its job, which it does first."""
 MIRROR_BYTES = 1 << 20
-"""Memory shared with the process, for events that it has not handed over yet."""
+"""Size of the memory shared with the process, for events that it has not sent yet."""
 
 Ended = TypeVar("Ended")
 
@@ -38,9 +38,9 @@ class Cancelled(SandboxError):
 def send_message(
     channel: socket.socket, message: bytes | memoryview, descriptors: list[int], timeout_s: float = ANSWER_S
 ) -> bool:
-    """Hand over a message as `inside.calling.receive` takes it; False where nobody took it in time.
+    """Send a message for `inside.calling.receive`; False if it was not received in time.
 
-    A process that has ended takes nothing either: its report tells.
+    A process that has ended does not receive it either. Its report shows that.
     """
     if channel.fileno() < 0:
         return True
@@ -70,7 +70,7 @@ class Pipes:
             os.set_blocking(descriptor, False)
 
     def hand_over(self) -> None:
-        """Close the ends that the process has by now."""
+        """Close the process's ends, once the process has them."""
         while self.theirs:
             os.close(self.theirs.pop())
 
@@ -88,15 +88,15 @@ class Pipes:
 
 
 class ChildRun(Generic[Ended]):
-    """The caller's side of what a process under a server does, from its start to its ending.
+    """The caller's side of a run under a server, from its start to its ending.
 
-    `Exchange` calls `read` with each of `descriptors` as it becomes readable, `finish` when the server's
-    connection is, until it gives the ending, and `late` at the `deadline` by `time.monotonic`. `close` gives
-    back what the run holds; a run that is given up needs a server that is ended.
+    `Exchange` calls `read` for each of `descriptors` that is readable. It calls `finish` when the server's
+    connection is readable, until that returns the ending, and `late` at the `deadline` by `time.monotonic`.
+    `close` releases the run's resources. To give up a run, end its server.
     """
 
     name: str
-    """What runs, for messages."""
+    """The name of the run in messages."""
     channel_name = "the recorder's channel"
 
     def __init__(self, server: Server, limits: Limits, pipes: Pipes) -> None:
@@ -107,7 +107,7 @@ class ChildRun(Generic[Ended]):
         self.stderr = bytearray()
         self.stopped: tuple[Outcome, str] | None = None
         self.is_over = False
-        """Whether it has said all, so that more output is not its own."""
+        """Whether the process has sent its last message, so that later output is not its own."""
         self.has_forged = False
         self.started = time.monotonic()
         self.deadline = self.started + limits.wall_s
@@ -129,7 +129,7 @@ class ChildRun(Generic[Ended]):
             raise ServerLost(f"the process of {self.name} did not take its job")
 
     def read(self, descriptor: int) -> bool:
-        """Take what a descriptor has to give; False at its end or when it has nothing now."""
+        """Read from a descriptor; False at its end, or if there is nothing to read now."""
         handler = self.handlers.get(descriptor)
         if handler is None:
             return False
@@ -185,12 +185,15 @@ class ChildRun(Generic[Ended]):
             self.server.kill()
 
     def beyond_memory(self) -> tuple[Outcome, str]:
-        """The outcome and its detail where the operating system ended a process for the memory of all."""
+        """The outcome and its detail if the kernel killed a process because memory was used up."""
         return Outcome.OUT_OF_MEMORY, self.server.why_out_of_memory(f"{self.limits.memory_bytes} bytes")
 
     def late(self) -> None:
-        """Wall time is up: the server decides, which sees whether the process had a processor. It has no say
-        any more once the run has taken three times as long: its own processes may keep it from one."""
+        """Wall time is up: ask the server, which knows whether the process had a processor.
+
+        After three times the limit, the run is stopped anyway, because its own processes may have kept the
+        processor busy.
+        """
         now = time.monotonic()
         if now >= self.last_moment:
             self.stop(*beyond_wall_time(self.limits))
@@ -200,7 +203,7 @@ class ChildRun(Generic[Ended]):
             self.server.too_late()
 
     def finish(self) -> Ended | None:
-        """How it ended, once the server's connection is readable; None if it goes on. Raises ServerLost."""
+        """The ending, once the server's connection is readable; None if it continues. Raises ServerLost."""
         report = self.server.report()
         if isinstance(report, float):
             self.wait_longer(report)
@@ -221,13 +224,13 @@ class ChildRun(Generic[Ended]):
         raise NotImplementedError
 
     def close(self) -> None:
-        """Close what is open; an unfinished program is the server's to end."""
+        """Close the open descriptors. The server ends an unfinished program."""
         self.handlers.clear()
         self.pipes.close_all()
 
 
 class RecordedRun(ChildRun[Ended]):
-    """A run whose process reports on its channel, and events too where it is traced: `sink` takes these."""
+    """A run whose process reports on its channel. If it is traced, `sink` takes its events."""
 
     def __init__(
         self,
@@ -243,7 +246,7 @@ class RecordedRun(ChildRun[Ended]):
         self.end: dict[str, Any] | None = None
         self.failed: dict[str, Any] | None = None
         self.forward: Callable[[bytes | memoryview], None] = lambda message: None
-        """Takes what the process says to another one."""
+        """Takes the messages of the process for another process."""
         self.mirror: int | None = None
         if sink is not None:
             self.mirror = os.memfd_create("deskcheck")
@@ -263,7 +266,7 @@ class RecordedRun(ChildRun[Ended]):
                     self.forward(content)
 
     def drain(self) -> None:
-        """Take also the last events of a process that ended without handing them over."""
+        """Take also the last events of a process that ended before it sent them."""
         super().drain()
         if self.mirror is None or self.sink is None:
             return
@@ -276,7 +279,7 @@ class RecordedRun(ChildRun[Ended]):
                 self.sink(block)
 
     def facts_of(self, outcome: Outcome) -> dict[str, Any]:
-        """What the process said of its end, where that is how it ended."""
+        """The facts that the process reported about its end, if it ended with that outcome."""
         if self.end is None or outcome != self.end.get("outcome"):
             return {}
         return {
@@ -293,14 +296,14 @@ class RecordedRun(ChildRun[Ended]):
 
 
 class Exchange(Generic[Ended]):
-    """Runs that are listened to together. Use as a context. The runs are their makers' to close."""
+    """Runs to listen to together. Use it as a context. The makers of the runs close them."""
 
     def __init__(self) -> None:
         self._epoll = select.epoll()
         self._runs: dict[int, ChildRun[Ended]] = {}
-        """By the descriptor of the server's connection."""
+        """Runs, by the descriptor of the server's connection."""
         self._owners: dict[int, ChildRun[Ended]] = {}
-        """By the descriptors of what processes write to."""
+        """Runs, by the descriptors that their processes write to."""
 
     def __enter__(self) -> "Exchange[Ended]":
         return self
@@ -319,8 +322,7 @@ class Exchange(Generic[Ended]):
             self._epoll.register(descriptor, select.EPOLLIN)
 
     def wait(self) -> list[tuple[ChildRun[Ended], Ended | SandboxError]]:
-        """Listen for a moment. The runs that have ended since: each with its result, or with what our side
-        has lost of it."""
+        """Listen for a moment. Returns the runs that have ended, each with its result or with an error."""
         pause_s = min((run.deadline for run in self._runs.values()), default=0.0) - time.monotonic()
         ready = [descriptor for descriptor, _ in self._epoll.poll(min(max(pause_s, 0.001), LOOK_S))]
         for descriptor in ready:
@@ -359,7 +361,7 @@ class Exchange(Generic[Ended]):
 
 
 def follow(run: ChildRun[Ended], cancelled: Callable[[], bool]) -> Ended:
-    """Be there for one run until it ends. Raises Cancelled, ServerLost; the run is closed either way."""
+    """Serve one run until it ends. Raises Cancelled, ServerLost; the run is closed in any case."""
     try:
         with Exchange[Ended]() as exchange:
             exchange.add(run)
@@ -375,7 +377,7 @@ def follow(run: ChildRun[Ended], cancelled: Callable[[], bool]) -> Ended:
 
 
 def beyond_wall_time(limits: Limits) -> tuple[Outcome, str]:
-    """The outcome and its detail where no more wall time is granted."""
+    """The outcome and its detail if the run gets no more wall time."""
     return Outcome.TIMED_OUT, (
         f"more than {WALL_TIMES} times {limits.wall_s:g} s of wall time, with its waiting for a processor"
     )

@@ -1,6 +1,6 @@
-"""What this kernel gives to confine programs with, layer by layer and level by level.
+"""Tests the means of confinement in this kernel, layer by layer and level by level.
 
-Nothing foreign runs here: programs of our own are tried, innocent and hostile (`probe`).
+No foreign code runs here, only deskcheck's own programs, harmless and hostile (`probe`).
 """
 
 import os
@@ -23,7 +23,7 @@ from deskcheck.sandbox.server import NOT_COUNTED
 
 @dataclass(frozen=True, slots=True)
 class ConfinementLayer:
-    """One thing that confines programs. there: whether it works here; missing: what that would mean."""
+    """One means of confinement: whether it works here, and the effect if it is missing."""
 
     name: str
     there: bool
@@ -39,7 +39,7 @@ _STRICT = (Confinement.STRICT,)
 
 
 def layers() -> list[ConfinementLayer]:
-    """Every layer, tried out in processes of their own."""
+    """Every layer, tested in separate processes."""
     abi = _landlock.abi()
     own_user = server.own_user(os.getpid()) is not None
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
@@ -48,9 +48,7 @@ def layers() -> list[ConfinementLayer]:
         ConfinementLayer(
             "own user",
             own_user,
-            "programs run as a user that nobody else is"
-            if own_user
-            else _NOT_ANOTHER_USER[os.geteuid() == 0],
+            "programs run as a separate user" if own_user else _NOT_ANOTHER_USER[os.geteuid() == 0],
             "programs share your quota of processes; at 'standard', chmod, chown and utime are denied",
             _CONFINED,
         ),
@@ -128,7 +126,7 @@ _NAMESPACES = (
 def _tried(
     name: str, code: str, text_if_so: str, missing: str, levels: tuple[Confinement, ...]
 ) -> ConfinementLayer:
-    """A layer that is there if our own code can put a fresh process under it."""
+    """A layer that works if deskcheck's own code can put a new process under it."""
     paths = os.pathsep.join(path for path in sys.path if path)
     ran = subprocess.run(
         [sys.executable, "-s", "-P", "-c", code],
@@ -145,10 +143,10 @@ def _tried(
 
 
 def refusals() -> dict[Confinement, str]:
-    """For each level, why it cannot be had here; empty where it holds.
+    """The reason why each level does not work here; empty if it works.
 
-    It holds where a plain program runs, and one that aims at files, listeners and a process of ours reaches
-    nothing.
+    A level works if a plain program runs, and a hostile one reaches none of its targets: files, listeners and
+    a process of the user.
     """
     reasons = {}
     for level in Confinement:
@@ -161,18 +159,18 @@ def refusals() -> dict[Confinement, str]:
 
 
 def missing(level: Confinement) -> list[str]:
-    """Capabilities and settings of the kernel that stand in a level's way, as far as they can be read."""
+    """The missing capabilities and kernel settings that a level needs, as far as they can be read."""
     lacks = []
     if level is Confinement.STRICT and not _kernel.capabilities() & _kernel.CAP_SYS_ADMIN:
         lacks += [
-            f"{name} is {wrong} (sysctl), and there is no capability SYS_ADMIN"
+            f"{name} is {wrong} (sysctl), and the capability SYS_ADMIN is missing"
             for name, wrong in _SETTINGS
             if _setting(name) == wrong
         ]
         if _is_filtered():
             lacks.append(
-                "a system call filter is over this process, as a container's, and may refuse namespaces "
-                "to whoever has not the capability SYS_ADMIN"
+                "this process has a system call filter, like that of a container, which may refuse "
+                "namespaces to processes without the capability SYS_ADMIN"
             )
         if os.geteuid() == 0:
             lacking = [name for name, bit in _FOR_USERS if not _kernel.capabilities() & bit]

@@ -7,17 +7,20 @@ from typing import Annotated, Any
 from deskcheck.settings import Setting
 
 WALL_TIMES = 3
-"""How many times `Limits.wall_s` a run may take in all, with the time in which it waits for a processor."""
+"""Longest duration of a run, with its waiting for a processor, as a multiple of `Limits.wall_s`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Bounds on one run. The whole process group is killed when the program ends or meets a bound.
+    """Limits of one run. All its processes are killed when the program ends or meets a limit.
 
-    cpu_s: CPU time of the program and of what it starts. wall_s: the backstop for programs that sleep;
-    waiting for a processor does not count, up to three times as long. memory_bytes: address space of each
-    process, and memory of all together. output_bytes: of both streams. processes: of the user, where the
-    program is not root.
+    Attributes:
+        cpu_s: CPU time of the program and its child processes.
+        wall_s: wall time, for programs that sleep. Waiting for a processor does not count, up to three times
+            this limit.
+        memory_bytes: address space of each process, and memory of all processes together.
+        output_bytes: size of both output streams together.
+        processes: number of the user's processes, if the program is not root.
     """
 
     cpu_s: Annotated[float, Setting("CPU time that a run may use.", min=0.1)] = 20.0
@@ -33,7 +36,7 @@ class Limits:
 
 
 def machine_memory_bytes() -> int:
-    """Memory that the machine has, or that this process may use of it, where its control group says less."""
+    """The memory of the machine, or the limit of this process's control group if that is lower."""
     sizes = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     try:
         with open("/proc/self/cgroup") as stream:

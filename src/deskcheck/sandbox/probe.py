@@ -1,6 +1,6 @@
-"""Tries a level of confinement as it will be used: a program that must run, and one that must get nothing.
+"""Tests a level of confinement with a program that must run and one that must reach nothing.
 
-Targets of the second one are watched from outside: files, listeners on loopback, a process of ours.
+The targets of the second one are watched from outside: files, listeners on loopback, and another process.
 """
 
 import os
@@ -56,9 +56,9 @@ for what in (read, write, lambda: os.truncate(CANARY, 0), lambda: os.chmod(CANAR
 
 
 def fault(level: Confinement) -> str:
-    """What is wrong with a level that can be started, in a sentence; empty where nothing is.
+    """The fault of a level in a sentence; empty if there is none.
 
-    Raises SandboxError where it cannot be started.
+    Raises SandboxError if the level cannot be started.
     """
     with Sandbox(level, workers=1, limits=_LIMITS) as sandbox:
         run_result = sandbox.run_one(Program(id="plain", code=_PLAIN))
@@ -76,7 +76,7 @@ def fault(level: Confinement) -> str:
 
 @contextmanager
 def _targets() -> Iterator[tuple[dict[str, object], Callable[[str], list[str]]]]:
-    """Things of ours to aim at, by name, and what says which of them were hit, given what was printed."""
+    """Targets by name, and a function that takes the printed text and names the targets that were reached."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         folder.chmod(0o755)

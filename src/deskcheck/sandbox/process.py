@@ -1,7 +1,7 @@
-"""Runs one program and says how it ended: the caller's side, decided from what the program cannot write.
+"""Runs one program and decides its outcome, from facts that the program cannot write. The caller's side.
 
-The program's process is a fork of a server (`inside.server`). Its output and what its recorder says come here
-through pipes, its exit status and CPU time from the server, which is not in the program's reach.
+The program's process is a fork of a server (`inside.server`). Its output and its recorder's messages arrive
+through pipes. Its exit status and CPU time come from the server, which the program cannot reach.
 """
 
 import functools
@@ -34,28 +34,27 @@ from deskcheck.sandbox.server import Server, ServerReport
 from deskcheck.tracer.limits import Granularity, TraceLimits
 
 MOST_PATHS = 32
-"""That were not opened, of one program. `_syscalls.c` has the same number."""
+"""Largest number of paths to report that a program could not open. `_syscalls.c` has the same number."""
 MOST_NAME_CHARS = 1000
 
-_PROGRAM = tuple(each.name for each in fields(Program))
+_PROGRAM = tuple(entry.name for entry in fields(Program))
 _NO_TRACE_LIMITS = TraceLimits()
 
 Sink = Callable[[bytes], None]
-"""Takes events as the tracer writes them: a block (`recording.block`)."""
+"""Takes a block of events as the tracer writes it (`recording.block`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tracing:
-    """That a run is traced, and how.
-
-    sink: is given the blocks of events. limits: what is left out, by default nothing but what `TraceLimits`
-    says. granularity: lines, or instructions, too. tracer: ``reference`` for that one; None: the usual.
-    """
+    """Settings of a traced run."""
 
     sink: Sink
+    """Takes the blocks of events."""
     limits: TraceLimits | None = None
+    """Limits of the trace; None: the default of `TraceLimits`."""
     granularity: Granularity = Granularity.LINE
     tracer: str | None = None
+    """``reference`` for the reference tracer; None: the usual one."""
 
 
 class ProcessRun(RecordedRun[RunResult]):
@@ -74,11 +73,16 @@ class ProcessRun(RecordedRun[RunResult]):
         files: bool = False,
         elsewhere: Elsewhere | None = None,
     ) -> None:
-        """tracing: None: it is not traced. calls: functions of another program that this one may call.
-        answers: whether, once its code has run, the program waits for calls from another. `forward` takes
-        what it says to that other. determinism: what the program finds in place of what differs between
-        runs. files: whether the result names the files that it wrote. elsewhere: under a server that is
-        elsewhere, what else is different there."""
+        """Start the run. `forward` takes the program's messages to another program.
+
+        Args:
+            tracing: settings of the trace; None: no trace.
+            calls: functions of another program that this one may call.
+            answers: whether the program waits for calls from another one after its code has run.
+            determinism: fixed values for what differs between runs.
+            files: whether the result names the files that the program wrote.
+            elsewhere: further differences, for a server that is elsewhere.
+        """
         self.program = program
         self.name = f"the run of {program.id!r}"
         key = secrets.token_bytes(KEY_BYTES)
@@ -107,8 +111,8 @@ class ProcessRun(RecordedRun[RunResult]):
             raise
 
     def send(self, message: bytes | memoryview) -> None:
-        """Hand a call, or its answer, to the program's process. That it does not listen shows in its report,
-        or its wall time."""
+        """Send a call, or its answer, to the program's process. If it does not listen, its report or its wall
+        time shows that."""
         self.decoder.owed += 1
         send_message(self.pipes.channel, message, [])
 
@@ -137,8 +141,11 @@ class ProcessRun(RecordedRun[RunResult]):
         )
 
     def _refused(self, calls: dict[str, int] | None, end: Mapping[str, Any]) -> dict[str, int] | None:
-        """The calls that were refused, and of the paths that were not opened those that can be opened
-        outside. calls: by the filter; None: not known."""
+        """The refused calls, and the paths that could not be opened inside but can be opened outside.
+
+        Args:
+            calls: the calls that the filter refused; None if unknown.
+        """
         refused = {
             path if "/" in path else f"./{path}": 1
             for path, writes in end.get("unopened", ())[:MOST_PATHS]
@@ -156,12 +163,12 @@ class ProcessRun(RecordedRun[RunResult]):
         return not full_path.startswith(PROCESS_FOLDERS) and can_open(full_path, writes=writes)
 
     def _packages(self, imported: Any) -> dict[str, str]:
-        """Versions of the distributions that the imported top-level modules belong to."""
+        """The versions of the distributions that imported top-level modules belong to."""
         environment = self.server.profile.environment
         return versions(imported) if environment is None else environment.versions(imported)
 
     def _verdict(self, report: ServerReport) -> tuple[Outcome, str]:
-        """Outcome and detail, from what the program cannot write."""
+        """The outcome and its detail, from facts that the program cannot write."""
         status = report.status
         if self.stopped is not None:
             return self.stopped
@@ -188,7 +195,7 @@ class ProcessRun(RecordedRun[RunResult]):
 
 
 def limit_met(report: ServerReport, limits: Limits) -> tuple[Outcome, str] | None:
-    """The outcome and its detail where a program met one of the limits that the server watches."""
+    """The outcome and its detail if a program met a limit that the server watches."""
     killed = report.status == -signal.SIGKILL and report.cpu_s >= limits.cpu_s * 0.95
     beyond = report.stopped == _processes.NOTHING and report.cpu_s > limits.cpu_s  # between two looks
     if report.stopped == _processes.CPU_TIME or report.status == -signal.SIGXCPU or killed or beyond:

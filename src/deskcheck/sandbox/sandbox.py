@@ -1,4 +1,4 @@
-"""Runs many programs that nobody trusts, each a fork of a warm interpreter."""
+"""Runs many untrusted programs, each as a fork of a warm interpreter."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -25,10 +25,10 @@ from deskcheck.sandbox.server import Profile, Server, ServerPool
 from deskcheck.sandbox.session import Session
 
 _AHEAD = 8
-"""Results kept for each worker while one that comes before them is awaited."""
+"""Number of results to keep for each worker while an earlier one is awaited."""
 _Item = TypeVar("_Item")
 _IDLE = 3
-"""Servers kept for each worker: a recording needs two, and one of them is elsewhere."""
+"""Number of servers to keep for each worker: a recording needs two, and one of them is elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,22 +41,21 @@ class ProgramResult:
 
 @dataclass(frozen=True, slots=True)
 class BareInterpreter:
-    """An interpreter by itself: of it programs can be sure to have the standard library alone."""
+    """An interpreter without packages: programs can rely on its standard library only."""
 
     python: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provided:
-    """What programs find beside their environment.
-
-    modules: imported before any program runs. readable: files and folders that programs may read. folders:
-    the same, without what is hidden or named like a key or a secret (`inside.readable_files`).
-    """
+    """Modules and files that programs get in addition to their environment."""
 
     modules: tuple[str, ...] = ()
+    """Modules to import before any program runs."""
     readable: tuple[str, ...] = ()
+    """Files and folders that programs may read."""
     folders: tuple[str, ...] = ()
+    """Folders that programs may read except for hidden files, keys and secrets (`inside.readable_files`)."""
 
 
 class Sandbox:
@@ -66,18 +65,22 @@ class Sandbox:
             for result in sandbox.run(programs):
                 print(result.program.id, result.run_result.outcome)
 
-    workers: programs that run at once. environment: of programs that name none (``extra["environment"]``): a
-    built one, its name, or a bare interpreter; by default this interpreter. hash_seed: PYTHONHASHSEED of the
-    programs.
+    Args:
+        workers: number of programs that run at once.
+        environment: the environment of programs without ``extra["environment"]``: a built one, its name, or a
+            bare interpreter; by default this interpreter.
+        hash_seed: PYTHONHASHSEED of the programs.
 
-    Raises InputError where no environment has the name; SandboxError on entry where the kernel does not give
-    what the level needs: the message names what is missing and the way out.
+    Raises:
+        InputError: no environment has the name.
+        SandboxError: on entry, the kernel lacks something that the level needs. The message says what is
+            missing and what to do.
     """
 
     tries = 3
-    """Runs of one program until a failure of ours (`Outcome.HARNESS_ERROR`) is reported."""
+    """Number of attempts at a program before an error of deskcheck (`Outcome.HARNESS_ERROR`) is reported."""
     _landlock_abi: int | None = None
-    """For tests: what an older kernel gives."""
+    """The version of Landlock in an older kernel, for tests."""
 
     def __init__(
         self,
@@ -137,10 +140,10 @@ class Sandbox:
         self._servers.close()
 
     def run(self, programs: Iterable[Program], *, ordered: bool = True) -> Iterator[ProgramResult]:
-        """Run programs and give their results: in the order of the programs, or as they are completed.
+        """Run programs. The results come in the order of the programs, or in order of completion.
 
-        Programs are taken from the iterable as workers get free, and no more than a few ahead of the
-        results that were taken. Closing the iterator kills what still runs.
+        Programs are taken from the iterable when a worker is free, and only a few ahead of the results that
+        you have taken. Closing the iterator kills the programs that still run.
         """
         return self._stream(
             programs,
@@ -160,12 +163,16 @@ class Sandbox:
         elsewhere: Elsewhere | None = None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> RunResult:
-        """Run one program and say how it ended. Threads may call this together.
+        """The result of running one program. Threads may call this together.
 
-        limits, hash_seed, determinism: instead of the sandbox's own, but for addresses. files: whether the
-        result names the files that the program wrote. elsewhere: it finds another machine and another day.
-        cancelled: asked some twenty times a second; once it is true, the program is killed and Cancelled is
-        raised.
+        Args:
+            limits: limits instead of the sandbox's own.
+            hash_seed: hash seed instead of the sandbox's own.
+            determinism: fixed values instead of the sandbox's own, except for addresses.
+            files: whether the result names the files that the program wrote.
+            elsewhere: simulate another machine and another day.
+            cancelled: called some twenty times a second. Once it returns true, the program is killed and
+                Cancelled is raised.
         """
         profile = self._profile(program, self.hash_seed if hash_seed is None else hash_seed)
         if elsewhere is not None and elsewhere.names:
@@ -189,8 +196,10 @@ class Sandbox:
     def _until_ours_is_well(
         self, tracing: Tracing | None, attempt: Callable[[Tracing | None], RunResult]
     ) -> RunResult:
-        """The result of an attempt, repeated after a failure of ours unless the caller has got events, which
-        cannot be taken back."""
+        """The result of an attempt, repeated after an error of deskcheck.
+
+        An attempt is not repeated if the caller has got events, which cannot be withdrawn.
+        """
         failure, is_told = "", False
 
         def tell(block: bytes) -> None:
@@ -214,7 +223,7 @@ class Sandbox:
         return RunResult(outcome=Outcome.HARNESS_ERROR, detail=failure)
 
     def check(self, programs: Iterable[Checked], *, ordered: bool = True) -> Iterator[ProgramResult]:
-        """Run programs and judge each by its check in another process (`check_one`); otherwise as `run`."""
+        """Run programs like `run`, and judge each by its check in another process (`check_one`)."""
         return self._stream(
             programs,
             lambda checked, cancelled: ProgramResult(
@@ -255,12 +264,17 @@ class Sandbox:
         limits: Limits | None = None,
         tracing: Tracing | None = None,
         cancelled: Callable[[], bool] = lambda: False,
-        told: Callable[[str], None] = lambda text: None,
+        printed: Callable[[str], None] = lambda text: None,
     ) -> RunResult:
-        """Run a program and judge it by a check in another process (`checked.judge`). Threads may call
-        this together; each call takes two servers. told: is given what the check printed; where a failure
-        of ours had it tried again, once for each try. tracing: of the program, in the calls of the check,
-        too; what was given out is not tried again."""
+        """Run a program and judge it by a check in another process (`checked.judge`).
+
+        Threads may call this together. Each call uses two servers.
+
+        Args:
+            tracing: settings of the program's trace, which includes the calls of the check. If the caller has
+                got events, the attempt is not repeated.
+            printed: takes the output of the check, once for each attempt.
+        """
         bounds = limits or self.limits
         # The check mostly waits for the program, whose own limits decide how long.
         patient = replace(bounds, wall_s=10 * bounds.wall_s)
@@ -283,7 +297,7 @@ class Sandbox:
                 runs.callback(answering.close)
                 checking = ProcessRun(checked.checking, second, limits=patient, calls=checked.names)
                 runs.callback(checking.close)
-                return judge(answering, checking, lambda: self._closed.is_set() or cancelled(), told)
+                return judge(answering, checking, lambda: self._closed.is_set() or cancelled(), printed)
 
         return self._until_ours_is_well(tracing, attempt)
 
@@ -295,13 +309,16 @@ class Sandbox:
         wall_s: float = 3600.0,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Session:
-        """A living interpreter that runs pieces of code in turn; close it, or use `with`. It takes a server.
+        """A session: an interpreter that runs pieces of code one after another. Close it, or use `with`.
 
-        limits: of each piece; `memory_bytes` is for the whole session with its snapshots. cpu_s, wall_s: of
-        all pieces together. cancelled: asked while a piece runs; once it is true, the session is ended and
-        Cancelled raised.
+        The session uses a server. Raises SandboxError if it cannot begin.
 
-        Raises SandboxError where it cannot begin.
+        Args:
+            limits: limits of each piece, but `memory_bytes` is for the session with its snapshots.
+            cpu_s: CPU time of all pieces together.
+            wall_s: wall time of all pieces together.
+            cancelled: called while a piece runs. Once it returns true, the session is ended and Cancelled is
+                raised.
         """
         bounds = limits or self.limits
         server = self._take(self._profile(None, self.hash_seed))
@@ -328,7 +345,7 @@ class Sandbox:
             server.close()
 
     def environment(self, program: Program) -> BuiltEnvironment | None:
-        """The environment that a program runs in; None: the interpreter of the sandbox. Raises InputError."""
+        """The environment of a program; None for the interpreter of the sandbox. Raises InputError."""
         name = program.extra.get("environment")
         if name is None:
             return self._environment
@@ -337,14 +354,16 @@ class Sandbox:
         return self._find(name)
 
     def tracer(self, program: Program | None) -> str:
-        """Name of the tracer that a program is recorded by: the interpreter decides which there is. None: one
-        that names no environment."""
+        """The name of the tracer for a program, which depends on the program's interpreter.
+
+        None means a program without an environment.
+        """
         with self._server(self._profile(program, self.hash_seed)) as server:
             name: str = server.wait_until_ready()["tracer"]
         return name
 
     def accounts(self) -> dict[str, str]:
-        """What counts memory, processes and CPU time of the programs (`Server.accounts`)."""
+        """The means of counting memory, processes and CPU time of the programs (`Server.accounts`)."""
         if self._accounts is None:
             with self._server(self._profile(None, self.hash_seed)) as server:
                 self._accounts = server.accounts()
@@ -380,7 +399,7 @@ class Sandbox:
 
     @contextmanager
     def _server(self, profile: Profile) -> Iterator[Server]:
-        """A server for one program; it is ended if that does not come to its end."""
+        """A server for one program. It is ended if the program does not end by itself."""
         server = self._take(profile)
         try:
             yield server
@@ -390,7 +409,7 @@ class Sandbox:
         self._servers.give(server)
 
     def _first(self, profile: Profile) -> Server:
-        """A server that has started. One that is killed meanwhile refused nothing: the next one may start."""
+        """A started server. If one is killed meanwhile, another one is tried."""
         for _ in range(self.tries - 1):
             try:
                 return self._take(profile)
@@ -414,12 +433,15 @@ def run(
     cancelled: Callable[[], bool] = lambda: False,
     confinement: Confinement | str = Confinement.STRICT,
 ) -> RunResult:
-    """Run one program in a sandbox of its own; for many programs, make one `Sandbox`.
+    """Run one program in a new sandbox. For many programs, make one `Sandbox`.
 
-    python: the interpreter, by default this one. cancelled: asked some twenty times a second.
+    Args:
+        python: the interpreter, by default this one.
+        cancelled: called some twenty times a second.
 
-    Raises SandboxError when the process cannot be started, and Cancelled: that says nothing about the
-    program.
+    Raises:
+        SandboxError: the process cannot be started.
+        Cancelled: the run was cancelled. This says nothing about the program.
     """
     environment = None if python is None else BareInterpreter(python)
     sandbox = Sandbox(confinement, workers=1, environment=environment, hash_seed=hash_seed, limits=limits)

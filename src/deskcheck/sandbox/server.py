@@ -1,4 +1,4 @@
-"""The caller's side of a fork server: starts it, has it start programs, ends it, or keeps it for the next."""
+"""The caller's side of a fork server: starts it, has it start programs, ends it, or keeps it for later."""
 
 import fcntl
 import functools
@@ -32,16 +32,16 @@ from deskcheck.sandbox.surroundings import elsewhere as _elsewhere
 _CHILD = Path(__file__).with_name("inside") / "child.py"
 _WORKSPACE_CHILD = Path(__file__).with_name("inside") / "workspace_child.py"
 _START_S = 120.0
-"""For a busy machine and a large profile."""
+"""Seconds for a server to start, on a busy machine and with a large profile."""
 _END_S = 10.0
 _REPORT_BYTES = 1 << 18
-"""Of one report or answer: the names of changed files make it long."""
+"""Largest size of one report or answer, which the names of changed files make long."""
 _FACTS: Fields = {"files?": named(is_text), "refused?": named(is_whole)}
-"""What may follow the numbers of a report (`inside.server.REPORT`)."""
+"""Fields that may follow the numbers of a report (`inside.server.REPORT`)."""
 _OWN_UIDS = 0x7D000000
-"""Programs of a server whose process is p run as user _OWN_UIDS + p, where we are root of the machine."""
+"""If this process is root, the programs of a server with process number p run as user _OWN_UIDS + p."""
 _FEW_USERS = 1000
-"""Where there are fewer, they are somebody."""
+"""Smallest number of users in a namespace. If there are fewer, the numbers may belong to real users."""
 _CHANGING_USERS = _kernel.CAP_SETUID | _kernel.CAP_SETGID | _kernel.CAP_CHOWN | _kernel.CAP_KILL
 
 _ADDR_NO_RANDOMIZE = 0x0040000
@@ -52,7 +52,7 @@ if ctypes.CDLL(None, use_errno=True).personality({_ADDR_NO_RANDOMIZE}) < 0:
 os.execv(sys.argv[1], sys.argv[1:])
 """
 _LAID_OUT_PLAINLY = ("-I", "-S", "-c", _LAY_OUT_PLAINLY)
-"""A process is laid out when its program starts: the kernel is asked by one, which then becomes another."""
+"""Asks the kernel for fixed addresses, then executes the program, since its start chooses the addresses."""
 
 STDLIB = tuple(
     """
@@ -61,7 +61,7 @@ STDLIB = tuple(
     traceback types typing
     """.split()
 )
-"""What programs import most, and every server imports before them."""
+"""Modules that programs import most. Every server imports them before programs start."""
 
 
 NOT_COUNTED = {
@@ -73,19 +73,24 @@ NOT_COUNTED = {
     "ignore SIGCHLD; at 'trusted' and in a workspace they may, and the time of children that nobody waits "
     "for is missing",
 }
-"""For each thing that a control group counts: what it means that none does."""
+"""Replacements and gaps if no control group counts a resource, by resource."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """What makes two servers the same: either may run a program.
+    """The properties of a server. Servers with equal profiles are interchangeable.
 
-    modules: imported beside `STDLIB`, once the server is confined. loaded: imported with `STDLIB`, for
-    packages of this interpreter. readable: what programs may read beside the interpreter. folders: the same,
-    without what is private. scratch_bytes: what they may write in all. fixed_addresses: no randomisation of
-    the layout. workspace: it runs commands. listening: programs begin with UNIX sockets that we can connect
-    to. elsewhere: programs find another machine. landlock_abi: for tests: use no more of Landlock than this
-    version.
+    Attributes:
+        modules: modules to import in addition to `STDLIB`, once the server is confined.
+        loaded: modules to import with `STDLIB`, for packages of this interpreter.
+        readable: paths that programs may read in addition to the interpreter.
+        folders: folders that programs may read except for private files.
+        scratch_bytes: size of all files that programs may write.
+        fixed_addresses: whether addresses are not randomised.
+        workspace: whether the server runs commands.
+        listening: whether programs begin with UNIX sockets that the caller can connect to.
+        elsewhere: whether programs find another machine.
+        landlock_abi: the highest version of Landlock to use, for tests.
     """
 
     level: Confinement
@@ -106,22 +111,26 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class ServerReport:
-    """A server's report on a program: `stopped` as in `inside.server`, the exit status of its process, the
-    CPU time of all its processes, the files that it wrote (`surroundings.written`); how often each system
-    call was refused, None where that is not known."""
+    """A server's report on a program."""
 
     stopped: int
+    """The reason why it was stopped, as in `inside.server`."""
     status: int
+    """The exit status of its first process."""
     cpu_s: float
+    """The CPU time of all its processes."""
     peak_kib: int
+    """The peak resident memory of its first process."""
     files: dict[str, str] = field(default_factory=dict)
+    """The files that it wrote (`surroundings.written`)."""
     refused: dict[str, int] | None = None
+    """The number of refusals, by system call; None if unknown."""
 
 
 class Server:
-    """A fork server, which runs one program at a time. Raises SandboxError where it cannot start.
+    """A fork server, which runs one program at a time. Raises SandboxError if it cannot start.
 
-    It starts while the caller goes on; `wait_until_ready` before the first program.
+    It starts in the background. Call `wait_until_ready` before the first program.
     """
 
     def __init__(self, profile: Profile) -> None:
@@ -204,7 +213,7 @@ class Server:
             return  # it has ended: its last words say why
 
     def wait_until_ready(self) -> dict[str, Any]:
-        """Facts about the kernel from the server. Raises SandboxError, and closes it, if it cannot start."""
+        """The server's facts about the kernel. If it cannot start, it is closed and SandboxError raised."""
         if self.facts is None:
             try:
                 self.facts = self._greet()
@@ -237,7 +246,7 @@ class Server:
         return facts
 
     def accounts(self) -> dict[str, str]:
-        """What counts memory, processes and CPU time of programs: a control group, or what stands for it."""
+        """The means of counting memory, processes and CPU time: a control group, or its replacement."""
         versions = {} if self.group is None else self.group.versions
         accounts = {}
         for what, otherwise in NOT_COUNTED.items():
@@ -249,7 +258,7 @@ class Server:
         return accounts
 
     def program_folder(self) -> str:
-        """Where the folder that a program begins in can be reached from here, while it runs."""
+        """The path from here to the folder that a program begins in. It is valid while the program runs."""
         if self.profile.level is Confinement.STRICT:  # it is in the server's own file system
             return f"/proc/{self.process.pid}/root{_root.SCRATCH}/program"
         return f"{self.folder}/program"
@@ -257,13 +266,15 @@ class Server:
     def begin(self, limits: Limits, descriptors: list[int], *, files: bool = False) -> None:
         """Start a program's process, with its standard output and error and its channel (and mirror).
 
-        files: whether its report says which files it wrote."""
+        Args:
+            files: whether its report names the files that it wrote.
+        """
         self._bound(limits, processes_of=1)
         wish = _server.WANTED.pack(_server.RUN, limits.cpu_s, limits.memory_bytes, files)
         self._begin(wish, descriptors)
 
     def _bound(self, limits: Limits, processes_of: int) -> None:
-        """Have the control group, where there is one, bound what so many such programs use together."""
+        """Set the limits of the control group, if any, for this number of programs together."""
         if self.group is None:
             return
         files = self.profile.scratch_bytes if self.profile.level is Confinement.STRICT else 0
@@ -278,8 +289,12 @@ class Server:
     def begin_session(
         self, wishes: dict[str, Any], descriptors: list[int], limits: Limits, copies: int
     ) -> None:
-        """Start a session's process. `wishes`: as in `inside.session_server`; copies: of it that may
-        be held."""
+        """Start a session's process.
+
+        Args:
+            wishes: the fields of `inside.session_server.Wishes`.
+            copies: the number of copies that may be held.
+        """
         self._bound(limits, processes_of=1 + copies)
         self._begin(_server.SESSION + json.dumps(wishes).encode(), descriptors)
 
@@ -290,12 +305,14 @@ class Server:
             raise ServerLost(f"the fork server is gone: {error}") from error
 
     def tell(self, what: dict[str, Any]) -> None:
-        """Ask something for a session."""
+        """Send a request of a session."""
         self._ask(json.dumps(what).encode())
 
     def answer(self, timeout_s: float | None) -> Any:
-        """What a session's server answers, or how many seconds more of wall time a piece is due. Raises
-        ServerLost."""
+        """The answer of a session's server, or the additional seconds of wall time for a piece.
+
+        Raises ServerLost.
+        """
         self.connection.settimeout(timeout_s)
         try:
             data = self._receive()
@@ -313,7 +330,7 @@ class Server:
         return data
 
     def end_session(self) -> bool:
-        """End a session in which nothing runs; whether the server can be used again."""
+        """End a session in which no piece runs. Returns whether the server can be used again."""
         self.tell({"do": "end"})
         self.connection.settimeout(_END_S)
         try:
@@ -324,17 +341,20 @@ class Server:
             self.connection.settimeout(None)
 
     def count_anew(self) -> None:
-        """From here on `out_of_memory` tells of what comes."""
+        """Let `out_of_memory` report only later events."""
         if self.group is not None:
             self._killed_before, self._full_before = self.group.kills(), self.group.times_full()
 
     def out_of_memory(self) -> bool:
-        """Whether, since `begin` or `count_anew`, the kernel has killed a process for the memory of all."""
+        """Whether the kernel has killed a process for lack of memory since `begin` or `count_anew`."""
         return self.group is not None and self.group.kills() > self._killed_before
 
     def why_out_of_memory(self, allowed: str) -> str:
-        """In words, where `out_of_memory`: the programs took more than they may, or the machine had none left
-        (the kernel ends programs first). allowed: what they may have."""
+        """The reason for `out_of_memory` in words.
+
+        Either the programs exceeded their limit, described by `allowed`, or the machine had no memory left.
+        The kernel then kills programs first.
+        """
         if self.group is not None and self.group.times_full() > self._full_before:
             return f"more than {allowed}, by the kernel's count"
         return "the machine had no memory left; the program had not reached its limit"
@@ -358,7 +378,7 @@ class Server:
             return  # then the server has ended: whoever waits for the report sees it
 
     def report(self) -> "ServerReport | float":
-        """How the program ended; or how many seconds more of wall time it is due. Raises ServerLost."""
+        """The report on the program, or its additional seconds of wall time. Raises ServerLost."""
         data = self._receive()
         if len(data) == _watching.LATER.size:
             seconds: float = _watching.LATER.unpack(data)[1]
@@ -376,14 +396,14 @@ class Server:
         return trusted or bool(self.wait_until_ready().get("refusals"))
 
     def _facts_of(self, text: bytes) -> dict[str, Any]:
-        """What a report says beside its numbers. Others' modules may run in the server."""
+        """The fields after the numbers of a report, checked, as foreign modules may run in the server."""
         try:
             return shaped("a report", plain(text or b"{}", depth=2), _FACTS)
         except Forged as error:
             raise ServerLost(f"the fork server says what none says: {error}") from error
 
     def close(self) -> None:
-        """End the server and whatever runs under it."""
+        """End the server and all processes under it."""
         self.connection.close()
         try:
             self.process.wait(10)
@@ -408,22 +428,22 @@ class Server:
 
 
 class ServerPool:
-    """Idle servers by profile: to start one takes as long as to run many programs. Threads may share it.
+    """Idle servers by profile, since starting one takes as long as many programs. Threads may share it.
 
-    most: servers that are kept; beyond it, those that were idle longest are ended. Raises ValueError below
-    one.
+    If there are more than `capacity` servers, those that were idle longest are ended. Raises ValueError if
+    the capacity is below one.
     """
 
-    def __init__(self, most: int) -> None:
-        if most < 1:
-            raise ValueError(f"most={most} must be at least one")
-        self._most = most
+    def __init__(self, capacity: int) -> None:
+        if capacity < 1:
+            raise ValueError(f"capacity={capacity} must be at least one")
+        self._capacity = capacity
         self._lock = threading.Lock()
         self._closed = False
         self.idle: list[Server] = []
 
     def take(self, profile: Profile) -> Server:
-        """A server of this profile, which may be starting. Raises SandboxError where it cannot start."""
+        """A server of this profile, which may still be starting. Raises SandboxError if it cannot start."""
         with self._lock:
             idle = next((server for server in self.idle if server.profile == profile), None)
             if idle is not None:
@@ -431,20 +451,20 @@ class ServerPool:
         return idle or Server(profile)
 
     def give(self, server: Server) -> None:
-        """Take a server under which nothing runs. Once the pool is closed, it is ended."""
+        """Keep a server under which no program runs. If the pool is closed, the server is ended."""
         with self._lock:
             self.idle.append(server)
-            surplus = self.idle[:] if self._closed else self.idle[: -self._most]
+            surplus = self.idle[:] if self._closed else self.idle[: -self._capacity]
             del self.idle[: len(surplus)]
         for idle in surplus:
             idle.close()
 
     def open(self) -> None:
-        """Keep servers again, after `close`."""
+        """Keep servers again after `close`."""
         self._closed = False
 
     def close(self) -> None:
-        """End all servers, and those that are given from now on."""
+        """End all servers, also those that are given later."""
         with self._lock:
             self._closed = True
             servers, self.idle = self.idle, []
@@ -461,9 +481,9 @@ class ServerPool:
 
 
 def own_user(pid: int) -> int | None:
-    """The number of the user, and of the group, for programs of a server whose process is `pid`.
+    """The number of the user and group for programs of the server with process `pid`.
 
-    None where they run as our own user: we are not root, or lack the privileges or the other users for it.
+    None if they run as the user of this process, which is not root or lacks the privileges or users for it.
     """
     if os.geteuid() != 0 or _CHANGING_USERS & ~_kernel.capabilities():
         return None
@@ -474,7 +494,7 @@ def own_user(pid: int) -> int | None:
 
 
 def _most_users() -> tuple[int, int]:
-    """The longest range of numbers that users and groups have here (user_namespaces(7)): first, how many."""
+    """The longest range of user and group numbers here (user_namespaces(7)): its first number and length."""
     ranges = []
     for name in ("uid_map", "gid_map"):
         with open(f"/proc/self/{name}") as stream:
@@ -486,8 +506,11 @@ def _most_users() -> tuple[int, int]:
 
 
 def _locked_folder() -> tuple[str, int]:
-    """A new folder, and a descriptor that holds a lock on it. The server inherits that: the lock is free when
-    both the caller and the server are gone, however they went."""
+    """A new folder, and a descriptor that locks it.
+
+    The server inherits the descriptor. So the lock is free once both the caller and the server have ended in
+    any way.
+    """
     while True:
         folder = tempfile.mkdtemp(prefix=cgroup.PREFIX)
         try:
@@ -508,11 +531,11 @@ def _locked_folder() -> tuple[str, int]:
 
 @functools.cache
 def sweep(among: str) -> tuple[str, ...]:
-    """Remove the folders and control groups of servers that were killed together with their callers, and end
-    their processes; return those removed.
+    """Clean up after servers that were killed together with their callers; return the removed folders.
 
-    Once in a process for each folder to look in. Only what is a folder, is ours and is locked by nobody; no
-    link is followed. What cannot be removed (a tree too deep for `shutil.rmtree`) stays.
+    This removes their folders and control groups, and ends their processes. It works once in a process for
+    each folder. Only folders of this user without a lock are removed, and no link is followed. A tree that is
+    too deep for `shutil.rmtree` stays.
     """
     removed = []
     above = os.open(among, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -546,7 +569,7 @@ def _remove_unlocked(name: str, above: int) -> bool:
 
 @functools.cache
 def can_fix_addresses() -> bool:
-    """Whether the kernel, or what this runs in, lets a process ask for a layout without randomisation."""
+    """Whether the kernel or the container lets a process ask for addresses without randomisation."""
     ran = subprocess.run(
         [sys.executable, *_LAID_OUT_PLAINLY, sys.executable, "-I", "-S", "-c", "pass"],
         stdin=subprocess.DEVNULL,
@@ -560,7 +583,7 @@ def can_fix_addresses() -> bool:
 def _environment(
     scratch: str, hash_seed: int, path: str = os.defpath, added: Mapping[str, str] = MappingProxyType({})
 ) -> dict[str, str]:
-    """Nothing of ours but what a program needs to run: no keys, no tokens."""
+    """The environment variables that a program needs to run: no keys, no tokens."""
     return {
         "PATH": path,
         "HOME": scratch,
@@ -573,7 +596,7 @@ def _environment(
 
 
 def _added_elsewhere(profile: Profile, path: str) -> dict[str, str]:
-    """Variables that programs find elsewhere, beside others or in their place."""
+    """Variables of programs elsewhere, which are added or replace others."""
     if not profile.elsewhere:
         return {}
     addresses = {} if profile.fixed_addresses else _elsewhere.ADDRESSES

@@ -1,4 +1,4 @@
-"""A living interpreter in the sandbox: pieces of code run in it in turn, and it can be taken back.
+"""An interpreter in the sandbox that runs pieces of code one after another and can be restored.
 
     with Sandbox() as sandbox, sandbox.session() as session:
         session.run("x = [1]")
@@ -6,8 +6,9 @@
         session.run("x.append(2)")
         session.restore(before)
 
-How a piece ended is decided from what it cannot write. That it returned, and what, is said by the interpreter
-that it shares with every piece before it, so it is no verdict on untrusted code. `Sandbox.check_one` is.
+The ending of a piece is decided from facts that it cannot write. But the interpreter itself reports that a
+piece returned, and its value. Earlier pieces share this interpreter, so the report is not a verdict on
+untrusted code. Use `Sandbox.check_one` for a verdict.
 """
 
 import marshal
@@ -43,33 +44,33 @@ if TYPE_CHECKING:
 
 _OF_GROUP = "its control group may have"
 _FORK = Limits(cpu_s=10.0, wall_s=30.0)
-"""For a copy of an interpreter to be made, and for one to begin."""
+"""Limits for making a copy of an interpreter, and for starting one."""
 _SNAPSHOTS = 16
-"""Copies that a session may hold: each is a process."""
+"""Number of copies that a session may hold. Each is a process."""
 _COPIED_BYTES = 256 << 20
-"""Files of all of them."""
+"""Size of the files of all copies."""
 
 
 class SessionEnded(SandboxError):
-    """The session has ended: no piece can run in it any more. The message says what ended it."""
+    """The session has ended, so that no piece can run in it. The message says why."""
 
 
 class After(StrEnum):
-    """What became of a session's state after a piece."""
+    """The state of a session after a piece."""
 
     KEPT = "kept"
-    """It goes on from where the piece ended."""
+    """The session continues from the end of the piece."""
     ROLLED_BACK = "rolled back"
-    """The piece ended the interpreter: the session is where it was at its last snapshot."""
+    """The piece ended the interpreter, and the session is restored to its last snapshot."""
     ENDED = "ended"
-    """The piece ended the interpreter, and without a snapshot the session."""
+    """The piece ended the interpreter and, without a snapshot, the session."""
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """What a piece did in the session's folder: paths below it, folders with a slash at the end.
+    """Changes by a piece in the session's folder, as paths below it. Folders end with a slash.
 
-    left_out: how many more there were.
+    `left_out` is the number of further changes.
     """
 
     created: tuple[str, ...] = ()
@@ -80,10 +81,12 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of code and how it ended.
+    """A piece of code and its ending.
 
-    value: of its last statement, where that is an expression (a `Value` of None too); None where it is not or
-    the piece did not come to its end. word: what became of the session.
+    Attributes:
+        value: the value of its last statement, if that is an expression (even for None). None if it is not an
+            expression, or the piece did not run to its end.
+        word: a description of the session's state after the piece.
     """
 
     number: int
@@ -101,14 +104,14 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A point that a session can be taken back to: its number, and the number of the last piece before it."""
+    """A point to restore a session to: its number, and the number of the last piece before it."""
 
     number: int
     piece: int
 
 
 class Session:
-    """A session of a `Sandbox`; made by `Sandbox.session`. Threads that use it wait for one another."""
+    """A session of a `Sandbox`, made by `Sandbox.session`. Threads that use it wait for one another."""
 
     def __init__(
         self,
@@ -123,7 +126,7 @@ class Session:
         self._sandbox = sandbox
         self._server = server
         self._limits = limits
-        self._left = total
+        self._remaining = total
         self._determinism = determinism
         self._cancelled = cancelled
         self._closing = threading.Event()
@@ -131,7 +134,7 @@ class Session:
         self._ended: str | None = None
         self._snapshots: dict[int, tuple[Snapshot, socket.socket]] = {}
         self._back: Snapshot | None = None
-        """What a lost interpreter is taken back to."""
+        """The snapshot to restore if the interpreter is lost."""
         self._pieces = 0
         self._taken = 0
         self._is_begun = False
@@ -145,7 +148,7 @@ class Session:
     def _begin(self) -> None:
         if self._server.profile.level is Confinement.STRICT and not self._server.wait_until_ready()["proc"]:
             raise SandboxError(
-                "a session at level 'strict' needs a /proc of its own, which cannot be mounted here: the "
+                "a session at level 'strict' needs to mount its own /proc, which fails here because the "
                 "container hides part of /proc. Ask for level 'standard'. See: deskcheck doctor"
             )
         wishes = {
@@ -155,7 +158,7 @@ class Session:
         }
         job = {
             "session": self._server.profile.level is Confinement.STRICT,
-            "limits": replace(self._limits, cpu_s=self._left.cpu_s).to_dict(),
+            "limits": replace(self._limits, cpu_s=self._remaining.cpu_s).to_dict(),
             "determinism": self._determinism.to_dict(),
         }
         try:
@@ -183,7 +186,7 @@ class Session:
         return self._ended
 
     def close(self) -> None:
-        """End everything of the session. A piece that another thread has under way raises Cancelled."""
+        """End all processes of the session. A piece that another thread is running raises Cancelled."""
         self._closing.set()
         with self._lock:
             if self._ended is None:
@@ -192,15 +195,18 @@ class Session:
     def run(
         self, code: str, *, limits: Limits | None = None, trace_limits: TraceLimits | None = None
     ) -> Piece:
-        """Run a piece of code and say how it ended. An exception in it is data: the session goes on.
+        """Run a piece of code. An exception in it is part of the result, and the session continues.
 
-        What ends the interpreter (a limit, a crash, `sys.exit`) ends the session or takes it back to its last
-        snapshot: `Piece.after`. limits: of time and output. trace_limits: how much of the value is kept.
-        Raises SessionEnded, Cancelled.
+        If the interpreter ends (by a limit, a crash or `sys.exit`), the session ends or is restored to its
+        last snapshot: see `Piece.after`. Raises SessionEnded, Cancelled.
+
+        Args:
+            limits: limits on time and output.
+            trace_limits: limits on the description of the value.
         """
         with self._lock:
             self._must_go_on()
-            if not (self._left.cpu_s and self._left.wall_s):
+            if not (self._remaining.cpu_s and self._remaining.wall_s):
                 self._lose("the time of all its pieces is used up", clean=True)
                 self._must_go_on()
             requested = limits or self._limits
@@ -221,11 +227,11 @@ class Session:
             return Piece(number, code, run_result, value, finished.files, after, word)
 
     def snapshot(self) -> Snapshot:
-        """Keep the interpreter and its files as they are: a fork, held stopped, and a copy of the files.
+        """Keep the present state of the interpreter and its files: a stopped fork, and a copy of the files.
 
-        A snapshot is exact or it is refused: where the session has threads, child processes, open files or
-        shared memory, which a fork does not hold, SandboxError says which. Files outside of its folder that
-        are open for reading alone are held. The process number changes.
+        A snapshot is exact, or it is refused with a SandboxError. A fork does not keep threads, child
+        processes, open files and shared memory, so the message names those that the session has. Files
+        outside of its folder that are open only for reading are kept. The process number changes.
         """
         with self._lock:
             self._must_go_on()
@@ -237,7 +243,7 @@ class Session:
             wake.setblocking(False)
             try:
                 request = {"do": "hold", "number": snapshot.number, "cpu_s": _FORK.cpu_s}
-                finished = self._order({"do": "hold"}, _FORK, request, given=theirs, wake=wake)
+                finished = self._order({"do": "hold"}, _FORK, request, descriptor=theirs, wake=wake)
             except BaseException:
                 wake.close()
                 raise
@@ -255,9 +261,11 @@ class Session:
             return snapshot
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Take the session back to a snapshot, which can be done again.
+        """Restore the session to a snapshot. A snapshot can be restored again.
 
-        Raises ValueError for one that it does not have, SessionEnded where the program made it unusable.
+        Raises:
+            ValueError: the session does not have this snapshot.
+            SessionEnded: the program made the snapshot unusable.
         """
         with self._lock:
             self._must_go_on()
@@ -269,7 +277,7 @@ class Session:
                 raise SessionEnded(f"the session has ended: {self._ended}")
 
     def drop(self, snapshot: Snapshot) -> None:
-        """Let go of a snapshot. Raises ValueError for one that the session does not have."""
+        """Remove a snapshot. Raises ValueError if the session does not have it."""
         with self._lock:
             self._must_go_on()
             if self._snapshots.get(snapshot.number, (None,))[0] != snapshot:
@@ -284,15 +292,15 @@ class Session:
             raise SessionEnded(f"the session has ended: {self._ended}")
 
     def _bounded(self, limits: Limits) -> Limits:
-        """The limits of a piece, within what is left to the session."""
-        total = self._left
+        """The limits of a piece, within the remaining limits of the session."""
+        total = self._remaining
         return replace(limits, cpu_s=min(limits.cpu_s, total.cpu_s), wall_s=min(limits.wall_s, total.wall_s))
 
     def _recover(self, reason: str) -> tuple[After, str]:
-        """Take a session whose interpreter is gone back to its last snapshot, or end it."""
+        """Restore a session without an interpreter to its last snapshot, or end it."""
         back = self._back
         if back is None:
-            self._lose(f"{reason}; there was no snapshot to go back to", clean=True)
+            self._lose(f"{reason}; the session had no snapshot to restore", clean=True)
             return After.ENDED, f"the session has ended: {self._ended}"
         failed = self._go_back(back)
         if failed is not None:
@@ -304,13 +312,13 @@ class Session:
         )
 
     def _go_back(self, snapshot: Snapshot) -> str | None:
-        """Why a session could not be taken back; None where it was."""
+        """The reason why a session could not be restored; None if it was."""
         _, wake = self._snapshots[snapshot.number]
         if self._pipes.channel.fileno() < 0:
             return "the session's channel was closed"
         try:
             request = {"do": "restore", "number": snapshot.number, "cpu_s": _FORK.cpu_s}
-            finished = self._order({}, _FORK, request, to=wake)
+            finished = self._order({}, _FORK, request, receiver=wake)
         except _Refused as error:
             return str(error)
         if not finished.over or finished.end is None:
@@ -324,24 +332,28 @@ class Session:
         limits: Limits,
         request: dict[str, Any] | None,
         *,
-        given: socket.socket | None = None,
+        descriptor: socket.socket | None = None,
         wake: socket.socket | None = None,
-        to: socket.socket | None = None,
+        receiver: socket.socket | None = None,
     ) -> "_Order":
-        """Have the session's process do something, and be there until the server says what came of it.
+        """Send an order to the session's process and wait for the server's answer about its end.
 
-        request: what the server is asked first, None where it watches already. given: a descriptor that goes
-        with the order. wake: on which a copy says that it waits. to: whom to tell, if not the process that
-        runs: a copy, which goes on.
+        Args:
+            request: the question to the server before the order; None if it watches already.
+            descriptor: a descriptor to send with the order.
+            wake: the socket on which a copy reports that it waits.
+            receiver: the socket of a copy that continues, instead of the process that runs.
         """
         try:
             self._server.count_anew()
             if request is not None:
                 order = order | self._permitted(request)
-            if to is not None:
+            if receiver is not None:
                 self._forget()
             run = _Order(self, limits, wake)
-            return run.follow(order, to or self._pipes.channel, [] if given is None else [given.fileno()])
+            return run.follow(
+                order, receiver or self._pipes.channel, [] if descriptor is None else [descriptor.fileno()]
+            )
         except _Refused:
             raise  # nothing has happened
         except ServerLost as error:
@@ -353,7 +365,7 @@ class Session:
             raise
 
     def _permitted(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Ask the server for something; what the order has to say because of it. Raises _Refused."""
+        """Ask the server for permission; the result is a part of the order. Raises _Refused."""
         self._server.tell(request)
         if request["do"] == "run":
             return {}
@@ -363,7 +375,7 @@ class Session:
         return {"files": answer.get("files", [])}
 
     def _forget(self) -> None:
-        """Read what the process before this one said last; it is over."""
+        """Read and drop the last messages of the previous process."""
         for descriptor in self._pipes.open:
             try:
                 while os.read(descriptor, 1 << 16):
@@ -372,10 +384,10 @@ class Session:
                 continue
 
     def _account(self, answer: dict[str, Any], wall_s: float) -> None:
-        """Take off the time that an order took, and forget the snapshots that are gone."""
-        total = self._left
+        """Subtract the time that an order took, and forget lost snapshots."""
+        total = self._remaining
         cpu_s = max(0.0, total.cpu_s - answer["cpu_s"])
-        self._left = replace(total, cpu_s=cpu_s, wall_s=max(0.0, total.wall_s - wall_s))
+        self._remaining = replace(total, cpu_s=cpu_s, wall_s=max(0.0, total.wall_s - wall_s))
         for number in set(self._snapshots) - set(answer["held"]):
             self._snapshots.pop(number)[1].close()
         if self._back is not None and self._back.number not in self._snapshots:
@@ -400,7 +412,7 @@ class Session:
         ), finished.end.get("value") if facts and finished.end else None
 
     def _verdict(self, finished: "_Order", bounds: Limits, requested: Limits) -> tuple[Outcome, str]:
-        """Outcome and detail, from what the piece cannot write as far as that decides."""
+        """The outcome and its detail, as far as possible from facts that the piece cannot write."""
         if finished.stopped is not None:
             return finished.stopped
         if finished.report is not None and finished.report.stopped != _processes.NOTHING:
@@ -422,7 +434,7 @@ class Session:
         return Outcome.EXITED, f"status {status}, {when}"
 
     def _lose(self, reason: str, *, clean: bool) -> None:
-        """End the session; a server that is in a clean state can be used again."""
+        """End the session. If the server is in a clean state, it can be used again."""
         self._ended = reason
         for _, wake in self._snapshots.values():
             wake.close()
@@ -434,11 +446,11 @@ class Session:
 
 
 class _Refused(SandboxError):
-    """The server will not do it; the session is as it was."""
+    """The server refused a request. The session has not changed."""
 
 
 class _Order(RecordedRun["_Order"]):
-    """One order to a session's process, from the caller's side; when it has ended, what came of it."""
+    """One order to a session's process, from the caller's side, and its result."""
 
     name = "what ran in the session"
     channel_name = "the session's channel"
@@ -449,14 +461,14 @@ class _Order(RecordedRun["_Order"]):
         decoder = Decoder(self.key, traced=False, session=True)
         super().__init__(session._server, limits, session._pipes, decoder, None)
         self.is_held = wake is None
-        """Whether the copy that is wanted has said that it waits."""
+        """Whether the requested copy has reported that it waits."""
         if wake is not None:
             self.handlers[wake.fileno()] = self._wait_held
 
-    def follow(self, order: dict[str, Any], to: socket.socket, descriptors: list[int]) -> "_Order":
-        """Send it and be there until the server says what came of it. Raises ServerLost, Cancelled."""
+    def follow(self, order: dict[str, Any], receiver: socket.socket, descriptors: list[int]) -> "_Order":
+        """Send the order and wait for the server's answer about its end. Raises ServerLost, Cancelled."""
         session = self.session
-        send_message(to, marshal.dumps({**order, "key": self.key}, 4), descriptors)
+        send_message(receiver, marshal.dumps({**order, "key": self.key}, 4), descriptors)
         return follow(self, lambda: session._closing.is_set() or session._cancelled())
 
     def finish(self) -> "_Order | None":
@@ -493,8 +505,10 @@ class _Order(RecordedRun["_Order"]):
         return Outcome.OUT_OF_MEMORY, self.server.why_out_of_memory(_OF_GROUP)
 
     def lose(self, descriptor: int) -> None:
-        """Somebody has closed the other end of what every process of the session has: as a rule, because the
-        process has ended, and the server will say so."""
+        """The other end of a pipe of all the session's processes is closed.
+
+        Usually the process has ended, and the server will report that.
+        """
         if descriptor not in self.pipes.open:
             return  # the copy's, which `Session.snapshot` closes
         if descriptor == self.pipes.channel.fileno() and self.end is None:
@@ -510,7 +524,7 @@ class _Order(RecordedRun["_Order"]):
         self._say_over()
 
     def _say_over(self) -> None:
-        """Tell the server that the order is carried out, once; a process that exits says so by its end."""
+        """Tell the server once that the order is done. For a process that exits, its end shows that."""
         outcome = None if self.end is None else self.end["outcome"]
         if outcome in (None, Outcome.EXITED) or self.is_over or self.stopped is not None:
             return
@@ -519,4 +533,4 @@ class _Order(RecordedRun["_Order"]):
             self.server.say_over()
 
     def close(self) -> None:
-        """The pipes are the session's, and stay open."""
+        """Keep the pipes open, since they belong to the session."""

@@ -1,11 +1,11 @@
-"""A place with files of its own, where commands run, confined: any program, not only Python.
+"""A confined folder with files, in which commands run: any program, not only Python.
 
     with Workspace(level="strict") as workspace:
         workspace.write("hello.py", b"print('hello')")
         print(workspace.run(["python", "hello.py"]).stdout)
 
-Each command is a fork of a server that becomes it; when it ends, so does all that it started. Files stay
-until the workspace is closed, and are read and written by a confined process too. One command runs at a time.
+Each command is a fork of a server that executes it. When it ends, all its processes end. Files stay until the
+workspace is closed. A confined process reads and writes them too. One command runs at a time.
 """
 
 import errno
@@ -35,31 +35,35 @@ _OUTPUT_BYTES = 10 << 20
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """How a command ended.
-
-    outcome: `EXITED`, `KILLED` (by a signal), or what stopped it: `TIMED_OUT`, `OUT_OF_MEMORY`,
-    `OUTPUT_LIMIT`; detail says which limit that was. status: its exit status, negative for a signal. stdout,
-    stderr: as far as they came.
-    """
+    """The ending of a command."""
 
     outcome: Outcome
+    """`EXITED`, `KILLED` (by a signal), `TIMED_OUT`, `OUT_OF_MEMORY` or `OUTPUT_LIMIT`."""
     detail: str
+    """The limit that the command met."""
     status: int
+    """The exit status, negative for a signal."""
     stdout: bytes
+    """Standard output, up to the limit."""
     stderr: bytes
+    """Standard error, up to the limit."""
     cpu_s: float
     wall_s: float
 
 
 class Workspace:
-    """A folder in memory, or in a temporary folder of this machine, and commands that run in it.
+    """A folder in memory, or in a temporary folder of this machine, for commands. Threads may share it.
 
-    limits: of each command. environment: whose ``python`` commands find first; by default this interpreter.
-    readable: files and folders that they may read. scratch_bytes: of all files, at `strict`, where ``/tmp``
-    is the working directory; elsewhere each file is bounded, and the machine's ``/tmp`` is out of reach.
+    Args:
+        limits: limits of each command.
+        environment: the environment whose ``python`` is first on PATH, by default that of this interpreter.
+        readable: files and folders that commands may read.
+        scratch_bytes: size of all files at `strict`, where ``/tmp`` is the working directory. At other levels
+            each file has a limit, and commands cannot reach the machine's ``/tmp``.
 
-    Raises SandboxError on entry where the kernel does not give what the level needs, InputError where no
-    environment has the name. Threads may share a workspace.
+    Raises:
+        SandboxError: on entry, the kernel lacks something that the level needs.
+        InputError: no environment has the name.
     """
 
     def __init__(
@@ -113,14 +117,19 @@ class Workspace:
         output_bytes: int = _OUTPUT_BYTES,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Completed:
-        """Run a command to its end. Its first word is looked for on PATH, with `env` applied.
+        """Run a command to its end. Its first word is searched on PATH, as changed by `env`.
 
-        input: standard input. cwd: below the workspace's folder if it is relative. wall_s: a command's wait
-        for a processor counts. output_bytes: of each of both streams. cancelled: asked some twenty times a
-        second.
+        Args:
+            input: standard input.
+            cwd: the working directory. A relative path is below the workspace's folder.
+            wall_s: wall time, including the command's waiting for a processor.
+            output_bytes: limit of each of the two output streams.
+            cancelled: called some twenty times a second.
 
-        Raises OSError where the command cannot be started, Cancelled, and ServerLost where the workspace is
-        gone.
+        Raises:
+            OSError: the command cannot be started.
+            Cancelled: `cancelled` returned true.
+            ServerLost: the workspace is gone.
         """
         if not argv:
             raise ValueError("an empty command: its first word names the program")
@@ -129,14 +138,14 @@ class Workspace:
         return self._do(job, input, limits, output_bytes, cancelled)
 
     def read(self, path: str, *, most_bytes: int = 100 << 20) -> bytes:
-        """Contents of a file. Raises OSError as `open` does; with EFBIG where it has more than most_bytes."""
+        """The contents of a file. Raises OSError like `open`, and with EFBIG above `most_bytes`."""
         job = {"kind": "read", "path": path, "most_bytes": most_bytes}
         completed = self._do(job, None, self.limits, most_bytes, lambda: False)
         self._refuse_stopped(completed, path)
         return completed.stdout
 
     def write(self, path: str, contents: bytes) -> None:
-        """Write a file, and make the folders above it. Raises OSError as `open` does."""
+        """Write a file, and make the folders above it. Raises OSError like `open`."""
         completed = self._do({"kind": "write", "path": path}, contents, self.limits, 0, lambda: False)
         self._refuse_stopped(completed, path)
 
@@ -170,7 +179,7 @@ class Workspace:
 
 
 class _Request(ChildRun[Completed | OSError]):
-    """One command or file under way: its descriptors, and what it has written."""
+    """A running command, or reading or writing of a file: its descriptors and its output."""
 
     name = "the command"
     channel_name = "the sandbox's channel"
@@ -190,8 +199,10 @@ class _Request(ChildRun[Completed | OSError]):
         self.refusal = bytearray()
 
     def follow(self, cancelled: Callable[[], bool]) -> Completed:
-        """Start it and be there until it has ended. Raises OSError where it could not begin, Cancelled,
-        ServerLost."""
+        """Start the command and wait for its end.
+
+        Raises OSError if it could not begin, Cancelled, and ServerLost.
+        """
         sealed = [] if self.contents is None else [_sealed(self.contents)]
         try:
             self.server.begin(self.limits, [*self.pipes.theirs, *sealed])
@@ -215,7 +226,7 @@ class _Request(ChildRun[Completed | OSError]):
         raise result
 
     def late(self) -> None:
-        """Its wait for a processor counts."""
+        """Stop the command. Its waiting for a processor counts."""
         self.deadline = float("inf")
         self.stop(Outcome.TIMED_OUT, f"more than {self.limits.wall_s:g} s of wall time")
 
@@ -233,7 +244,7 @@ class _Request(ChildRun[Completed | OSError]):
         return more
 
     def has_said_enough(self) -> bool:
-        """`read` bounds each stream by itself."""
+        """False: `read` limits each stream by itself."""
         return False
 
     def ending(self, report: ServerReport) -> Completed | OSError:
@@ -260,7 +271,7 @@ class _Request(ChildRun[Completed | OSError]):
 
 
 def _sealed(contents: bytes) -> int:
-    """A descriptor of these bytes, in memory, that nobody can change."""
+    """A descriptor of these bytes in memory, which no process can change."""
     descriptor = os.memfd_create("input", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     unwritten = memoryview(contents)
     while unwritten:

@@ -62,7 +62,7 @@ class Judge:
         """Score a program by a check; with the output of the check."""
         printed = [""]
         limits, tracing = self._bounds(count)
-        run_result = self._sandbox.check_one(checked, limits=limits, tracing=tracing, told=printed.append)
+        run_result = self._sandbox.check_one(checked, limits=limits, tracing=tracing, printed=printed.append)
         return self._ended(run_result, count), printed[-1]
 
     def script(self, program: Program, count: InstructionCount | None = None) -> RunResult:

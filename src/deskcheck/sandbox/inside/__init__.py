@@ -1,1 +1,1 @@
-"""What runs in the process that a program runs in, and in the server that it is a fork of."""
+"""Code for the processes of programs, and for the servers that they are forks of."""

@@ -1,9 +1,10 @@
 """Calls from a check to the functions of a program in another process. Standard library only.
 
-The check says ``ask`` on its channel, the program ``answer``, and the caller hands these messages on. One
-side runs, the other waits, and may be asked to call in turn: a function that was an argument, or the next
-item of an iterator, for which a number stands. A message is a tuple of plain values (`codec`): ``call``, then
-``returned`` with the result and all that the arguments hold, ``raised``, ``ended`` or ``cannot``.
+The check sends ``ask`` on its channel, the program ``answer``, and the caller passes these messages on. One
+side runs while the other waits. The waiting side may have to make a call too: of a function that was an
+argument, or for the next item of an iterator. A number represents such an object. A message is a tuple of
+plain values (`codec`). It begins with ``call``, and its answer with ``returned`` (the result and the contents
+of the arguments), ``raised``, ``ended`` or ``cannot``.
 """
 
 import os
@@ -17,7 +18,7 @@ Send = Callable[[bytes], None]
 
 
 class NotCompared(BaseException):
-    """A value cannot get to where it would be compared. No check catches that by mistake."""
+    """A value cannot be sent to the check. A BaseException, so that no check catches it by mistake."""
 
 
 def _receive(channel: int) -> bytes | None:
@@ -34,13 +35,15 @@ def _receive(channel: int) -> bytes | None:
 
 
 receive: Callable[[int], bytes | None] = _receive if compiled is None else compiled.receive
-"""The next message from the caller: its length in four bytes, and that many more. None at the end."""
+"""The next message from the caller: a length in four bytes, then that many bytes. None at the end."""
 
 
 class Peer:
-    """One of the two sides. names: what the other may call by name. word: ``ask`` or ``answer``.
+    """One of the two sides. `not_compared` is the reason why a value could not be sent, for the first one.
 
-    not_compared: why a value did not get across, the first time that one did not.
+    Args:
+        names: the functions that the other side may call, by name.
+        word: ``ask`` or ``answer``.
     """
 
     def __init__(self, names: dict[str, Any], channel: int, send: Send, word: bytes) -> None:
@@ -48,19 +51,19 @@ class Peer:
         self._channel = channel
         self._send = send
         self._word = word
-        self._here: list[Any] = []
-        """Functions and iterators of this side that the other knows, by number."""
+        self._objects: list[Any] = []
+        """Functions and iterators of this side that the other side knows, by number."""
         self._numbers: dict[int, int] = {}
-        """By `id`: the number of each of these; negative, less one, of those that stand for the other's."""
+        """The number of each of these objects, by `id`. A stand-in for the other side's n has -1 - n."""
         self._stand_ins: dict[int, Any] = {}
         self.not_compared: str | None = None
 
     def function(self, name: str) -> Callable[..., Any]:
-        """A function that stands for the other side's function of that name."""
+        """A function that calls the other side's function of that name."""
         return self._stand_in(name, name)
 
     def serve(self) -> None:
-        """Do what the other side asks for, until nobody asks any more."""
+        """Make the calls that the other side asks for, until its end."""
         while (message := receive(self._channel)) is not None:
             self._answer(message)
 
@@ -68,14 +71,14 @@ class Peer:
         self._send(self._word + b" " + message)
 
     def _stays(self, value: Any) -> int:
-        number = self._numbers.setdefault(id(value), len(self._here))
-        if number == len(self._here):
-            self._here.append(value)
+        number = self._numbers.setdefault(id(value), len(self._objects))
+        if number == len(self._objects):
+            self._objects.append(value)
         return number
 
     def _from_there(self, kind: str, number: int, name: str) -> Any:
         if number < 0:
-            return self._here[-1 - number]
+            return self._objects[-1 - number]
         if number not in self._stand_ins:
             stand_in = self._stand_in(number, name) if kind == "function" else self._items(number)
             self._stand_ins[number] = stand_in
@@ -133,7 +136,7 @@ class Peer:
         return NotCompared(reason)
 
     def _answer(self, message: bytes) -> None:
-        """Make a call for the other side and tell what came of it."""
+        """Make a call for the other side and send the result."""
         decoder = PlainDecoder(stands_in=self._from_there)
         try:
             _, target, args, kwargs = decoder.loads(message)
@@ -142,7 +145,7 @@ class Peer:
             self._reply(("cannot", f"a call that cannot be read: {error}"))
             return
         try:
-            function = self._names[target] if isinstance(target, str) else self._here[target]
+            function = self._names[target] if isinstance(target, str) else self._objects[target]
             if kwargs is None:
                 result = next(function)
             else:
@@ -177,12 +180,15 @@ def _is_call(message: bytes) -> bool:
 
 
 _CALL = PlainEncoder().dumps(("call",))[:-1]
-"""How a message begins that is no reply."""
+"""Beginning of a message that is not a reply."""
 
 
 def _for_the_caller(error: BaseException) -> BaseException:
-    """The exception for the caller. StopIteration would end the ``map`` that the call is in,
-    and ``all(map(f, xs))`` would be true: it becomes a RuntimeError, as in a generator (PEP 479)."""
+    """The exception for the caller.
+
+    StopIteration would end the ``map`` around the call, and ``all(map(f, xs))`` would be true. So it becomes
+    a RuntimeError, as in a generator (PEP 479).
+    """
     if isinstance(error, (StopIteration, StopAsyncIteration)):
         return RuntimeError(f"the program raised {type(error).__name__}")
     return error if isinstance(error, Exception) else Raised(type(error).__name__)

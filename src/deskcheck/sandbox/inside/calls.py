@@ -1,8 +1,8 @@
-"""Records chosen calls of a project's own functions where they happen, in a process that is not ours.
+"""Records chosen calls of a project's own functions in the process of its tests.
 
-An `Observer` is told of every call (`sys.monitoring` from 3.12 on, `sys.setprofile` on 3.11) and looks at the
-arguments of a few. A call with new arguments may be drawn, and a tracer of its own then records it, with the
-calls inside it. Standard library, `recording` and `tracer` only; none of the project's code is run.
+An `Observer` gets every call (`sys.monitoring` from 3.12 on, `sys.setprofile` on 3.11) and describes the
+arguments of a few. A call with new arguments may be drawn. A new tracer then records it with the calls inside
+it. Needs only the standard library, `recording` and `tracer`, and runs no code of the project itself.
 """
 
 import fnmatch
@@ -36,19 +36,18 @@ from deskcheck.tracer.snapshot import Snapshotter, fields_of, know_enum, qualifi
 ARGUMENT_CHARS = 2000
 """A call whose arguments need more text than this is not recorded."""
 LOOKS = 200
-"""The first calls of a function are all looked at, from then on so many at random among the first n."""
+"""Number of first calls of a function to examine. Later, the n-th call is examined with chance LOOKS / n."""
 IDLE = 200_000
-"""After so many calls in a row of which none is looked at, of other code too, the rest of a test is not
-watched."""
+"""Number of consecutive calls, of any code, that are not examined. After that, the test is not watched."""
 FIRST_CALLS = 2
-"""So many calls of each function are recorded at the expense of what is kept for such (`Pace.first_s`)."""
+"""Number of recorded calls of a function that may use the reserved CPU time (`Pace.first_s`)."""
 GIVEN_UP = 2
 """A function is not recorded once calls that were too long exceed the others by this number."""
 
 CALL_BYTES, CALL_S = 4 << 20, 10.0
 """A call whose events take more bytes, or that takes longer under the tracer, is left out."""
 _RESULT_CHARS = 2 << 20
-"""Of the output and the result of a call: each character may take six bytes and more."""
+"""Largest size of the output and the result of a call. A character may take six bytes or more."""
 
 _ARGUMENT_LIMITS = TraceLimits(items=200, text_chars=ARGUMENT_CHARS, depth=20, objects=300)
 _RESULT_LIMITS = TraceLimits(items=10_000, text_chars=100_000)
@@ -58,35 +57,35 @@ _OPTIMIZED = 0x1
 _NOT_OURS = frozenset({"site-packages", "dist-packages", "node_modules", "tests", "test"})
 _gettrace = sys.gettrace
 _namespace = vars(ModuleType)["__dict__"].__get__
-"""The namespace of a module, also of one with a `__getattribute__` of its own."""
+"""Gives the namespace of a module, even if the module defines `__getattribute__`."""
 
 
 class Project:
-    """Which code is the project's own: the files below its root, or the named packages.
+    """Recognises the project's own code: the files below its root, or the named packages.
 
-    Not test files (the patterns of pytest's ``python_files``, conftest.py, folders called test or
-    tests), virtual environments, or hidden folders.
+    Test files (the patterns of pytest's ``python_files``, conftest.py, folders called test or tests), virtual
+    environments and hidden folders do not count.
     """
 
     def __init__(self, root: str, packages: Iterable[str], patterns: Iterable[str] = ()) -> None:
         self.root = os.path.realpath(root)
         self.packages = frozenset(packages)
         self.patterns = ["conftest.py", "setup.py", *patterns]
-        self._known: dict[str, bool] = {}
+        self._owned: dict[str, bool] = {}
         self._environments: dict[str, bool] = {}
         self.modules: dict[str, tuple[str, str]] = {}
-        """Own modules that are imported: name -> (file as its code names it, name in events)."""
+        """Imported modules of the project by name, as (file as its code names it, name in events)."""
         self.beside: set[str] = set()
-        """Modules below the root that are not the project's own: its tests. Their objects are looked into."""
+        """The project's test modules. Their objects are described too."""
         self.untold: list[str] = []
-        """Those of them that the observer has not told of yet."""
+        """Modules of the project that the observer has not reported yet."""
         self._looked_at = 0
 
     def owns(self, filename: str) -> bool:
-        """Whether the code of this file is the project's own. Packages are told by what is imported."""
-        is_own = self._known.get(filename)
+        """Whether the code of this file is the project's own. Imported modules decide that for packages."""
+        is_own = self._owned.get(filename)
         if is_own is None:
-            is_own = self._known[filename] = self._owns(filename)
+            is_own = self._owned[filename] = self._owns(filename)
         return is_own
 
     def _owns(self, filename: str) -> bool:
@@ -99,12 +98,11 @@ class Project:
 
     @property
     def looked_into(self) -> set[str]:
-        """Modules whose classes and functions have state that is shown."""
+        """Modules whose classes and functions are shown with their state."""
         return {*self.modules, *self.beside}
 
     def places(self, codes: Sequence[Code]) -> dict[str, list[str]]:
-        """Own module, as events name it -> qualified names of some of what is defined in it, with the classes
-        that these extend."""
+        """Qualified names of these definitions and of their base classes, by module as named in events."""
         names_by_module: dict[str, list[str]] = {}
         extended = (base for code in codes if type(code) is not FunctionType for base in bases_of(code))
         for code in dict.fromkeys([*codes, *filter(self.holds, extended)]):
@@ -113,14 +111,14 @@ class Project:
         return names_by_module
 
     def holds(self, code: Code) -> bool:
-        """Whether a function or class is defined in one of the own modules, under the name that it has."""
+        """Whether a module of the project has this function or class under its own name."""
         if type(code) is not FunctionType:
             return module_of(code) in self.modules
         is_own = code.__globals__.get("__name__") in self.modules
         return is_own and name_of(code) == qualified_name(code.__code__.co_qualname)
 
     def _lies_below_root(self, filename: str) -> bool:
-        """Whether it is the project's or its tests', and not installed there."""
+        """Whether a file belongs to the project or its tests, and is not installed there."""
         path = os.path.realpath(filename)
         return (
             path.startswith(self.root + os.sep)
@@ -141,7 +139,7 @@ class Project:
         return any(fnmatch.fnmatch(path if "/" in p else name, p) for p in self.patterns)
 
     def _in_environment(self, folder: str) -> bool:
-        """Whether a virtual environment lies between the root and here."""
+        """Whether a folder is in a virtual environment below the root."""
         is_inside = self._environments.get(folder)
         if is_inside is None:
             above = os.path.dirname(folder)
@@ -152,7 +150,7 @@ class Project:
         return is_inside
 
     def look_around(self) -> None:
-        """Find own modules that have been imported since the last time."""
+        """Find modules of the project that have been imported since the last call."""
         if len(sys.modules) == self._looked_at:
             return
         self._looked_at = len(sys.modules)
@@ -179,42 +177,41 @@ class Project:
 
 
 FunctionKey = tuple[str, str, int]
-"""Module, qualified name, first line: a property's functions have one name."""
+"""Module, qualified name and first line of a function. The functions of a property share their name."""
 
 
 @dataclass(slots=True)
 class _Function:
-    """What is known of one of the project's functions.
-
-    why_not: why its calls are not recorded by themselves. kind: ``function``, ``static``, ``class`` if
-    `entry`, got from the module, calls exactly this code; ``other`` else: a method, or decorated.
-    """
+    """The state of one of the project's functions."""
 
     code: CodeType
     module: str
     label: str
     draws: int
-    """What is drawn for its calls depends on this and on their number alone (`_drawn`)."""
+    """The key for drawing its calls. A draw depends only on the key and the call's number (`_drawn`)."""
     why_not: str | None = None
+    """The reason why its calls are not recorded by themselves."""
     kind: str = "other"
+    """``function``, ``static`` or ``class`` if a lookup in the module gives exactly this code. Otherwise
+    ``other``: a method, or a decorated function."""
     defaults: dict[str, Any] = field(default_factory=dict)
     owner: int = 0
-    """Address of the class that a class method is found in."""
+    """The address of the class with a class method."""
     calls: int = 0
-    seen: set[str] = field(default_factory=set)
-    """Digests of the arguments that were looked at; `fresh` are those not reported yet."""
+    digests_seen: set[str] = field(default_factory=set)
+    """Digests of the examined arguments; `fresh` has those not reported yet."""
     fresh: list[str] = field(default_factory=list)
     recorded: int = 0
     given_up: int = 0
     too_long: int = 0
-    """How often its arguments were."""
+    """The number of calls with arguments that were too long."""
     next_look: int = 0
-    """Calls before the one of this number are not looked at."""
+    """The number of the next call to examine."""
     test: str = ""
-    """The last test that called it: the following are of it."""
+    """The last test that called it. The following fields are about this test."""
     time: int = 0
     not_drawn: int = 0
-    wanted: frozenset[int] = frozenset()
+    to_record: frozenset[int] = frozenset()
 
     @property
     def key(self) -> FunctionKey:
@@ -225,25 +222,28 @@ class _Function:
         return self.recorded, self.given_up, self.too_long, self.next_look
 
     def go_on(self, calls: int, digests: list[str], so_far: tuple[int, int, int, int]) -> None:
-        """From where an earlier run has left it."""
+        """Continue from the state at the end of an earlier run."""
         self.calls = calls
-        self.seen.update(digests)
+        self.digests_seen.update(digests)
         self.recorded, self.given_up, self.too_long, self.next_look = so_far
 
 
 @dataclass(frozen=True, slots=True)
 class _Arguments:
-    """text: as they would be written in a call. values: but for an object that has nothing in it yet. code:
-    functions and classes that these lead to. hides: whether an object has more to it. numbers:
-    of an object in the text -> the parameter and what leads from there to it. literal: whether the text is
-    Python that makes them again."""
+    """The arguments of a call, described."""
 
     text: str
+    """The arguments as text in a call."""
     values: tuple[Value, ...]
+    """The values, without an object that is still empty."""
     code: tuple[Code, ...]
+    """The functions and classes that the values refer to."""
     hides: bool
+    """Whether an object has state that is not shown."""
     numbers: dict[int, list[str | int]] | None
+    """The parameter and the path to an object in the text, by number of the object."""
     literal: bool
+    """Whether the text is Python code that makes the values again."""
 
     @property
     def digest(self) -> str:
@@ -252,15 +252,17 @@ class _Arguments:
         return _digest("\n".join([self.text, *places]))
 
     def told(self, project: Project) -> dict[str, Any]:
-        """What is known of them, as facts of a call: their form, ``literal``, ``shown`` (all there is to know
-        is in the text) or ``in part``; the texts of functions and classes that are shown with them; by file
-        names of those that have to be shown of the program."""
+        """The facts of a call about its arguments.
+
+        Their form is ``literal``, ``shown`` (the text shows everything) or ``in part``. Further facts are the
+        texts of functions and classes to show with them, and the names of definitions to show, by file.
+        """
         if self.literal:
             return {"form": "literal"}
         texts, code = texts_of(self.code, project.holds)
         names = {*texts, *map(name_of, code)}
         # A class of the program's own need not be seen where only its objects are there.
-        unseen = [each for each in self.code if name_of(each) not in names and not project.holds(each)]
+        unseen = [part for part in self.code if name_of(part) not in names and not project.holds(part)]
         if unseen or self.hides or not all(telling(value, names) for value in self.values):
             return {"form": "in part", "numbers": self.numbers}
         return {
@@ -276,18 +278,18 @@ def _digest(text: str) -> str:
 
 
 def _drawn(key: int, number: int) -> float:
-    """A number between 0 and 1 that depends on these two alone, and on each bit of them (splitmix64)."""
-    x = (key + number * 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & 0xFFFFFFFFFFFFFFFF
-    x = (x ^ x >> 27) * 0x94D049BB133111EB & 0xFFFFFFFFFFFFFFFF
-    return (((x ^ x >> 31) >> 11) + 0.5) / (1 << 53)
+    """A number between 0 and 1 that depends on every bit of the two numbers and nothing else (splitmix64)."""
+    bits = (key + number * 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
+    bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9 & 0xFFFFFFFFFFFFFFFF
+    bits = (bits ^ bits >> 27) * 0x94D049BB133111EB & 0xFFFFFFFFFFFFFFFF
+    return (((bits ^ bits >> 31) >> 11) + 0.5) / (1 << 53)
 
 
 class Drawing(NamedTuple):
-    """Which calls are kept. most: how many of one function, fewer where all functions would have more than
-    `budget`; a call in a slot that was used before replaces the one that was there."""
+    """Limits for the calls to keep. A call in a used slot replaces the earlier call."""
 
-    most: int
+    per_function: int
+    """Largest number of calls of one function, lower if all functions together would exceed `budget`."""
     budget: int
     seed: int
 
@@ -295,9 +297,12 @@ class Drawing(NamedTuple):
 class Observer:
     """Watches the main thread from `begin` to `end`, one test at a time.
 
-    send: takes (kind, JSON-able facts, blocks of events). wanted: exactly these calls are recorded, by test,
-    module, function, its first line, and its number among its calls in the test. pace: see `suite.Pace`.
-    known: what the earlier run told that this one continues.
+    Args:
+        send: takes (kind, JSON-able facts, blocks of events).
+        to_record: record exactly these calls, given by test, module, function, its first line, and the number
+            among its calls in the test.
+        pace: see `suite.Pace`.
+        earlier: facts from the earlier run that this one continues.
     """
 
     def __init__(
@@ -307,38 +312,38 @@ class Observer:
         drawing: Drawing,
         *,
         limits: TraceLimits,
-        wanted: frozenset[tuple[str, str, str, int, int]] | None = None,
+        to_record: frozenset[tuple[str, str, str, int, int]] | None = None,
         pace: dict[str, Any] | None = None,
-        known: dict[str, Any] | None = None,
+        earlier: dict[str, Any] | None = None,
     ) -> None:
         self.project = project
         self.send = send
-        self.most = drawing.most
+        self.per_function = drawing.per_function
         self.budget = drawing.budget
         self.limits = limits
-        self.watched = wanted is None
-        """Whether calls are drawn; else certain ones are wanted."""
-        self.wanted: dict[str, dict[FunctionKey, set[int]]] = {}
-        self.left_of_wanted = Counter(key[0] for key in wanted or ())
-        """How many of a test's wanted calls have not begun."""
-        for of_test, module, name, line, which in wanted or ():
-            self.wanted.setdefault(of_test, {}).setdefault((module, name, line), set()).add(which)
+        self.watched = to_record is None
+        """Whether calls are drawn; otherwise certain calls are recorded."""
+        self.to_record: dict[str, dict[FunctionKey, set[int]]] = {}
+        self.left_of_wanted = Counter(key[0] for key in to_record or ())
+        """The number of calls to record that have not begun, by test."""
+        for of_test, module, name, line, which in to_record or ():
+            self.to_record.setdefault(of_test, {}).setdefault((module, name, line), set()).add(which)
         self.seed = drawing.seed
         self.pace = pace
         self.allowed_s = pace["times"] * pace["start"] if pace else 0.0
         self.spent_s = 0.0
         self._began = 0.0
-        known = known or {"left_out": {}, "recorded": 0, "functions": []}
-        self.known = {tuple(row[:3]): row[3:] for row in known["functions"]}
-        self.met = set(self.known)
-        """Functions whose calls can be drawn, and that were called: their number decides how many of each."""
+        earlier = earlier or {"left_out": {}, "recorded": 0, "functions": []}
+        self.earlier_functions = {tuple(row[:3]): row[3:] for row in earlier["functions"]}
+        self.met = set(self.earlier_functions)
+        """The called functions whose calls can be drawn. Their number decides the calls to keep of each."""
         self.test = ""
         self.functions: dict[int, _Function] = {}
         self.called: list[_Function] = []
-        """Those that the test has called."""
+        """The functions that the test has called."""
         self.idle = 0
-        self.left_out: Counter[str] = Counter(known["left_out"])
-        self.recorded = known["recorded"]
+        self.left_out: Counter[str] = Counter(earlier["left_out"])
+        self.recorded = earlier["recorded"]
         self._recording: _Recording | None = None
         self._thread = threading.get_ident()
         self._pid = os.getpid()
@@ -346,26 +351,29 @@ class Observer:
         os.register_at_fork(after_in_child=self._forked)
 
     def begin(self, test: str) -> None:
-        """Watch from here on; `test` is what is running."""
+        """Watch from now on, while `test` is running."""
         if os.getpid() != self._pid:
             return
         if self.pace:
-            self.allowed_s += self.pace["times"] * self.pace["own"].get(test, 0.0)
+            self.allowed_s += self.pace["times"] * self.pace["cpu_s_by_test"].get(test, 0.0)
         self.test, self.idle = test, 0
         self.called.clear()
         if self.watched or self.left_of_wanted[test]:
             self._hook.on()
 
     def end(self) -> None:
-        """Watch no more. A recording that is still open, as of a frame that was never left, is given up."""
+        """Stop watching. An open recording, for example of a frame that was never left, is given up."""
         if os.getpid() == self._pid:
             self._hook.off()
             if self._recording is not None and not self._recording.is_over():
                 self._recording.give_up("the call did not end with its test")
 
     def account(self) -> list[tuple[Any, ...]]:
-        """Of each function that the test has called: how often, the arguments that were new, and what else
-        decides which of its next calls are drawn."""
+        """The facts about each function that the test has called.
+
+        These are the number of calls, the new arguments, and the counters that decide which of its next calls
+        are drawn.
+        """
         rows = []
         for function in self.called:
             rows.append((*function.key, function.time, function.fresh, function.so_far))
@@ -377,7 +385,7 @@ class Observer:
         return rows
 
     def wrote(self, text: str) -> None:
-        """Tell of something that was written to standard output."""
+        """Note a text that was written to standard output."""
         recording = self._recording
         if recording is not None:
             recording.tracer.wrote(text)
@@ -393,7 +401,7 @@ class Observer:
     # -- a call begins -------------------------------------------------------------------------------
 
     def _entered(self, frame: FrameType) -> bool:
-        """A frame begins. Returns whether there is any point in telling of this code again."""
+        """Handle the start of a frame. Returns whether later calls of this code are of interest."""
         code = frame.f_code
         function = self.functions.get(id(code))
         if function is None and not self.project.owns(code.co_filename):
@@ -434,12 +442,12 @@ class Observer:
 
     def _first_of_test(self, function: _Function) -> None:
         function.test, function.time = self.test, 0
-        function.wanted = frozenset(self.wanted.get(self.test, {}).get(function.key, ()))
+        function.to_record = frozenset(self.to_record.get(self.test, {}).get(function.key, ()))
         self.called.append(function)
         self.met.add(function.key)
 
     def _nothing_done(self) -> bool:
-        """A call was not looked at. Being told of very many such calls costs more than the tests do."""
+        """Count a call that was not examined. Very many such calls would cost more than the tests."""
         self.idle += 1
         if self.idle == IDLE and self.watched and self._recording is None:
             self.left_out[f"not seen: after {IDLE:,} calls in a test of which none was drawn"] += 1
@@ -449,7 +457,7 @@ class Observer:
     def _look_for_wanted(self, frame: FrameType, function: _Function) -> None:
         if not self.left_of_wanted[self.test]:
             self._hook.off()
-        elif function.time in function.wanted:
+        elif function.time in function.to_record:
             self.left_of_wanted[self.test] -= 1
             if _gettrace() is not None:
                 self.left_out["under a trace function of the test's own"] += 1
@@ -459,7 +467,7 @@ class Observer:
                 self._record(frame, function, arguments, self.recorded)
 
     def _consider(self, frame: FrameType, function: _Function) -> bool:
-        """Record the call if it is to be; returns whether it is."""
+        """Record the call if it is drawn; returns whether it was."""
         if function.given_up > function.recorded + GIVEN_UP:
             self.left_out["too long, as calls of the function before"] += 1
             self._nothing_done()
@@ -473,18 +481,18 @@ class Observer:
         if arguments is None:
             self.left_out[f"arguments of more than {ARGUMENT_CHARS} characters"] += 1
             function.too_long += 1
-            if function.too_long > GIVEN_UP + len(function.seen):
+            if function.too_long > GIVEN_UP + len(function.digests_seen):
                 function.next_look = max(function.next_look, 2 * function.calls)
             return False
-        if arguments.digest in function.seen:
+        if arguments.digest in function.digests_seen:
             self.left_out["the same arguments again"] += 1
             return False
-        function.seen.add(arguments.digest)
+        function.digests_seen.add(arguments.digest)
         function.fresh.append(arguments.digest)
-        slot = len(function.seen) - 1
-        limit = max(1, min(self.most, self.budget // len(self.met)))
+        slot = len(function.digests_seen) - 1
+        limit = max(1, min(self.per_function, self.budget // len(self.met)))
         if slot >= limit:  # reservoir: every one of n different calls is kept with the same chance
-            slot = int(_drawn(function.draws, -len(function.seen)) * len(function.seen))
+            slot = int(_drawn(function.draws, -len(function.digests_seen)) * len(function.digests_seen))
             if slot >= limit:
                 self.left_out["not drawn"] += 1
                 return False
@@ -492,11 +500,13 @@ class Observer:
         return True
 
     def _over(self, function: _Function) -> bool:
-        """Whether recording has cost what it may so far; for a function that has hardly been recorded yet,
-        with what is kept for those."""
+        """Whether recording has used its CPU time so far.
+
+        A function with few recorded calls may use the reserved time too.
+        """
         if self.pace is None:
             return False
-        if not self.pace["own"]:  # not known: what is not spent here is the tests' own
+        if not self.pace["cpu_s_by_test"]:  # not known: what is not spent here is the tests' own
             self.allowed_s = self.pace["times"] * (time.process_time() - self.spent_s)
         kept_s: float = self.pace["first_s"] if function.recorded < FIRST_CALLS else 0.0
         return self.spent_s > self.allowed_s + kept_s
@@ -512,8 +522,8 @@ class Observer:
         module_known = self.project.modules.get(module)
         draws = int(_digest(f"{self.seed}:{module}:{code.co_qualname}:{code.co_firstlineno}"), 16)
         function = _Function(code, module, module_known[1] if module_known else "", draws)
-        if function.key in self.known:
-            function.go_on(*self.known[function.key])
+        if function.key in self.earlier_functions:
+            function.go_on(*self.earlier_functions[function.key])
         self.functions[id(code)] = function  # which keeps the code alive, so its address stays its own
         if not code.co_flags & _OPTIMIZED or code.co_name == "<module>":
             function.why_not = ""
@@ -552,7 +562,7 @@ class Observer:
             return name in function.defaults and bound[name] is function.defaults[name]
 
         plan: list[tuple[str, Any, list[str | int]]] = []
-        """(what stands before the value, the value, the variable that holds it and its place in that)"""
+        """Tuples of the text before the value, the value, and its path from a variable."""
         only = frozenset(names[: code.co_posonlyargcount])
         needed = max((i for i, n in enumerate(positional) if n in only and not left(n)), default=-1)
         by_name = False
@@ -572,8 +582,10 @@ class Observer:
         return self._written(plan, again=again, empty=empty)
 
     def _is_empty(self, instance: Any) -> bool:
-        """Whether an object has nothing in it yet, and its `__init__` will fill it: it shows nothing, and
-        that is all there is to know. Not if it has a base that is not the project's own."""
+        """Whether an object is still empty, because its `__init__` has just begun.
+
+        Such an object needs no description. An object with a base outside of the project does not count.
+        """
         bases = [base for base in bases_of(type(instance)) if base is not object]
         return all(module_of(base) in self.project.looked_into for base in bases) and not fields_of(
             instance, (*bases,)
@@ -582,8 +594,12 @@ class Observer:
     def _written(
         self, plan: list[tuple[str, Any, list[str | int]]], *, again: bool, empty: bool
     ) -> _Arguments | None:
-        """`again`: whether the function's name with these arguments is the same call. `empty`: whether the
-        first of them has nothing in it."""
+        """The arguments, described.
+
+        Args:
+            again: whether a call of the function's name with these arguments is the same call.
+            empty: whether the first argument is an empty object.
+        """
         know_enum()
         snapshotter = Snapshotter(_ARGUMENT_LIMITS, self.project.looked_into, lambda frame: None)
         snapshotter.begin()
@@ -629,7 +645,7 @@ class Observer:
         self._recording.start(frame)
 
     def finished(self, facts: dict[str, Any] | None, blocks: list[bytes], why_not: str = "") -> None:
-        """Called by the recording when it has ended; no facts: it came to nothing."""
+        """Take the result of the recording at its end. Without facts, it failed."""
         recording, self._recording = self._recording, None
         if facts is not None and len(facts["stdout"]) + len(facts.get("result", "")) > _RESULT_CHARS:
             facts, why_not = None, f"more than {_RESULT_CHARS >> 20} million characters to tell"
@@ -645,7 +661,7 @@ class Observer:
 
 
 class _Recording:
-    """One call that is being recorded."""
+    """The recording of one call."""
 
     def __init__(
         self,
@@ -660,25 +676,25 @@ class _Recording:
         self.facts = facts
         self.blocks: list[bytes] = []
         self.written: list[str] = []
-        self.left = CALL_BYTES
+        self.bytes_left = CALL_BYTES
         self.until = time.monotonic() + CALL_S
         self.tracer = tracer_class()(scope, self._keep, modules=modules, limits=observer.limits)
         self.error: dict[str, Any] = {}
 
     def _keep(self, events: bytes) -> None:
         self.blocks.append(events)
-        self.left -= len(events)
-        if self.left < 0 or time.monotonic() > self.until:
-            self.tracer.give_up("bytes" if self.left < 0 else "time")
+        self.bytes_left -= len(events)
+        if self.bytes_left < 0 or time.monotonic() > self.until:
+            self.tracer.give_up("bytes" if self.bytes_left < 0 else "time")
 
     def start(self, frame: FrameType) -> None:
-        """Trace from this frame on, which has not run anything yet."""
+        """Trace from this frame on, which is at its beginning."""
         self.tracer.start(frame, self._told)
         if _gettrace() is None:
             self.give_up("the tracer could not be started")
 
     def _told(self, event: str, arg: Any) -> None:
-        """An exception comes up in the call's own frame, or the frame is left."""
+        """Handle an exception in the frame of the call, or the end of the frame."""
         try:
             if event == "exception":
                 self.error = _described(arg[1])
@@ -688,7 +704,7 @@ class _Recording:
             self.give_up(_ours(error))
 
     def is_over(self) -> bool:
-        """Whether it ended without our seeing it: the tracer had to give up."""
+        """Whether the recording ended early because the tracer had to give up."""
         if self.tracer.cut is None:
             return False
         self.give_up("")
@@ -731,8 +747,10 @@ _MOST_NUMBERS = 50
 
 
 def _numbers(values: Iterable[tuple[Value, list[str | int]]]) -> dict[int, list[str | int]] | None:
-    """Number of an object that is shown -> what leads to it: a variable, then names of attributes and places
-    of items, where keys and values take turns. None where there are very many."""
+    """The path to each shown object, by its number; None if there are very many objects.
+
+    A path is a variable, then names of attributes and positions of items. In a dict, keys and values count.
+    """
     paths: dict[int, list[str | int]] = {}
     todo = [*values]
     ids: set[int] = set()
@@ -751,14 +769,14 @@ def _numbers(values: Iterable[tuple[Value, list[str | int]]]) -> dict[int, list[
 
 
 def _chars_at_least(content: dict[str, Any]) -> int:
-    """Of the text of an object: each is written out once, or more often."""
+    """A lower bound for the length of an object's text, which is written at least once."""
     if content["kind"] != "object":
         return 2
     return len(content["type"]) + sum(len(name) + 2 for name in content.get("fields", ()))
 
 
 def _ours(error: Exception) -> str:
-    """Why a call is left out where the recorder itself could not go on."""
+    """The reason for omitting a call if the recorder itself failed."""
     if isinstance(error, RecursionError):
         return "near the recursion limit"
     return f"{type(error).__name__} in the recorder"
@@ -772,7 +790,7 @@ def _described(error: BaseException) -> dict[str, Any]:
 
 
 def _resolve(function: _Function, namespace: dict[str, Any]) -> None:
-    """Find out whether the qualified name leads to exactly this code. Nothing of the project's is run."""
+    """Find out whether the qualified name refers to exactly this code, without running the project's code."""
     first, *names = function.code.co_qualname.split(".")
     member, owner = namespace.get(first), None
     for name in names:

@@ -1,8 +1,8 @@
 """Messages from the watched process to the watcher, each authenticated.
 
-The program shares the process with the sender and may find the descriptor. A message goes in parts of up to
-`PART_BYTES`, each with a keyed BLAKE2 digest over its length, number and bytes, so that a writer without the
-key is noticed at the next part. A program may find the key in its own memory: `decoder` expects that.
+The program shares the process with the sender and may find the descriptor. A message consists of parts of up
+to `PART_BYTES`. Each part has a keyed BLAKE2 digest over its length, number and bytes, so a writer without
+the key is noticed at the next part. A program may find the key in its own memory, which `decoder` expects.
 """
 
 import builtins
@@ -18,13 +18,13 @@ globals()["__builtins__"] = dict(vars(builtins))
 KEY_BYTES = 32
 PART_BYTES = 1 << 17
 BLOCK_BYTES = 4 << 20
-"""Of a block of events. A tracer that has more to tell at a time gives up."""
+"""Largest size of a block of events. A tracer with a larger block gives up."""
 END_BYTES = 4 << 20
-"""Of what is said at the end of a program. What does not fit is left out."""
+"""Largest size of the message at the end of a program. Parts that do not fit are omitted."""
 END_PARTS = 100_000
-"""Of that too: values, names, lists and objects in it, but not those inside texts."""
+"""Largest number of values, names, lists and objects in that message, without those inside texts."""
 CALL_BYTES = 16 << 20
-"""Arguments or result of one call from a check."""
+"""Largest size of the arguments or the result of one call from a check."""
 _DIGEST_BYTES = 16
 _HEADER_BYTES = 4 + _DIGEST_BYTES
 _MORE = 1 << 31
@@ -35,7 +35,7 @@ class Forged(Exception):
 
 
 class TooLong(Forged):
-    """A message of more bytes than its kind may have. `limit`: how many those are."""
+    """A message with more bytes than the `limit` of its kind."""
 
     def __init__(self, message: str, limit: int, beginning: bytes) -> None:
         super().__init__(message)
@@ -51,9 +51,9 @@ def sender(
     blake2b: Callable[..., Any] = hashlib.blake2b,
     new_lock: Callable[[], Any] = threading.Lock,
 ) -> Callable[[bytes], None]:
-    """A function that sends one message. Raises OSError once the descriptor is gone.
+    """A function that sends one message. It raises OSError once the descriptor is gone.
 
-    The others are bound here, before any program can replace them.
+    The other parameters bind functions before any program can replace them.
     """
     number = 0
     lock = new_lock()
@@ -61,11 +61,11 @@ def sender(
     def send(payload: bytes) -> None:
         with lock:
             size = len(payload)
-            at = 0
-            while size - at > PART_BYTES:
-                send_part(PART_BYTES | _MORE, payload[at : at + PART_BYTES])
-                at += PART_BYTES
-            send_part(size - at, payload[at:] if at else payload)
+            position = 0
+            while size - position > PART_BYTES:
+                send_part(PART_BYTES | _MORE, payload[position : position + PART_BYTES])
+                position += PART_BYTES
+            send_part(size - position, payload[position:] if position else payload)
 
     def send_part(head: int, part: bytes) -> None:
         nonlocal number
@@ -91,23 +91,23 @@ def suite_message(kind: str, facts: dict[str, Any], blocks: Iterable[bytes] = ()
 
 
 class Receiver:
-    """Takes bytes as they come and gives whole messages.
+    """Joins received bytes to complete messages.
 
-    most: how many bytes a message may have, given how it begins. It may raise Forged.
+    Args:
+        limit_of: gives the largest size of a message from its first part. It may raise Forged.
     """
 
-    def __init__(self, key: bytes, most: Callable[[bytes], int]) -> None:
+    def __init__(self, key: bytes, limit_of: Callable[[bytes], int]) -> None:
         self._key = key
-        self._most = most
+        self._limit_of = limit_of
         self._number = 0
         self._buffer = bytearray()
         self._message: bytearray | None = None
-        """Parts of an incomplete message, and how many bytes it may have."""
+        """The bytes of an incomplete message. `_limit` is its largest size."""
         self._limit = 0
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """The messages completed by these bytes, in order. Raises Forged at the first false part; those
-        before it have been given."""
+        """The messages completed by these bytes, in order. Raises Forged at the first false part."""
         self._buffer += data
         position = 0
         try:
@@ -121,7 +121,7 @@ class Receiver:
             del self._buffer[:position]
 
     def _end_of_part(self, position: int) -> int | None:
-        """Where the part that begins there ends; None where there is more to come of it."""
+        """The end of the part that begins at a position; None if the part is incomplete."""
         if len(self._buffer) - position < _HEADER_BYTES:
             return None
         size = int.from_bytes(self._buffer[position : position + 4], "big") & ~_MORE
@@ -131,7 +131,7 @@ class Receiver:
         return end if end <= len(self._buffer) else None
 
     def _part(self, position: int, end: int) -> tuple[int, bytes]:
-        """How a part begins, and its bytes, if it carries the key."""
+        """The first number of a part and its bytes, if it has the key."""
         begins = bytes(self._buffer[position : position + 4])
         part = bytes(self._buffer[position + _HEADER_BYTES : end])
         expected = hashlib.blake2b(
@@ -143,10 +143,10 @@ class Receiver:
         return int.from_bytes(begins, "big"), part
 
     def _joined(self, part: bytes, *, more: bool) -> bytes | None:
-        """The message that this part is the last one of; None where more are to come."""
+        """The message, if this part is its last one; otherwise None."""
         before = self._message
         if before is None:
-            self._limit = self._most(part)
+            self._limit = self._limit_of(part)
         size = len(part) + (0 if before is None else len(before))
         if size > self._limit:
             beginning = bytes((part if before is None else before)[:16])
@@ -166,11 +166,14 @@ class Receiver:
 def sending_tracer(
     make: Callable[[Callable[[bytes], None]], Any], channel: int, mirror: int, send: Callable[[bytes], None]
 ) -> Any:
-    """A tracer that sends its events, and is silent in forked children.
+    """A tracer that sends its events, but not in forked children.
 
-    make: gives it, from what takes its blocks. mirror: descriptor of shared memory for the block that is
-    being filled; it is closed. The tracer lives as long as the process, so it must not keep the program's
-    module alive: its objects would die in another order than without us.
+    The tracer lives as long as the process. So it must not keep the program's module alive, or its objects
+    would be freed in another order than without the tracer.
+
+    Args:
+        make: makes the tracer from a function that takes its blocks.
+        mirror: the descriptor of shared memory for the block that is being filled. It is closed.
     """
 
     def emit(block: bytes) -> None:

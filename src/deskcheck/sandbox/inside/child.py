@@ -1,8 +1,8 @@
-"""The process that a program runs in: a fork of the server that sets limits, runs it, reports.
+"""The process of a program: a fork of the server that sets limits, runs the program and reports its ending.
 
-Started by path, with the descriptor of the server's connection as its argument. Each fork reads its job from
-the channel and becomes the program: what leaves the program leaves this file, so that exit status, traceback
-and finalisation are the program's own.
+The file is started by path, with the descriptor of the server's connection as its argument. Each fork reads
+its job from the channel and becomes the program. Exceptions of the program leave this file too, so that exit
+status, traceback and finalisation are the program's own.
 """
 
 import sys
@@ -60,7 +60,7 @@ if compiled is not None:
 
 
 def _read_job(channel: int) -> dict[str, Any]:
-    """The job: its length in four bytes, and what `marshal` wrote: faster than JSON."""
+    """The job: its length in four bytes, then its text by `marshal`, which is faster than JSON."""
     data = calling.receive(channel)
     if data is None:
         raise EOFError("the caller closed the channel before the job was whole")
@@ -69,7 +69,7 @@ def _read_job(channel: int) -> dict[str, Any]:
 
 
 def _new_sender(job: dict[str, Any]) -> Callable[[int, bytes], Callable[[bytes], None]]:
-    """`sender`; where threads take turns only when they wait, one that gives none its turn."""
+    """`sender`, or a variant that never switches threads, for programs that switch only when one blocks."""
     if not job["determinism"]["turns"]:
         return sender
     ways: dict[str, Any] = {"write": determinism.write_in_turn, "blake2b": determinism.hash_in_turn}
@@ -77,10 +77,10 @@ def _new_sender(job: dict[str, Any]) -> Callable[[int, bytes], Callable[[bytes],
 
 
 def _stand_beside(folder: str) -> None:
-    """Let relative paths find what lies in a folder: here are links to it all.
+    """Make links here to everything in a folder, so that relative paths work.
 
-    But for modules, which are found on the import path: from here they would stand in for the library's. And
-    but for what is private. A folder that may not be read, or holds very many things, is left out.
+    Modules get no link: the import path has them, and here they would replace modules of the library. Private
+    files get none either. A folder is ignored if it cannot be read or has very many entries.
     """
     try:
         with os.scandir(folder) as entries:
@@ -158,7 +158,7 @@ class _Run:
         sys.argv = [program.filename]
 
     def _be_imported(self) -> None:
-        """Name the module as an import of the file would: who calls a function of it runs no main part."""
+        """Name the module like an import of the file, so that a call of its function runs no main part."""
         name = self.program.filename.removesuffix(".py")
         self.main.__dict__["__name__"] = name
         sys.modules[name] = self.main
@@ -166,7 +166,7 @@ class _Run:
             self.tracer.modules.add(name)
 
     def enter(self) -> None:
-        """Let the program find what is its own, and only now: what its environment runs first must not."""
+        """Let the program find its own files. Earlier code of its environment must not find them."""
         program = self.program
         _modules.visible |= self.ours.union(*map(_modules.with_imports, self.named))
         _modules.hide()
@@ -186,13 +186,13 @@ class _Run:
                 _stand_beside(program.path)
 
     def go_elsewhere(self, job: dict[str, Any]) -> None:
-        """Let the program find another machine and another day."""
+        """Simulate another machine and another day."""
         elsewhere.move(job, _modules.loaded())
         self.reads = elsewhere.UnsetVariables(self.files.__contains__)
         self.reads.look()
 
     def _import_module(self, name: str) -> None:
-        """Bring in the module whose namespace the program starts from; record its functions too."""
+        """Import the module whose namespace the program starts with, and record its functions too."""
         file = self.program.extra.get("file")
         if file is not None:  # by its file: its name may be that of a library module
             spec = spec_from_file_location(name, file)
@@ -236,7 +236,7 @@ class _Run:
             self.tracer.stop()
 
     def run(self) -> Any:
-        """Run the program; return what its call came to, a `Whole`."""
+        """Run the program; return the result of its call, a `Whole`."""
         program = self.program
         if program.module is not None:
             self._import_module(program.module)
@@ -294,7 +294,7 @@ class _Run:
             self._stop()
 
     def begin(self) -> None:
-        """Say that the program begins, which is what comes next."""
+        """Report that the program begins, just before it does."""
         if compiled is not None and self.watched is not None:
             compiled.watch(self.watched)
         self.send(b"ready")
@@ -327,12 +327,11 @@ class _Run:
 
 
 _READS = 20
-"""Names of variables that are reported."""
+"""Largest number of variables to report."""
 
 
 def _shortened(end: dict[str, Any]) -> dict[str, Any]:
-    """What is said at the end, so that it is taken: without the texts of files, and with the beginning and
-    the end of a long result."""
+    """The end message, shortened to its limit: no texts of files, and only both ends of a long result."""
     shorter = {**end, "sources": {}}
     result = end.get("result")
     if result is not None:
@@ -343,11 +342,11 @@ def _shortened(end: dict[str, Any]) -> dict[str, Any]:
 
 
 _OURS = (__file__, "<arguments>", whole_call.__code__.co_filename)
-"""Files in a traceback before the program's own code."""
+"""Files in a traceback that come before the program's own code."""
 
 
 def _show(error: Exception) -> None:
-    """Show an exception where a session shows everything: in its output, as at a terminal."""
+    """Show an exception in the output of a session, like a terminal does."""
     outermost.without_ours(error, *_OURS)
     print("".join(traceback.format_exception(error)), end="")
 
@@ -355,7 +354,7 @@ def _show(error: Exception) -> None:
 def _describe(
     error: BaseException, *, refuses: Refuses, sources: Mapping[str, str] = types.MappingProxyType({})
 ) -> dict[str, str]:
-    """Class and text of an exception. The last line says what the sandbox refused."""
+    """The class and text of an exception. Its last line names the call that the sandbox refused."""
     name = type.__dict__["__qualname__"].__get__(type(error))
     detail = exception_text(error)[:2000]
     call = refused_call(error, refuses, sources)
@@ -366,7 +365,7 @@ def _describe(
 
 
 def _exit_status(error: SystemExit) -> int | None:
-    """What an uncaught SystemExit makes of the process; None where the interpreter must decide that."""
+    """The exit status for an uncaught SystemExit; None if the interpreter must decide it."""
     code = error.code
     if code is None:
         return 0
@@ -374,10 +373,10 @@ def _exit_status(error: SystemExit) -> int | None:
 
 
 def _end() -> None:
-    """The first steps of an interpreter when a program is over: wait for threads, run exit functions.
+    """Do the first steps of an interpreter at the end of a program: wait for threads, run exit functions.
 
-    The function of `leave_at_once` is the last of these. It returns where a program took that away, or where
-    the interpreter is to end the process.
+    The last exit function is that of `leave_at_once`, which ends the process. So this function returns only
+    if the program removed that one, or if the interpreter shall end the process.
     """
     threading = sys.modules.get("threading")
     if threading is not None:

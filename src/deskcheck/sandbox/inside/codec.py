@@ -1,9 +1,9 @@
 """Values as JSON and back, between a program and the check of its answers. Standard library only.
 
-Whatever bytes come in, only values of the standard library's types come out, and arrays of numbers: no
-`__eq__` of a hostile program gets to where its answer is compared. An object of a subclass crosses as its
-base: a namedtuple as a tuple. What can be changed has a number, in the order of first sight, so that one
-object crosses once and both sides know it again.
+Decoding gives only values of the standard library's types and arrays of numbers, whatever the bytes are. So
+no `__eq__` of a hostile program can affect the comparison of its answer. An object of a subclass becomes an
+object of its base, for example a namedtuple a tuple. Each mutable object has a number, in the order of first
+occurrence, so that it is sent once and both sides recognise it.
 """
 
 import builtins
@@ -19,22 +19,22 @@ _SMALL = 1 << 53
 
 
 class CannotCross(Exception):
-    """The value is of no type that can be told and made again."""
+    """The value's type cannot be encoded."""
 
 
 class OwnWord(CannotCross):
-    """The value is an object of the program's that decides itself what it is equal to."""
+    """The value is an object of the program with its own `__eq__`."""
 
 
 class Raised(Exception):
-    """An exception of the program of which the class cannot be told."""
+    """An exception of the program whose class cannot be encoded."""
 
 
 Stay = Callable[[Any], int]
-"""Takes a function or an iterator, which stays where it is, and gives its number: one of the other side's own
-has a negative one."""
+"""Gives the number of a function or an iterator, which stays in its process. Numbers of the other side's own
+objects are negative."""
 StandIn = Callable[[str, int, str], Any]
-"""Makes what stands for a function or an iterator of the other side: of its kind, number and name."""
+"""Makes a stand-in for a function or an iterator of the other side, from its kind, number and name."""
 
 
 def _stays(value: Any) -> int:
@@ -46,19 +46,20 @@ def _stands_in(kind: str, number: int, name: str) -> Any:
 
 
 def dumps(value: Any) -> bytes:
-    """Raises CannotCross."""
+    """A value as bytes. Raises CannotCross."""
     return PlainEncoder().dumps(value)
 
 
 def loads(data: bytes) -> Any:
-    """Raises CannotCross where these are not bytes of `dumps`."""
+    """The value from bytes of `dumps`. Raises CannotCross for other bytes."""
     return PlainDecoder().loads(data)
 
 
 class PlainEncoder:
-    """Writes values of one message. shared: objects that both sides have, in the order of their numbers.
+    """Writes the values of one message. Afterwards, `objects` has all objects with a number.
 
-    objects: afterwards, all that have a number.
+    Args:
+        shared: objects that both sides have, in the order of their numbers.
     """
 
     def __init__(self, shared: Sequence[Any] = (), stays: Stay = _stays) -> None:
@@ -68,7 +69,7 @@ class PlainEncoder:
         self._stays = stays
 
     def dumps(self, value: Any) -> bytes:
-        """Raises CannotCross."""
+        """A value as bytes. Raises CannotCross."""
         try:
             return json.dumps(self._form(value)).encode()
         except RecursionError:
@@ -154,7 +155,7 @@ class PlainEncoder:
         raise CannotCross(f"{kind.__name__!r} is not a plain type")
 
     def _error(self, kind: type[BaseException], error: BaseException) -> Any:
-        """Its name, the builtin class that it is one of, its arguments, its text, what else it holds."""
+        """An exception as its name, builtin base class, arguments, text and other attributes."""
         mro: tuple[type, ...] = type.__dict__["__mro__"].__get__(kind)
         base = next(ancestor for ancestor in mro if getattr(builtins, ancestor.__name__, None) is ancestor)
         try:
@@ -172,7 +173,7 @@ class PlainEncoder:
         return ["error", kind.__name__, base.__name__, args, text, more]
 
     def _form_or_none(self, value: tuple[Any, ...]) -> Any:
-        """None where it cannot cross."""
+        """The form of a value; None if it cannot be encoded."""
         objects, written = [*self.objects], {*self._written}
         try:
             return self._form(value)
@@ -189,7 +190,7 @@ _ARRAYS = "biufcSUmM?"
 
 
 def _members(base: type, value: Any) -> Iterable[Any]:
-    """Not by the iteration of a subclass."""
+    """The members of a container, without the `__iter__` of a subclass."""
     members: Iterable[Any] = base.__dict__["__iter__"].__get__(value)()
     return members
 
@@ -231,13 +232,17 @@ _STANDARD: dict[str, tuple[_Parts, Callable[..., Any]]] = {
     "zoneinfo.ZoneInfo": (_fields("key"), lambda kind, key: kind(str(key))),
     "uuid.UUID": (_fields("int"), lambda kind, number: kind(int=number)),
 }
-"""Types of the standard library -> their parts, and how one is made of these. A subclass stands before its
-base."""
+"""Functions that give the parts of a value, and make a value from parts, by type of the standard library. A
+subclass comes before its base."""
 
 
 class PlainDecoder:
-    """Reads values of one message. shared: objects that both sides have, in the order of their numbers: they
-    become what the message says they are now. objects: afterwards, all that have a number."""
+    """Reads the values of one message. Afterwards, `objects` has all objects with a number.
+
+    Args:
+        shared: objects that both sides have, in the order of their numbers. They get the contents that the
+            message gives them.
+    """
 
     def __init__(self, shared: Sequence[Any] = (), stands_in: StandIn = _stands_in) -> None:
         self.objects = dict(enumerate(shared))
@@ -245,7 +250,7 @@ class PlainDecoder:
         self._stands_in = stands_in
 
     def loads(self, data: bytes) -> Any:
-        """Raises CannotCross where these are not bytes of an `PlainEncoder`."""
+        """The value from bytes of a `PlainEncoder`. Raises CannotCross for other bytes."""
         try:
             return self._value(json.loads(data))
         except (ArithmeticError, AttributeError, ImportError, LookupError, TypeError, ValueError) as error:
@@ -375,11 +380,11 @@ def _made(name: str, parts: list[Any]) -> Any:
 
 
 _OURS = frozenset({"CannotCross", "NotCompared"})
-"""Names that decide a verdict where they leave a check."""
+"""Names of exceptions that decide a verdict when they leave a check."""
 
 
 def _made_error(kind: str, base: str, args: Any, text: Any, attributes: dict[str, Any]) -> BaseException:
-    """An exception like the program's: of the builtin class that it is one of, with its name and text."""
+    """An exception like that of the program: with its builtin base class, its name and its text."""
     parent = getattr(builtins, base, None)
     if not (isinstance(parent, type) and issubclass(parent, BaseException)) or type(args) is not tuple:
         raise ValueError("no exception")

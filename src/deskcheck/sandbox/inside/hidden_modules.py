@@ -1,8 +1,8 @@
-"""Modules that are loaded for us alone: the program finds `sys.modules` as an interpreter begins with it.
+"""Hides deskcheck's loaded modules: the program finds the `sys.modules` of a new interpreter.
 
-They stay loaded. An import of the program's searches as ever; where it leads to a module of ours, the program
-gets this one, and what that imported appears with it, in the same order. Standard library only, and imported
-before all else that is ours: what is there already is the interpreter's.
+The modules stay loaded. An import of the program searches as usual. If it finds one of the hidden modules,
+the program gets this module, and its own imports appear with it, in the same order. Standard library only.
+Import this before all other modules of deskcheck: the modules loaded earlier are the interpreter's.
 """
 
 import builtins
@@ -18,22 +18,22 @@ _files: "Any" = sys.modules["_frozen_importlib_external"]
 
 
 class HiddenModules:
-    """Notes from now on what modules import, until `hide`."""
+    """Notes the imports of modules until `hide`."""
 
     def __init__(self) -> None:
         self.visible = {name for name in sys.modules if name != __name__}
-        """Modules that the interpreter has brought itself."""
+        """Modules that the interpreter itself loaded."""
         ours = {sys.modules["__main__"].__file__, __file__.rpartition("/")[0]}
         self._paths = frozenset(sys.path_importer_cache) - ours
         self._imports: dict[str, dict[str, None]] = {}
-        """Module -> modules that its code imports, in order."""
+        """Modules that the code of a module imports, in order, by importing module."""
         self._put_by_hand: dict[str, list[str]] = {}
-        """Module -> others that it has put into `sys.modules` itself, as `os` does with `os.path`."""
+        """Modules that another one put into `sys.modules`, like `os.path` by `os`, by that module."""
         self._modules: dict[str, ModuleType] = {}
-        self._found: dict[str, bool] = {}
-        """Whether the program's search for a module that is hidden finds that one."""
+        self._is_same: dict[str, bool] = {}
+        """Whether the program's search for a hidden module finds the same module, by name."""
         self._searched: dict[str, tuple[Any, list[str], list[Any]]] = {}
-        """What was found, with this path and these finders."""
+        """Results of searches by name, with the path and the finders of the search."""
         self._loading: list[str] = []
         self._import = builtins.__import__
         builtins.__import__ = self._noting_import
@@ -61,7 +61,7 @@ class HiddenModules:
         return module
 
     def with_imports(self, name: str) -> set[str]:
-        """A module, and all that its code imports."""
+        """The names of a module and of all modules that its code imports."""
         names, todo = set(), [name]
         while todo:
             name = todo.pop()
@@ -71,9 +71,10 @@ class HiddenModules:
         return names
 
     def hide(self, script: str | None = None) -> None:
-        """Take modules that are not `visible` from `sys.modules`. Later imports are the program's.
+        """Remove modules that are not `visible` from `sys.modules`. Later imports are the program's.
 
-        script: path of a program's file, which the interpreter looks at as if it were a folder of modules.
+        Args:
+            script: the path of a program's file, which the interpreter also tries as a folder of modules.
         """
         builtins.__import__ = self._import
         self._modules = {name: sys.modules[name] for name in sys.modules if name not in self.visible}
@@ -89,8 +90,8 @@ class HiddenModules:
         find = _bootstrap._find_spec
 
         def _find_spec(name: str, *args: "Any") -> "Any":
-            known, path, finders = self._searched.get(name, (None, None, None))
-            spec = known if path == sys.path and finders == sys.meta_path else find(name, *args)
+            earlier_spec, path, finders = self._searched.get(name, (None, None, None))
+            spec = earlier_spec if path == sys.path and finders == sys.meta_path else find(name, *args)
             if spec is not None and name in self._modules and self._is_what_is_found(name, spec):
                 spec.loader = _Revealing(self, self._modules[name].__spec__)
             return spec
@@ -98,34 +99,34 @@ class HiddenModules:
         _bootstrap._find_spec = _find_spec
 
     def _is_what_is_found(self, name: str, spec: "Any") -> bool:
-        """Whether a hidden module is the one that a search finds, and so are the modules that it imports."""
+        """Whether a search finds the hidden module itself, and the same for the modules that it imports."""
         own_spec = getattr(self._modules[name], "__spec__", None)
         if own_spec is None or spec is None or spec.origin != own_spec.origin:
             return False
-        self._found[name] = True  # what imports it in turn may go by that
+        self._is_same[name] = True  # what imports it in turn may go by that
         for imported in self._imports.get(name, ()):
             module = self._modules.get(imported)
             where = getattr(getattr(module, "__spec__", None), "has_location", False)
-            if module is not None and where and imported not in self._found:
+            if module is not None and where and imported not in self._is_same:
                 parent = self.get(imported.rpartition(".")[0])
                 spec = _files.PathFinder.find_spec(imported, getattr(parent, "__path__", None))
                 self._searched[imported] = spec, [*sys.path], [*sys.meta_path]
-                self._found[imported] = self._is_what_is_found(imported, spec)
-            if not self._found.get(imported, True):
-                self._found[name] = False
-        return self._found[name]
+                self._is_same[imported] = self._is_what_is_found(imported, spec)
+            if not self._is_same.get(imported, True):
+                self._is_same[name] = False
+        return self._is_same[name]
 
     def get(self, name: str) -> "ModuleType | None":
-        """A module that is loaded, for the program or for us."""
+        """A loaded module, visible or hidden."""
         return sys.modules.get(name) or self._modules.get(name)
 
     def loaded(self) -> "dict[str, ModuleType]":
-        """All modules that are loaded, by name."""
+        """All loaded modules, visible or hidden, by name."""
         return {**self._modules, **sys.modules}
 
 
 class _Revealing:
-    """Loads a module that is hidden."""
+    """A loader that makes a hidden module visible."""
 
     def __init__(self, modules: HiddenModules, spec: "Any") -> None:
         self._hidden = modules

@@ -1,8 +1,7 @@
-"""What a program may read of a folder of its user's: not what is hidden, or looks like a key or a secret.
+"""Chooses the files of a user's folder that a program may read: none that is hidden or named like a secret.
 
-A program is given the folder that its file lies in, for the modules and data there. Beside them lie the
-user's own things: ``.env``, ``.git``, keys. Names decide, since nobody says what is secret. Standard library
-only.
+A program gets the folder of its file, for modules and data. The folder may also contain private files of the
+user: ``.env``, ``.git``, keys. Names decide, since secrets are not marked. Standard library only.
 """
 
 import itertools
@@ -13,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 MOST = 100_000
-"""Entries of a folder, at any depth, that are looked at. The program cannot read the rest."""
+"""Largest number of entries of a folder, at any depth, to examine. The program cannot read further ones."""
 
 _KEYS = (
     "age asc cer crt der env gpg jks kdb kdbx key keystore kubeconfig ovpn p12 p8 pem pfx ppk tfstate "
@@ -26,21 +25,23 @@ _SECRET = re.compile(
     re.IGNORECASE,
 )
 PROCESS_FOLDERS = ("/proc/", "/sys/")
-"""What is there is not the same for every process."""
+"""Folders whose content differs between processes."""
 _SECRET_MODULE = re.compile(r"secrets?|credentials?|passwords?", re.IGNORECASE)
 _PYTHON = (".py", ".pyi", ".pyc", ".so")
 
 
 def can_open(path: str, *, writes: bool) -> bool:
-    """Whether this process can open a file, or make it: outside of the sandbox, whether only that is in the
-    way."""
+    """Whether this process can open or make a file.
+
+    Outside of the sandbox, that says whether only the sandbox kept a program from it.
+    """
     if not writes:
         return os.access(path, os.R_OK)
     return os.access(path if os.path.exists(path) else os.path.dirname(path), os.W_OK)
 
 
 def is_private(name: str) -> bool:
-    """Whether the name of a file or folder says that it is its user's alone."""
+    """Whether a file or folder is private, judged by its name."""
     if name.startswith("."):
         return True
     stem, _, suffix = name.partition(".")
@@ -51,28 +52,31 @@ def is_private(name: str) -> bool:
 
 @dataclass(slots=True)
 class FilesBeside:
-    """Of a folder: paths that may be read at any depth; folders whose names may be listed; links to some of
-    these. left_out: the rest, which is private or too much."""
+    """The files of a folder that a program may read."""
 
     readable: list[str] = field(default_factory=list)
+    """Paths that may be read with everything below them."""
     listed: list[str] = field(default_factory=list)
+    """Folders whose names may be listed."""
     links: list[str] = field(default_factory=list)
+    """Links to readable files."""
     left_out: list[str] = field(default_factory=list)
+    """Paths that are private, or that were too many to examine."""
 
 
-def look(folder: str, *, most: int = MOST) -> FilesBeside:
-    """What may be read of a folder. A folder that cannot be read gives nothing."""
+def look(folder: str, *, max_entries: int = MOST) -> FilesBeside:
+    """The files of a folder that may be read; empty if the folder cannot be read."""
     files = FilesBeside()
     root = os.path.realpath(folder)
     if not os.path.isdir(root):
         return files
-    if _look_into(folder, root, files, [most]):
+    if _look_into(folder, root, files, [max_entries]):
         files.readable, files.listed, files.links = [folder], [], []
     return files
 
 
 def _look_into(folder: str, root: str, files: FilesBeside, entries_left: list[int]) -> bool:
-    """Add what lies in a folder; False if any of it may not be read. The caller takes it back if all may."""
+    """Add the entries of a folder. Returns whether all may be read; the caller then adds only the folder."""
     is_whole = True
     files.listed.append(folder)
     for entry in _entries(folder):

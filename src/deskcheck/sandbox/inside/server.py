@@ -1,8 +1,8 @@
-"""The fork server: a warm interpreter that becomes a program's process, again and again.
+"""The fork server: a warm interpreter whose forks become the processes of programs.
 
-It knows nothing of the programs: the fork reads what to run, and what a program writes goes to the caller
-through pipes that are never opened here. It reports how a program ended and leaves no process of it behind.
-Standard library only; started through `child`.
+It does not know the programs. The fork reads its job, and the program's output goes to the caller through
+pipes that the server does not open. The server reports the ending of a program and leaves none of its
+processes. Standard library only; started through `child`.
 """
 
 import atexit
@@ -44,17 +44,17 @@ from deskcheck.sandbox.surroundings import scratch as _scratch
 from deskcheck.sandbox.surroundings.written import written
 
 REPORT = struct.Struct("!BidQ")
-"""What stopped it, wait status, CPU seconds of all its processes, peak resident KiB of the first. What comes
-after it is a JSON object: ``refused``, the calls that it was refused (`Notices.take`), and ``files``, those
-that it wrote, if the wish says so (`written`)."""
+"""The reason for stopping a program, its wait status, CPU seconds of all its processes, and peak resident KiB
+of the first. A JSON object follows: ``refused`` has the refused calls (`Notices.take`), and ``files`` the
+written files, if the request asks for them (`written`)."""
 WANTED = struct.Struct("!cdQ?")
-"""A wish for a program's process: its CPU seconds, the bytes that all its processes may fill, and whether to
+"""A request for a program's process: CPU seconds, bytes of memory for all its processes, and whether to
 report the files that it wrote."""
 RUN, SESSION = b"r", b"s"
 _REQUEST_BYTES = 1024
 _SETUP_BYTES = 1 << 18
 _CHANNEL_AT_LEAST = 2048
-"""Programs close the descriptors they know of, up to 1023 by habit; the channel lies above."""
+"""Lowest descriptor for channels. Programs often close all descriptors up to 1023."""
 _SYSTEM = (
     "/usr",
     "/lib",
@@ -67,30 +67,36 @@ _SYSTEM = (
     "/etc/ld.so.cache",
     "/etc/localtime",
 )
-"""Of ``/etc``: what names like awk stand for on Debian, where libraries lie, the local time."""
+"""Paths in ``/etc`` for programs: alternatives of Debian (awk), paths of libraries, the local time."""
 _USERS = {
     "/etc/passwd": "root:x:0:0:root:/root:/usr/sbin/nologin\n{name}:x:{uid}:{gid}:{name}:{home}:/bin/sh\n",
     "/etc/group": "root:x:0:\n{name}:x:{gid}:\n",
 }
-"""Who the users are, where a workspace has a root of its own, and elsewhere: the real ones are nobody's
-business there."""
+"""Files with the users, in workspaces with a separate root and elsewhere. Programs there must not see the
+real users."""
 _READABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _WRITABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
 _LANDLOCK_AT_LEAST = 3
-"""At `standard`: the first version in which it rules truncate(2)."""
-_kept: list[Any] = []
-"""The server, in a program's process too: to take it apart there would copy the pages it lies on."""
+"""Lowest version of Landlock at `standard`: the first that restricts truncate(2)."""
+_undying: list[Any] = []
+"""Keeps the server alive in programs' processes too, since freeing it would copy its pages."""
 
 
 @dataclass(frozen=True)
 class Setup:
-    """What the caller wants of the server. scratch: the folder under which programs may write.
+    """The settings of a server.
 
-    uid: what programs run as, if not the caller's. profile: our modules to import; foreign: others, imported
-    once the server is confined. counted: what a control group counts. mark: see `orphans`. workspace:
-    commands run there, and files stay. listening: programs begin with UNIX sockets that the caller can
-    connect to, until `stop_listening`. landlock_abi: use no more of Landlock than this version. elsewhere:
-    another machine.
+    Attributes:
+        scratch: the folder below which programs may write.
+        uid: the user of programs; None for the caller's.
+        profile: modules of deskcheck to import.
+        foreign: other modules, imported once the server is confined.
+        counted: resources that a control group counts.
+        mark: see `orphans`.
+        workspace: run commands, and keep files.
+        listening: let programs have UNIX sockets that the caller can connect to, until `stop_listening`.
+        landlock_abi: the highest version of Landlock to use.
+        elsewhere: simulate another machine.
     """
 
     level: str
@@ -111,24 +117,25 @@ class Setup:
 
 @dataclass
 class Fork:
-    """A program's process, confined, before it knows its program."""
+    """A confined process, before it gets its program."""
 
     channel: int
     mirror: int | None
     ours: frozenset[str]
-    """Modules that were there before the profile's."""
+    """Modules that were loaded before those of the profile."""
     named: tuple[str, ...]
-    """Modules that the environment names: the program finds them imported."""
+    """Modules of the environment, which the program finds imported."""
     refuses: Refuses
-    """What the filter refuses: nothing at `trusted`."""
+    """The calls that the filter refuses: none at `trusted`."""
     watched: bytes | None
-    """For `_syscalls.watch`; None where nothing is refused."""
+    """The argument for `_syscalls.watch`; None if no call is refused."""
 
 
 def serve(control: int, ours: Iterable[str], facts: dict[str, Any]) -> Fork:
-    """Be the server on a descriptor. Returns in each program's process only; the server exits.
+    """Be the server on a descriptor. The server exits; only the processes of programs return.
 
-    facts: more for the caller, beside those about the kernel.
+    Args:
+        facts: facts for the caller, in addition to those about the kernel.
     """
     connection = socket.socket(fileno=control)
     text, descriptors, _, _ = socket.recv_fds(connection, _SETUP_BYTES, 1)
@@ -141,7 +148,7 @@ def serve(control: int, ours: Iterable[str], facts: dict[str, Any]) -> Fork:
     except (OSError, ImportError) as error:
         connection.send(json.dumps({"error": f"{type(error).__name__}: {error}"}).encode())
         os._exit(1)
-    _kept.append(server)
+    _undying.append(server)
     return server.serve()
 
 
@@ -185,10 +192,10 @@ class ForkServer:
         for folder in (*setup.folders, *in_place) if self.confined else ():
             if any(folder == path or folder.startswith(f"{path}/") for path in self.readable):
                 continue
-            found = _readable_files.look(folder)
-            self.readable += found.readable
-            listed += found.listed
-            links += found.links
+            beside = _readable_files.look(folder)
+            self.readable += beside.readable
+            listed += beside.listed
+            links += beside.links
         # Commands of a workspace and kernels tell by other means what they were refused.
         asks = self.confined and not setup.workspace and not setup.listening
         self.notices = Notices() if asks else None
@@ -241,7 +248,7 @@ class ForkServer:
         gc.freeze()
 
     def _take_mark(self) -> bool:
-        """Whether this process and what it starts carry its mark."""
+        """Put the mark on this process and its descendants; whether that succeeded."""
         try:
             orphans.carry(self.setup.mark)
         except (OSError, ValueError):
@@ -249,7 +256,7 @@ class ForkServer:
         return orphans.mark_of("self") == self.setup.mark
 
     def _confine(self, interpreter: list[str], listed: list[str]) -> None:
-        """Prepare how programs are confined, and put this process under what it can bear itself."""
+        """Prepare the confinement of programs, and apply the parts that the server itself can work under."""
         setup = self.setup
         abi = landlock.abi() if setup.landlock_abi is None else min(setup.landlock_abi, landlock.abi())
         if not self.alone and abi < _LANDLOCK_AT_LEAST:
@@ -290,7 +297,7 @@ class ForkServer:
         self.refuses = lambda name: no_memory if name in SHARED_MEMORY else refuses(name)
 
     def _become_as_a_program(self, readable: list[str], writable: list[str], abi: int) -> None:
-        """Give up what programs do not have, for good, but for looking at processes in /proc."""
+        """Give up the rights that programs do not have, but keep access to processes in /proc."""
         steps = _steps.SetupSteps()
         if self.uid is not None:  # the folder above is root's: this one stays from program to program
             self._make_folders()
@@ -304,7 +311,7 @@ class ForkServer:
         self.uid = None
 
     def _give_up(self, steps: _steps.SetupSteps) -> None:
-        """Add what makes a process the programs' user, without privileges but those that these keep."""
+        """Add the steps to become the programs' user, with only the privileges of programs."""
         uid = self.uid
         if uid is not None:
             if self.capabilities:
@@ -332,7 +339,7 @@ class ForkServer:
         return {path: text.format(**facts) for path, text in _USERS.items()}
 
     def _settle_elsewhere(self) -> None:
-        """Let programs find other modes and numbers of files, and other counts of references."""
+        """Give programs other modes and numbers of files, and other counts of references."""
         os.umask(_elsewhere.UMASK)
         if self.alone:
             for number in range(11):  # each takes a number of a file
@@ -342,7 +349,7 @@ class ForkServer:
         _elsewhere.hold()
 
     def _enter_namespaces(self) -> None:
-        """Enter new namespaces, of which the next child is the first process."""
+        """Enter new namespaces. The next child is their first process."""
         flags = kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWNET
         flags |= kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
         uid, gid = os.getuid(), os.getgid()
@@ -363,7 +370,7 @@ class ForkServer:
             _be_on_for_longer()
 
     def _go_on_in_a_child(self) -> None:
-        """Go on in a child. What is left outside answers for the filter, and goes with it."""
+        """Continue in a child. The parent answers for the filter, and ends with the child."""
         read, write = os.pipe()
         pid = os.fork()
         if pid:
@@ -422,8 +429,7 @@ class ForkServer:
         return b"" if self.alone else os.fsencode(self.folder)
 
     def _make_folders(self) -> None:
-        """Make the folder that programs begin in, unless a workspace has it already, and that of shared
-        memory."""
+        """Make the folder that programs begin in, unless a workspace has it, and the one of shared memory."""
         for folder in self.folders:
             if not os.path.isdir(folder):
                 os.mkdir(folder, 0o700)
@@ -431,7 +437,7 @@ class ForkServer:
                     os.chown(folder, self.uid, self.uid)
 
     def _keep(self, pid: int, wishes: dict[str, Any]) -> bytes:
-        """Be there for a session until its caller ends it; then leave nothing of it."""
+        """Serve a session until its caller ends it; then end all its processes."""
         keeper = Keeper(self, pid, Wishes(**wishes))
         try:
             keeper.keep()
@@ -441,9 +447,10 @@ class ForkServer:
         return REPORT.pack(NOTHING, 0, 0.0, 0)
 
     def _watch(self, pid: int, cpu_s: float, memory_bytes: int, before: float) -> bytes:
-        """Wait for a program's end, or bring it about; then end what it started and left running.
+        """Wait for a program's end, or stop it, and then end its remaining processes.
 
-        before: the account of CPU time as it was before the program.
+        Args:
+            before: the used CPU time before the program.
         """
         try:
             stopped, _ = watch(self.connection, self.account, pid, cpu_s, memory_bytes, used_before_s=before)
@@ -462,7 +469,7 @@ class ForkServer:
         os._exit(0)
 
     def _kill_all(self, group: int | None) -> None:
-        """End every process that a program left. Nothing of it runs when this returns."""
+        """End all remaining processes of a program. None of them runs when this returns."""
         until = time.monotonic() + FAST_ENOUGH_S
         while True:
             # First this: as a rule a program leaves nothing, and what lost its parent is our child.
@@ -494,7 +501,7 @@ class ForkServer:
             os.chmod(self.folder, _root.SCRATCH_MODE)
 
     def _steps(self) -> _steps.SetupSteps:
-        """How a program's process gives up everything that is the server's."""
+        """The steps by which a program's process gives up the rights of the server."""
         setup, steps = self.setup, _steps.SetupSteps()
         steps.call("setsid")
         if "memory" in setup.counted and not (
@@ -515,7 +522,7 @@ class ForkServer:
         return steps
 
     def _fork(self, descriptors: list[int]) -> int:
-        """A program's process, which has its standard output and error, its channel and its mirror."""
+        """Fork a program's process, with its standard output and error, its channel and its mirror."""
         stdout, stderr, *others = descriptors
         end = self.channel_at + len(others)
         steps = (
@@ -538,7 +545,7 @@ class ForkServer:
 
 
 def _be_on_for_longer() -> None:
-    """Have the machine be on for longer in the namespaces of the next child, where the kernel can do that."""
+    """Increase the uptime of the machine in the next child's namespaces, if the kernel can do that."""
     try:
         kernel.unshare(kernel.CLONE_NEWTIME)
         with open("/proc/self/timens_offsets", "w") as stream:
@@ -548,7 +555,7 @@ def _be_on_for_longer() -> None:
 
 
 def _go_on_from(pid: int) -> None:
-    """Have the next process get the number after this one, or one that is at least another."""
+    """Make the next process get the number after this one, or at least a different one."""
     try:
         with open("/proc/sys/kernel/ns_last_pid", "w") as stream:
             stream.write(str(pid))
@@ -561,8 +568,11 @@ def _go_on_from(pid: int) -> None:
 
 
 def _map_users(pid: int, users: str, groups: str, *, alone: bool) -> None:
-    """Say which users and groups of ours a new namespace has (user_namespaces(7)). alone: the process that
-    is in it says so itself, which is then without other groups."""
+    """Map users and groups into a new namespace (user_namespaces(7)).
+
+    Args:
+        alone: the process in the namespace does so itself, and then has no other groups.
+    """
     texts = {"setgroups": "deny"} if alone else {}
     for name, text in (texts | {"uid_map": users, "gid_map": groups}).items():
         try:
@@ -574,7 +584,7 @@ def _map_users(pid: int, users: str, groups: str, *, alone: bool) -> None:
 
 @contextlib.contextmanager
 def _helper(task: Callable[[], None]) -> Iterator[None]:
-    """A child that does something when the block is over, in the namespaces from before. Raises OSError."""
+    """A child that runs a task at the end of the block, in the earlier namespaces. Raises OSError."""
     reader, writer = os.pipe()
     result, theirs = os.pipe()
     pid = os.fork()
@@ -603,8 +613,10 @@ def _helper(task: Callable[[], None]) -> Iterator[None]:
 
 
 def _nothing_after_fork() -> bool:
-    """Whether nobody but `random` and `threading` has something to do in a forked child: seed itself, and
-    forget other threads, of which there are none."""
+    """Whether only `random` and `threading` have functions to run in a forked child.
+
+    These set a new seed and clean up after other threads, which a server does not have.
+    """
     hooks = [threading._after_fork, random._inst.seed]  # type: ignore[attr-defined]
     # The interpreter's own list of them has no name in Python.
     lists = [
@@ -637,7 +649,7 @@ def _is_installed(path: str) -> bool:
 
 
 def _closed(paths: Iterable[str]) -> str | None:
-    """One of these that not everybody can read, or a folder on the way to it; None: there is none."""
+    """A path that some users cannot read, or a folder above it that they cannot enter; None without one."""
     for path in paths:
         if not os.path.exists(path):
             continue
@@ -650,7 +662,7 @@ def _closed(paths: Iterable[str]) -> str | None:
 
 
 def _closed_above(path: str) -> str | None:
-    """A folder on the way to this one that not everybody can enter."""
+    """A folder above this path that some users cannot enter."""
     while path != "/":
         path = os.path.dirname(path)
         if not os.stat(path).st_mode & 0o001:
@@ -659,21 +671,21 @@ def _closed_above(path: str) -> str | None:
 
 
 def stop_listening() -> None:
-    """Put every thread of this process under the filter that all other programs begin with.
+    """Put all threads of this process under the filter that other programs begin with.
 
-    To be called by our own code, in a program's process under a server with `Setup.listening`, before
-    anything foreign runs there. Sockets that are connected stay so. Raises OSError.
+    deskcheck's own code calls this under a server with `Setup.listening`, before foreign code runs in the
+    process. Connected sockets stay connected. Raises OSError.
     """
     # Owners' changes are refused, where they are, by the first filter: of two, the stricter answer counts.
     seccomp.attach(seccomp.program(owner_changes=True), all_threads=True)
 
 
 def leave_at_once(forget: Any) -> None:
-    """Have this process end without taking apart the warm interpreter, which costs more than most programs.
+    """Let this process end without finalising the warm interpreter, which costs more than most programs.
 
-    What a program can see of its end stays: threads are joined and its exit functions run before this, its
-    module and what only it holds die here, and the streams are flushed. `forget` lets go of the module
-    and returns the exit status; None to end in the long way.
+    The effects that a program can see stay the same. Threads are joined and exit functions run before this.
+    Here, the program's module and its objects are freed, and the streams are flushed. `forget` drops the
+    module and returns the exit status, or None to end in the usual way.
     """
     pid = os.getpid()
 

@@ -1,9 +1,9 @@
-"""An interpreter that runs piece after piece, and whose forks are held or continue. Standard library only.
+"""An interpreter that runs pieces in turn, and whose forks are held or continue. Standard library only.
 
-Orders come on its channel, each with a key that signs its report: an earlier piece does not have the key of a
-later one. What is used here is bound before the first piece runs, so that a piece that replaces `os.write` or
-`compile` changes nothing for us. A piece that searches the process for our objects can still speak for
-itself.
+Orders come on its channel. Each has a key that signs its report, so an earlier piece does not have the key of
+a later one. Functions are bound here before the first piece runs, so a piece that replaces `os.write` or
+`compile` does not affect this code. A piece that searches the process for these objects can still forge its
+own report.
 """
 
 import builtins
@@ -36,17 +36,17 @@ from deskcheck.tracer.result import snapshot
 globals()["__builtins__"] = dict(vars(builtins))
 
 _fork: Callable[[], int] = ctypes.PyDLL(None).fork
-"""Not `os.fork`: that runs what is registered for forks, which makes `random` draw a new seed and runs the
-program's own functions; a snapshot is what the interpreter was. The one thread holds every lock."""
+"""fork(2) without the functions that are registered for forks. `os.fork` would run those of the program, and
+`random` would draw a new seed, but a snapshot must not differ. The only thread holds all locks."""
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"')
 _REST_BYTES, _REST_PARTS = 1 << 16, 100
-"""Of what is said beside a value."""
+"""Largest size of the facts besides a value."""
 _PARENT_S = 5.0
-"""For the parent's end to be noticed, after which the server is the parent."""
+"""Seconds to notice the parent's end. After it, the server is the parent."""
 
 
 class SessionInterpreter:
-    """The session's side of the process. names: the namespace that pieces run in."""
+    """The session in its process. `names` is the namespace of pieces."""
 
     def __init__(self, channel: int, outlives_server: bool, describe: Callable[[BaseException], Any]) -> None:
         self.connection = socket.socket(fileno=channel)
@@ -66,7 +66,7 @@ class SessionInterpreter:
         os.register_at_fork(after_in_child=self._forked)
 
     def _forked(self) -> None:
-        """In a child that the program forked: it is none of the session's interpreters."""
+        """Mark a child that the program forked, which is not an interpreter of the session."""
         try:
             self.connection.close()
         except OSError:
@@ -81,7 +81,7 @@ class SessionInterpreter:
         dumps: Callable[[Any], str] = json.dumps,
         getrusage: Callable[[int], Any] = resource.getrusage,
     ) -> None:
-        """Do as told until nobody tells any more, or the program ends this process."""
+        """Carry out orders until the channel ends, or the program ends this process."""
         while True:
             message, descriptors = receive(self.connection)
             if message is None:
@@ -118,7 +118,7 @@ class SessionInterpreter:
         exec_: Callable[..., Any] = exec,
         eval_: Callable[..., Any] = eval,
     ) -> tuple[dict[str, Any], BaseException | None]:
-        """Run one piece; what to say of it, and the exception that ends the process, if it is one."""
+        """Run one piece. Returns its facts, and the exception if it ends the process."""
         code, file = message["code"], message["file"]
         lines = io.StringIO(code, newline=None).readlines()
         linecache.cache[file] = (len(code), None, lines, file)  # what tracebacks and `inspect` show
@@ -192,11 +192,14 @@ class SessionInterpreter:
         exit_: Callable[[int], Any] = os._exit,
         waitpid: Callable[[int, int], Any] = os.waitpid,
     ) -> bytes | None:
-        """Leave a copy of this process that waits at `wake`. In the process itself, None. In a copy of the
-        copy, which was woken to go on from here, the key to say so with.
+        """Make a copy of this process that waits at `wake`.
 
-        files: open ones, by descriptor. Each copy has them opened for itself: else they would all go on from
-        wherever one of them has read to.
+        The process itself returns None. A copy that is woken makes a further copy, which continues from here
+        and returns the key for its report.
+
+        Args:
+            files: open files, by descriptor. Each copy opens them again; otherwise all copies would share one
+                position.
         """
         try:
             _open_again(files)
@@ -238,7 +241,7 @@ class SessionInterpreter:
             return bytes(message["key"])
 
     def _forget_orders(self) -> None:
-        """Read what was meant for the process before this one. Nobody else has the channel now."""
+        """Read and drop the orders for the previous process. Only this process has the channel now."""
         self.connection.setblocking(False)
         try:
             while self.connection.recv(1 << 16):
@@ -247,7 +250,7 @@ class SessionInterpreter:
             self.connection.setblocking(True)
 
     def _adopted(self) -> None:
-        """Wait until the server is this process's parent, and go with it: nobody else would end us."""
+        """Wait until the server is this process's parent, and end with it: no other process would end it."""
         until = monotonic() + _PARENT_S
         while os.getppid() != self.server:
             if monotonic() > until:
@@ -259,7 +262,7 @@ class SessionInterpreter:
 
 
 def _told(value: Any, limits: TraceLimits, *, dumps: Callable[[Any], str] = json.dumps) -> dict[str, Any]:
-    """The value of a piece and its text, of which as much is left out as makes it too long to be taken."""
+    """The description and the text of a piece's value, without parts that are too long to be accepted."""
     while True:
         encoded, objects = snapshot(value, limits)
         decoded = decode(encoded, objects)
@@ -284,7 +287,7 @@ def _open_again(
     dup2: Callable[..., int] = os.dup2,
     lseek: Callable[[int, int, int], int] = os.lseek,
 ) -> None:
-    """Give descriptors of their own to files that can only be read, at the same place. Raises OSError."""
+    """Open read-only files again under the same descriptors, at the same position. Raises OSError."""
     for descriptor, path in files:
         new = open_(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
@@ -309,7 +312,7 @@ def receive(
     recv: Callable[..., Any] = socket.recv_fds,
     loads: Callable[[bytes], Any] = marshal.loads,
 ) -> tuple[dict[str, Any] | None, list[int]]:
-    """The next message and the descriptors beside it; None at the end."""
+    """The next message and its descriptors; None at the end."""
     data, descriptors = b"", []
     size = 4
     while len(data) < size:

@@ -1,7 +1,7 @@
-"""The server's side of a session: an interpreter that runs piece after piece, and copies of it that are held.
+"""The server's side of a session: an interpreter that runs pieces in turn, and held copies of it.
 
-Between pieces nothing of a session runs: everything in it is stopped, copies too, and only then are files
-and CPU time looked at. Requests come as JSON on the server's connection.
+Between pieces, all processes of a session are stopped, copies too. Only then are files and CPU time examined.
+Requests come as JSON on the server's connection.
 """
 
 import json
@@ -24,17 +24,19 @@ _STOPPED = frozenset("TtZXx")
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What the caller wants of a session. cpu_s: for the interpreter to get ready. memory_bytes: that all its
-    processes may fill together, those that are held too. copied_bytes: files of all that are held."""
+    """The limits of a session."""
 
     cpu_s: float
+    """CPU time for the start of the interpreter."""
     memory_bytes: int
+    """Memory of all processes together, also of held copies."""
     copied_bytes: int
+    """Size of the files of all held copies."""
 
 
 @dataclass(slots=True)
 class _Held:
-    """A copy that waits, and its files."""
+    """A held copy of the interpreter, and its files."""
 
     pid: int
     files: _copies.Copy
@@ -42,10 +44,10 @@ class _Held:
 
 
 class Keeper:
-    """Keeps a session's processes until the caller ends it. They are all children of this process."""
+    """Manages a session's processes until the caller ends it. All are children of this process."""
 
     def __init__(self, server: "ForkServer", live: int, wishes: Wishes) -> None:
-        """live: the process that runs pieces."""
+        """Take over the process that runs pieces, `live`."""
         self.connection = server.connection
         self.folder = server.program_folder
         self.uid = server.uid
@@ -53,12 +55,12 @@ class Keeper:
         self.account = server.account
         self.live = live
         self.wishes = wishes
-        self.held: dict[int, _Held] = {}
+        self.copies: dict[int, _Held] = {}
         self.inode = os.stat(self.folder).st_ino
         self.files: _copies.Listing = {}
 
     def keep(self) -> None:
-        """Do what the caller asks until it ends the session. Raises CallerGone."""
+        """Serve the caller's requests until it ends the session. Raises CallerGone."""
         self._run(self.live, self.wishes.cpu_s, None)
         while True:
             order = self._asked()
@@ -73,9 +75,9 @@ class Keeper:
                     self._restore(order["number"], order["cpu_s"])
                 case "discard":
                     status = self._end_live()
-                    self._answer(over=False, status=status, held=sorted(self.held))
+                    self._answer(over=False, status=status, held=sorted(self.copies))
                 case "drop":
-                    copy = self.held.pop(order["number"], None)
+                    copy = self.copies.pop(order["number"], None)
                     if copy is not None:
                         self._kill(copy.pid)
                         self.account.wait(copy.pid)
@@ -92,7 +94,7 @@ class Keeper:
         self.connection.send(json.dumps(facts).encode())
 
     def _run(self, watched: int, cpu_s: float, copy_wanted: _Held | None, *, restoring: bool = False) -> None:
-        """Let the session go on until the caller says that it is over, or it ends, or a limit is met."""
+        """Let the session run until the caller reports the end of an order, or it ends or meets a limit."""
         used, waited = self.account.used_s(watched), waited_s(watched)
         self._continue(watched)
         stopped, over = watch(
@@ -112,33 +114,33 @@ class Keeper:
         if not over:
             if restoring:
                 self.live = watched  # which failed to go on: it goes, and with it the session's present
-                self.held = {number: copy for number, copy in self.held.items() if copy.pid != watched}
+                self.copies = {number: copy for number, copy in self.copies.items() if copy.pid != watched}
             status = self._end_live()
         self._reap()
         spent = max(0.0, self.account.used_s(self.live) - used)
         listed = _copies.listing(self.folder, self.files) if self._folder_is_there() else {}
         files, self.files = _copies.changes(self.files, listed), listed
         self._answer(
-            stopped=stopped, status=status, cpu_s=spent, files=files, held=sorted(self.held), over=over
+            stopped=stopped, status=status, cpu_s=spent, files=files, held=sorted(self.copies), over=over
         )
 
     def _end_live(self) -> int:
-        """End everything that is not held; the exit status of the process that ran pieces."""
+        """End all processes that are not held; return the exit status of the process that ran pieces."""
         self._kill(self.live)
         _, code, _ = self.account.wait(self.live)
         self._kill_others()
         return os.waitstatus_to_exitcode(code)
 
-    def _take_in(self, held: _Held | None) -> bool:
-        """Find the process that was forked: it is held from now on, or is the one that goes on."""
-        pids = {self.live, *(copy.pid for copy in self.held.values())}
+    def _take_in(self, expected: _Held | None) -> bool:
+        """Find the forked process. It becomes the `expected` copy, or runs the next pieces if it is None."""
+        pids = {self.live, *(copy.pid for copy in self.copies.values())}
         new = [pid for pid in children(os.getpid()) if pid not in pids and not _is_over(pid)]
         if len(new) != 1:
             return False  # the program has interfered
-        if held is None:
+        if expected is None:
             self.live = new[0]
         else:
-            held.pid = new[0]
+            expected.pid = new[0]
         return True
 
     def _hold(self, number: int, cpu_s: float) -> None:
@@ -146,7 +148,7 @@ class Keeper:
             if not self._folder_is_there():
                 raise _copies.CannotCopy("the folder that the session ran in is gone")
             shared = self._check_alone()
-            bytes_left = self.wishes.copied_bytes - sum(copy.size_bytes for copy in self.held.values())
+            bytes_left = self.wishes.copied_bytes - sum(copy.size_bytes for copy in self.copies.values())
             entries = _copies.copy(self.folder, bytes_left)
         except _copies.CannotCopy as error:
             self._answer(refused=str(error))
@@ -156,19 +158,20 @@ class Keeper:
         new_copy = _Held(0, entries, size)
         self._run(self.live, cpu_s, new_copy)
         if new_copy.pid:
-            self.held[number] = new_copy
+            self.copies[number] = new_copy
 
     def _check_alone(self) -> list[tuple[int, str]]:
-        """A fork holds one thread, and shares open files and shared memory with what it was made from.
+        """The open files of the session that a fork can open again, by descriptor.
 
-        Files that lie elsewhere and can only be read, as fonts that a library keeps open, can be opened again
-        by the fork: these are returned, by descriptor. Raises CannotCopy where there is more.
+        A fork has only one thread, and shares open files and memory with its parent. It can open read-only
+        files outside of the folder again, for example fonts that a library keeps open. Raises CannotCopy if
+        the session has anything else.
         """
         again = []
         threads = len(os.listdir(f"/proc/{self.live}/task"))
         if threads > 1:
             raise _copies.CannotCopy(f"{threads - 1} threads of the session's run beside its first")
-        pids = {copy.pid for copy in self.held.values()}
+        pids = {copy.pid for copy in self.copies.values()}
         pids.add(self.live)
         others = [pid for pid in descendants(os.getpid()) if pid not in pids and not _is_over(pid)]
         if others:
@@ -196,9 +199,9 @@ class Keeper:
         return flags & os.O_ACCMODE == os.O_RDONLY
 
     def _restore(self, number: int, cpu_s: float) -> None:
-        held_copy = self.held.get(number)
+        held_copy = self.copies.get(number)
         if held_copy is not None and _is_over(held_copy.pid):
-            del self.held[number]
+            del self.copies[number]
             held_copy = None
         if held_copy is None:
             self._answer(refused="it is gone: the session ended the process that held it")
@@ -223,8 +226,8 @@ class Keeper:
             return False
 
     def _ours(self) -> set[int]:
-        """Processes that are held."""
-        return {copy.pid for copy in self.held.values()}
+        """The numbers of the held processes."""
+        return {copy.pid for copy in self.copies.values()}
 
     def _continue(self, watched: int) -> None:
         for pid in descendants(os.getpid()):
@@ -232,7 +235,7 @@ class Keeper:
                 self._signal(pid, signal.SIGCONT)
 
     def _stop(self) -> None:
-        """Nothing of the session runs when this returns."""
+        """Stop all processes of the session."""
         until = time.monotonic() + FAST_ENOUGH_S
         quiet = 0
         while quiet < 2:  # the second look is at what the first one's processes started before they stopped
@@ -246,7 +249,7 @@ class Keeper:
                 time.sleep(0.0002)
 
     def _kill_others(self) -> None:
-        """End everything of the session that is not held."""
+        """End all processes of the session that are not held."""
         until = time.monotonic() + FAST_ENOUGH_S
         while True:
             held_pids = self._ours()
@@ -262,7 +265,7 @@ class Keeper:
             time.sleep(0.0002)
 
     def _reap(self) -> None:
-        """Forget children that have ended, but for the one that ran last: whoever waits for it does that."""
+        """Wait for children that have ended, except for the last one to run (see `_end_live`)."""
         for pid in children(os.getpid()):
             if pid != self.live and pid not in self._ours():
                 try:
@@ -282,7 +285,7 @@ class Keeper:
 
 
 def _states(pid: int) -> list[str]:
-    """The states of a process's threads (proc(5)); none where it is gone."""
+    """The states of a process's threads (proc(5)); empty if the process is gone."""
     letters = []
     try:
         for thread in os.listdir(f"/proc/{pid}/task"):

@@ -1,9 +1,9 @@
-"""The start of an interpreter with its packages' folders, in two halves: first paths, then code.
+"""The start of an interpreter with the folders of its packages, in two steps: first paths, then code.
 
 `site` extends the import path by ``.pth`` files, runs their lines that begin with ``import``, and imports
-`sitecustomize`: code of whoever wrote a package. So a server of an environment starts with ``-S`` and calls
-`add_paths`, which runs nothing; `run_code` runs where programs run, confined and under their limits. In the
-caller's own interpreter all of it has run already.
+`sitecustomize`. That is code by authors of packages. So a server of an environment starts with ``-S`` and
+calls `add_paths`, which runs no such code. `run_code` runs it in the processes of programs, confined and
+under their limits. In the caller's own interpreter, it has run already.
 """
 
 import ctypes
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 
 class _File(NamedTuple):
-    """Lines of code in a file, and its folder. `site` may look at one twice: then there are two."""
+    """The lines of code in a file, and its folder. If `site` reads a file twice, it occurs twice."""
 
     folder: str
     name: str
@@ -24,13 +24,13 @@ class _File(NamedTuple):
 
 _files: list[_File] = []
 _states: list[Any] = []
-"""From 3.15 on (PEP 829) `site` keeps what it has read in a state of its own, whose methods run it."""
+"""States of `site`, which from 3.15 on (PEP 829) contain the lines and have methods to run them."""
 _customized = False
-"""Whether there is a `sitecustomize` to import."""
+"""Whether `sitecustomize` exists."""
 
 
 def add_paths() -> None:
-    """Do what `site` does when an interpreter starts, but run nothing of what lies in its folders."""
+    """Extend the import path like `site` at the start of an interpreter, but run no code in its folders."""
     global _customized
 
     if not sys.flags.no_site:
@@ -86,14 +86,15 @@ _RUNS = ("_exec_imports", "_execute_start_entrypoints")
 
 
 def has_code() -> bool:
-    """Whether `add_paths` has left something to run."""
+    """Whether `add_paths` has found code to run."""
     return bool(_files or _states or _customized)
 
 
 def run_code() -> list[str]:
-    """Run what `add_paths` has left; return the names of modules that this brought. A second call does none.
+    """Run the code that `add_paths` found; return the names of modules that it loaded.
 
-    As in `site`, what goes wrong in a line is told on standard error, and the rest of its file is left out.
+    A second call does nothing. Like in `site`, an error in a line is printed to standard error, and the later
+    lines of its file are skipped.
     """
     global _customized
     if not has_code():
@@ -113,7 +114,7 @@ def run_code() -> list[str]:
 
 
 def _run(sitedir: str, name: str, lines: list[str]) -> None:
-    """Run lines of a file. Those that setuptools wrote look for `sitedir` in the frame that calls them."""
+    """Run lines of a file. Lines by setuptools read `sitedir` from this frame."""
     try:
         for line in lines:
             exec(line)
@@ -127,8 +128,8 @@ def _nothing() -> None:
 
 
 def _say_that_there_is_site() -> None:
-    """Have `sys.flags` say what is so again. `multiprocessing` and `subprocess` hand on what it says."""
+    """Set `sys.flags.no_site` to 0, because `multiprocessing` and `subprocess` pass it on."""
     position = type(sys.flags).__match_args__.index("no_site")
-    no = ctypes.py_object(0)
-    ctypes.pythonapi.Py_IncRef(no)  # the next call takes a reference
-    ctypes.pythonapi.PyStructSequence_SetItem(ctypes.py_object(sys.flags), ctypes.c_ssize_t(position), no)
+    number = ctypes.py_object(0)
+    ctypes.pythonapi.Py_IncRef(number)  # the next call takes a reference
+    ctypes.pythonapi.PyStructSequence_SetItem(ctypes.py_object(sys.flags), ctypes.c_ssize_t(position), number)

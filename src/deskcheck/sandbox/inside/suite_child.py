@@ -1,8 +1,9 @@
-"""The process that a test suite runs in: pytest with a plugin that observes. Started by path, with a
-descriptor to read its job from. (PYTEST_DONT_REWRITE: pytest must not load this a second time.)
+"""The process of a test suite: pytest with a plugin that observes the tests.
 
-It becomes ``python -m pytest``: `__main__`, the arguments, the import path and the exit status are
-pytest's own. The interpreter may be another than ours: standard library only, besides pytest.
+The file is started by path, with a descriptor to read its job from. (PYTEST_DONT_REWRITE: pytest must not
+load this a second time.) It becomes ``python -m pytest``: `__main__`, the arguments, the import path and the
+exit status are those of pytest. The interpreter may differ from deskcheck's. It needs only the standard
+library and pytest.
 """
 
 import sys
@@ -34,7 +35,7 @@ from deskcheck.tracer.limits import TraceLimits
 
 _NAME = "_deskcheck_suite"
 _CHANNEL_AT_LEAST = 512
-"""Programs close the descriptors they know of; the channel lies above most."""
+"""Lowest descriptor for the channel, above those that programs usually close."""
 
 _WHY_CHARS = 1000
 _OPTIONS = {
@@ -42,7 +43,7 @@ _OPTIONS = {
     "pytest_cov": "--no-cov",  # it would be told of our tracer taking its place
     "hypothesis": "--hypothesis-seed=0",  # a second run must come by the same calls
 }
-"""For plugins that are installed: module -> option."""
+"""Options for installed plugins, by module."""
 
 
 class _Sender:
@@ -64,8 +65,12 @@ class _Sender:
 
 
 class _Plugin:
-    """What pytest calls, by name. finished: tests that an earlier run came to the end of. masked: the id of a
-    test without what is not to be told: a parameter stands in it."""
+    """The plugin, whose methods pytest calls by name.
+
+    Args:
+        finished: tests that an earlier run finished.
+        masked: masks environment variables in the id of a test, which may contain parameters.
+    """
 
     def __init__(
         self,
@@ -92,8 +97,7 @@ class _Plugin:
             items[:] = unfinished
 
     def name(self, test: str) -> str:
-        """What a test is called; of those that are the same without what is masked, the later ones by number,
-        in the order of collection."""
+        """The masked name of a test. Later tests with the same name get a number, in order of collection."""
         if test not in self.names:
             name = self.masked(test)
             if name != test:
@@ -118,7 +122,7 @@ class _Plugin:
         self.send("collected", facts, [])
 
     def _packages(self) -> dict[str, str]:
-        """Distributions that the tests have imported, with versions."""
+        """The versions of the distributions that the tests have imported."""
         from importlib import metadata
 
         tops = {name.partition(".")[0] for name in set(sys.modules) - self.before}
@@ -155,7 +159,7 @@ class _Plugin:
 
 
 def _why(report: Any) -> str:
-    """What a report says of why a test did not pass: its exception, without the traceback."""
+    """The reason why a test did not pass: the exception in its report, without the traceback."""
     representation = report.longrepr
     crash = getattr(representation, "reprcrash", None)
     if crash is not None:
@@ -168,17 +172,17 @@ def _why(report: Any) -> str:
 
 
 def _used_s() -> float:
-    """CPU time of this process and of the children that it waited for."""
+    """The CPU time of this process and of the children that it waited for."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + children.ru_utime + children.ru_stime
 
 
 _written: list[Callable[[str], None]] = []
-"""Who is told of what goes through `sys.stdout`."""
+"""Functions that get the texts written to `sys.stdout`."""
 
 
 def _watch_writing() -> None:
-    """Have the plain standard output, and those that pytest puts in its place, tell what is written."""
+    """Make standard output, and its replacements by pytest, report the texts that are written."""
     import _pytest.capture
 
     class TextIOWrapper(io.TextIOWrapper):
@@ -217,7 +221,7 @@ _job: dict[str, Any] = {}
 
 
 def pytest_configure(config: Any) -> None:
-    """Called by pytest, which knows this module as a plugin."""
+    """Start observing. pytest calls this, as the module is one of its plugins."""
     import pytest
 
     job = dict(_job)
@@ -230,9 +234,9 @@ def pytest_configure(config: Any) -> None:
         job["send"],
         Drawing(job["most"], job["budget"], job["seed"]),
         limits=TraceLimits(**job["trace_limits"]),
-        wanted=None if calls is None else frozenset(map(tuple, calls)),
+        to_record=None if calls is None else frozenset(map(tuple, calls)),
         pace=job["pace"],
-        known=job["known"],
+        earlier=job["known"],
     )
     _written.append(observer.wrote)
     pytest.hookimpl(hookwrapper=True, tryfirst=True)(_Plugin.pytest_runtest_protocol)

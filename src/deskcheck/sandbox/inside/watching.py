@@ -1,4 +1,4 @@
-"""The server's watch over a process: until it ends, its caller says that it is done, or a limit is met.
+"""The server's watch over a process until it ends, its caller stops the watch, or it meets a limit.
 
 Standard library only.
 """
@@ -23,16 +23,16 @@ from deskcheck.sandbox.linux.processes import (
 )
 
 KILL, TOO_LATE, OVER = b"k", b"w", b"o"
-"""What the caller may say while a process runs."""
+"""Messages that the caller may send while a process runs."""
 LATER = struct.Struct("!cd")
-"""An answer to the question whether wall time is up: not yet, wait for so many seconds more."""
+"""The answer that wall time is not up yet, with the number of seconds to wait."""
 FAST_ENOUGH_S = 5.0
-"""After so long with processes that cannot be stopped or ended, the server gives up and says so."""
+"""Seconds after which the server gives up on processes that cannot be stopped or ended, and reports that."""
 _PROCESSORS = os.cpu_count() or 1
 
 
 class CallerGone(Exception):
-    """Nobody is at the other end of the connection."""
+    """The other end of the connection is closed."""
 
 
 def watch(
@@ -45,10 +45,13 @@ def watch(
     used_before_s: float,
     waited_before_s: float = 0.0,
 ) -> tuple[int, bool]:
-    """Wait for a process's end, or bring it about where a limit is met or the caller wants it.
+    """Wait for a process's end, or stop it at a limit or when the caller asks for it. Raises CallerGone.
 
-    Returns what stopped it, and whether it still runs, since the caller has said `OVER`. used_before_s: the
-    account of CPU time before it; waited_before_s: how long it had waited for a processor. Raises CallerGone.
+    Returns the reason for stopping it, and whether it still runs because the caller has sent `OVER`.
+
+    Args:
+        used_before_s: the used CPU time before the process.
+        waited_before_s: the time for which the process had waited for a processor.
     """
     handle = os.pidfd_open(pid)
     poll = select.poll()

@@ -1,8 +1,8 @@
-"""The process that a command runs in, or that reads or writes a file: a fork of a workspace's server.
+"""The process of a command, or of reading or writing a file: a fork of a workspace's server.
 
-Started by path, as `child` is. The fork is confined before it knows what it is for, so a link or a pipe that
-a command left in the workspace leads nobody out of it. What went wrong before a command began is told on the
-channel, which the command does not get; its status tells the rest.
+The file is started by path, like `child`. The fork is confined before it gets its job, so it cannot leave the
+workspace by a link or a pipe of an earlier command. It reports errors before the command on the channel,
+which the command does not get. The exit status shows later errors.
 """
 
 import sys
@@ -48,7 +48,7 @@ def _run(job: dict[str, Any], contents: int | None) -> None:
 
 
 def _read(path: str, most_bytes: int) -> None:
-    """Write a file to standard output. A pipe or a device is refused before anything waits for it."""
+    """Write a file to standard output. A pipe or a device is refused before it could block."""
     descriptor = _regular(path, os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY))
     if os.fstat(descriptor).st_size > most_bytes:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)

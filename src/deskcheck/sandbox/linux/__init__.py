@@ -1,1 +1,1 @@
-"""What the Linux kernel gives to confine and to count: system calls, filters, groups, limits."""
+"""Confinement and accounting by the Linux kernel: system calls, filters, groups, limits."""

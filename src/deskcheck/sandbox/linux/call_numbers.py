@@ -1,7 +1,7 @@
-"""System calls of Linux that the sandbox makes or rules, from the table ``system_calls.tsv``.
+"""System calls of Linux that the sandbox makes or filters, from the table ``system_calls.tsv``.
 
 Numbers are from arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h of the kernel.
-The rule is that of the filter (`seccomp`): a call that is unlisted fails as on a kernel that is older.
+The filter (`seccomp`) makes unlisted calls fail like on an older kernel.
 """
 
 import os
@@ -20,8 +20,8 @@ def _number(text: str) -> int | None:
 
 _ROWS = _read()
 NUMBERS = {name: (_number(x86), _number(arm)) for name, x86, arm, _ in _ROWS}
-"""On x86-64 and on arm64, None where it has none."""
+"""Numbers of each call on x86-64 and on arm64; None where the call does not exist."""
 ALLOWED = frozenset(name for name, _, _, rule in _ROWS if rule == "allowed")
-"""Some are for the server, which is under the same filter, and do nothing for a program: without privileges,
-nobody becomes another user."""
+"""Calls that the filter allows. Some are for the server, which has the same filter. They do nothing for a
+program, because a process without privileges cannot become another user."""
 REFUSED = frozenset(name for name, _, _, rule in _ROWS if rule == "refused")

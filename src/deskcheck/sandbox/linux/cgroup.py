@@ -1,9 +1,9 @@
-"""Control groups: what a server and the programs under it use together, counted and bounded by the kernel.
+"""Control groups: the kernel counts and bounds the resources of a server and its programs together.
 
-One group for each server: of version 1 below the caller's own groups, of version 2 below the caller's group
-or one above it of the same user, as systemd delegates them. `MEMORY`, `PIDS` and `CPU` are counted where a
-group can be made. Groups add to the other limits what happens between two looks, the CPU time of processes
-that nobody waited for, and an end for whatever lost its server.
+Each server has one group. A group of version 1 is below the caller's own groups. A group of version 2 is
+below the caller's group or a group above it of the same user, as systemd delegates them. The kernel counts
+`MEMORY`, `PIDS` and `CPU` where a group can be made. Groups also count what happens between two checks of the
+server, and the CPU time of processes without a waiting parent. They end processes that lost their server.
 """
 
 import fcntl
@@ -18,14 +18,14 @@ from dataclasses import dataclass
 
 PREFIX = "deskcheck-sandbox-"
 _CALLER_PREFIX = "deskcheck-caller-"
-"""Of a group that a caller moves itself into, so that its own group may have others below it."""
+"""Name of a group that a caller moves itself into, so that its own group may have groups below it."""
 MEMORY, PIDS, CPU = "memory", "pids", "cpu"
-"""What a group counts."""
+"""Resources that a group counts."""
 COUNTED = (MEMORY, PIDS, CPU)
 _OF_VERSION_1 = {MEMORY: "memory", PIDS: "pids", CPU: "cpuacct"}
-"""The controller that counts it. Version 2 counts CPU time in every group."""
+"""The controller for each resource. Version 2 counts CPU time in every group."""
 _SERVER_BYTES = 128 << 20
-"""Memory of a server itself, which it shares with its programs."""
+"""Memory of the server itself, which its programs share."""
 _SERVER_PROCESSES = 2
 _LIMIT_FILES = {
     (1, MEMORY): "memory.limit_in_bytes",
@@ -37,12 +37,12 @@ _KILLS = {1: "memory.oom_control", 2: "memory.events"}
 _FULL = {1: "memory.failcnt", 2: "memory.events"}
 _CPU_FILES = {1: "cpuacct.usage", 2: "cpu.stat"}
 _BOUNDS = ("memory.max", "memory.high", "cpu.max")
-"""Of a group of version 2. To leave a group that has one would be to get round it."""
+"""Files with limits of a group of version 2. A process that left such a group would evade its limits."""
 _GONE_S = 2.0
 
 
 class Unavailable(Exception):
-    """No group can be made here: why, in words."""
+    """No group can be made here. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class ControlGroupPlace:
 
 @functools.cache
 def places() -> dict[str, ControlGroupPlace]:
-    """Where groups can be made, for each thing that they can count here. Raises Unavailable."""
+    """The places for groups, by the resource that they can count here. Raises Unavailable."""
     try:
         with open("/proc/self/cgroup") as stream:
             own_groups = [line.rstrip("\n").split(":", 2) for line in stream]
@@ -67,20 +67,20 @@ def places() -> dict[str, ControlGroupPlace]:
     reasons: list[str] = []
     for what, controller in _OF_VERSION_1.items():
         path = next((path for _, names, path in own_groups if controller in names.split(",")), None)
-        at = _mounted(mounts, "cgroup", controller)
-        if path is None or at is None:
+        mount = _mounted(mounts, "cgroup", controller)
+        if path is None or mount is None:
             continue
-        folder = _below(at, path)
+        folder = _below(mount, path)
         if (refusal := _refusal(folder)) is None:
             by_counter[what] = ControlGroupPlace(1, folder)
         else:
             reasons.append(refusal)
     if len(by_counter) < len(COUNTED):
         path = next((path for number, _, path in own_groups if number == "0"), None)
-        at = _mounted(mounts, "cgroup2", "")
-        if path is not None and at is not None:
+        mount = _mounted(mounts, "cgroup2", "")
+        if path is not None and mount is not None:
             try:
-                by_counter = {**of_version_2(_below(at, path), at[1]), **by_counter}
+                by_counter = {**of_version_2(_below(mount, path), mount[1]), **by_counter}
             except OSError as error:
                 reasons.append(f"{error.filename}: {os.strerror(error.errno or 0)}")
     if not by_counter:
@@ -89,9 +89,11 @@ def places() -> dict[str, ControlGroupPlace]:
 
 
 def of_version_2(own_group: str, top: str) -> dict[str, ControlGroupPlace]:
-    """Where groups of version 2 can be made. own_group: that of this process; top: where they are mounted.
+    """The places for groups of version 2, by resource. Raises OSError if there are none.
 
-    Raises OSError where none can.
+    Args:
+        own_group: the group of this process.
+        top: the mount point of the groups.
     """
     controllers = {MEMORY, PIDS}
     for folder in _ours(own_group, top):
@@ -107,7 +109,7 @@ def of_version_2(own_group: str, top: str) -> dict[str, ControlGroupPlace]:
 
 
 def _ours(own_group: str, top: str) -> Iterator[str]:
-    """Our own group, and those above it that are our user's, up to one with bounds of its own."""
+    """The group of this process and the groups above it of the same user, up to the first with limits."""
     folder = own_group
     while True:
         yield folder
@@ -120,10 +122,10 @@ def _ours(own_group: str, top: str) -> Iterator[str]:
 
 
 def _give_on(group: str, controllers: set[str]) -> bool:
-    """Have the groups below our own counted too.
+    """Count resources in the groups below `group` too.
 
-    The kernel does that where a group has no processes itself, or is the root. Where we are the only
-    process of ours, as under ``systemd-run --scope --property=Delegate=yes``, we go into one below it.
+    The kernel allows that if the group has no processes itself, or is the root. If this process is the only
+    one in it, as under ``systemd-run --scope --property=Delegate=yes``, it moves into a group below.
     """
     wish = " ".join(f"+{name}" for name in sorted(controllers))
     moved = None
@@ -141,7 +143,7 @@ def _give_on(group: str, controllers: set[str]) -> bool:
 
 
 def _words(path: str) -> set[str]:
-    """What a file of a group says; nothing where it is not there."""
+    """The words in a file of a group; empty if the file does not exist."""
     try:
         with open(path) as stream:
             return set(stream.read().split())
@@ -159,15 +161,20 @@ def _mounted(mounts: list[list[str]], kind: str, controller: str) -> tuple[str, 
 
 
 def _below(mounted: tuple[str, str], path: str) -> str:
-    """Folder of a group, whose path counts from the root of the hierarchy, of which a part may be mounted."""
-    root, at = mounted
+    """The folder of a group.
+
+    Its path starts at the root of the hierarchy, but only a part of the hierarchy may be mounted.
+    """
+    root, mount_point = mounted
     inside = path if root == "/" else path.removeprefix(root)
-    return at if inside in ("", "/") else at + "/" + inside.lstrip("/")
+    return mount_point if inside in ("", "/") else mount_point + "/" + inside.lstrip("/")
 
 
 def own_prefix(temporary: str) -> str:
-    """How the names of groups begin whose makers have this folder for temporary files: two sets of processes
-    with folders of their own can tell their groups apart."""
+    """The prefix of group names for processes with this temporary folder.
+
+    Processes with different temporary folders thus recognise their own groups.
+    """
     return f"{PREFIX}{zlib.crc32(os.fsencode(temporary)):08x}-"
 
 
@@ -176,7 +183,7 @@ def _new_group(folder: str) -> str:
 
 
 def _refusal(folder: str) -> str | None:
-    """Why no group can be made in a folder and a process put into it; None where that can be done."""
+    """The reason why a process cannot be put into a new group in a folder; None if it can."""
     try:
         group = _new_group(folder)
         try:
@@ -190,15 +197,15 @@ def _refusal(folder: str) -> str | None:
 
 
 class ControlGroup:
-    """A group of one server. Raises Unavailable where it cannot be made; `close` ends what is in it.
+    """The group of one server. Raises Unavailable if it cannot be made; `close` ends its processes.
 
-    folders: that of each thing which is counted.
+    `folders` has the folder of the group for each resource that is counted.
     """
 
     def __init__(self) -> None:
         self._places = places()
         self._limits: dict[str, int] = {}
-        self._made: dict[str, str] = {}
+        self._groups: dict[str, str] = {}
         self._opened: list[int] = []
         self._events: int | None = None
         self._full: int | None = None
@@ -206,10 +213,10 @@ class ControlGroup:
         """A descriptor of the account of CPU time (`processes.Account`)."""
         try:
             for folder in dict.fromkeys(parent.folder for parent in self._places.values()):
-                self._made[folder] = _new_group(folder)
-                lock = self._open(self._made[folder], os.O_DIRECTORY)
+                self._groups[folder] = _new_group(folder)
+                lock = self._open(self._groups[folder], os.O_DIRECTORY)
                 fcntl.flock(lock, fcntl.LOCK_EX)
-            self.folders = {what: self._made[parent.folder] for what, parent in self._places.items()}
+            self.folders = {what: self._groups[parent.folder] for what, parent in self._places.items()}
             if MEMORY in self._places:
                 version = self._places[MEMORY].version
                 self._events = self._open(f"{self.folders[MEMORY]}/{_KILLS[version]}")
@@ -226,16 +233,16 @@ class ControlGroup:
 
     @property
     def versions(self) -> dict[str, int]:
-        """Of the group that counts each thing."""
+        """The version of the group that counts each resource."""
         return {what: group_place.version for what, group_place in self._places.items()}
 
     def add(self, pid: int) -> None:
-        """Put a process into the group; what it forks from now on is in it too. Raises OSError."""
+        """Put a process and its later children into the group. Raises OSError."""
         for folder in dict.fromkeys(self.folders.values()):
             _write(f"{folder}/cgroup.procs", str(pid))
 
     def limit(self, memory_bytes: int, processes: int, files_bytes: int) -> None:
-        """Bound what is in the group: memory and files in memory, processes and threads. Raises OSError."""
+        """Limit the group's memory, its files in memory, and its processes and threads. Raises OSError."""
         bounds = {MEMORY: memory_bytes + files_bytes + _SERVER_BYTES, PIDS: processes + _SERVER_PROCESSES}
         for what, value in bounds.items():
             if what in self.folders and self._limits.get(what) != value:
@@ -247,35 +254,34 @@ class ControlGroup:
             self._limits["swap"] = 0
 
     def limit_file(self, what: str) -> str:
-        """The file that a bound is written to."""
+        """The file for a limit."""
         return f"{self.folders[what]}/{_LIMIT_FILES[self._places[what].version, what]}"
 
     def kills(self) -> int:
-        """How many processes of the group the kernel has killed for memory: that of the group, or of the
-        machine."""
+        """The number of processes that the kernel killed because the group or the machine had no memory."""
         if self._events is None:
             return 0
         lines = os.pread(self._events, 4096, 0).split()
         return int(lines[lines.index(b"oom_kill") + 1])
 
     def times_full(self) -> int:
-        """How often the group could not have memory, because of its own limit."""
+        """The number of times that the group's own limit refused it memory."""
         if self._full is None:
             return 0
         lines = os.pread(self._full, 4096, 0).split()
         return int(lines[lines.index(b"oom") + 1 if b"oom" in lines else 0])
 
     def close(self) -> None:
-        """End what is in the group and remove it."""
-        for folder in self._made.values():
+        """End the processes in the group and remove it."""
+        for folder in self._groups.values():
             remove(folder)
         for descriptor in self._opened:
             os.close(descriptor)
-        self._made, self._opened = {}, []
+        self._groups, self._opened = {}, []
 
 
 def sweep() -> list[str]:
-    """End and remove the groups whose callers were killed: those that nobody has locked."""
+    """End and remove the groups that no process has locked: their callers were killed."""
     removed: list[str] = []
     try:
         among = {group_place.folder for group_place in places().values()}
@@ -306,7 +312,7 @@ def sweep() -> list[str]:
 
 
 def remove(folder: str) -> bool:
-    """Kill what is in a group and remove it; whether that could be done."""
+    """Kill the processes in a group and remove it; whether that succeeded."""
     until = time.monotonic() + _GONE_S
     while True:
         try:

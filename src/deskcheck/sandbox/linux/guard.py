@@ -1,7 +1,7 @@
-"""Starts a process, and ends all that it started once it or its caller has ended, however that was.
+"""Starts a process, and ends all its descendants once the process or its caller has ended in any way.
 
-The guard adopts what the process leaves behind (PR_SET_CHILD_SUBREAPER), and sees its caller's end by a
-closed pipe. If the process ends the guard, the caller finds the rest by the guard's mark (`orphans`).
+The guard adopts orphaned descendants (PR_SET_CHILD_SUBREAPER). A closed pipe tells it that its caller has
+ended. If the process ends the guard, the caller finds the other processes by the guard's mark (`orphans`).
 Standard library only.
 """
 
@@ -29,23 +29,24 @@ main()
 
 
 _PATIENCE_S = 30.0
-"""For processes that were killed to go."""
+"""Seconds to wait for killed processes to disappear."""
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How a guarded process ended: `status` as of `subprocess.Popen`. cpu_s: of all that it
-    started, too."""
+    """The ending of a guarded process."""
 
     status: int
+    """Exit status, as in `subprocess.Popen`."""
     cpu_s: float
+    """CPU time of the process and its descendants."""
 
 
 class Guarded:
-    """A process under a guard. `end` ends it, if it still runs, with everything that it started.
+    """A process under a guard. `end` ends it, if it still runs, and all its descendants.
 
-    Raises OSError where the guard cannot be started, as where there is no such folder. Whether the
-    command could be is known at the end.
+    Raises OSError if the guard cannot be started, for example in a missing folder. Only `end` reports that
+    the command could not be started.
     """
 
     def __init__(
@@ -87,7 +88,7 @@ class Guarded:
         return self._guard.poll() is not None
 
     def end(self) -> End:
-        """Raises OSError where the command could not be started."""
+        """End the process. Raises OSError if the command could not be started."""
         os.close(self._life)
         until = time.monotonic() + 2 * _PATIENCE_S
         while not self.has_ended():
@@ -110,10 +111,10 @@ class Guarded:
         return End(status, 0.0) if status else _read(report)
 
 
-def _read(said: bytes) -> End:
-    """What a guard reports, or what stands there if a process wrote that knows how. Raises OSError."""
+def _read(report_text: bytes) -> End:
+    """The report of a guard. The guarded process may have forged it. Raises OSError."""
     try:
-        report = json.loads(said)
+        report = json.loads(report_text)
     except ValueError:
         report = None
     match report:
@@ -125,15 +126,18 @@ def _read(said: bytes) -> End:
 
 
 def main() -> None:
-    """Be the guard: descriptors of the caller's life, of the report, and those that are passed on;
-    ``--``; the command."""
+    """Be the guard.
+
+    Its arguments are the descriptor that shows the caller's end, the one for the report, those for the
+    command, ``--``, and the command.
+    """
     try:
         orphans.carry(orphans.new_mark(os.getpid()))
     except (OSError, ValueError):
         pass  # it is part of a sandbox itself, and carries the mark of that
-    at = sys.argv.index("--")
-    life, report, *descriptors = map(int, sys.argv[1:at])
-    report_facts = _Guard(life, descriptors, sys.argv[at + 1 :]).run()
+    position = sys.argv.index("--")
+    life, report, *descriptors = map(int, sys.argv[1:position])
+    report_facts = _Guard(life, descriptors, sys.argv[position + 1 :]).run()
     with os.fdopen(report, "wb") as stream:
         stream.write(json.dumps(report_facts).encode())
 
@@ -143,9 +147,9 @@ class _Asked(Exception):
 
 
 class _Guard:
-    def __init__(self, life: int, given: list[int], command: list[str]) -> None:
+    def __init__(self, life: int, descriptors: list[int], command: list[str]) -> None:
         self.life = life
-        self.given = given
+        self.descriptors = descriptors
         self.command = command
         self.pid = 0
         self.status: int | None = None
@@ -162,11 +166,14 @@ class _Guard:
         try:
             # A signal to its group, which tests send, must not reach the guard.
             self.pid = subprocess.Popen(
-                self.command, pass_fds=self.given, start_new_session=True, preexec_fn=_die_with_the_guard
+                self.command,
+                pass_fds=self.descriptors,
+                start_new_session=True,
+                preexec_fn=_die_with_the_guard,
             ).pid
         except OSError as error:
             return {"errno": error.errno}
-        for descriptor in self.given:
+        for descriptor in self.descriptors:
             os.close(descriptor)
         try:
             self._wait(woken)
@@ -192,7 +199,7 @@ class _Guard:
             os.read(woken, 1 << 12)
 
     def _reap(self) -> bool:
-        """Take leave of what has ended. Returns whether there is any child left."""
+        """Wait for children that have ended. Returns whether other children remain."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)

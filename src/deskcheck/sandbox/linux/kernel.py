@@ -51,7 +51,7 @@ def _checked(result: int, what: str) -> int:
 
 
 def number(name: str) -> int:
-    """Number of a system call on this machine. Raises OSError where it is not known."""
+    """The number of a system call on this machine. Raises OSError if it is unknown."""
     row_number = None if MACHINE is None else NUMBERS[name][MACHINE == "aarch64"]
     if row_number is None:
         raise OSError(f"{name}: not known on {os.uname().machine}")
@@ -59,13 +59,13 @@ def number(name: str) -> int:
 
 
 def syscall(name: str, *arguments: object) -> int:
-    """Make a system call; raise OSError where it fails."""
+    """Make a system call by its name; raise OSError if it fails."""
     padded = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
     return _checked(_syscall(ctypes.c_long(number(name)), *padded), name)
 
 
 def numbered(call: int, *arguments: int) -> int:
-    """As `syscall`, by its number."""
+    """Make a system call by its number; raise OSError if it fails."""
     return _checked(_syscall(ctypes.c_long(call), *map(ctypes.c_long, arguments)), f"system call {call}")
 
 
@@ -75,7 +75,7 @@ def prctl(option: int, *arguments: object) -> int:
 
 
 def capabilities() -> int:
-    """Those that this thread has in effect, of the first 32, as a mask (capabilities(7))."""
+    """The effective capabilities of this thread among the first 32, as a mask (capabilities(7))."""
     header = struct.pack("Ii", CAPABILITY_VERSION_3, 0)
     sets = ctypes.create_string_buffer(24)
     _checked(_libc.capget(header, sets), "capget")
@@ -86,11 +86,11 @@ _fork = ctypes.PyDLL(None, use_errno=True).fork  # holds the interpreter's lock,
 
 
 def fork() -> int:
-    """fork(2) alone: os.fork without what the interpreter does after it.
+    """fork(2) alone: `os.fork` without the work that the interpreter does after it.
 
-    In the child that takes locks apart that other threads may have held, and runs the functions of
-    `os.register_at_fork`: 150 pages copied, more than most programs use. To be called where there is one
-    thread, and whoever calls does what those functions are for.
+    In the child, the interpreter resets the locks of other threads and runs the functions of
+    `os.register_at_fork`. That copies 150 pages, more than most programs use. Call this only from a process
+    with one thread, and do the work of those functions yourself.
     """
     return _checked(_fork(), "fork")
 
@@ -105,14 +105,14 @@ def mount(source: str | None, target: str, kind: str | None, flags: int, options
 
 
 def restrict_mount(target: str, attributes: int, *, recursive: bool) -> None:
-    """Add attributes to a mount (and to those under it), leaving the ones it has."""
+    """Add attributes to a mount (and to those under it), and keep its other attributes."""
     attr = struct.pack("QQQQ", attributes, 0, 0, 0)
     flags = _AT_RECURSIVE if recursive else 0
     syscall("mount_setattr", AT_FDCWD, os.fsencode(target), flags, attr, len(attr))
 
 
 def enter_root(new_root: str) -> None:
-    """Make a mount the root of this mount namespace and let go of the old one (pivot_root(2), "."-form)."""
+    """Make a mount the root of this mount namespace and detach the old root (pivot_root(2), "."-form)."""
     os.chdir(new_root)
     syscall("pivot_root", b".", b".")
     _checked(_libc.umount2(b".", _MNT_DETACH), "umount the old root")

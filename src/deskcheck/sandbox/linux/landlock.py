@@ -1,7 +1,7 @@
-"""Landlock: which files a process and its children can reach, without any privilege.
+"""Landlock: restricts the files that a process and its children can reach, without any privilege.
 
-https://docs.kernel.org/userspace-api/landlock.html; ABI numbers as there. What it does not do: it
-does not restrict chmod, chown, utime and extended attributes, nor lookups (whether a path exists).
+ABI numbers are those of https://docs.kernel.org/userspace-api/landlock.html. Landlock does not restrict
+chmod, chown, utime and extended attributes, nor lookups (whether a path exists).
 """
 
 import os
@@ -21,7 +21,7 @@ _PATH_BENEATH = 1
 
 
 def abi() -> int:
-    """Version of Landlock that the kernel has; 0 for none."""
+    """The version of Landlock in the kernel; 0 without Landlock."""
     try:
         return syscall("landlock_create_ruleset", 0, 0, _VERSION)
     except OSError:
@@ -35,11 +35,15 @@ def ruleset(
     runnable: Iterable[str] = (),
     listed: Iterable[str] = (),
 ) -> int:
-    """A descriptor of rules: read and execute below the readable paths, all but execute below the writable,
-    execute below the runnable, list names below the listed. Paths that do not exist are left out.
+    """A descriptor of rules. Paths that do not exist are skipped. Raises OSError.
 
-    version: of the ABI, up to `abi()`. From 3 on it rules `truncate`, from 4 TCP, from 6 signals and abstract
-    sockets to processes outside. Raises OSError.
+    Args:
+        version: the version of the ABI, up to `abi()`. From 3 on it restricts `truncate`, from 4 TCP, from 6
+            signals and abstract sockets to processes outside.
+        readable: paths below which files can be read and executed.
+        writable: paths below which everything but execution is allowed.
+        runnable: paths below which files can be executed.
+        listed: paths below which names can be listed.
     """
     handled = _RIGHTS_BY_ABI.get(version, _ALL_RIGHTS)
     attr = struct.pack("Q", handled)
@@ -54,13 +58,15 @@ def ruleset(
     every += [(path, _READ_DIR) for path in listed]
     for path, rights in every:
         try:
-            at = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
         except FileNotFoundError:
             continue
         try:
-            if not stat.S_ISDIR(os.fstat(at).st_mode):
+            if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
                 rights &= _OF_FILES
-            syscall("landlock_add_rule", rules, _PATH_BENEATH, struct.pack("=Qi", rights & handled, at), 0)
+            syscall(
+                "landlock_add_rule", rules, _PATH_BENEATH, struct.pack("=Qi", rights & handled, descriptor), 0
+            )
         finally:
-            os.close(at)
+            os.close(descriptor)
     return rules

@@ -1,8 +1,8 @@
-"""Which system calls the filter refused, although programs swallow the error (seccomp_unotify(2)).
+"""Counts the system calls that the filter refused, even if programs swallow the error (seccomp_unotify(2)).
 
 Where the filter would answer EPERM or ENOSYS, the kernel asks a process outside of the sandbox. That process
-counts the call and gives the same answer. Calls that are allowed never reach it, nor those that fail with
-another number (`seccomp`) or that the kernel refuses itself. A signal that comes first ends such a call with
+counts the call and gives the same answer. It does not see allowed calls, calls that fail with another number
+(`seccomp`), or calls that the kernel itself refuses. A signal that arrives earlier ends such a call with
 EINTR. Standard library only.
 """
 
@@ -20,18 +20,18 @@ from deskcheck.sandbox.linux import kernel, seccomp
 from deskcheck.sandbox.linux.call_numbers import NUMBERS
 
 BEGIN = 0x3FFFFFF0
-"""Number of no system call: a process that makes it says that its program begins. What came before is not the
-program's."""
+"""Number that no system call has. A process makes this call to say that its program begins: earlier calls
+are not the program's."""
 MOST_NAMES = 20
-"""Names of refused calls that are counted for one program."""
+"""Largest number of different refused calls to count for one program."""
 _GET_NOTIF_SIZES = 3
 _NOTICE, _ANSWER = struct.Struct("QIIi"), struct.Struct("QqiI")
-"""Beginning of struct seccomp_notif: id, process, flags, number of the call. All of seccomp_notif_resp: id,
-value, error, flags."""
+"""The beginning of struct seccomp_notif (id, process, flags, number of the call), and struct
+seccomp_notif_resp (id, value, error, flags)."""
 
 
 class Notices:
-    """Connects the process that the kernel asks with the server. Make it before the one forks the other."""
+    """Connects the process that the kernel asks with the server. Make it before one forks the other."""
 
     def __init__(self) -> None:
         self._to_outside, self._to_server = socket.socketpair()
@@ -73,12 +73,12 @@ class Notices:
     ) -> None:
         try:
             fcntl.ioctl(listener, receive, notice)
-            id_, _, _, number = _NOTICE.unpack_from(notice)
+            request, _, _, number = _NOTICE.unpack_from(notice)
             try:
                 os.write(self._writer, struct.pack("i", number))
             except BlockingIOError:
                 pass  # the pipe has room for 16,384, which is enough to tell of
-            answer = _ANSWER.pack(id_, 0, -seccomp.answer_of(number), 0)
+            answer = _ANSWER.pack(request, 0, -seccomp.answer_of(number), 0)
             fcntl.ioctl(listener, send, answer.ljust(answer_bytes, b"\0"))
         except OSError:
             return  # the process was killed, or a signal came first and it makes the call again
@@ -86,8 +86,7 @@ class Notices:
     # -- in the server -------------------------------------------------------------------------------
 
     def attach(self, code: bytes) -> bool:
-        """Put this process under a filter that asks; False where the kernel, or a filter that is there
-        already, does not allow that."""
+        """Put this process under a filter that asks; False if the kernel or another filter forbids it."""
         self._to_server.close()
         os.close(self._writer)
         try:
@@ -99,8 +98,11 @@ class Notices:
         return True
 
     def take(self, *, begins: bool = False) -> dict[str, int]:
-        """Names and numbers of the calls that were refused since `take` was called last. begins: a process
-        has said that its program begins (`begin`): count from there on."""
+        """The number of refused calls since the last `take`, by name.
+
+        Args:
+            begins: a process has called `begin`. Calls before that do not count.
+        """
         numbers = array.array("i")
         try:
             while data := os.read(self._reader, 1 << 16):

@@ -1,9 +1,9 @@
-"""Ends what is left of servers that were killed. Every process of a server carries its mark.
+"""Ends the remaining processes of servers that were killed. Every process of a server carries its mark.
 
 The mark is the hard limit on file locks, which Linux ignores since 2.4 (getrlimit(2), RLIMIT_LOCKS). It is
-inherited, readable by all, cannot be raised without privileges, and `seccomp` keeps programs from lowering
-it. It holds the number of the server's process and a random part: processes whose server is not among the
-carriers of their mark are orphans. Standard library only.
+inherited and readable by all. It cannot be raised without privileges, and `seccomp` keeps programs from
+lowering it. It consists of the number of the server's process and a random part. Processes are orphans if
+their server no longer carries their mark. Standard library only.
 """
 
 import os
@@ -24,13 +24,15 @@ def new_mark(server: int) -> int:
 
 
 def carry(mark: int) -> None:
-    """Put a mark on this process and on what it starts, for good. Raises OSError, ValueError where it has one
-    already that it cannot lay down."""
+    """Put a mark on this process and its descendants for good.
+
+    Raises OSError or ValueError if the process has a mark that it cannot remove.
+    """
     resource.setrlimit(RLIMIT_LOCKS, (mark, mark))
 
 
 def mark_of(pid: int | str) -> int | None:
-    """The mark that a process carries, if it has one and has not ended."""
+    """The mark of a process; None if it has no mark or has ended."""
     try:
         with open(f"/proc/{pid}/limits", "rb") as stream:
             text = stream.read()
@@ -44,7 +46,7 @@ def mark_of(pid: int | str) -> int | None:
 
 
 def _carriers() -> dict[int, set[int]]:
-    """All processes that carry a mark, by the mark. Ended ones that nobody has waited for are none."""
+    """All processes with a mark, by the mark. Zombies do not count."""
     pids_by_mark: dict[int, set[int]] = {}
     for name in os.listdir("/proc"):
         if name.isdigit() and (mark := mark_of(name)) is not None and _status(name, "State")[:1] not in "ZX":
@@ -53,7 +55,7 @@ def _carriers() -> dict[int, set[int]]:
 
 
 def _status(pid: int | str, field: str) -> str:
-    """A field of a process's status (proc(5)); of one that is gone, its state is X."""
+    """A field of a process's status (proc(5)). The state of a missing process is X."""
     try:
         with open(f"/proc/{pid}/status") as stream:
             return next((line.split(":", 1)[1].strip() for line in stream if line.startswith(field)), "")
@@ -62,7 +64,7 @@ def _status(pid: int | str, field: str) -> str:
 
 
 def _without_server() -> set[int]:
-    """Marks that are carried, but not by the server that they name."""
+    """Marks that some processes carry, but not the server that the mark names."""
     lost = set()
     for mark, pids in _carriers().items():
         server = str(mark >> _PID_SHIFT & (1 << _PID_BITS) - 1)
@@ -76,7 +78,7 @@ def _without_server() -> set[int]:
 def sweep() -> list[int]:
     """End every process that has lost its server; return their numbers.
 
-    Not those that carry our own mark: where we run in a sandbox ourselves, we may not see its server.
+    Processes with the mark of this process stay: in a sandbox, this process may not see its own server.
     """
     try:
         lost = _without_server()
@@ -88,7 +90,7 @@ def sweep() -> list[int]:
 
 
 def end(mark: int) -> list[int]:
-    """End every process that carries a mark, whose server is dead; return their numbers."""
+    """End every process that carries the mark of a dead server; return their numbers."""
     ended: list[int] = []
     until = time.monotonic() + _GONE_S
     while (pids := _carriers().get(mark, set())) and time.monotonic() < until:

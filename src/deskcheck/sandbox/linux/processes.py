@@ -1,4 +1,4 @@
-"""What the kernel tells of processes, and the reasons for which a server stops them.
+"""Facts about processes from the kernel, and the reasons for which a server stops them.
 
 Standard library only.
 """
@@ -8,17 +8,17 @@ import resource
 import time
 
 NOTHING, CPU_TIME, WALL_TIME, MEMORY, ASKED = range(5)
-"""What stopped a program."""
+"""Reasons why a program was stopped."""
 LOOK_S = 0.1
-"""Between looks at what a program's processes use together. Most programs end before the first."""
+"""Seconds between checks of the resources of a program's processes. Most programs end before the first."""
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _PIPE_BYTES = 64 << 10
 _FEW_BYTES = 16 << 20
-"""In the buffers of one process. It is not worth a look at the rest of its memory."""
+"""Bytes in the buffers of one process that are too few to check the rest of its memory."""
 
 
 def _socket_bytes() -> int:
-    """Bytes that a socket's buffer holds by default."""
+    """The default size of a socket's buffer."""
     try:
         with open("/proc/sys/net/core/wmem_default") as stream:
             return int(stream.read())
@@ -27,13 +27,13 @@ def _socket_bytes() -> int:
 
 
 _SOCKET_BYTES = _socket_bytes()
-"""Asked for here: other network namespaces do not show it."""
+"""Read here, because other network namespaces do not show it."""
 
 
 def children(pid: int) -> list[int]:
-    """Children of a process, those of each of its threads.
+    """The children of all threads of a process.
 
-    Ours are also those that lost their parents (PR_SET_CHILD_SUBREAPER).
+    Those of this process include orphans that it adopted (PR_SET_CHILD_SUBREAPER).
     """
     pids: list[int] = []
     for thread in _listed(f"/proc/{pid}/task"):
@@ -46,7 +46,7 @@ def children(pid: int) -> list[int]:
 
 
 def _listed(folder: str) -> list[str]:
-    """Names in a folder of a process; none where it is gone, or does not let us look."""
+    """The names in a folder of a process; empty if the process is gone or its folder cannot be read."""
     try:
         return os.listdir(folder)
     except OSError:
@@ -61,11 +61,14 @@ def descendants(pid: int) -> list[int]:
 
 
 class CpuAccount:
-    """CPU time of everything that this process started, directly or not.
+    """CPU time of all descendants of this process.
 
-    group: a descriptor of a control group's account, which is exact. Without one: what runs now and what was
-    waited for. Missing are then processes that nobody waits for and whose parent lives: children of one that
-    ignores SIGCHLD (wait(2)); see `seccomp.program`.
+    With a control group the time is exact. Without one, it covers running processes and those that were
+    waited for. Children of a living process that ignores SIGCHLD are then missing (wait(2); see
+    `seccomp.program`).
+
+    Args:
+        group: a descriptor of the control group's account.
     """
 
     def __init__(self, group: int | None) -> None:
@@ -73,8 +76,11 @@ class CpuAccount:
         self._ended_s = 0.0
 
     def used_s(self, watched: int) -> float:
-        """Seconds since some moment before the first call: differences count. watched: a process whose time
-        shall be known more exactly than the clock ticks, where there is no group."""
+        """Seconds of CPU time since an unspecified moment: only differences count.
+
+        Args:
+            watched: a process whose time is read more exactly than in clock ticks if there is no group.
+        """
         if self.group is not None:
             # In this order: to ask for our own time brings the group's account up to date.
             own_s = time.process_time()
@@ -106,7 +112,7 @@ def _account_s(text: bytes) -> float:
 
 
 def _ticks(pid: int) -> tuple[int, int]:
-    """CPU time of a process, and of the children that it waited for (proc(5), /proc/pid/stat)."""
+    """The CPU time of a process and of the children that it waited for (proc(5), /proc/pid/stat)."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as stream:
             fields = stream.read().rpartition(b")")[2].split()
@@ -117,9 +123,9 @@ def _ticks(pid: int) -> tuple[int, int]:
 
 
 def filled(pids: list[int]) -> int:
-    """Bytes of memory that several processes fill, and what their sockets and pipes can hold.
+    """Bytes of memory that processes fill together, plus the capacity of their sockets and pipes.
 
-    0 for one process alone with few of these: its own limit bounds it.
+    The result is 0 for a single process with few sockets and pipes: its own limit bounds it.
     """
     buffers = _buffers(pids)
     if len(pids) < 2 and buffers < _FEW_BYTES:
@@ -128,8 +134,11 @@ def filled(pids: list[int]) -> int:
 
 
 def _buffers(pids: list[int]) -> int:
-    """What the kernel may hold for open sockets and pipes. Not: for those that are in flight themselves, of
-    which a user has no more than a process has descriptors (unix(7))."""
+    """Bytes that the kernel may hold for open sockets and pipes.
+
+    Descriptors that are in flight do not count. A user has no more of them than a process may have open
+    (unix(7)).
+    """
     targets = set()
     for pid in pids:
         folder = f"/proc/{pid}/fd"  # of all its threads (`seccomp`)
@@ -157,7 +166,7 @@ def _filled(pid: int) -> int:
 
 
 def _in_status(pid: int, names: tuple[str, ...]) -> list[int]:
-    """Bytes, from those lines of proc_pid_status(5); none where the process has ended."""
+    """Bytes from these lines of proc_pid_status(5); empty if the process has ended."""
     try:
         with open(f"/proc/{pid}/status") as stream:
             return [1024 * int(line.split()[1]) for line in stream if line.startswith(names)]
@@ -166,7 +175,7 @@ def _in_status(pid: int, names: tuple[str, ...]) -> list[int]:
 
 
 def waited_s(pid: int) -> float:
-    """How long a program was ready to run and had no processor: its wall time is not its fault then."""
+    """Seconds for which a program was ready to run but had no processor."""
     try:
         with open(f"/proc/{pid}/schedstat") as stream:
             return int(stream.read().split()[1]) / 1e9

@@ -1,9 +1,9 @@
-"""Which system call the filter refused, by the exception that it left in Python.
+"""Finds the system call that the filter refused, from the exception in Python.
 
-The kernel gives an error number and no name. Where the last frame of a traceback called a function of
-`_CALLS`, its call is known. Only calls count that fail whatever their arguments, with the filter's own
-number: the name is right, or there is none. Calls for shared memory that Landlock refused are found too. Not
-seen: calls of other C code, of `ctypes` and of other processes.
+The kernel gives an error number but no name. If the last frame of a traceback called a function in `_CALLS`,
+that function names the call. The call must always fail with the filter's own number, whatever its arguments.
+So a name is either right or missing. Calls for shared memory that Landlock refused are found too. Calls of
+other C code, of `ctypes` and of other processes are not found.
 """
 
 import ast
@@ -32,23 +32,26 @@ _CALLS = {
     "_multiprocessing.SemLock": "sem_open",
     "_posixshmem.shm_open": "shm_open",
 }
-"""Functions in C, and the call that each makes first of those that may be refused."""
+"""The first system call that may be refused, by C function."""
 SHARED_MEMORY = frozenset({"sem_open", "shm_open"})
-"""Calls of the C library that need /dev/shm."""
+"""Functions of the C library that need /dev/shm."""
 _NO_NAME_SERVER = -3
-"""EAI_AGAIN: whoever looks up a name asks through a socket."""
+"""EAI_AGAIN: looking up a name needs a socket."""
 _CHAIN = 20
-"""Exceptions of one that are looked at: the one that is told of, what it came of, and so on."""
+"""Length of the chain of causes to search for a refused call."""
 _SOURCE_BYTES = 1 << 20
 
 Refuses = Callable[[str], int | None]
-"""With which number every call of this name fails; None where it is allowed, or for some arguments."""
+"""Gives the error number of a refused call by its name; None if some arguments are allowed."""
 
 
 def refused_call(error: BaseException, refuses: Refuses, sources: Mapping[str, str]) -> str | None:
-    """The system call whose refusal the exception tells, or one that it came of; None where there is none.
+    """The refused system call behind an exception or one of its causes; None if there is none.
 
-    sources: texts of files that may lie nowhere. Nothing of the program's own is run.
+    No code of the program runs.
+
+    Args:
+        sources: texts of files that may not exist on disk, by name.
     """
     for cause in _chain(error):
         trace = BaseException.__dict__["__traceback__"].__get__(cause)
@@ -79,7 +82,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _called(trace: types.TracebackType, sources: Mapping[str, str]) -> str | None:
-    """The function in C that a frame was in when the exception came, as `_CALLS` names them."""
+    """The C function that a frame was in when the exception was raised, as named in `_CALLS`."""
     text = _expression(trace, sources)
     if text is None:
         return None
@@ -91,7 +94,7 @@ def _called(trace: types.TracebackType, sources: Mapping[str, str]) -> str | Non
 
 
 def _expression(trace: types.TracebackType, sources: Mapping[str, str]) -> str | None:
-    """The text of the expression that was evaluated there, from the positions of its code."""
+    """The text of the expression that raised the exception, from the positions in its code."""
     code = trace.tb_frame.f_code
     places = itertools.islice(code.co_positions(), trace.tb_lasti // 2, None)
     first, last, begins, ends = next(places, (None, None, None, None))
@@ -122,7 +125,7 @@ _UNKNOWN = object()
 
 
 def _value(node: ast.expr, frame: types.FrameType) -> Any:
-    """What names in a text stand for, where no attribute runs code; else `_UNKNOWN`."""
+    """The value of a name or attribute, if reading it runs no code; otherwise `_UNKNOWN`."""
     if isinstance(node, ast.Name):
         code = frame.f_code
         if node.id in (*code.co_varnames, *code.co_cellvars, *code.co_freevars):
@@ -142,7 +145,7 @@ def _value(node: ast.expr, frame: types.FrameType) -> Any:
 
 
 def _name(function: Any) -> str | None:
-    """Of a function in C: its module, its class and its own name."""
+    """The module, class and name of a C function, joined by dots."""
     if type(function) is types.BuiltinFunctionType:
         return f"{function.__module__}.{function.__qualname__}"
     if type(function) is type:

@@ -1,11 +1,11 @@
-"""Limits on what a process uses, which it and its children cannot lift again. Standard library only."""
+"""Limits on the resources of a process, which it and its children cannot lift. Standard library only."""
 
 import resource
 from typing import Any
 
 
 def apply(limits: dict[str, Any]) -> None:
-    """Put this process under limits (`limits.Limits`, as a dict), or under its own where these are lower."""
+    """Put this process under limits (`limits.Limits`, as a dict). Lower limits of its own stay."""
     # A bound for where the server cannot look. It is above the limit, since the kernel counts ticks for it:
     # where many processes share a processor, that was an eighth too much.
     cpu = int(limits["cpu_s"] * 1.25) + 2

@@ -1,7 +1,7 @@
 """The file system that programs see at `strict`, made once for each server in its mount namespace.
 
-Nothing is there but what was asked for, at its usual place and read-only, the harmless devices, `/proc` of
-its own process namespace, and a small file system in memory to write to. Standard library only.
+It has only the requested paths, in their usual places and read-only, the harmless devices, `/proc` of the
+new process namespace, and a small writable file system in memory. Standard library only.
 """
 
 import errno
@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from deskcheck.sandbox.linux import kernel
 
 SCRATCH = "/scratch"
-"""Where the writable file system is."""
+"""Mount point of the writable file system."""
 SCRATCH_MODE = 0o711
 SHARED_MEMORY = "shm"
-"""The folder beside the one that programs begin in, to which /dev/shm leads: shared memory and POSIX
-semaphores are files of the scratch file system."""
+"""The target of /dev/shm, next to the folder that programs begin in. So shared memory and POSIX semaphores
+are files of the writable file system."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _LINKS = {"/dev/fd": "/proc/self/fd", "/dev/stdin": "/proc/self/fd/0", "/dev/stdout": "/proc/self/fd/1"}
 _LINKS |= {"/dev/stderr": "/proc/self/fd/2"}
@@ -23,7 +23,7 @@ _READ_ONLY = kernel.MOUNT_ATTR_RDONLY | kernel.MOUNT_ATTR_NOSUID
 
 
 def outermost(paths: Iterable[str]) -> list[str]:
-    """The absolute paths, sorted, without those that lie under another of them."""
+    """The absolute paths, sorted, without those below another one."""
     outer: dict[str, None] = {}
     for path in sorted(set(paths)):  # a folder comes before what lies in it
         parts = path.rstrip("/").split("/")
@@ -35,7 +35,7 @@ def outermost(paths: Iterable[str]) -> list[str]:
 
 def build(
     readable: Sequence[str],
-    at: str,
+    folder: str,
     size_bytes: int,
     files: Mapping[str, str],
     *,
@@ -43,62 +43,67 @@ def build(
     links: Sequence[str] = (),
     program: str = f"{SCRATCH}/program",
 ) -> bool:
-    """Make a root of these paths on the folder `at` and enter it; return whether /proc is in it.
+    """Make a root of these paths on `folder` and enter it; return whether /proc is in it.
 
-    The caller is in a new mount namespace and, for /proc, in a new process namespace. program: the folder
-    that programs begin in, on the writable file system of `size_bytes` above it, to which /tmp leads.
-    own_tmp: if something readable is in /tmp, that is writable too. files: paths and texts of further files,
-    if missing. links: are made again as they are. Raises OSError.
+    The caller is in a new mount namespace and, for /proc, in a new process namespace. Raises OSError.
+
+    Args:
+        size_bytes: the size of the writable file system.
+        files: texts of files to add where they are missing, by path.
+        own_tmp: make /tmp writable too if it contains a readable path.
+        links: links to copy.
+        program: the folder that programs begin in, on the writable file system. /tmp leads to it.
     """
-    _keep_mounts_here(at)
-    kernel.mount("tmpfs", at, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "size=1m,mode=755")
+    _keep_mounts_here(folder)
+    kernel.mount("tmpfs", folder, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "size=1m,mode=755")
     os.umask(0o022)
     paths = outermost(os.path.abspath(path) for path in readable)
     if own_tmp and any(path.startswith("/tmp/") for path in paths):
-        os.mkdir(at + "/tmp")
+        os.mkdir(folder + "/tmp")
         options = f"size={size_bytes},mode=1777"
-        kernel.mount("tmpfs", at + "/tmp", "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, options)
+        kernel.mount("tmpfs", folder + "/tmp", "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, options)
     for path in paths:
-        _show(path, at)
+        _show(path, folder)
     for link in links:
-        if not os.path.lexists(at + link):
-            os.makedirs(os.path.dirname(at + link), exist_ok=True)
-            os.symlink(os.readlink(link), at + link)
+        if not os.path.lexists(folder + link):
+            os.makedirs(os.path.dirname(folder + link), exist_ok=True)
+            os.symlink(os.readlink(link), folder + link)
     for device in _DEVICES:
-        _show(device, at, device=True)
+        _show(device, folder, device=True)
     for link, target in _LINKS.items():
-        os.symlink(target, at + link)
+        os.symlink(target, folder + link)
     for name, text in files.items():
-        if not os.path.lexists(at + name):
-            os.makedirs(os.path.dirname(at + name), exist_ok=True)
-            with open(at + name, "x") as stream:
+        if not os.path.lexists(folder + name):
+            os.makedirs(os.path.dirname(folder + name), exist_ok=True)
+            with open(folder + name, "x") as stream:
                 stream.write(text)
     scratch = os.path.dirname(program)
-    os.symlink(f"{scratch}/{SHARED_MEMORY}", at + "/dev/shm")
-    os.makedirs(at + scratch)
+    os.symlink(f"{scratch}/{SHARED_MEMORY}", folder + "/dev/shm")
+    os.makedirs(folder + scratch)
     most_files = max(256, min(size_bytes // 4096, 1 << 14))
     options = f"size={size_bytes},nr_inodes={most_files},mode={SCRATCH_MODE:o}"
-    kernel.mount("tmpfs", at + scratch, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, options)
-    if not os.path.lexists(at + "/tmp"):
-        os.symlink(program.lstrip("/"), at + "/tmp")
-    os.mkdir(at + "/proc")
+    kernel.mount("tmpfs", folder + scratch, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, options)
+    if not os.path.lexists(folder + "/tmp"):
+        os.symlink(program.lstrip("/"), folder + "/tmp")
+    os.mkdir(folder + "/proc")
     flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
     try:
-        kernel.mount("proc", at + "/proc", "proc", flags)
+        kernel.mount("proc", folder + "/proc", "proc", flags)
     except PermissionError:  # in a container whose own /proc is partly hidden
         has_proc = False
     else:
         has_proc = True
-    kernel.enter_root(at)
+    kernel.enter_root(folder)
     kernel.restrict_mount("/", kernel.MOUNT_ATTR_RDONLY, recursive=False)
     return has_proc
 
 
 def _keep_mounts_here(folder: str) -> None:
-    """Later mounts are seen only in this mount namespace. folder: any, but not the root.
+    """Make later mounts visible only in this mount namespace. folder: any folder but the root.
 
-    That is said of a mount point. Where `chroot` made a root that is none, go to the namespace's own root,
-    mount our folder over itself there, and enter that: what was around it is gone from the namespace.
+    The kernel takes that setting for a mount point only, and a root made by `chroot` may not be one. In that
+    case, go to the namespace's own root, mount the folder over itself there, and enter it. Everything around
+    it disappears from the namespace.
     """
     try:
         kernel.mount(None, "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
@@ -122,7 +127,7 @@ def _keep_mounts_here(folder: str) -> None:
 
 
 def _show(path: str, root: str, *, device: bool = False) -> None:
-    """Bind a path, where it is there, under the new root. A link is made again and what it leads to bound."""
+    """Bind a path under the new root if it exists. A link is copied and its target bound."""
     if not os.path.lexists(path):
         return
     target_path = root + path

@@ -1,12 +1,12 @@
-"""A seccomp filter: which system calls a process and its children may make, without any privilege.
+"""A seccomp filter: restricts the system calls of a process and its children, without any privilege.
 
-It allows a list, like nsjail and Docker, some calls with certain arguments only. What is refused by name
-fails with EPERM. (Both lists are in `call_numbers`.) Every other number fails with ENOSYS, as on a kernel
-that is older: libraries fall back on other calls then. A call of another architecture, and of x32, kills the
-process. A filter does not see what arguments point to: paths, and the addresses in messages.
+Like nsjail and Docker, the filter allows a list of calls, some with certain arguments only. Calls that are
+refused by name fail with EPERM. (Both lists are in `call_numbers`.) Every other number fails with ENOSYS, as
+on an older kernel, so libraries fall back on other calls. A call of another architecture or of x32 kills the
+process. A filter does not see the targets of pointers: paths, and the addresses in messages.
 
-It is a search tree over call numbers: the kernel runs it once for every number when it is attached
-(seccomp_cache_prepare), which takes a list 0.1 ms.
+The filter is a search tree over call numbers. The kernel runs it once for every number when it is attached
+(seccomp_cache_prepare), which takes 0.1 ms for a list.
 """
 
 import ctypes
@@ -27,33 +27,35 @@ _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _X32, _NO_NUMBER = 0x40000000, 0x80000000
 
 _ATTRIBUTES = frozenset(name for name in REFUSED if name.endswith("xattr"))
-"""Extended attributes, which Landlock leaves to all who find the file. They fail as on a file system without
-them: whoever copies files goes on."""
+"""Calls for extended attributes, which Landlock does not restrict. They fail as on a file system without
+extended attributes, so that programs can still copy files."""
 
 _SIGNALS = ("kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "tkill")
-"""Left alone by the filter for all: see `only_own_signals`."""
+"""Calls that this filter allows for all programs: `only_own_signals` restricts them."""
 _OWNER_CHANGES = frozenset(
     {"chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "utime", "utimes"}
     | {"futimesat", "utimensat"}
 )
-"""What Landlock leaves to the owner of a file: refused where the program runs as the user."""
+"""Calls for the owner of a file, which Landlock does not restrict. They are refused if the program runs as
+the user."""
 _FOR_LISTENING = frozenset({"socket", "bind", "listen", "accept", "accept4", "seccomp"})
 _BAD_CLONES = 0x7E028080
 """CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWTIME; and CLONE_PARENT."""
 _CLONE_THREAD, _CLONE_FILES, _CLOSE_RANGE_UNSHARE = 0x10000, 0x400, 2
-"""The threads of a process have its descriptors, and none of their own, which `processes.filled` would not see."""
+"""Flags of clone and close_range. A thread must share the descriptors of its process, because
+`processes.filled` would not see its own."""
 _AF_UNIX, _STREAM, _SEQPACKET, _KIND_BITS = 1, 1, 5, 0xF
 _SOL_SOCKET = 1
 _SOCKET_OPTIONS = (2, 9, 13, 15, 16, 18, 20, 21, 66, 67)
-"""SO_REUSEADDR, KEEPALIVE, LINGER, REUSEPORT, PASSCRED, RCVLOWAT, RCVTIMEO, SNDTIMEO and the last two again,
-with 64 bits. Not the sizes of buffers, which are memory that no limit on a process counts, and no filters."""
+"""SO_REUSEADDR, KEEPALIVE, LINGER, REUSEPORT, PASSCRED, RCVLOWAT, RCVTIMEO, SNDTIMEO, and the last two with 64
+bits. Sizes of buffers are missing, since no limit on a process counts their memory, and so are filters."""
 _IOCTLS = (0x5401, 0x540F, 0x5411, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451, 0x40049409)
-"""TCGETS, TIOCGPGRP, TIOCOUTQ, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX, FICLONE. The one for the
-owner of a socket (FIOSETOWN) has the kernel signal anybody."""
+"""TCGETS, TIOCGPGRP, TIOCOUTQ, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX, FICLONE. FIOSETOWN is
+missing: with it, a program can have the kernel send signals to any process."""
 _FCNTLS = (0, 1, 2, 3, 5, 6, 7, 9, 11, 36, 37, 38, 1030, 1032, 1034)
 """F_DUPFD, GETFD, SETFD, GETFL, GETLK, SETLK, SETLKW, GETOWN, GETSIG, OFD_GETLK, OFD_SETLK, OFD_SETLKW,
-DUPFD_CLOEXEC, GETPIPE_SZ, GET_SEALS. Not F_SETOWN and F_SETSIG; not F_SETLEASE and F_NOTIFY, with which a
-reader of a file holds up or watches others."""
+DUPFD_CLOEXEC, GETPIPE_SZ, GET_SEALS. F_SETOWN and F_SETSIG are missing, and so are F_SETLEASE and F_NOTIFY,
+with which a reader of a file delays or watches other processes."""
 _F_SETFL, _O_ASYNC, _F_SETPIPE_SZ, _USUAL_PIPE_BYTES = 4, 0x2000, 1031, 1 << 16
 _PRCTLS = (
     *(2, 3, 7, 8, 15, 16, 21, 22, 23, 29, 30, 37, 38, 39, 40, 41, 42, 47, 52, 55, 56),
@@ -64,19 +66,19 @@ SET_SECCOMP, CAPBSET_READ, SET_TIMERSLACK, GET_TIMERSLACK, GET_CHILD_SUBREAPER, 
 GET_NO_NEW_PRIVS, GET_TID_ADDRESS, SET_THP_DISABLE, GET_THP_DISABLE, CAP_AMBIENT, GET_SPECULATION_CTRL,
 SET_TAGGED_ADDR_CTRL, GET_TAGGED_ADDR_CTRL, SET_VMA (names for memory)."""
 _PRCTLS_WITH = {1: 9, 4: 1}
-"""SET_PDEATHSIG to SIGKILL; SET_DUMPABLE to yes: what is not, hides from the server what it fills and has open."""
+"""SET_PDEATHSIG to SIGKILL; SET_DUMPABLE to yes: the server must see the memory and open files of programs."""
 _ARCH_PRCTLS = (*range(0x1001, 0x1005), *range(0x1021, 0x1025), 0x3001, *range(0x5001, 0x5006))
-"""Base registers of threads, registers for matrices, shadow stacks: not ARCH_SET_CPUID."""
+"""Base registers of threads, registers for matrices, shadow stacks; ARCH_SET_CPUID is missing."""
 _RWF_NOWAIT = 0x8
-"""Reads only what is in memory: it tells which files others have read lately. It fails as on a file system that
-does not know it."""
+"""RWF_NOWAIT, which reads only cached data and so reveals which files other processes have read. It fails as
+on a file system without it."""
 _MADV_MERGEABLE = 12
-"""Has the kernel look for equal pages in other processes and keep one of both: the time of a later write tells
-whether somebody has a page with the same content."""
+"""MADV_MERGEABLE, which merges equal pages of different processes. The time of a later write then reveals
+whether another process has a page with the same content."""
 _KINDS_OF_FILE, _REGULAR, _PIPE = 0o170000, 0o100000, 0o010000
 _SET_MODE_FILTER, _ALL_THREADS, _NEW_LISTENER, _WAIT_KILLABLE = 1, 1, 8, 32
 _UNASKED = frozenset({"clone3"})
-"""Calls that every C library makes first and does without: that they fail says nothing of a program."""
+"""Calls that every C library tries first but does not need. Their failure says nothing about a program."""
 
 
 def _argument(number: int, high: bool = False) -> _Instruction:
@@ -91,7 +93,7 @@ _YES: _Instruction = (_RETURN, 0, 0, _ALLOW)
 
 
 def _asked_instead(instruction: _Instruction) -> _Instruction:
-    """The instruction, or one that asks in place of a failure with EPERM or ENOSYS."""
+    """The instruction; one that fails with EPERM or ENOSYS becomes one that asks."""
     fails = instruction in (_fail(errno.EPERM), _fail(errno.ENOSYS))
     return (_RETURN, 0, 0, _ASK) if fails else instruction
 
@@ -110,17 +112,17 @@ def _only(argument: int, *values: int, otherwise: int = errno.EPERM) -> list[_In
 
 
 def _if_is(argument: int, value: int, then: list[_Instruction]) -> list[_Instruction]:
-    """Go on with `then`, which decides, where the low half of an argument is the value; else fail."""
+    """Let `then` decide if the low half of an argument is the value; otherwise fail."""
     return [_argument(argument), (_EQUAL, 1, 0, value), _fail(), *then]
 
 
 def _kinds(*kinds: int) -> list[_Instruction]:
-    """Allow these kinds of sockets of the family UNIX. A datagram can be sent to any path: none of those."""
+    """Allow these kinds of UNIX sockets, but not datagrams, which can be sent to any path."""
     return _if_is(0, _AF_UNIX, [_argument(1), (_AND, 0, 0, _KIND_BITS), *_among(*kinds), _fail()])
 
 
 def _asked_only(argument: int, value: int, pointer: int) -> list[_Instruction]:
-    """Allow the call, but not where an argument has the value and another points to what is to be set."""
+    """Allow the call unless an argument has the value and the argument `pointer` is not null."""
     return [
         *(_argument(argument), (_EQUAL, 1, 0, value), _YES),
         *(_argument(pointer), (_EQUAL, 0, 3, 0), _argument(pointer, high=True), (_EQUAL, 0, 1, 0), _YES),
@@ -129,7 +131,7 @@ def _asked_only(argument: int, value: int, pointer: int) -> list[_Instruction]:
 
 
 def _with_arguments(name: str, *, owner_changes: bool, listening: bool, reaps: bool) -> list[_Instruction]:
-    """What is decided of a call that is allowed with some arguments; with any, for most."""
+    """The instructions for an allowed call. Most calls are allowed with any arguments."""
     match name:
         case "clone":
             thread = [(_AND, 0, 0, _CLONE_THREAD | _CLONE_FILES), (_EQUAL, 0, 1, _CLONE_THREAD), _fail()]
@@ -198,8 +200,10 @@ def _with_arguments(name: str, *, owner_changes: bool, listening: bool, reaps: b
 
 
 def refuses(name: str, *, owner_changes: bool, listening: bool = False) -> int | None:
-    """With which number a system call fails, whatever its arguments are; None where some are allowed. The words
-    are those of `program`."""
+    """The error number of a system call that fails whatever its arguments; None if some are allowed.
+
+    The other parameters are those of `program`.
+    """
     if name in _OWNER_CHANGES and not owner_changes:
         return errno.EPERM
     if name in ALLOWED or (listening and name in _FOR_LISTENING):
@@ -210,7 +214,7 @@ def refuses(name: str, *, owner_changes: bool, listening: bool = False) -> int |
 
 
 def _tree(leaves: list[tuple[int, list[_Instruction]]]) -> list[_Instruction]:
-    """Code that finds the leaf of a number: of those sorted by their first number, the last not above it."""
+    """Code that finds the leaf of a number. Leaves are sorted by their first number."""
     if len(leaves) == 1:
         return leaves[0][1]
     middle = len(leaves) // 2
@@ -219,7 +223,7 @@ def _tree(leaves: list[tuple[int, list[_Instruction]]]) -> list[_Instruction]:
 
 
 def answer_of(number: int) -> int:
-    """With which number a call fails that a filter with `asks` asks about."""
+    """The error number of a call that a filter with `asks` asks about."""
     return errno.EPERM if number in _numbers_with_names() else errno.ENOSYS
 
 
@@ -232,12 +236,14 @@ def _numbers_with_names() -> frozenset[int]:
 def program(
     *, owner_changes: bool, listening: bool = False, reaps: bool = False, asks: bool = False
 ) -> bytes:
-    """The filter as BPF instructions. Raises OSError where the machine's numbers are not known.
+    """The filter as BPF instructions. Raises OSError if the numbers of this machine are unknown.
 
-    owner_changes: allow chmod and its kin. listening: allow UNIX sockets that others connect to, for our own
-    code. reaps: SIGCHLD keeps its default, so that each child is waited for and its CPU time counts
-    (wait(2)); shells and make need a handler. asks: ask somebody (`notices`) where a call would fail with
-    EPERM or ENOSYS.
+    Args:
+        owner_changes: allow chmod and similar calls.
+        listening: allow UNIX sockets that accept connections, for deskcheck's own code.
+        reaps: keep the default of SIGCHLD, so that each child is waited for and its CPU time counts (wait(2)).
+            Shells and make need a handler.
+        asks: ask another process (`notices`) where a call would fail with EPERM or ENOSYS.
     """
     if MACHINE is None:
         raise OSError("seccomp: the system calls of this machine are not known here")
@@ -281,10 +287,10 @@ def program(
 
 
 def only_own_signals(pid: int) -> bytes:
-    """A second filter: signals go to this process, its group and its groups' members only.
+    """A second filter, which allows signals only to this process and its group.
 
-    For kernels whose Landlock does not confine signals. A program can then not signal its own children
-    by number; it can by their group.
+    It is for kernels whose Landlock does not confine signals. A program can then signal its own children by
+    their group but not by their number.
     """
     assert MACHINE is not None
     column = 0 if MACHINE == "x86_64" else 1
@@ -302,8 +308,9 @@ def _packed(code: list[_Instruction]) -> bytes:
 def attach(code: bytes, *, all_threads: bool = False, listener: bool = False) -> int:
     """Put this process and its future children under a filter, for good. Raises OSError.
 
-    all_threads: those that run already too; without it, the process has one thread. listener: the filter asks
-    (`program`), and the result is the descriptor for whoever answers; otherwise 0.
+    Args:
+        all_threads: include the threads that already run. Without it, the process must have one thread.
+        listener: the filter asks (`program`). The result is then the descriptor for the answers, otherwise 0.
     """
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     instructions = ctypes.create_string_buffer(code, len(code))

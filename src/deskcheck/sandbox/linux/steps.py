@@ -1,8 +1,8 @@
-"""What a program's process does before it knows its program: system calls that the server works out.
+"""The system calls that confine a program's process before it gets its program. The server prepares them.
 
-This list alone says how a process is confined. It is carried out in C (`_syscalls`) or, where that is not
-compiled for the interpreter, through ctypes, which copies more of the server's pages for each program.
-Standard library only.
+No other code confines a process. C code (`_syscalls`) makes the calls. If it is not compiled for the
+interpreter, ctypes makes them, which copies more of the server's pages for each program. Standard library
+only.
 """
 
 import ctypes
@@ -14,29 +14,32 @@ from typing import Any
 from deskcheck.sandbox.linux import kernel, seccomp
 
 compiled: Any
-"""What is written in C, or None."""
+"""The module in C, or None."""
 try:
     from deskcheck.sandbox.linux import _syscalls as compiled
 except ImportError:
     compiled = None
 
 _STEP = struct.Struct("7l")
-"""Number, five arguments, and which of them is the result of the step before (`_syscalls.c`)."""
+"""Number, five arguments, and the index of the argument that the last step's result fills (`_syscalls.c`)."""
 _STORE_PID = -1
-"""In place of a number: write the number of the process to an address, times the second argument."""
+"""Pseudo number of a call: write the number of the process, times the second argument, to an address."""
 _NONE = -1
 
 
 class SetupSteps:
-    """System calls in order. What their arguments point to lives as long as this."""
+    """System calls in order. The object keeps the buffers that their arguments point to."""
 
     def __init__(self) -> None:
         self.packed = b""
         self._buffers: list[ctypes.Array[ctypes.c_char]] = []
 
     def call(self, name: str, *arguments: int | bytes, last: int = _NONE) -> None:
-        """Add a system call. Text is given as bytes, ended here by a zero. last: which argument
-        is the result of the call before, whatever stands there."""
+        """Add a system call. Texts are bytes; the ending zero is added here.
+
+        Args:
+            last: the index of the argument to replace by the result of the last call.
+        """
         self._add(
             kernel.number(name),
             *(a if isinstance(a, int) else self._address(a) for a in arguments),
@@ -51,8 +54,10 @@ class SetupSteps:
         return ctypes.addressof(self._buffers[-1])
 
     def capabilities(self, mask: int) -> None:
-        """Keep only these (of the first 32), permitted and effective, after execve(2) too: an interpreter
-        that a program starts lies where its own does (capabilities(7), ambient)."""
+        """Keep only these of the first 32 capabilities, permitted and effective, also after execve(2).
+
+        A program may start an interpreter with the capabilities that its own has (capabilities(7), ambient).
+        """
         header = struct.pack("Ii", kernel.CAPABILITY_VERSION_3, 0)
         self.call("capset", header, struct.pack("6I", mask, mask, mask, 0, 0, 0))
         for number in range(32):
@@ -60,24 +65,24 @@ class SetupSteps:
                 self.call("prctl", kernel.PR_CAP_AMBIENT, kernel.PR_CAP_AMBIENT_RAISE, number)
 
     def only_own_signals(self) -> None:
-        """Attach that filter of `seccomp`, whose text has the number of the process in it."""
+        """Attach the filter `seccomp.only_own_signals`, which contains the number of the process."""
         code, others = seccomp.only_own_signals(1), seccomp.only_own_signals(2)
-        at = self._address(code)
+        position = self._address(code)
         for start in range(4, len(code), 8):  # the operand of each instruction
             if code[start : start + 4] != others[start : start + 4]:
                 sign = 1 if code[start : start + 4] == struct.pack("i", 1) else -1
-                self._add(_STORE_PID, at + start, sign)
-        self.call("prctl", kernel.PR_SET_SECCOMP, 2, struct.pack("HxxxxxxQ", len(code) // 8, at))
+                self._add(_STORE_PID, position + start, sign)
+        self.call("prctl", kernel.PR_SET_SECCOMP, 2, struct.pack("HxxxxxxQ", len(code) // 8, position))
 
     def be_killed_first(self) -> None:
-        """Where memory is over that a control group has, the kernel shall not choose the server."""
+        """Have the kernel kill this process before the server when a control group's memory is used up."""
         if os.path.exists("/proc/self/oom_score_adj"):  # a container may hide it
             self.call("openat", kernel.AT_FDCWD, b"/proc/self/oom_score_adj", os.O_WRONLY)
             self.call("write", 0, b"1000", 4, last=0)
 
 
 def moved(pairs: list[tuple[int, int]], *, close_on_exec: bool) -> bytes:
-    """Packed steps that have descriptors (the second of each pair) be what others are (the first)."""
+    """Packed steps that duplicate descriptors: the first of each pair becomes the second."""
     flags = os.O_CLOEXEC if close_on_exec else 0
     number = kernel.number("dup3")
     return b"".join(_STEP.pack(number, old, new, flags, 0, 0, _NONE) for old, new in pairs)

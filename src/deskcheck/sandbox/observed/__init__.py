@@ -1,1 +1,1 @@
-"""Tests of a project, run under observation, and the journal of what they tell."""
+"""Observed runs of a project's tests, and the journal of their messages."""

@@ -1,9 +1,10 @@
-"""Runs a project's tests in another process, observed, and takes in the recorded calls.
+"""Runs a project's tests in another process under observation, and receives the recorded calls.
 
-The tests run as the user runs them: with their environment, files and network, bounded in wall time and
-output. Recorded calls survive whatever ends the tests, and the next run continues from there (`journal`).
-Nothing of the tests outlives this process (`linux.guard`). What is kept is masked first, since the next run
-may have another environment; output of a run whose recorder was killed is dropped.
+The tests run as the user runs them, with their environment, files and network, but within limits on wall
+time and output. Recorded calls survive any end of the tests, and the next run continues from there
+(`journal`). No process of the tests outlives this one (`linux.guard`). Messages are masked before they are
+stored, since the next run may have another environment. The output of a run is dropped if its recorder was
+killed.
 """
 
 import hashlib
@@ -43,43 +44,42 @@ _CHILD = Path(__file__).parents[1] / "inside" / "suite_child.py"
 _CHUNK_BYTES = 1 << 20
 _OUTPUT_BYTES = 64 << 20
 _STATUS = {0: "passed", 1: "failed", 2: "interrupted", 3: "internal error", 4: "usage error", 5: "no tests"}
-"""What pytest's exit status means (pytest.ExitCode)."""
+"""Meanings of pytest's exit status (pytest.ExitCode)."""
 _DROPPED = (
     "\n(What the tests wrote next is not kept: the recording ended before environment variables "
     "were taken out of it.)\n"
 )
 
 CallKey = tuple[str, str, str, int, int]
-"""A call: the test that makes it, module, qualified name and first line of the function, its number
-among the calls of this function in the test, from 1."""
+"""A call: its test, then module, qualified name and first line of the function, and the call's number among
+the calls of this function in the test, from 1."""
 _Place = tuple[str, str, int, int]
-"""Module, qualified name and first line of a function, and which of its kept calls."""
+"""Module, qualified name and first line of a function, and the number among its kept calls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedTests:
-    """Tests to be run, and whose functions are observed.
-
-    arguments: what pytest is to run. root: the folder that it runs in, whose code is the project's
-    own. packages: instead of that, top-level packages whose code is. path: folders put last on the
-    import path. python: the interpreter. licence: of the project, where it is known.
-    """
+    """Tests to run, and the project whose functions are observed."""
 
     arguments: tuple[str, ...]
+    """Tests for pytest, as arguments."""
     root: Path
+    """The folder that pytest runs in. Its code is the project's own, unless there are packages."""
     packages: tuple[str, ...] = ()
+    """Top-level packages whose code is the project's own."""
     path: tuple[Path, ...] = ()
+    """Folders for the end of the import path."""
     python: str = sys.executable
     licence: str | None = None
+    """The licence of the project; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
-    """A call as it was recorded: what `inside.calls` tells of it, where its blocks of events lie, and their
-    digest."""
+    """A recorded call: facts from `inside.calls`, and the place and digest of its events in the journal."""
 
     facts: dict[str, Any]
-    at: int
+    position: int
     size: int
     digest: bytes
 
@@ -91,69 +91,78 @@ class RecordedCall:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """What recording may cost: `times` as much CPU time as the tests take by themselves, at any
-    point of the run about so much of what they have taken until then. own: CPU seconds of each
-    test, where they are known; start: of what comes before the first. first_s: CPU seconds more,
-    for functions that have hardly been recorded yet."""
+    """The CPU time that recording may use. The limit holds at about any point of the run."""
 
     times: float
+    """The limit, as a multiple of the CPU time that the tests take by themselves."""
     first_s: float = 0.0
-    own: Mapping[str, float] = field(default_factory=dict)
+    """Additional CPU seconds for functions with few recorded calls."""
+    cpu_s_by_test: Mapping[str, float] = field(default_factory=dict)
+    """CPU seconds of each test by itself; empty if unknown."""
     start: float = 0.0
+    """CPU seconds before the first test."""
 
 
 @dataclass(slots=True)
 class Observed:
-    """What a run of the tests gave, together with the runs that it continues.
-
-    ended: ``passed``, ``failed``, ``timed out``, ``killed by SIGSEGV``, ...; empty where a KeyboardInterrupt
-    or SystemExit in this process interrupted it (`interrupted`). tests: id -> outcome; why: id -> why it did
-    not pass. modules: label in events -> (name, file). left_out: reason -> calls. replaced: recorded calls
-    whose place another took. not_recorded: function -> reason. called: function -> its calls in the tests
-    that ended. own: CPU seconds of each test; start: of what came before the first. cpu_s: of this run, with
-    all that it started.
-    """
+    """The result of a run of the tests, together with the runs that it continues."""
 
     journal: Journal
     output: Path
+    """The file with the output of the tests."""
     ended: str = ""
+    """``passed``, ``failed``, ``timed out``, ``killed by SIGSEGV``, ...; empty after an interrupt."""
     interrupted: BaseException | None = None
+    """The KeyboardInterrupt or SystemExit in this process that interrupted the run."""
     tests: dict[str, str] = field(default_factory=dict)
-    why: dict[str, str] = field(default_factory=dict)
+    """Outcomes, by test."""
+    reasons: dict[str, str] = field(default_factory=dict)
+    """Reasons why tests did not pass, by test."""
     calls: dict[_Place, RecordedCall] = field(default_factory=dict)
     modules: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Names and files of modules, by label in events."""
     left_out: Counter[str] = field(default_factory=Counter)
+    """Numbers of calls that were not recorded, by reason."""
     not_recorded: dict[tuple[str, str, int], str] = field(default_factory=dict)
+    """Reasons why functions were not recorded, by function."""
     called: Counter[tuple[str, str, int]] = field(default_factory=Counter)
+    """Numbers of calls in finished tests, by function."""
     packages: dict[str, str] = field(default_factory=dict)
+    """Versions of imported distributions."""
     interpreter: dict[str, Any] = field(default_factory=dict)
     replaced: int = 0
+    """Number of recorded calls that another call replaced."""
     collected: int = 0
-    own: dict[str, float] = field(default_factory=dict)
+    """Number of collected tests."""
+    cpu_s_by_test: dict[str, float] = field(default_factory=dict)
     start: float = 0.0
+    """CPU seconds before the first test."""
     cpu_s: float = 0.0
+    """CPU seconds of this run and all its processes."""
 
     def blocks_of(self, call: RecordedCall) -> list[bytes]:
-        """The events of a call as the tracer wrote them. Raises RecordingError where they are not in their
-        place any more: the tests can write to the file too."""
-        events = self.journal.read(call.at, call.size)
+        """The events of a call as the tracer wrote them.
+
+        Raises RecordingError if the journal has changed, because the tests can write to this file too.
+        """
+        events = self.journal.read(call.position, call.size)
         if _digest(events) != call.digest:
             raise RecordingError(
-                f"{self.journal.path}: somebody has written to it while the tests were recorded. Delete it: "
-                "the tests run again then.",
+                f"{self.journal.path}: was changed by another process while the tests were recorded. "
+                "Delete it to run the tests again.",
                 str(self.journal.path),
             )
         return blocks(events)
 
     def keep_output(self, text: str) -> None:
-        """Add to what the tests wrote."""
+        """Add to the output of the tests."""
         with disk_errors(self.output, "keep what the tests write"):
             file = open_plain(self.output, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             with open(file, "a", encoding="utf-8") as stream:
                 stream.write(text)
 
     def read_output(self) -> str:
-        """What the tests wrote; empty where they took it away."""
+        """The output of the tests; empty if they removed the file."""
         with disk_errors(self.output, "read what the tests wrote"):
             try:
                 file = open_plain(self.output, os.O_RDONLY)
@@ -164,18 +173,19 @@ class Observed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observing:
-    """Which calls are recorded, and within what.
+    """Settings that choose the calls to record, and limits for them."""
 
-    most: calls kept of one function. budget: about how many in all. seed: decides which. wall_s: of all
-    tests. mask: is applied to all that is told, also in the files that keep it.
-    """
-
-    most: int
+    per_function: int
+    """Largest number of calls to keep for one function."""
     budget: int
+    """Approximate number of calls to keep in all."""
     seed: int = 0
+    """Seed for choosing the calls."""
     trace_limits: TraceLimits
     wall_s: float
+    """Wall time of all tests together."""
     mask: EnvironmentMask | None = None
+    """Mask for messages of the tests, also in the files."""
 
 
 @contextmanager
@@ -184,39 +194,42 @@ def observe(
     how: Observing,
     *,
     hash_seed: int,
-    kept: Path,
-    wanted: Sequence[CallKey] | None = None,
+    journal_path: Path,
+    only: Sequence[CallKey] | None = None,
     pace: Pace | None = None,
     progress: Callable[[int, int, int], None] = lambda tests, collected, calls: None,
 ) -> Iterator[Observed]:
-    """Run the tests and give what was recorded; its events are there as long as the block lasts.
+    """Run the tests. The context gives the recorded calls, whose events exist until its end.
 
-    wanted: record exactly these calls instead; if empty, the tests run unwatched. pace: bounds the cost of
-    recording. kept: a file that keeps what is told, and from which a run continues. progress: takes (tests
-    that ended, tests in all, calls recorded). An interrupt ends the tests and is not raised:
-    `Observed.interrupted`.
+    An interrupt ends the tests and is not raised, but stored in `Observed.interrupted`.
+
+    Args:
+        only: record exactly these calls. If empty, the tests run unwatched.
+        pace: limits the cost of recording.
+        journal_path: the file for messages of the tests. If it exists, the run continues from it.
+        progress: takes the numbers of finished tests, of all tests and of recorded calls.
 
     Raises:
         InputError: that interpreter has no pytest, or pytest refused its arguments or found no tests.
         RecordingError: the journal cannot be written.
         SandboxError: the interpreter cannot be started.
     """
-    with closing(Journal(kept, 2 * SUITE_BYTES)) as journal:
-        observed = Observed(journal, kept.with_suffix(".txt"))
+    with closing(Journal(journal_path, 2 * SUITE_BYTES)) as journal:
+        observed = Observed(journal, journal_path.with_suffix(".txt"))
         run = _Run(suite, observed, how.mask, progress)
         run.read()
         if not observed.ended:
-            cache = kept.with_suffix(".cache").resolve()  # pytest refuses a path that has `..` in it
+            cache = journal_path.with_suffix(".cache").resolve()  # pytest refuses a path that has `..` in it
             shutil.rmtree(cache, ignore_errors=True)  # by what an earlier run left, pytest may order tests
             job = {
                 "arguments": suite.arguments,
                 "root": str(suite.root),
                 "packages": suite.packages,
                 "path": [str(folder) for folder in suite.path],
-                "most": how.most,
+                "most": how.per_function,
                 "budget": how.budget,
                 "trace_limits": asdict(how.trace_limits),
-                "wanted": None if wanted is None else run.missing(wanted),
+                "wanted": None if only is None else run.missing(only),
                 "seed": how.seed,
                 "cache": str(cache),
                 "pace": None if pace is None else asdict(pace),
@@ -241,38 +254,38 @@ class _Run:
         self.observed = observed
         self.mask = mask
         self.written = observed.output.with_suffix(".written")
-        """What the tests write, as long as they run."""
+        """The file for the output of the tests while they run."""
         self.writing = -1
-        """That file, open: the tests may put something else in its place."""
+        """The same file, open, because the tests may replace it."""
         self.facts_bytes = 0
-        """Of all messages, without events."""
+        """Size of all messages, without events."""
         self.progress = progress
         self.no_pytest = False
         self.functions: dict[tuple[str, str, int], tuple[set[str], list[int]]] = {}
-        """Of each that was called in the tests that ended, digests of arguments that were seen, and what
-        else decides which of its next calls are drawn."""
+        """The functions that finished tests have called. Each has the digests of its arguments and the
+        counters that decide which of its next calls are drawn."""
 
     def read(self) -> None:
-        """Take in what an earlier run has left."""
+        """Take in the messages of an earlier run."""
         journal = self.observed.journal
-        for at, message in journal.messages():
+        for position, message in journal.messages():
             try:
                 suite_message(message, by_us=True, checked=False)
-                self._take(at, message)
+                self._take(position, message)
             except Forged as error:
                 raise RecordingError(
-                    f"{journal.path}: damaged at byte {at}: {error}. Delete it: the tests run again then.",
+                    f"{journal.path}: damaged at byte {position}: {error}. Delete it to run the tests again.",
                     str(journal.path),
                 ) from error
 
-    def missing(self, wanted: Sequence[CallKey]) -> list[CallKey]:
+    def missing(self, calls: Sequence[CallKey]) -> list[CallKey]:
         recorded = {call.key for call in self.observed.calls.values()}
-        return [key for key in wanted if key not in recorded]
+        return [key for key in calls if key not in recorded]
 
     def known(self) -> dict[str, Any]:
-        """What the process of the tests has to know of the runs that this one goes on from."""
+        """The facts from earlier runs that the process of the tests needs to continue them."""
         return {
-            "tests": [*self.observed.own],
+            "tests": [*self.observed.cpu_s_by_test],
             "left_out": self.observed.left_out,
             "recorded": self.observed.replaced + len(self.observed.calls),
             "functions": [
@@ -340,7 +353,7 @@ class _Run:
         return SandboxError(f"cannot start {self.suite.python} in {self.suite.root}: {error.strerror}")
 
     def _receive(self, process: Guarded, channel: int, receiver: Receiver, wall_s: float) -> str:
-        """Take messages until the process has ended; say why it was stopped, if it was."""
+        """Take messages until the process has ended. Returns why it was stopped; empty if it was not."""
         deadline = time.monotonic() + wall_s
         os.set_blocking(channel, False)
         with selectors.DefaultSelector() as selector:
@@ -368,7 +381,7 @@ class _Run:
         return ""
 
     def _take_the_rest(self, channel: int, receiver: Receiver, stopped: str) -> str:
-        """Take what was told before the process was ended; say why it was stopped."""
+        """Take the messages from before the process was ended. Returns why it was stopped."""
         os.set_blocking(channel, False)
         try:
             while data := os.read(channel, _CHUNK_BYTES):
@@ -380,7 +393,7 @@ class _Run:
         return stopped
 
     def _hear(self, receiver: Receiver, data: bytes) -> None:
-        """Take in what the tests' process says. Raises Forged."""
+        """Take in bytes from the process of the tests. Raises Forged."""
         for message in receiver.feed(data):
             self.facts_bytes += suite_message(message).begins
             if self.facts_bytes > SUITE_FACTS_BYTES or self.observed.journal.size > SUITE_KEPT_BYTES:
@@ -388,7 +401,7 @@ class _Run:
             self._keep(bytes(message))
 
     def _take_what_an_earlier_run_wrote(self) -> None:
-        """Of a recorder that was killed."""
+        """Take the output of a run whose recorder was killed."""
         with disk_errors(self.written, "keep what the tests write"):
             try:
                 text = _beginning(open_plain(self.written, os.O_RDONLY))
@@ -399,7 +412,7 @@ class _Run:
             self.written.unlink()
 
     def _take_what_was_written(self) -> None:
-        """Add what the tests wrote to what they wrote before."""
+        """Add the output of this run to the output of earlier runs."""
         text = _beginning(os.dup(self.writing))
         self.observed.keep_output(text if self.mask is None else self.mask.text(text))
         with disk_errors(self.written, "keep what the tests write"):
@@ -411,7 +424,7 @@ class _Run:
             self.writing = -1
 
     def _tell(self, kind: str, facts: dict[str, Any]) -> None:
-        """Add what this side knows."""
+        """Add a message of this side to the journal."""
         self._keep(encoded_message(kind, facts))
 
     def _keep(self, message: bytes) -> None:
@@ -419,13 +432,13 @@ class _Run:
             message = _masked(message, self.mask)
         self._take(self.observed.journal.add(message), message)
 
-    def _take(self, at: int, message: bytes) -> None:
+    def _take(self, position: int, message: bytes) -> None:
         kind, facts, begins = suite_message(message, by_us=True)
         observed = self.observed
         match kind:
             case "call":
                 events = memoryview(message)[begins:]
-                call = RecordedCall(facts, at + begins, len(events), _digest(events))
+                call = RecordedCall(facts, position + begins, len(events), _digest(events))
                 slot = (facts["module"], facts["function"], facts["line"], facts["slot"])
                 replaced_call = observed.calls.pop(slot, None)
                 # The same call: its test had not ended when an earlier run did.
@@ -435,9 +448,9 @@ class _Run:
                 # A test has several reports; the worst counts, and a teardown's error comes last.
                 observed.tests[facts["test"]] = facts["outcome"]
                 if "why" in facts:
-                    observed.why[facts["test"]] = facts["why"]
+                    observed.reasons[facts["test"]] = facts["why"]
             case "tested":
-                observed.own[facts["test"]] = facts["cpu_s"]
+                observed.cpu_s_by_test[facts["test"]] = facts["cpu_s"]
                 observed.left_out = Counter(facts["left_out"])
                 for *key, calls, digests, so_far in facts["functions"]:
                     self._called(tuple(key), calls, digests, so_far)
@@ -466,7 +479,7 @@ class _Run:
         self.functions[key] = known_digests, so_far
 
     def _refuse_nothing(self, status: int) -> None:
-        """Raise InputError where no test ran for a reason that the user can mend."""
+        """Raise InputError if no test ran for a reason that the user can fix."""
         python, target = self.suite.python, " ".join(self.suite.arguments)
         if self.no_pytest and not self.observed.tests:
             raise InputError(
@@ -482,7 +495,7 @@ class _Run:
     def _ended(self, status: int) -> str:
         if status < 0:
             return f"killed by {signal_name(-status)}"
-        if not status and len(self.observed.own) < self.observed.collected:
+        if not status and len(self.observed.cpu_s_by_test) < self.observed.collected:
             return "exit status 0 before the last test had ended"
         if status in (0, 5) and self.observed.tests:  # of what was left to run; nothing may have been
             bad = {"failed", "error", "not collected"} & {*self.observed.tests.values()}
@@ -491,7 +504,7 @@ class _Run:
 
 
 def _beginning(file: int) -> str:
-    """As much text of an open file as the tests may write; the file is closed."""
+    """The beginning of an open file, up to the limit on output; the file is closed."""
     with open(file, "rb") as stream:
         stream.seek(0)
         return stream.read(_OUTPUT_BYTES).decode("utf-8", "replace")
@@ -506,7 +519,7 @@ def _wrote(error: Forged) -> str:
 
 
 def _masked(message: bytes, mask: EnvironmentMask) -> bytes:
-    """The message without environment variables, in what is told of a call and in its events."""
+    """The message with environment variables masked in the facts of a call and in its events."""
     kind, facts, begins = suite_message(message, by_us=True)
     if kind != "call":
         return message

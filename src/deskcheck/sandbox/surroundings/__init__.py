@@ -1,1 +1,1 @@
-"""What a program finds of the machine, the day and chance, fixed or different; and what it leaves."""
+"""A program's view of machine, time and random numbers, fixed or varied; and the files that it leaves."""

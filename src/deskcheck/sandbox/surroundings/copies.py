@@ -1,6 +1,6 @@
 """A folder that a program writes to: listed, compared, copied and restored. Standard library only.
 
-For folders in which nothing runs while they are looked at. No link is followed, and only files are opened.
+No process may run in the folder meanwhile. No link is followed, and only files are opened.
 """
 
 import os
@@ -15,30 +15,30 @@ from deskcheck.sandbox.surroundings import scratch
 
 _MOST_ENTRIES = 10_000
 _SAID = 500
-"""Names of changed files that are told; the others are counted."""
+"""Largest number of changed files to name; the others are counted."""
 _YOUNG_NS = 50_000_000
 """A file that changes twice within a tick of the kernel's clock can show the same times for both."""
 _COMPARED_BYTES = 1 << 20
 
 
 class CannotCopy(Exception):
-    """What lies in the folder cannot be copied; the text says why."""
+    """The content of the folder cannot be copied. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileSeen:
-    """What a file was when it was looked at. digest: of its content, where its times might not tell."""
+    """The state of a file. It has a digest of the content if times alone might not show a change."""
 
     stamp: tuple[int, ...]
     digest: bytes | None
 
 
 Listing = dict[str, FileSeen]
-"""By path below the folder, folders with a slash at the end."""
+"""States of files, by path below the folder. Paths of folders end with a slash."""
 
 
 def listing(folder: str, before: Listing) -> Listing:
-    """The first 10,000 entries. before: the listing that it will be compared with."""
+    """The states of the first 10,000 entries, for a comparison with the listing `before`."""
     files: Listing = {}
     now = time.time_ns()
     for name, path, status in walk(folder):
@@ -65,7 +65,7 @@ def listing(folder: str, before: Listing) -> Listing:
 
 
 def changes(before: Listing, after: Listing) -> dict[str, Any]:
-    """Names that came, are other than before, and went; `left_out` counts those beyond the first 500."""
+    """The names of created, changed and removed files; `left_out` counts those beyond the first 500."""
     names_by_kind = {
         "created": sorted(after.keys() - before.keys()),
         "changed": sorted(
@@ -98,15 +98,15 @@ def _digest(path: str, status: os.stat_result) -> bytes | None:
 
 
 def _read(path: str) -> bytes:
-    at = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(at, "rb") as stream:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as stream:
         return stream.read()
 
 
 def walk(folder: str) -> Iterator[tuple[str, str, os.stat_result]]:
-    """(name below the folder, path, status) of everything in it, a folder before what is in it.
+    """All entries as (name below the folder, path, status). A folder comes before its content.
 
-    A folder that may not be read, or lies too deep for a path, is given without its content.
+    The content is missing if a folder may not be read, or is too deep for a path.
     """
     waiting = [""]
     while waiting:
@@ -128,7 +128,7 @@ def walk(folder: str) -> Iterator[tuple[str, str, os.stat_result]]:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """content: of a file; where a link leads; the name of an earlier entry that is the same file."""
+    """An entry of a copy. Its content is a file's, a link's target, or the name of an equal entry before."""
 
     name: str
     mode: int
@@ -140,9 +140,9 @@ Copy = list[_Entry]
 
 
 def copy(folder: str, most_bytes: int) -> Copy:
-    """What is in a folder, in memory: it is out of the reach of whatever runs there.
+    """A copy of a folder's content in memory, out of reach of programs.
 
-    Raises CannotCopy where it is more than that, or is more than files, folders and links.
+    Raises CannotCopy if it has more than `most_bytes`, or entries that are not files, folders or links.
     """
     entries: Copy = []
     files: dict[int, str] = {}
@@ -174,9 +174,10 @@ def copy(folder: str, most_bytes: int) -> Copy:
 
 
 def put_back(folder: str, entries: Copy, uid: int | None) -> None:
-    """Make a folder hold what a copy does, and nothing else. Raises OSError.
+    """Make the content of a folder equal to a copy. Raises OSError.
 
-    uid: the owner, where we are root.
+    Args:
+        uid: the owner of the files, if this process is root.
     """
     scratch.empty(folder)
     mask = os.umask(0)
@@ -203,7 +204,7 @@ def put_back(folder: str, entries: Copy, uid: int | None) -> None:
 
 
 def _owned(path: str, entry: _Entry) -> None:
-    """Mode and time as they were, where these may be set: elsewhere no program could set them either."""
+    """Set mode and time if the system allows it. Otherwise no program could have set them either."""
     try:
         if not stat.S_ISLNK(entry.mode):
             os.chmod(path, stat.S_IMODE(entry.mode))

@@ -1,7 +1,7 @@
-"""Gives a program a clock, random numbers and turns of threads that are the same in every run.
+"""Makes clock, random numbers and switches of threads the same in every run of a program.
 
-Done in the program's process before its first line. Not reached are clocks and random numbers of C code
-(`numpy.datetime64("now")`, times of files, timeouts of locks). Standard library only.
+This happens in the program's process before its first line. It does not affect clocks and random numbers of
+C code (`numpy.datetime64("now")`, times of files, timeouts of locks). Standard library only.
 """
 
 import _thread
@@ -27,16 +27,16 @@ except ImportError:
     _redirect = None
 
 _MONOTONIC_NS = 1000 * 10**9
-"""Where the clocks without an epoch begin, which count from the start of a machine."""
+"""Start of the clocks without an epoch, which count from the start of a machine."""
 _NEVER_S = 4000.0
-"""Between forced turns of threads: more than a run may take, and within what the interpreter can store."""
+"""Seconds between forced switches of threads: longer than any run, and within the interpreter's range."""
 _ALWAYS_S = 1e-5
 _LATE_S, _LATE_IN_ALL_S = 0.02, 0.2
-"""Where threads take turns all the time, each begins later, by up to the first of these; the nth thread of a
-program by up to an nth of the second, or a thousand threads would take long."""
+"""Largest delays at the start of a thread if threads switch all the time: the first for every thread, and an
+nth of the second for the nth thread, so that a thousand threads do not take long."""
 _LINES, _SHARE = 20_000, 0.125
-"""Among the first lines that threads run, the share at which another thread gets its turn. The interpreter's
-own switches come too late for threads that run for microseconds."""
+"""Share of the first lines of threads after which another thread runs. The interpreter's own switches come
+too late for threads that run for microseconds."""
 
 
 _libc_write = ctypes.PyDLL(None, use_errno=True).write
@@ -45,7 +45,7 @@ _libc_write.restype = ctypes.c_ssize_t
 
 
 class Builtin:
-    """Stands for a function of C: no method where it is put into a class, and named as that is."""
+    """Replaces a C function. It does not become a method in a class, and has the function's name."""
 
     __slots__ = ("__name__", "call")
 
@@ -61,9 +61,10 @@ class Builtin:
 
 
 def instead(module: Any, name: str, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
-    """Have a builtin function of a module do what `make` makes of it.
+    """Replace a builtin function of a module by what `make` returns for it.
 
-    It stays the same object where our C core is there: its name, its text, and whoever has imported it.
+    With deskcheck's C core, the function stays the same object, so its name, its text and earlier imports
+    stay valid.
     """
     builtin = getattr(module, name, None)
     if builtin is None:
@@ -75,7 +76,7 @@ def instead(module: Any, name: str, make: Callable[[Callable[..., Any]], Callabl
 
 
 def fix(settings: dict[str, Any], module: Callable[[str], types.ModuleType | None] = sys.modules.get) -> None:
-    """Do as `determinism.Determinism` says; its fields are the keys. module: gets one that is loaded."""
+    """Apply settings with the fields of `determinism.Determinism`. `module` gives a loaded module by name."""
     if settings["clock"] is not None:
         seconds, part = divmod(settings["clock"], 1.0)
         _fix_clock(int(seconds) * 10**9 + round(part * 1e9), round(settings["tick_s"] * 1e9))
@@ -90,9 +91,9 @@ def fix(settings: dict[str, Any], module: Callable[[str], types.ModuleType | Non
 
 
 class _Late:
-    """Stands for the lock that a thread holds last before it runs: it lets go of it a moment later.
+    """Replaces the last lock that a thread holds before it runs, and releases it a moment later.
 
-    Whoever started the thread goes on meanwhile.
+    Meanwhile the thread that started it continues.
     """
 
     def __init__(self, lock: Any, moments: dict[int, float]) -> None:
@@ -112,7 +113,7 @@ class _Late:
 
 
 def _mix_threads() -> None:
-    """Threads begin a moment later, each another one, and take turns all the time."""
+    """Make threads begin after different delays and switch all the time."""
     sys.setswitchinterval(_ALWAYS_S)
     luck, moments, sleep = random.Random(os.getpid()), dict[int, float](), time.sleep
     lines, numbers = iter(range(_LINES)), itertools.count(1)
@@ -156,8 +157,7 @@ def _mix_threads() -> None:
 
 
 def write_in_turn(descriptor: int, data: memoryview) -> int:
-    """`os.write` that keeps the interpreter's lock: what a tracer hands over gives no other thread its
-    turn."""
+    """`os.write` that keeps the interpreter's lock, so that a tracer's writes do not switch threads."""
     count = int(_libc_write(descriptor, bytes(data), len(data)))
     if count < 0:
         number = ctypes.get_errno()
@@ -166,7 +166,7 @@ def write_in_turn(descriptor: int, data: memoryview) -> int:
 
 
 def hash_in_turn(data: bytes, *, key: bytes, digest_size: int) -> Any:
-    """`blake2b` that keeps the lock too: of 2048 bytes and more it lets go (Modules/hashlib.h)."""
+    """`blake2b` that keeps the lock too. The original releases it from 2048 bytes on (Modules/hashlib.h)."""
     state = blake2b(key=key, digest_size=digest_size)
     for start in range(0, len(data), 2047):
         state.update(data[start : start + 2047])
@@ -174,8 +174,10 @@ def hash_in_turn(data: bytes, *, key: bytes, digest_size: int) -> Any:
 
 
 def _fix_clock(start_ns: int, tick_ns: int) -> None:
-    """Every clock of `time` and `datetime` reads one time that advances by a tick at each reading, and by
-    what is slept: they stay consistent with one another."""
+    """Make all clocks of `time` and `datetime` consistent readings of one time.
+
+    This time advances by a tick at each reading, and by the duration of each sleep.
+    """
     lock = threading.Lock()
     passed_ns = 0
 
@@ -233,7 +235,7 @@ def _fix_clock(start_ns: int, tick_ns: int) -> None:
 def of_wall_clock(
     seconds: Callable[[], float],
 ) -> dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]]:
-    """Functions of `time` that tell the present moment by default -> makes them take it from `seconds`."""
+    """Replacements that take the present from `seconds`, by name of the function in `time`."""
     localtime = time.localtime
 
     def of_moment(real: Callable[..., Any]) -> Callable[..., Any]:
@@ -250,7 +252,7 @@ def of_wall_clock(
 
 
 def set_datetime(seconds: Callable[[], float]) -> None:
-    """Have `datetime` take the present from `seconds`. The class stays the same: programs derive from it."""
+    """Make `datetime` take the present from `seconds`. The class stays the same: programs derive from it."""
 
     def now(cls: Any, tz: datetime.tzinfo | None = None) -> Any:
         """Returns new datetime object representing current time local to tz."""
@@ -272,15 +274,14 @@ _UTCNOW = (
 
 
 def set_in_type(kind: type, attributes: dict[str, Any]) -> None:
-    """Set attributes of a type of C, whose `__dict__` cannot be written to by the front door."""
+    """Set attributes of a C type, whose `__dict__` has no public way to change it."""
     (names,) = (referent for referent in gc.get_referents(kind.__dict__) if type(referent) is dict)
     names.update(attributes)
     ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))
 
 
 def _fix_random(seed: int, numpy_random: Any) -> None:
-    """`os.urandom` is a stream that follows from the seed; whatever draws a seed of its own draws it from
-    there."""
+    """Make `os.urandom` a stream that depends on the seed only. All other seeds come from this stream."""
     lock = threading.Lock()
     key = seed.to_bytes(16, "big", signed=True)
     drawn = 0

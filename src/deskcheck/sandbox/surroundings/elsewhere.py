@@ -1,10 +1,9 @@
-"""Moves a program to another machine, another day and another order of things, as far as it can notice.
+"""Makes a program believe that it runs on another machine, on another day and with other addresses.
 
-A run elsewhere finds other names, folders, users, clocks, processors, addresses and turns of threads, so what
-depends on them shows as a difference. Names and process numbers are the server's part (`inside.server`); here
-is what is done in the program's process. Variables that are not set cannot be varied: `UnsetVariables` counts
-them. Not reached: clocks of C code, the interpreter's folders and version, devices, a network. Standard
-library only.
+A run elsewhere has other names, folders, users, clocks, processors, addresses and switches of threads, so
+results that depend on them differ. The server changes names and process numbers (`inside.server`). This
+module changes the program's process. Unset variables cannot be varied: `UnsetVariables` counts them. Clocks
+of C code, the interpreter's folders and version, devices and the network stay. Standard library only.
 """
 
 import _socket
@@ -23,24 +22,24 @@ from deskcheck.sandbox.surroundings.determinism import instead, of_wall_clock, s
 HOST = "another-machine"
 SCRATCH = "/srv/elsewhere"
 PROGRAM = "a-folder-of-another-name"
-"""Where programs may write, and the folder below it that they begin in."""
+"""The folder that programs may write to, and the folder below it that they begin in."""
 UMASK = 0o077
 UID = 60_123
-"""The programs' user, where it has the caller's number outside."""
+"""The programs' user inside, if it has the caller's number outside."""
 LAST_PID = 30_410
 """The number of a process before the first program."""
 UPTIME_S = 3_000_017
-"""The machine is on for so much longer."""
+"""Seconds to add to the time since the machine started."""
 MORE_BYTES = 24 << 20
-"""So much larger are file systems."""
+"""Bytes to add to the size of file systems."""
 _COLLECT = (97, 3, 3)
 """Thresholds of the garbage collector."""
 _ID_MASK = (1 << 47) - 1
-"""Turns the order of addresses around, and every low bit of them."""
+"""Mask that inverts the order of addresses, and their low bits."""
 _SCATTERED = 250
-"""Objects, half of which are freed again, so that free memory has no order."""
+"""Number of objects to make. Half of them are freed again, so that free memory has no order."""
 _OURS = ("deskcheck.tracer", "deskcheck.recording", "deskcheck.sandbox.inside")
-_kept: list[Any] = []
+_references: list[Any] = []
 
 ENVIRONMENT = {
     "LANG": "POSIX",
@@ -56,16 +55,17 @@ ENVIRONMENT = {
     "HOSTNAME": HOST,
     "PWD": f"{SCRATCH}/{PROGRAM}",
 }
-"""UTF-8 is the encoding here as there (PEP 540): what a program writes must not fail elsewhere."""
+"""Variables of programs elsewhere. The encoding stays UTF-8 (PEP 540), so that writing does not fail."""
 ADDRESSES = {"PYTHONMALLOC": "malloc", "MALLOC_ARENA_MAX": "1"}
-"""Objects lie between one another at multiples of 16 bytes, and not in pools of one size."""
+"""Allocator of programs elsewhere. It places objects at multiples of 16 bytes, not in pools of one size."""
 
 
 def other_moment(now: float) -> float:
-    """A later time at which as much as possible is different: year and its parity, half of the year, month,
-    half of the month, day, weekday and whether that is at a weekend, half of the day, hour, minute, second.
+    """A later time that differs from `now` in as many respects as possible.
 
-    The hour lies so that the zone of `ENVIRONMENT` changes neither the day nor its half.
+    These are the year and its parity, half of the year, month, half of the month, day, weekday and whether it
+    is at a weekend, half of the day, hour, minute and second. The time zone of `ENVIRONMENT` changes neither
+    the day nor its half.
     """
     day = time.gmtime(now)
     best, best_score = now, -1
@@ -92,11 +92,11 @@ def other_moment(now: float) -> float:
 
 
 _BETWEEN = ("<frozen os>", "<frozen posixpath>", "<frozen _collections_abc>")
-"""Modules of the library by way of which programs ask for variables."""
+"""Modules of the standard library through which programs read variables."""
 
 
 class UnsetVariables:
-    """Names of variables that a program asked for and that are not set, which no run can vary."""
+    """Names of unset variables that a program asked for. No run can vary them."""
 
     def __init__(self, is_own: Callable[[str], bool]) -> None:
         self.names: dict[str, None] = {}
@@ -104,7 +104,7 @@ class UnsetVariables:
         self._between = {os.__file__, *_BETWEEN}
 
     def look(self) -> None:
-        """Count from here on. Whatever a library asks for by itself does not count."""
+        """Count from now on. Requests that a library makes by itself do not count."""
         reads = self
 
         class Variables(dict):  # type: ignore[type-arg]
@@ -126,32 +126,37 @@ class UnsetVariables:
 
 
 def hold() -> None:
-    """Refer once more to what programs share with the interpreter: they find other counts of references.
+    """Add a reference to the objects that programs share with the interpreter, so that their counts differ.
 
-    In the server, before programs.
+    Call this in the server, before programs start.
     """
-    _kept.extend([*range(-5, 257), *map(chr, range(256)), (), "", b"", None, True, False, ...] * 3)
-    _kept.extend(gc.get_objects())
+    _references.extend([*range(-5, 257), *map(chr, range(256)), (), "", b"", None, True, False, ...] * 3)
+    _references.extend(gc.get_objects())
 
 
-def move(wanted: dict[str, Any], modules: Mapping[str, types.ModuleType]) -> None:
-    """Do the rest, in a program's process. wanted: `Elsewhere.job`. modules: all loaded ones, ours too."""
-    if wanted["clock_s"] is not None:
-        _move_clocks(wanted["clock_s"])
-    if wanted["names"]:
-        _move_machine(strict=wanted["strict"])
-    if wanted["addresses"]:
-        _mix_addresses(random.Random(wanted["seed"]), modules)
+def move(job: dict[str, Any], modules: Mapping[str, types.ModuleType]) -> None:
+    """Apply the changes in a program's process.
+
+    Args:
+        job: the result of `Elsewhere.job`.
+        modules: all loaded modules, also deskcheck's own.
+    """
+    if job["clock_s"] is not None:
+        _move_clocks(job["clock_s"])
+    if job["names"]:
+        _move_machine(strict=job["strict"])
+    if job["addresses"]:
+        _mix_addresses(random.Random(job["seed"]), modules)
 
 
 # -- clocks ----------------------------------------------------------------------------------------
 
 
 def _move_clocks(shift_s: float) -> None:
-    """Move what `time` and `datetime` read, and the times of files, by so many seconds."""
+    """Shift the clocks of `time` and `datetime`, and the times of files."""
     shift_ns = round(shift_s * 1e9)
     since = time.time() - 3600
-    """Files of before this are not the program's."""
+    """The time before the program. Older files are not the program's."""
 
     def later(name: str, seconds: float) -> None:
         shift = {name: seconds, f"{name}_ns": round(seconds * 10**9)}
@@ -224,15 +229,18 @@ _STAT_FIELDS = tuple(
     for name in dir(os.stat_result)
     if name.startswith("st_") and name not in os.stat_result.__match_args__
 )
-"""Those that are no items of the tuple."""
+"""Fields of a status that are not items of the tuple."""
 
 
 # -- the machine -----------------------------------------------------------------------------------
 
 
 def _move_machine(*, strict: bool) -> None:
-    """Another number of processors, another kernel, memory, load, parent and terminal; another order of the
-    entries of folders, and other moments of garbage collection. strict: the host has another name already."""
+    """Change processors, kernel, memory, load, parent, terminal, order of folders, and garbage collection.
+
+    Args:
+        strict: the level is 'strict', so the host has another name already.
+    """
     gc.set_threshold(*_COLLECT)
     count = os.cpu_count() or 1
     processors = 1 if count > 1 else 8
@@ -291,7 +299,7 @@ def _turned(names: list[Any]) -> list[Any]:
 
 
 class ScandirIterator:
-    """The entries of a folder in another order, closed as those of `os.scandir`."""
+    """The entries of a folder in another order, with the methods of `os.scandir`."""
 
     __slots__ = ("_entries",)
     __module__ = "posix"
@@ -334,5 +342,5 @@ def _mix_addresses(luck: random.Random, modules: Mapping[str, types.ModuleType])
         size = luck.random()
         objects += (bytearray(int(512 * size)), [None] * int(1 + 3 * size), {})
     luck.shuffle(objects)
-    _kept.append(objects[: len(objects) // 2])
+    _references.append(objects[: len(objects) // 2])
     del objects[len(objects) // 2 :]

@@ -1,4 +1,4 @@
-"""Empties the folder that a program could write to, whatever it made of it. Standard library only."""
+"""Empties a folder that a program could write to, whatever it contains. Standard library only."""
 
 import os
 import stat
@@ -7,10 +7,10 @@ _SHARED = 0o700
 
 
 def empty(folder: str) -> None:
-    """Remove everything in a folder; no link is followed. Raises OSError where something stays.
+    """Remove everything in a folder; no link is followed. Raises OSError if something remains.
 
-    What lies deep is moved up first, so that no path gets long and no recursion deep: a tree of 10,000
-    folders in one another is as easy as 10,000 side by side. `shutil.rmtree` recurses before 3.13.
+    Deep folders are moved up first, so that no path gets long and no recursion deep. 10,000 nested folders
+    are as easy as 10,000 side by side. `shutil.rmtree` recurses before 3.13.
     """
     number = 0
     while names := os.listdir(folder):

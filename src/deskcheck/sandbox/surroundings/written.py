@@ -1,7 +1,7 @@
 """The files that a program left in its folder: names, and digests of their content. Standard library only.
 
-The folder is a program's, so nothing in it is trusted: only regular files are opened, no link is followed,
-and how much is read and reported has bounds.
+The folder is not trusted. Only regular files are opened, no link is followed, and the number of bytes to read
+and to report is limited.
 """
 
 import os
@@ -12,16 +12,16 @@ from deskcheck.sandbox.surroundings.copies import walk
 
 _FILES = 2000
 _FILE_BYTES, _ALL_BYTES = 16 << 20, 64 << 20
-"""Of one file, and of all, so many bytes are read. Of what is longer, the length counts."""
+"""Largest numbers of bytes to read from one file and from all files. Larger files show their size."""
 _REPORTED_BYTES = 32 << 10
-"""Of names and digests. The rest is one digest."""
+"""Largest number of bytes of names and digests. One digest covers the others."""
 _CHUNK_BYTES = 1 << 20
 
 
 def written(folder: str) -> dict[str, str]:
-    """Path below the folder -> what is there: a digest of the content, a link's target, or the kind.
+    """Digests of the content, targets of links, or kinds of entries, by path below the folder.
 
-    Links that lead out of the folder are left out: a program finds them there (`Program.path`).
+    Links that lead out of the folder do not count, because the sandbox makes them (`Program.path`).
     """
     contents: dict[str, str] = {}
     left_bytes = _ALL_BYTES
@@ -52,7 +52,7 @@ def _target(path: str) -> str:
 
 
 def _content(path: str, most_bytes: int) -> tuple[str, int]:
-    """A digest of a file, and how many bytes were read for it."""
+    """A digest of a file, and the number of bytes that were read for it."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -72,16 +72,16 @@ def _content(path: str, most_bytes: int) -> tuple[str, int]:
         os.close(descriptor)
 
 
-def _bounded(found: dict[str, str]) -> dict[str, str]:
+def _bounded(contents: dict[str, str]) -> dict[str, str]:
     kept_contents: dict[str, str] = {}
     size, digest = 0, blake2b(digest_size=8)
-    for path in sorted(found):
-        entry = f"{path}\0{found[path]}\0".encode("utf-8", "surrogatepass")
+    for path in sorted(contents):
+        entry = f"{path}\0{contents[path]}\0".encode("utf-8", "surrogatepass")
         size += len(entry)
         if size <= _REPORTED_BYTES:
-            kept_contents[path] = found[path]
+            kept_contents[path] = contents[path]
         else:
             digest.update(entry)
     if size > _REPORTED_BYTES:
-        kept_contents["..."] = f"{len(found) - len(kept_contents)} more, {digest.hexdigest()}"
+        kept_contents["..."] = f"{len(contents) - len(kept_contents)} more, {digest.hexdigest()}"
     return kept_contents

@@ -105,7 +105,7 @@ class NotebookFile(pytest.File):
 
     def __init__(self, **arguments: Any) -> None:
         super().__init__(**arguments)
-        self._found: NotebookReport | DeskcheckError | None = None
+        self._result: NotebookReport | DeskcheckError | None = None
         if self.config.pluginmanager.hasplugin("xdist"):
             # No name: with `--dist loadgroup` it becomes part of each test's, where a bracket would mislead.
             name = hashlib.blake2b(self.nodeid.encode("utf-8", "surrogateescape"), digest_size=6).hexdigest()
@@ -133,14 +133,14 @@ class NotebookFile(pytest.File):
 
     def case(self, name: str) -> Case:
         """The result of one of its cells. Runs the notebook if necessary. Raises DeskcheckError."""
-        if self._found is None:
+        if self._result is None:
             try:
-                (self._found,) = check_notebooks([self.path], self.check.settings).notebooks
+                (self._result,) = check_notebooks([self.path], self.check.settings).notebooks
             except DeskcheckError as error:
-                self._found = error
-        if isinstance(self._found, DeskcheckError):
-            raise self._found
-        cases_by_name = {case.name: case for case in cases(self._found, self.check.failing)}
+                self._result = error
+        if isinstance(self._result, DeskcheckError):
+            raise self._result
+        cases_by_name = {case.name: case for case in cases(self._result, self.check.failing)}
         if name in cases_by_name and not (cases_by_name[name].status == "not_run" and WHOLE in cases_by_name):
             return cases_by_name[name]
         if WHOLE in cases_by_name:  # it became no notebook for us, or its time was up between two cells

@@ -69,7 +69,7 @@ class FailedTestPages:
         self.limits = TraceLimits(events=option.deskcheck_events, repetitions=option.deskcheck_repetitions)
         project = Project(str(config.rootpath), option.deskcheck_package, config.getini("python_files"))
         self.watch = Watch(project, self.limits, option.deskcheck_seconds)
-        self.told: list[tuple[str, str, dict[str, Any]]] = []
+        self.failures: list[tuple[str, str, dict[str, Any]]] = []
         """Of each failed test: its id, when it failed, what there is to say."""
         self.written: Counter[str] = Counter()
 
@@ -121,13 +121,13 @@ class FailedTestPages:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         facts = getattr(report, "deskcheck", None)
         if facts is not None:
-            self.told.append((report.nodeid, report.when or "", facts))
+            self.failures.append((report.nodeid, report.when or "", facts))
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        if not self.told:
+        if not self.failures:
             return
         terminalreporter.write_sep("=", "deskcheck: last calls of failed tests")
-        for test, when, facts in self.told:
+        for test, when, facts in self.failures:
             terminalreporter.write_line(test if when == "call" else f"{test} ({when})")
             if "page" in facts:
                 terminalreporter.write_line(f"    {facts['said']}")
@@ -220,10 +220,10 @@ def _went_through(error: BaseException, call: WatchedCall) -> bool:
 
 def telling_event(trace: Trace) -> int:
     """The event to show first: where the exception was raised that ended the call, else its end."""
-    at = len(trace) - 1
-    while at > 0 and trace.rows[at].kind in (Kind.UNWIND, Kind.RAISE):
-        at -= 1
-    return min(at + 1, len(trace) - 1) if len(trace) else 0
+    index = len(trace) - 1
+    while index > 0 and trace.rows[index].kind in (Kind.UNWIND, Kind.RAISE):
+        index -= 1
+    return min(index + 1, len(trace) - 1) if len(trace) else 0
 
 
 def said(recording: Recording) -> str:

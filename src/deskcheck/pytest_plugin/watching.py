@@ -172,10 +172,10 @@ class WatchedCall:
             if event == "return":
                 self.end()
             return
-        at = self._offset()
+        offset = self._offset()
         if event == "exception":
-            self._raised_at = at
-        elif at == self._raised_at or self._instructions[at] not in _LEFT_AT:
+            self._raised_at = offset
+        elif offset == self._raised_at or self._instructions[offset] not in _LEFT_AT:
             self.end()
 
     def _offset(self) -> int:

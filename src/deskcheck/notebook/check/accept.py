@@ -31,12 +31,13 @@ _INDENT = re.compile(r"\{\r?\n([ \t]*)\"")
 
 @dataclass(slots=True)
 class Accepted:
-    """The result of accepting a notebook's outputs. written: numbers of the cells whose outputs are new in
-    the file. left: numbers of other cells that differ, with their status."""
+    """The result of accepting a notebook's outputs."""
 
     report: NotebookReport
     written: list[int] = field(default_factory=list)
+    """Numbers of the cells whose outputs are new in the file."""
     left: dict[int, str] = field(default_factory=dict)
+    """Numbers of other cells that differ, with their status."""
 
     def to_dict(self) -> dict[str, Any]:
         return {"written": [*self.written], "left": {**self.left}, "report": self.report.to_dict()}

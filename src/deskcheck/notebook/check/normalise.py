@@ -35,11 +35,11 @@ class Normaliser:
 def same_after(
     stored: Text, fresh: Text, normalisers: Sequence[Normaliser] | None = None
 ) -> tuple[str, ...] | None:
-    """Names of the smallest set of normalisers after which two texts are equal; empty if they are equal as
-    they are, None if they differ after all rules.
+    """Names of the smallest set of normalisers after which two texts are equal.
 
-    Of equally small sets, the first in the order of `NORMALISERS`; for long texts a set of which each rule is
-    needed. Texts of more than `MOST_CHARS` together are not tried.
+    The set is empty if the texts are equal without rules, and None if they differ after all rules. Among
+    equally small sets, the first in the order of `NORMALISERS` is returned. For long texts it is a set without
+    a superfluous rule, perhaps not the smallest. Texts of more than `MOST_CHARS` together give None.
     """
     if stored == fresh:
         return ()

@@ -150,8 +150,8 @@ def _names(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(name, str) and name.isidentifier() for name in value)
 
 
-def _number(least: int, most: int) -> Callable[[Any], bool]:
-    return lambda value: type(value) is int and least <= value <= most
+def _number(minimum: int, maximum: int) -> Callable[[Any], bool]:
+    return lambda value: type(value) is int and minimum <= value <= maximum
 
 
 _PARTS: dict[str, tuple[str, Callable[[Any], bool]]] = {

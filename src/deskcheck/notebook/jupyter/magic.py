@@ -145,24 +145,24 @@ class KernelRecorder:
                 self._undisturbed(self._ended, message, cell, code, reply, figures)
         return reply
 
-    def _guarded(self, do: Callable[..., Any], *arguments: Any) -> Any:
+    def _guarded(self, action: Callable[..., Any], *arguments: Any) -> Any:
         try:
-            return do(*arguments)
+            return action(*arguments)
         except Exception as error:  # noqa: BLE001  # ours must not become the user's
             self._fail(error)
             return None
 
-    def _undisturbed(self, do: Callable[..., Any], *arguments: Any) -> Any:
+    def _undisturbed(self, action: Callable[..., Any], *arguments: Any) -> Any:
         """Call without interrupts. Here one would end the recording in the middle of a step, and ipykernel
         would send no reply."""
         if threading.current_thread() is not threading.main_thread():
-            return self._guarded(do, *arguments)
+            return self._guarded(action, *arguments)
         before = signal.getsignal(signal.SIGINT)
         if before is None:  # not of Python's making, so that it could not be set back
-            return self._guarded(do, *arguments)
+            return self._guarded(action, *arguments)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
-            return self._guarded(do, *arguments)
+            return self._guarded(action, *arguments)
         finally:
             signal.signal(signal.SIGINT, before)
 

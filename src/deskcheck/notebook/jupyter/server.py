@@ -118,9 +118,15 @@ def _listening(base: Any, recorder: "ServerRecorder") -> Any:
 class _Run:
     """A cell that runs, and its outputs."""
 
-    def __init__(self, message: str, cell: str, source: str, at: float, count: int | None) -> None:
-        self.message, self.cell, self.source, self.at, self.count = message, cell, source, at, count
-        self.shown = Collected()
+    def __init__(self, message: str, cell: str, source: str, begun_at: float, count: int | None) -> None:
+        self.message, self.cell, self.source, self.begun_at, self.count = (
+            message,
+            cell,
+            source,
+            begun_at,
+            count,
+        )
+        self.collected = Collected()
         self.end: float | None = None
         self.status: Status | None = None
         self.detail: str | None = None
@@ -130,7 +136,7 @@ class _Run:
         if self.end is None:
             self.end, self.status, self.detail = time.time(), Status.DIED, reason
         elif self.status is None:
-            error = next((o for o in self.shown.outputs if o.type == "error"), None)
+            error = next((o for o in self.collected.outputs if o.type == "error"), None)
             self.status = Status.OK if error is None else Status.of_error(error.name)
             self.detail = "the kernel's reply was not seen: the status is that of its outputs"
 
@@ -140,7 +146,7 @@ class _Watched:
 
     def __init__(self, manager: Any) -> None:
         self.manager = manager
-        self.id: str = manager.kernel_id
+        self.kernel_id: str = manager.kernel_id
         self.session = Session(config=manager.session.config, key=manager.session.key)
         self.stream: Any = None
         self.heard = asyncio.Event()
@@ -219,7 +225,7 @@ class ServerRecorder:
                     await asyncio.wait_for(watched.heard.wait(), _ASK_S)
                     return
             self.log.warning(
-                f"deskcheck: the kernel {watched.id} has published nothing for {_HEARD_S:.0f} s; "
+                f"deskcheck: the kernel {watched.kernel_id} has published nothing for {_HEARD_S:.0f} s; "
                 "its first outputs may be missing in the recording"
             )
         finally:
@@ -297,9 +303,9 @@ class ServerRecorder:
 
     async def _work(self) -> None:
         while True:
-            do, *arguments = await self._queue.get()
+            handle, *arguments = await self._queue.get()
             try:
-                await do(*arguments)
+                await handle(*arguments)
             except Exception as error:  # noqa: BLE001  # of ours, and the user's session must go on
                 self._fail(arguments[0] if arguments else None, error)
             finally:
@@ -328,7 +334,7 @@ class ServerRecorder:
             return
         for session in await ensure_async(self.serverapp.session_manager.list_sessions()):
             path = _plain(session["path"])
-            its_own = session["type"] == "notebook" and session["kernel"]["id"] == watched.id
+            its_own = session["type"] == "notebook" and session["kernel"]["id"] == watched.kernel_id
             if its_own and await ensure_async(self.serverapp.contents_manager.file_exists(path)):
                 watched.path = path
                 break
@@ -341,9 +347,9 @@ class ServerRecorder:
         live = self.notebooks.get(watched.path)
         if live is None and watched.path not in self.notebooks:
             await self._open(watched)
-        elif live is not None and self._last_kernel.get(watched.path) != watched.id:
+        elif live is not None and self._last_kernel.get(watched.path) != watched.kernel_id:
             live.restarted("asked")
-        self._last_kernel[watched.path] = watched.id
+        self._last_kernel[watched.path] = watched.kernel_id
 
     async def _open(self, watched: _Watched) -> None:
         from deskcheck.notebook.jupyter.live import Live
@@ -385,17 +391,17 @@ class ServerRecorder:
         if kind == "execute_input":
             request = watched.requests.get(request_id, {"cell": None, "deleted": (), "kept": True})
             if request["kept"]:
-                at = _seconds(message)
-                cell = live.begins(request["cell"], content["code"], request["deleted"], at)
-                begun = _Run(request_id, cell, content["code"], at, content.get("execution_count"))
+                begun_at = _seconds(message)
+                cell = live.begins(request["cell"], content["code"], request["deleted"], begun_at)
+                begun = _Run(request_id, cell, content["code"], begun_at, content.get("execution_count"))
                 begun.status = request.get("status")
                 watched.runs.append(begun)
             return
         run = watched.run_of(request_id)
         if run is None or run.end is not None:
             return
-        run.shown.take(shown(kind, request_id, content))
-        if run.shown.idle:
+        run.collected.take(shown(kind, request_id, content))
+        if run.collected.idle:
             run.end = _seconds(message)
             if run.status is None and request_id in watched.requests:
                 loop = asyncio.get_running_loop()
@@ -434,11 +440,11 @@ class ServerRecorder:
                     run.cell,
                     run.source,
                     run.status,
-                    at=run.at,
+                    at=run.begun_at,
                     end=run.end,
-                    wall_s=max(0.0, run.end - run.at),
+                    wall_s=max(0.0, run.end - run.begun_at),
                     count=run.count,
-                    outputs=tuple(run.shown.outputs),
+                    outputs=tuple(run.collected.outputs),
                     detail=run.detail,
                 )
 
@@ -479,9 +485,9 @@ class ServerRecorder:
     async def _ended(self, watched: _Watched) -> None:
         """A kernel was shut down."""
         self._give_up(watched, "the kernel was shut down")
-        self.kernels.pop(watched.id, None)
+        self.kernels.pop(watched.kernel_id, None)
         watched.stream.close()
-        if watched.path is not None and self._last_kernel.get(watched.path) == watched.id:
+        if watched.path is not None and self._last_kernel.get(watched.path) == watched.kernel_id:
             live = self.notebooks.pop(watched.path, None)
             if live is not None:
                 await asyncio.to_thread(live.finish)

@@ -72,8 +72,8 @@ class TracedCells:
         recording = now.recording(result)
         if recording is None:
             return
-        if now.asked.name is not None:
-            self.shell.user_ns[now.asked.name] = recording
+        if now.options.name is not None:
+            self.shell.user_ns[now.options.name] = recording
         recording.view(browser=None if hasattr(self.shell, "kernel") else False)
 
 
@@ -83,7 +83,7 @@ class _TracedCell:
     def __init__(self, shell: Any, info: Any, options: Namespace) -> None:
         self.shell = shell
         self.info = info
-        self.asked = options
+        self.options = options
         self.blocks: list[bytes] = []
         self.written: list[str] = []
         self.files = self._files()
@@ -135,7 +135,7 @@ class _TracedCell:
         run_result = replace(
             _ending(result), stdout="".join(self.written), cut=self.tracer.cut, sources=sources
         )
-        return recording_of(program, run_result, self.tracer, traces, self.asked.granularity)
+        return recording_of(program, run_result, self.tracer, traces, self.options.granularity)
 
 
 def _ending(result: Any) -> RunResult:

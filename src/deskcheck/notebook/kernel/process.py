@@ -140,10 +140,10 @@ def _pieces(kind: str, content: Any) -> list[Any]:
         ]
     if isinstance(content.get("data"), dict):
         room, beyond, kept_data = _PIECE_CHARS, 0, {}
-        for mime, shown in content["data"].items():
-            size = len(shown) if isinstance(shown, (str, bytes)) else len(repr(shown))
+        for mime, shown_value in content["data"].items():
+            size = len(shown_value) if isinstance(shown_value, (str, bytes)) else len(repr(shown_value))
             if size <= room:
-                kept_data[mime] = shown
+                kept_data[mime] = shown_value
                 room -= size
             else:
                 beyond += size

@@ -80,14 +80,14 @@ class Capture:
             items=limits.items, text_chars=limits.text_chars, depth=limits.depth, objects=limits.objects
         )
         self._snap = Snapshotter(bounds, {"__main__"}, lambda frame: None)
-        self._known: dict[str, _Known] = {}
+        self._last_seen: dict[str, _LastSeen] = {}
         self._listed: list[str] = []
-        self._own: set[str] = set()
+        self._ipython_names: set[str] = set()
         """Names that IPython assigns."""
         self._order: list[str] = []
         self._next = 0
         """Index in `_order` where the look at the rest continues."""
-        self._kept = 1000
+        self._forget_above = 1000
 
     def after_cell(self, names: Mapping[str, Any], hidden: Mapping[str, Any], source: str) -> dict[str, Any]:
         """How the variables differ from those after the last cell (docs/reference/trajectory.md).
@@ -113,10 +113,12 @@ class Capture:
         self._listed = listed
         if {*map(id, map(type, new))} - {id(str)}:
             new = [name for name in new if type(name) is str]
-        self._own.difference_update(lost)
-        self._own.update(name for name in filter(_underscored, new) if _HIDDEN.fullmatch(name))
-        not_users = {name for name in hidden if name in names and hidden[name] is names[name]} | self._own
-        removed = [name for name in lost if self._known.pop(name, None) is not None]
+        self._ipython_names.difference_update(lost)
+        self._ipython_names.update(name for name in filter(_underscored, new) if _HIDDEN.fullmatch(name))
+        not_users = {
+            name for name in hidden if name in names and hidden[name] is names[name]
+        } | self._ipython_names
+        removed = [name for name in lost if self._last_seen.pop(name, None) is not None]
         self._order += new
         if len(self._order) > 2 * len(listed) + 100:
             self._order = [name for name in dict.fromkeys(self._order) if name in names]
@@ -159,13 +161,13 @@ class Capture:
             group = -id(obj)
         type_name = snap.type_name(type(obj))
         digest, complete = self._digest(obj, f"{type_name}:{text}", objects)
-        before = self._known.get(name)
+        before = self._last_seen.get(name)
         change = "added"
         if before is not None:
             if before.group == group and before.digest == digest:
                 return None
             change = "mutated" if group is not None and before.group == group else "rebound"
-        self._known[name] = _Known(group, digest, refs)
+        self._last_seen[name] = _LastSeen(group, digest, refs)
         row: dict[str, Any] = {
             "change": change,
             "type": type_name,
@@ -264,13 +266,15 @@ class Capture:
 
     def _forget(self) -> None:
         """Sometimes: forget objects that no variable reaches any more."""
-        if len(self._snap.contents) > self._kept:
-            self._snap.forget_unreachable(itertools.chain.from_iterable(k.refs for k in self._known.values()))
-            self._kept = 2 * len(self._snap.contents) + 1000
+        if len(self._snap.contents) > self._forget_above:
+            self._snap.forget_unreachable(
+                itertools.chain.from_iterable(k.refs for k in self._last_seen.values())
+            )
+            self._forget_above = 2 * len(self._snap.contents) + 1000
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _LastSeen:
     group: int | None
     digest: str
     refs: tuple[int, ...]

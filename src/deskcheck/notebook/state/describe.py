@@ -205,17 +205,17 @@ _MIDNIGHT = "T00:00:00.000000"
 
 def _similar(columns: list[tuple[str, Value]]) -> Iterator[tuple[str, Value, int]]:
     """Label, first column and number of columns: consecutive numbered columns of one type are one."""
-    at = 0
-    while at < len(columns):
-        end = at + 1
+    start = 0
+    while start < len(columns):
+        end = start + 1
         while end < len(columns) and _follows(columns[end - 1], columns[end]):
             end += 1
-        label, column = columns[at]
-        if end - at >= _SIMILAR:
-            yield f"{label} to {columns[end - 1][0]}, {end - at} columns", column, end - at
+        label, column = columns[start]
+        if end - start >= _SIMILAR:
+            yield f"{label} to {columns[end - 1][0]}, {end - start} columns", column, end - start
         else:
-            yield from ((name, values, 1) for name, values in columns[at:end])
-        at = end
+            yield from ((name, values, 1) for name, values in columns[start:end])
+        start = end
 
 
 def _follows(first: tuple[str, Value], second: tuple[str, Value]) -> bool:

@@ -186,8 +186,8 @@ def listed(imports: list[Import]) -> list[str]:
         elif entry.attribute is None:
             texts.append(entry.name if entry.name == entry.module else f"{entry.name} = {entry.module}")
         else:
-            as_ = entry.name if entry.name == entry.attribute else f"{entry.name} = {entry.attribute}"
-            of_module.setdefault(entry.module, []).append(as_)
+            text = entry.name if entry.name == entry.attribute else f"{entry.name} = {entry.attribute}"
+            of_module.setdefault(entry.module, []).append(text)
     for module, names in of_module.items():
         many = len(names) > _MANY
         texts.append(f"{len(names)} names of {module}" if many else f"{module}: {', '.join(names)}")

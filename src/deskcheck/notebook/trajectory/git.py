@@ -35,7 +35,7 @@ def read_history(path: str | Path) -> Trajectory:
         head, _, name = entry.strip("\n").partition("\n")
         commit, seconds = head.split()
         name = name.strip('"\n')  # quoted where git must
-        at = float(seconds)
+        committed_at = float(seconds)
         try:
             text = _git(path.parent, "show", f"{commit}:{name}")
             version = parse_notebook(text, name=f"{path.name} at {commit[:10]}")
@@ -47,8 +47,8 @@ def read_history(path: str | Path) -> Trajectory:
         else:
             now = tuple(matched(cells, version.cells, (f"cell-{n}" for n in numbers)))
         ids = dict(zip((cell.id for cell in version.cells), (cell.id for cell in now), strict=True))
-        steps += changes(cells, now, at)
-        steps += _ran(before, replace(version, cells=now), ids, at)
+        steps += changes(cells, now, committed_at)
+        steps += _ran(before, replace(version, cells=now), ids, committed_at)
         cells = now
         before = replace(version, cells=now, steps=tuple(_renamed(version, ids)))
     if before is None:
@@ -94,7 +94,9 @@ def _renamed(version: Trajectory, ids: dict[str, str]) -> list[Execution]:
     return [replace(execution, cell=ids[execution.cell], order=order) for execution in version.executions]
 
 
-def _ran(before: Trajectory | None, version: Trajectory, ids: dict[str, str], at: float) -> list[Step]:
+def _ran(
+    before: Trajectory | None, version: Trajectory, ids: dict[str, str], committed_at: float
+) -> list[Step]:
     """The executions between two versions: those with a new count, by count. Counts that start again show a
     restart."""
     old = {execution.cell: execution for execution in before.executions} if before is not None else {}
@@ -112,5 +114,5 @@ def _ran(before: Trajectory | None, version: Trajectory, ids: dict[str, str], at
     highest = max((execution.count or 0 for execution in old.values()), default=0)
     steps: list[Step] = []
     if new and highest and (new[0].count or 0) <= highest:
-        steps.append(Restart(order=new[0].order, at=at))
-    return steps + [replace(execution, at=at) for execution in new]
+        steps.append(Restart(order=new[0].order, at=committed_at))
+    return steps + [replace(execution, at=committed_at) for execution in new]

@@ -155,12 +155,12 @@ def _cells(
     for number, cell in enumerate(raw):
         try:
             kind, source = cell["cell_type"], joined(cell["source"])
-            id_ = cell.get("id")
-            if not isinstance(id_, str) or id_ in used:  # before nbformat 4.5 cells had none
-                id_ = f"cell-{number}"
-                while id_ in taken or id_ in used:
-                    id_ += "-"
-            used.add(id_)
+            cell_id = cell.get("id")
+            if not isinstance(cell_id, str) or cell_id in used:  # before nbformat 4.5 cells had none
+                cell_id = f"cell-{number}"
+                while cell_id in taken or cell_id in used:
+                    cell_id += "-"
+            used.add(cell_id)
             outputs = tuple(map(_output, cell.get("outputs", ()))) if kind == "code" else ()
             tags = tuple(map(str, _object(cell.get("metadata")).get("tags") or ()))
             tags += ("raises-exception",) if may_raise and kind == "code" else ()
@@ -173,7 +173,7 @@ def _cells(
             )
         if kind not in ("code", "markdown", "raw"):
             notes.append(f"cell {number} is of the unknown type {kind!r}: kept as it is, not run")
-        read_cell = Cell(id=id_, source=source, type=str(kind), tags=tags)
+        read_cell = Cell(id=cell_id, source=source, type=str(kind), tags=tags)
         cells.append(read_cell)
         if kind == "code":
             count = cell.get("execution_count")

@@ -55,22 +55,22 @@ class Mask:
     def __init__(self, names: Iterable[str] = (), texts: Iterable[str] = ()) -> None:
         more = [*names]
         self._names = _compiled([*NAMES, *more], re.IGNORECASE)
-        self._wanted = _compiled(more, re.IGNORECASE) if more else None
+        self._chosen_names = _compiled(more, re.IGNORECASE) if more else None
         """Names that the user calls secret are, whatever the value."""
         self._texts = [
             *(_compiled([text], re.DOTALL) for text in TEXTS),
             *(_compiled([text], re.DOTALL | re.IGNORECASE) for text in texts),
         ]
-        self._known: set[str] = set()
+        self._secrets: set[str] = set()
         chosen = {name: value for name, value in os.environ.items() if self._is_wanted(name)}
         for value in (chosen | secrets_of(os.environ)).values():
             self._know(value)
-        self._all_known: re.Pattern[str] | None = None
+        self._any_secret: re.Pattern[str] | None = None
 
     @property
     def known(self) -> int:
         """Number of values that were seen under secret names."""
-        return len(self._known)
+        return len(self._secrets)
 
     def step(self, step: Step) -> Step:
         """The step without secrets."""
@@ -87,18 +87,18 @@ class Mask:
     def cell(self, cell: Cell) -> Cell:
         return Cell(id=cell.id, source=self.text(cell.source), type=cell.type, tags=cell.tags)
 
-    def text(self, text: str, *, shown: bool = False) -> str:
-        """A text without secrets. shown: it is output, not code."""
+    def text(self, text: str, *, is_output: bool = False) -> str:
+        """A text without secrets. is_output: it is output, not code."""
         text = _ASSIGNED.sub(self._assigned, text)
-        if shown:
+        if is_output:
             text = _SHOWN.sub(self._assigned, text)
         for pattern in self._texts:
             text = pattern.sub(MASKED, text)
-        if self._known:
-            if self._all_known is None:
-                longest = sorted(self._known, key=len, reverse=True)
-                self._all_known = re.compile("|".join(map(re.escape, longest)))
-            text = self._all_known.sub(MASKED, text)
+        if self._secrets:
+            if self._any_secret is None:
+                longest = sorted(self._secrets, key=len, reverse=True)
+                self._any_secret = re.compile("|".join(map(re.escape, longest)))
+            text = self._any_secret.sub(MASKED, text)
         return text
 
     def _assigned(self, match: re.Match[str]) -> str:
@@ -110,7 +110,7 @@ class Mask:
         return f"{match['before']}{match['name']}{match['between']}{quote}{MASKED}{quote}"
 
     def _is_wanted(self, name: str) -> bool:
-        return self._wanted is not None and self._wanted.search(name) is not None
+        return self._chosen_names is not None and self._chosen_names.search(name) is not None
 
     def _is_secret(self, name: Any, value: Any) -> bool:
         """Whether a value, which may be encoded, is secret by its name."""
@@ -123,9 +123,9 @@ class Mask:
         return not (isinstance(value, str) and is_place(name, value))
 
     def _know(self, value: str) -> None:
-        if not stands_everywhere(value) and MASKED not in value and value not in self._known:
-            self._known.add(value)
-            self._all_known = None
+        if not stands_everywhere(value) and MASKED not in value and value not in self._secrets:
+            self._secrets.add(value)
+            self._any_secret = None
 
     def _output(self, output: dict[str, Any]) -> dict[str, Any]:
         return {
@@ -136,7 +136,7 @@ class Mask:
     def shown(self, value: Any) -> Any:
         """A JSON value of the outputs without the secrets in its texts."""
         if isinstance(value, str):
-            return self.text(value, shown=True)
+            return self.text(value, is_output=True)
         if isinstance(value, list):
             return [self.shown(item) for item in value]
         if isinstance(value, dict):

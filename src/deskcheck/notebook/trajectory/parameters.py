@@ -61,7 +61,7 @@ def with_parameters(notebook: Trajectory, parameters: Mapping[str, Any]) -> Traj
 
 
 def _unused(cells: list[Cell]) -> str:
-    id_ = INJECTED
-    while any(cell.id == id_ for cell in cells):
-        id_ += "-"
-    return id_
+    cell_id = INJECTED
+    while any(cell.id == cell_id for cell in cells):
+        cell_id += "-"
+    return cell_id

@@ -77,13 +77,16 @@ def script_lines(path: str | Path) -> tuple[int, ...]:
         lines = _text(Path(path)).splitlines()
     except (InputError, MissingExtra):
         return ()
-    numbers, at = [], 0
+    numbers, next_line = [], 0
     for cell in cells:
         source = cell["source"].splitlines() or [""]
         first = source[0]
-        line = next((n for n in range(at, len(lines)) if lines[n] in (first, f"# {first}", f"#{first}")), at)
+        line = next(
+            (n for n in range(next_line, len(lines)) if lines[n] in (first, f"# {first}", f"#{first}")),
+            next_line,
+        )
         numbers.append(line + 1)
-        at = line + (len(source) if cell["source"] else 0)
+        next_line = line + (len(source) if cell["source"] else 0)
     return tuple(numbers)
 
 

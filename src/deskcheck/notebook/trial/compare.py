@@ -113,15 +113,15 @@ def _otherwise(kind: str, name: str, expected: Any, actual: Any) -> str:
 
 def _effects(trial: Trial) -> dict[tuple[str, str], Any]:
     """Kind and name of each visible effect of a cell -> its value. Names of outputs have their number."""
-    shown = shown_outputs(trial.outputs)
-    own_ids = {output.display_id for output in shown if output.type == "display_data"}
+    outputs = shown_outputs(trial.outputs)
+    own_ids = {output.display_id for output in outputs if output.type == "display_data"}
     effects: dict[tuple[str, str], Any] = {("stdout", ""): "", ("stderr", ""): ""}
     if trial.error is not None:
         effects["error", ""] = trial.error.name, _message(trial.error.value or "")
     for name in ("stdout", "stderr"):
-        effects[name, ""], effects[name, "left out"] = _stream(shown, name)
+        effects[name, ""], effects[name, "left out"] = _stream(outputs, name)
     for kind, type_ in (("result", "execute_result"), ("display", "display_data")):
-        for number, output in enumerate(output for output in shown if output.type == type_):
+        for number, output in enumerate(output for output in outputs if output.type == type_):
             effects[kind, f"{number}"] = _named_id(output), output.length
             for mime, value in output.data.items():
                 text = _ADDRESS.sub("0x…", value) if isinstance(value, str) else value
@@ -156,8 +156,8 @@ def _message(text: str) -> str:
 
 def _named_id(output: Output) -> str | None:
     """A display's id, unless IPython drew it."""
-    id_ = output.display_id
-    return None if id_ is None or re.fullmatch("[0-9a-f]{32}", id_) else id_
+    display_id = output.display_id
+    return None if display_id is None or re.fullmatch("[0-9a-f]{32}", display_id) else display_id
 
 
 def _png_size(encoded: Any) -> tuple[int, int] | None:

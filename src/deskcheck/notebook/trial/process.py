@@ -64,7 +64,7 @@ def begin(settings: dict[str, Any]) -> None:
     _shell.colors = "nocolor"
     _capture = Capture(StateLimits(**settings["state"]))
     for name in ("stdout", "stderr"):
-        setattr(sys, name, _Stream(name, _shell.shown))
+        setattr(sys, name, _Stream(name, _shell.cell_outputs))
     _capture.after_cell(_shell.user_ns, _shell.user_ns_hidden, "")
     for module in settings["modules"]:
         importlib.import_module(module)
@@ -76,7 +76,7 @@ def cell(source: str, wall_s: float, chars: int) -> str:
     `late`."""
     global _settings
     vars(builtins).pop("_", None)  # the session's; IPython has its own, unless it finds one there
-    outputs = _shell.shown
+    outputs = _shell.cell_outputs
     outputs.begin(chars)
     late = False
 
@@ -133,7 +133,7 @@ def digests(paths: list[str]) -> str:
 def _aliases() -> list[list[str]]:
     """Groups of two and more names of one object."""
     groups: dict[int, list[str]] = {}
-    for name, variable in _capture._known.items():
+    for name, variable in _capture._last_seen.items():
         if variable.group is not None:
             groups.setdefault(variable.group, []).append(name)
     return [sorted(names) for names in groups.values() if len(names) > 1]
@@ -187,12 +187,12 @@ class _Stream(io.TextIOBase):
     def __init__(self, name: str, outputs: _Shown) -> None:
         self.name = f"<{name}>"
         self._stream = name
-        self._shown = outputs
+        self._outputs = outputs
 
     def write(self, text: str, /) -> int:
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text)}")
-        self._shown.stream(self._stream, text)
+        self._outputs.stream(self._stream, text)
         return len(text)
 
     def writable(self) -> bool:
@@ -211,7 +211,7 @@ class _Results(DisplayHook):  # type: ignore[misc]
         return
 
     def write_format_data(self, format_dict: Any, md_dict: Any = None) -> None:
-        outputs: _Shown = self.shell.shown
+        outputs: _Shown = self.shell.cell_outputs
         outputs.display("execute_result", format_dict, md_dict, execution_count=self.prompt_count)
 
     def finish_displayhook(self) -> None:
@@ -225,10 +225,10 @@ class _Displays(DisplayPublisher):  # type: ignore[misc]
         kind = "update_display_data" if named.get("update") else "display_data"
         display_id = (named.get("transient") or {}).get("display_id")
         text = None if display_id is None else str(display_id)
-        self.shell.shown.display(kind, data, metadata, transient={"display_id": text})
+        self.shell.cell_outputs.display(kind, data, metadata, transient={"display_id": text})
 
     def clear_output(self, wait: bool = False) -> None:
-        self.shell.shown.take("clear_output", wait=wait)
+        self.shell.cell_outputs.take("clear_output", wait=wait)
 
 
 class _Shell(InteractiveShell):  # type: ignore[misc]
@@ -236,7 +236,7 @@ class _Shell(InteractiveShell):  # type: ignore[misc]
     display_pub_class = _Displays
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
-        self.shown = _Shown()
+        self.cell_outputs = _Shown()
         super().__init__(*arguments, **named)
         self.system = lambda command: run_command(self, command)
 
@@ -253,7 +253,7 @@ class _Shell(InteractiveShell):  # type: ignore[misc]
         except BaseException as error:  # noqa: BLE001  # the cell's own exception class: whatever it raises
             value = f"<no text: {type(error).__name__}>"
         trace = [self.InteractiveTB.stb2text(stb)]
-        self.shown.take("error", ename=etype.__name__, evalue=value, traceback=trace)
+        self.cell_outputs.take("error", ename=etype.__name__, evalue=value, traceback=trace)
 
 
 def _input(prompt: object = "", /) -> str:

@@ -110,8 +110,8 @@ class Trials:
         self._session: Session | None = None
         self._next = 0
         """Step that the session's state is before."""
-        self._held: Snapshot | None = None
-        self._is_as_held = True
+        self._snapshot: Snapshot | None = None
+        self._is_unchanged = True
         self._strayed: str | None = None
         self._lives = 0
         """Number of sessions that were lost and made again."""
@@ -136,10 +136,10 @@ class Trials:
             self._next, self._strayed = 0, None
             self._fresh()
         self._back()
-        if self._held is not None and step > self._next:
+        if self._snapshot is not None and step > self._next:
             assert self._session is not None
-            self._session.drop(self._held)
-            self._held = None
+            self._session.drop(self._snapshot)
+            self._snapshot = None
         self._go_on_to(step)
         return TrialPlace(self, step)
 
@@ -159,7 +159,7 @@ class Trials:
             raise SandboxError(
                 f"cells cannot be tried out: {begun.run_result.detail} {begun.run_result.stderr[-2000:]}"
             )
-        self._session, self._held, self._is_as_held = session, None, True
+        self._session, self._snapshot, self._is_unchanged = session, None, True
         return session
 
     def _bounds(self, seconds: float) -> Limits:
@@ -208,23 +208,23 @@ class Trials:
 
     def _hold(self) -> str | None:
         """Save the state; returns why that is not possible."""
-        if self._held is None:
+        if self._snapshot is None:
             try:
-                self._held = (self._session or self._fresh()).snapshot()
+                self._snapshot = (self._session or self._fresh()).snapshot()
             except SandboxError as error:
                 return str(error)
         return None
 
     def _back(self) -> None:
         """Restore the saved state."""
-        if not self._is_as_held:
+        if not self._is_unchanged:
             assert self._session is not None
-            assert self._held is not None
+            assert self._snapshot is not None
             try:
-                self._session.restore(self._held)
+                self._session.restore(self._snapshot)
             except (SessionEnded, ServerLost):
                 self._live_again()
-            self._is_as_held = True
+            self._is_unchanged = True
 
     def _live_again(self) -> None:
         """Reach the same place in a new session."""
@@ -238,7 +238,7 @@ class Trials:
 
     def _try(self, source: str) -> Trial:
         self._back()
-        self._is_as_held = False
+        self._is_unchanged = False
         try:
             return self._run(source, self.limits.trial_s)
         except ServerLost:  # says nothing about the cell

@@ -145,9 +145,7 @@ class CheckSettings:
     ] = Confinement.STRICT
     runs: Annotated[
         int,
-        Setting(
-            "Maximum number of fresh runs of a notebook whose cells differ or draw without a seed.", min=1
-        ),
+        Setting("Maximum number of fresh runs if cells differ or draw without a seed.", min=1),
     ] = 3
     allow_random: Annotated[bool, Setting("Accept cells whose fresh runs differ.")] = False
     lax: Annotated[

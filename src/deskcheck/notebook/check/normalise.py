@@ -38,8 +38,8 @@ def same_after(
     """Names of the smallest set of normalisers after which two texts are equal.
 
     The set is empty if the texts are equal without rules, and None if they differ after all rules. Among
-    equally small sets, the first in the order of `NORMALISERS` is returned. For long texts it is a set without
-    a superfluous rule, perhaps not the smallest. Texts of more than `MOST_CHARS` together give None.
+    equally small sets, the first in the order of `NORMALISERS` is returned. For long texts, it is a set
+    without a superfluous rule, perhaps not the smallest. Texts of more than `MOST_CHARS` together give None.
     """
     if stored == fresh:
         return ()

@@ -1,7 +1,7 @@
-"""The trajectory of a notebook while somebody works in it: events become steps, and each is on disk at once.
+"""The trajectory of a notebook while a user works in it. Events become steps, each written at once.
 
 `magic` reports the events from inside the kernel, `server` from the Jupyter server. Neither sees the user
-type: an edit shows when its cell runs or the notebook is saved, and is a step that is `inferred`.
+type: an edit is noticed when its cell runs or the notebook is saved, and becomes an `inferred` step.
 """
 
 import os
@@ -36,10 +36,12 @@ _INPUT = "input-"
 
 
 class Live:
-    """A trajectory that is being made. Not for two threads at once.
+    """A trajectory that is being recorded. Not for two threads at once.
 
-    path: its file, finished or not; the recording continues at its end. head: of a new one, with the
-    notebook's cells. mask: takes secrets out. fresh: the kernel has no variables of an earlier part.
+    path: the trajectory's file. If it exists, finished or not, the recording continues at its end.
+    head: the head of a new trajectory, with the notebook's cells.
+    mask: takes secrets out.
+    fresh: whether the kernel has no variables of an earlier part.
 
     Raises RecordingError: the file cannot be written or read, or another process is recording it.
     """
@@ -65,7 +67,7 @@ class Live:
         """Id of the front end -> cell, if the file has no ids."""
         try:
             if finished is not None:
-                # What is on the way to the next Parquet file holds at least what is in this one.
+                # The unfinished file contains at least the steps of the Parquet file.
                 for number, step in enumerate(finished.steps):
                     if number >= self.writer.resumed:
                         self.writer.write(step)
@@ -95,10 +97,11 @@ class Live:
     def begins(
         self, cell: str | None, source: str, deleted: Iterable[str] = (), begun_at: float | None = None
     ) -> str:
-        """A cell begins to run: returns its id in the trajectory.
+        """A cell begins to run. Returns its id in the trajectory.
 
-        cell: its id in the front end, or None. deleted: cells that the front end deleted since the last
-        execution.
+        cell: its id in the front end, or None.
+        deleted: ids of cells that the front end deleted since the last execution.
+        begun_at: when it began. None: now.
         """
         begun_at = time.time() if begun_at is None else begun_at
         for deleted_id in deleted:
@@ -123,7 +126,7 @@ class Live:
         return cell_id
 
     def ran(self, cell: str, source: str, status: Status, **facts: Any) -> None:
-        """An execution has ended. cell: as `begins` returned it. facts: fields of `Execution`."""
+        """An execution has ended. cell: the id that `begins` returned. facts: fields of `Execution`."""
         self._write(Execution(cell=cell, source=source, status=status, order=self.order, **facts))
         self._running.remove(cell)
         if self._pending_save is not None and not self._running:
@@ -132,13 +135,13 @@ class Live:
             self._saved(cells, own_ids, saved_at)
 
     def restarted(self, reason: str = "asked") -> None:
-        """The kernel is a fresh one."""
+        """A fresh kernel has started. reason: the `why` of a `Restart`."""
         self._write(Restart(why=reason, order=self.order, at=time.time()))
 
     def saved(self, cells: Iterable[Cell], *, own_ids: bool = True) -> None:
         """The notebook was saved with these cells. own_ids: the file has their ids (nbformat 4.5)."""
         if self._running:
-            # A cell can be changed while it runs: what it ran is told first.
+            # A cell can be changed while it runs: its execution comes first.
             self._pending_save = tuple(cells), own_ids, time.time()
         else:
             self._saved(tuple(cells), own_ids, time.time())
@@ -150,7 +153,7 @@ class Live:
             cells_of_it = [cell for cell in before if not cell.id.startswith(_INPUT)]
             now = matched(cells_of_it, now, self._new_ids("cell-"))
             self._aliases = self._aliases or {}
-        # What is no cell of the notebook stays below the cell that it followed.
+        # Inputs that are not cells of the notebook stay below the cell that they followed.
         for number, cell in enumerate(before):
             if cell.id.startswith(_INPUT):
                 places = {placed.id: position for position, placed in enumerate(now, 1)}
@@ -160,18 +163,18 @@ class Live:
             self._write(step)
 
     def finish(self, ended: Ended = Ended.WHOLE, environment: Environment | None = None) -> Trajectory:
-        """Make the Parquet file."""
+        """Finish the recording: make its Parquet file."""
         return self.writer.finish(ended, environment=environment)
 
     def close(self) -> None:
-        """Leave what was recorded to the next recorder."""
+        """Close the unfinished file. The next recorder continues it."""
         self.writer.close()
 
     # -- ids ---------------------------------------------------------------------------------------
 
     def _known(self, cell: str | None, source: str | None = None) -> str | None:
-        """The cell's id here, None if it is new. Without ids in the file (before nbformat 4.5), a cell is
-        recognised by its source when it first runs."""
+        """The cell's id in the trajectory, None if the cell is new. If the file has no ids (before nbformat
+        4.5), a cell is recognised by its source when it first runs."""
         if cell is None or cell in self.cells:
             return cell
         if self._aliases is None:

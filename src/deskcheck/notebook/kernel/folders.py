@@ -1,8 +1,8 @@
 """The files that the cells of a notebook find: a copy of its folder, and links to the files around it.
 
-Files of up to a total size are copied. Larger files, and those between the folder and its root, are links that
-the sandbox lets cells read. Without a sandbox a cell could write through a link, so these files are copied
-too, up to the same size. Runs in the kernel's process.
+Files of up to a total size are copied. Larger files, and those between the folder and its root, are links
+that the sandbox lets cells read. Without a sandbox a cell could write through a link, so these files are
+copied too, up to the same size. Runs in the kernel's process.
 """
 
 import collections

@@ -32,7 +32,7 @@ from deskcheck.sandbox.inside import server
 
 
 def main(settings: dict[str, Any]) -> None:
-    """Be a kernel until it is shut down. settings: see `kernel.Kernel`."""
+    """Run a kernel until it is shut down. settings: see `kernel.Kernel`."""
     import zmq
     from ipykernel import kernelapp
     from zmq.utils.garbage import gc as _garbage
@@ -172,7 +172,7 @@ class _Door:
             self.capture = Capture(StateLimits(**settings["state"]))
 
     async def do_execute(self, code: str, silent: bool, *args: Any, **named: Any) -> dict[str, Any]:
-        """As ipykernel's. The reply has the measurements as ``deskcheck``."""
+        """Run a cell with ipykernel's method. The reply has the measurements as ``deskcheck``."""
         if self.open:
             self.open = False
             if self.confined:

@@ -92,7 +92,7 @@ class Connection:
         try:
             self._socket.sendall(data)
         except OSError:
-            self.is_over = True  # nobody reads: what becomes of the kernel tells
+            self.is_over = True  # the kernel reads no more: how it ends is reported elsewhere
 
     def request(self, kind: str, content: dict[str, Any], metadata: dict[str, Any] | None = None) -> str:
         """Send a request; returns its id, which the answers name."""

@@ -151,7 +151,7 @@ def test_patterns_of_the_user() -> None:
     """More names and texts can be given; what is no pattern is refused with its place."""
     mask = Mask(["iban"], [r"\bDE\d{4}\b"])
     assert mask.text("my_iban = 'x1'; y = 'DE1234'") == f"my_iban = '{MASKED}'; y = '{MASKED}'"
-    with pytest.raises(InputError, match=r'"\(" is no regular expression'):
+    with pytest.raises(InputError, match=r'"\(" is not a regular expression'):
         Mask(["("])
 
 

@@ -347,9 +347,7 @@ class Magic:
             options.code = cell
             options.line = line
             if cell is not None and options.command not in ("context", "trace"):
-                raise InputError(
-                    f"%%deskcheck {options.command}: does not take a cell. Write %deskcheck in a line."
-                )
+                raise InputError(f"%%deskcheck {options.command}: takes no cell: write %deskcheck.")
             getattr(self, f"_{options.command}")(options)
         except DeskcheckError as error:
             # As a line, not a traceback: the user wrote the magic wrong.

@@ -43,7 +43,7 @@ class TracedCells:
         self.shell.events.unregister("post_run_cell", self._ended)
 
     def _asked(self, lines: list[str]) -> Namespace | None:
-        """The options in a cell's first line. None: it requests no trace, or is wrong, which the magic reports."""
+        """The options in a cell's first line. None: no trace, or the magic reports an error."""
         magic, _, words = lines[0].strip().partition(" ") if lines else ("", "", "")
         if magic != "%%deskcheck" or is_magic("".join(lines[1:])):
             return None

@@ -239,7 +239,7 @@ class _Entry(Shown):
 _WORDS = {"dtype": "", "length": "length ", "size_bytes": "bytes ", "named": "named ", "index": "index "}
 _COUNTS = {"nodes": "nodes", "edges": "edges", "weights": "weights"}
 _BELOW = {"methods": "methods", "members": "members", "layers": "layers", "labels": "columns"}
-"""Facts with a line of their own -> its heading."""
+"""Fact that gets a separate line -> heading of the line."""
 
 
 class _Text:

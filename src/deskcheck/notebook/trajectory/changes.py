@@ -8,12 +8,12 @@ from dataclasses import replace
 from deskcheck.notebook.trajectory.trajectory import Cell, Deletion, Edit, Insertion, Move, Step, moved
 
 _SIMILAR = 0.5
-"""`difflib`'s ratio from which a source at the place of another counts as its next version."""
+"""`difflib`'s ratio from which a source at the position of another counts as its next version."""
 
 
 def changes(before: Sequence[Cell], after: Sequence[Cell], timestamp: float | None = None) -> Iterator[Step]:
-    """Steps that turn the earlier version into the later: deletions, moves and insertions from the top down,
-    edits. Cells are matched by id; as few as possible move."""
+    """Steps that turn the earlier version into the later: deletions, then moves and insertions from the top
+    down, then edits. Cells are matched by id, and as few as possible move. timestamp: `at` of the steps."""
     old = {cell.id: cell for cell in before}
     new_order = [cell.id for cell in after]
     order = tuple(old)
@@ -62,8 +62,9 @@ def _rising(order: Sequence[str], new_order: Sequence[str]) -> set[str]:
 
 
 def matched(before: Sequence[Cell], after: Sequence[Cell], new_id: Iterator[str]) -> list[Cell]:
-    """The later version with the ids of the earlier, for files whose cells have no ids. Equal sources in the
-    same order are one cell; between them, similar sources at the same place are."""
+    """The later version with the ids of the earlier, for files whose cells have no ids.
+
+    Equal sources in the same order are one cell. Between these, similar sources at the same position are."""
     cells: list[Cell] = []
     matcher = difflib.SequenceMatcher(
         None, [(c.type, c.source) for c in before], [(c.type, c.source) for c in after], autojunk=False

@@ -1,7 +1,7 @@
 """The git history of a notebook as a trajectory: each commit is a step.
 
-Which cells changed between two commits is known, not in which order. A cell with another execution count or
-other outputs than in the commit before counts as run since, in the order of the counts.
+A commit shows which cells changed since the one before, not in which order. A cell whose execution count or
+outputs differ from the commit before counts as run since then, in the order of the counts.
 """
 
 import itertools
@@ -18,10 +18,10 @@ _GIT_S = 120.0
 
 
 def read_history(path: str | Path) -> Trajectory:
-    """The commits of a notebook, oldest first, through its renames. Notes name the versions that cannot be
-    read.
+    """The commits of a notebook, oldest first, including those before it was renamed. Notes name the versions
+    that cannot be read.
 
-    Raises InputError: git is not installed, or does not know the file.
+    Raises InputError: git is not installed, or has no commit of the file.
     """
     path = Path(path).absolute()
     listed = _git(path.parent, "log", "--follow", "--name-only", "--format=%x00%H %ct", "--", path.name)
@@ -83,7 +83,7 @@ def _git(folder: Path, *arguments: str) -> bytes:
 
 
 def _own_ids(version: Trajectory, before: tuple[Cell, ...]) -> bool:
-    """Whether the cells' ids are in the file (nbformat 4.5), and were before."""
+    """Whether the file has ids of cells (nbformat 4.5), and had them in the version before."""
     ids = {cell.id for cell in version.cells}
     shared = not before or bool(ids & {cell.id for cell in before})
     return shared and not any(id_.startswith("cell-") for id_ in ids)
@@ -97,8 +97,8 @@ def _renamed(version: Trajectory, ids: dict[str, str]) -> list[Execution]:
 def _ran(
     before: Trajectory | None, version: Trajectory, ids: dict[str, str], committed_at: float
 ) -> list[Step]:
-    """The executions between two versions: those with a new count, by count. Counts that start again show a
-    restart."""
+    """The executions between two versions: those with a new count, by count. A count that starts again means
+    a restart."""
     old = {execution.cell: execution for execution in before.executions} if before is not None else {}
     now = sorted(
         (execution for execution in _renamed(version, ids) if execution.count is not None),

@@ -2,7 +2,7 @@
 
 ``main.js`` of konstantgr/jupyter-logs-mining-extension defines the events; docs/reference/trajectory.md says
 how each is read. A log has the text of cells, and only sizes and exceptions of outputs. It has no moves.
-``cell_num`` is the place of the *selected* cell, which may be another than the event's.
+``cell_num`` is the position of the *selected* cell, which may not be the event's cell.
 """
 
 import csv
@@ -41,16 +41,17 @@ _KNOWN |= {"to_code", "to_markdown", "to_other"}
 _CHECKS_LOG = re.compile(
     r"^[ \t]*(?:from\s+mining_extension\s+import\b|check_logging\s*\().*\n?", re.MULTILINE
 )
-"""Code with which users of the recorder checked that they are recorded."""
+"""Code with which users of the recorder checked that it records."""
 
 
 def read_june(path: str | Path) -> Iterator[Trajectory]:
     """The trajectories of a log, one for each user and notebook (or kernel), in the order of their first
     event.
 
-    path: a CSV file in the columns of the public data set, or the recorder's events, a JSON object a line.
+    path: a CSV file with the columns of the public data set, or the recorder's events, one JSON object a
+    line.
 
-    Raises InputError, which names the column or row.
+    Raises InputError that names the column or row.
     """
     sessions: list[_Session] = []
     by_key: dict[tuple[str, ...], _Session] = {}
@@ -75,7 +76,7 @@ def read_june(path: str | Path) -> Iterator[Trajectory]:
 
 
 def _rows(stream: Iterable[str], path: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """The rows of a log with their places. A missing value is an empty text."""
+    """The rows of a log with their names. A missing value is an empty text."""
     lines = iter(stream)
     first = next(lines, "")
     if first.startswith("{"):
@@ -133,20 +134,20 @@ class _Session:
         self.first: tuple[Cell, ...] = ()
         self.order: tuple[str, ...] = ()
         self.steps: list[Step | None] = []
-        """None: an execution that the kernel left out, as a later event showed."""
+        """Steps. None: an execution that the kernel left out, as a later event showed."""
         self.notes: list[str] = []
         self.running: dict[str, int] = {}
-        """Cell -> place in `steps` of its execution that has not finished."""
+        """Cell -> index in `steps` of its unfinished execution."""
         self.ended: dict[str, int] = {}
-        """Cell -> place in `steps` of its last finished execution."""
+        """Cell -> index in `steps` of its last finished execution."""
         self.queued: set[int] = set()
-        """Executions that waited when one before them raised."""
+        """Executions that waited when an earlier one raised an exception."""
         self.unrecorded: set[str] = set()
         """Cells whose last run only checked that the log is on."""
         self.aliases: dict[str, str] = {}
         """Id in the log -> id of the cell. Cells get new ids when a page is opened again."""
         self.created: dict[str, int] = {}
-        """New cell -> the place that was selected, until an event shows where the cell is."""
+        """New cell -> the position that was selected, until an event shows the cell's position."""
         self.kernel: str | None = None
         self.row_name = ""
         self.row_time = 0.0
@@ -175,10 +176,10 @@ class _Session:
         raise InputError(f"{self.row_name}: {text}.")
 
     def _take(self, row: Mapping[str, str], *, trusted: bool) -> None:
-        """Add one event. trusted: its place is that of its cell."""
+        """Add one event. trusted: its position is that of its cell."""
         event = _event(row)
         if event not in _KNOWN:
-            self._refuse(f"the event {row['event']!r} is none of {', '.join(sorted(_KNOWN))}")
+            self._refuse(f"the event {row['event']!r} is unknown; known are {', '.join(sorted(_KNOWN))}")
         if self.kernel is not None and row["kernel_id"] and row["kernel_id"] != self.kernel:
             self._restart()
         self.kernel = row["kernel_id"] or self.kernel
@@ -258,7 +259,7 @@ class _Session:
         )
 
     def _place(self, cell_id: str, selected: int | None) -> None:
-        """A cell is at `selected`. If it should be elsewhere, something was not logged."""
+        """Move a cell to `selected`. If it was elsewhere, the log lacks an event."""
         if selected is None:
             return
         position = self.order.index(cell_id)
@@ -266,7 +267,7 @@ class _Session:
         if selected == position or selected >= len(self.order):
             return
         if created == selected == position - 1:
-            # It was made of the cell above it, by a change of that one's type.
+            # It replaced the cell above it, whose type was changed.
             self._add(Deletion(cell=self.order[selected], order=(), inferred=True))
         else:
             self._add(Move(cell=cell_id, position=selected, order=(), inferred=True))
@@ -276,14 +277,14 @@ class _Session:
             self._add(Edit(cell=cell.id, source=source, type=kind, order=(), inferred=True))
 
     def _saved(self, text: str) -> None:
-        """Add all cells, as they are when the kernel of a page is ready."""
+        """Add the changes up to this list of all cells, which a page sends when its kernel is ready."""
         try:
             page_cells = [
                 Cell(id=str(cell["id"]), source=_without_checks(cell["source"]), type=cell["cell_type"])
                 for cell in read_json(text)
             ]
         except (ValueError, TypeError, KeyError) as error:
-            self._refuse(f"save_notebook holds no list of cells: {error!r}")
+            self._refuse(f"save_notebook has no list of cells: {error!r}")
         if len({cell.id for cell in page_cells}) < len(page_cells):
             self._refuse("save_notebook has two cells with one id")
         if not self.steps and not self.cells:
@@ -343,7 +344,7 @@ class _Session:
             raised = read_json(text)
             output = Output(type="error", name=str(raised["ename"]), value=str(raised["evalue"]), text="")
         except (ValueError, TypeError, KeyError) as error:
-            self._refuse(f"error holds no exception: {error!r}")
+            self._refuse(f"error has no exception: {error!r}")
         self._set(number, status=Status.of_error(output.name), outputs=(output,))
 
     def _note_stray(self, event: str, cell_id: str) -> None:
@@ -377,8 +378,8 @@ def _event(row: Mapping[str, str]) -> str:
 
 
 def _bursts(rows: Iterable[Mapping[str, str]]) -> set[int]:
-    """Rows whose place is not that of their cell: several cells ran at one place, as "Run All" does, which
-    selects none of them."""
+    """Rows whose position is not that of their cell: several cells ran at one position, as after "Run All",
+    which selects none of them."""
     numbers: set[int] = set()
     last: tuple[int, str, str] | None = None
     for number, row in enumerate(rows):
@@ -393,11 +394,11 @@ def _bursts(rows: Iterable[Mapping[str, str]]) -> set[int]:
 
 
 def _selected(text: str, row_name: str) -> int | None:
-    """The place of the selected cell; None: there is none."""
+    """The position of the selected cell. None: no cell is selected."""
     try:
         number = int(float(text)) if text else None
     except (ValueError, OverflowError) as error:
-        raise InputError(f"{row_name}: cell_num {text!r:.80} is no number.") from error
+        raise InputError(f"{row_name}: cell_num {text!r:.80} is not a number.") from error
     if number is not None and number < 0:
         raise InputError(f"{row_name}: cell_num {text!r} is less than zero.")
     return number
@@ -416,8 +417,8 @@ def _time(text: str, row_name: str) -> float:
 
 
 def _output_kinds(text: str, row_name: str) -> list[str]:
-    """Kinds of the outputs of a cell that has ended; the log has their sizes, not their content."""
+    """Kinds of the outputs of an ended cell. The log has their sizes, not their content."""
     try:
         return [str(output["output_type"]) for output in (read_json(text) if text else [])]
     except (ValueError, TypeError, KeyError) as error:
-        raise InputError(f"{row_name}: cell_output holds no list of outputs: {error!r}.") from error
+        raise InputError(f"{row_name}: cell_output has no list of outputs: {error!r}.") from error

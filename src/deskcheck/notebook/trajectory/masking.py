@@ -1,8 +1,8 @@
 """Takes secrets out of steps before they are written, by the names of variables and the form of texts.
 
-What is masked reads `[masked]` in text, and has ``"cut": "masked"`` in a value. A value that was seen under a
-secret name is masked everywhere from then on; so are values of the environment under such names. Not found: a
-secret under another name that looks like ordinary text, or one that a stream splits.
+Masked text becomes `[masked]`; a masked value has ``"cut": "masked"``. A value that was seen under a secret
+name is masked everywhere from then on, and so are values of the environment under such names. Not masked: a
+secret under an ordinary name that looks like ordinary text, and one that a stream splits.
 """
 
 import json
@@ -48,15 +48,16 @@ _SHOWN = re.compile(r"(?<!\w)(?P<before>\d*+)(?P<name>[^\W\d]\w*+)(?P<between>=)
 class Mask:
     """Masks the steps of one trajectory, in order.
 
-    names, texts: further regular expressions, searched without regard to case. Raises InputError: one is not
-    a regular expression.
+    names, texts: further regular expressions, which ignore case.
+
+    Raises InputError: one is not a regular expression.
     """
 
     def __init__(self, names: Iterable[str] = (), texts: Iterable[str] = ()) -> None:
         more = [*names]
         self._names = _compiled([*NAMES, *more], re.IGNORECASE)
         self._chosen_names = _compiled(more, re.IGNORECASE) if more else None
-        """Names that the user calls secret are, whatever the value."""
+        """Names that the user chose. They are secret whatever their value."""
         self._texts = [
             *(_compiled([text], re.DOTALL) for text in TEXTS),
             *(_compiled([text], re.DOTALL | re.IGNORECASE) for text in texts),
@@ -140,7 +141,7 @@ class Mask:
         if isinstance(value, list):
             return [self.shown(item) for item in value]
         if isinstance(value, dict):
-            # What is no text (images as base64) holds nothing that a pattern could find.
+            # Images in base64 contain no text that a pattern could match.
             return {
                 k: v if k.startswith(("image/p", "image/j", "image/g")) else self.shown(v)
                 for k, v in value.items()
@@ -161,24 +162,24 @@ class Mask:
 
     def state(self, state: dict[str, Any]) -> dict[str, Any]:
         """A recorded state without secrets."""
-        # First, as the values of masked names are looked for in all the rest.
+        # First, as the values of masked names are searched in all other parts.
         self._learn(state)
         while True:
             known_before = self.known
             variables = {name: self._variable(name, row) for name, row in state["variables"].items()}
             if self.known == known_before:
                 return state | {"variables": variables}
-            # A parameter has brought a secret, which may stand in what came before it.
+            # A parameter contained a secret, which earlier variables may contain, too.
 
     def _variable(self, name: str, row: dict[str, Any]) -> dict[str, Any]:
-        # As `secrets`, of which only the name shows.
+        # As `secrets`, which is only a name.
         if self._is_secret(name, row["value"]) and row["type"] != "module":
             public = {key: row[key] for key in ("change", "type")}
             return public | {"value": _cut(row["type"]), "hash": MASKED}
         masked = row | {"value": self._encoded(row["value"])}
         if "objects" in row:
             objects = {number: self._encoded(content) for number, content in row["objects"].items()}
-            # Without those that only what is masked refers to.
+            # Without objects that only masked parts refer to.
             reachable = reached(masked["value"], _numbered(objects))
             masked["objects"] = {
                 number: content for number, content in objects.items() if int(number) in reachable
@@ -281,6 +282,6 @@ def _compiled(patterns: list[str], flags: re.RegexFlag) -> re.Pattern[str]:
             re.compile(pattern)
         except re.error as error:
             raise InputError(
-                f"the pattern {json.dumps(pattern)} is no regular expression: {error}."
+                f"the pattern {json.dumps(pattern)} is not a regular expression: {error}."
             ) from error
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), flags)

@@ -33,14 +33,14 @@ from deskcheck.notebook.trajectory.trajectory import to_dict
 from deskcheck.sandbox.decoder import GOES_ON, Message
 
 _WAITING_CHARS = 1 << 16
-"""Characters of printed text that are added together."""
+"""Characters of printed text that are collected before they become an output."""
 _FILE_BYTES = 16 << 20
-"""Of a file that is hashed."""
+"""Maximum size of a file that is hashed."""
 
 _shell: "_Shell"
 _capture: Capture
 _settings: dict[str, LibrarySetting] = {}
-"""Of the loaded libraries, after the last cell."""
+"""Settings of the loaded libraries after the last cell."""
 
 
 def begin(settings: dict[str, Any]) -> None:
@@ -72,7 +72,7 @@ def begin(settings: dict[str, Any]) -> None:
 
 
 def cell(source: str, wall_s: float, chars: int) -> str:
-    """Run a cell; its report, as JSON: `status`, `outputs`, `state`, `inside`, `aliases`, `settings`,
+    """Run a cell. Returns its report as JSON: `status`, `outputs`, `state`, `inside`, `aliases`, `settings`,
     `late`."""
     global _settings
     vars(builtins).pop("_", None)  # the session's; IPython has its own, unless it finds one there
@@ -115,7 +115,7 @@ def cell(source: str, wall_s: float, chars: int) -> str:
 
 
 def digests(paths: list[str]) -> str:
-    """Digests of files below the program's folder, as JSON; null for one that cannot be read, or is large."""
+    """Digests of files below the program's folder, as JSON. null: the file cannot be read, or is large."""
     by_path: dict[str, str | None] = {}
     above = os.environ["HOME"]
     for path in paths:
@@ -140,7 +140,7 @@ def _aliases() -> list[list[str]]:
 
 
 class _Shown:
-    """The outputs of the cell that runs, bounded as those of a kernel."""
+    """The outputs of the running cell, bounded like those of a kernel."""
 
     def __init__(self) -> None:
         self.begin(0)
@@ -158,7 +158,7 @@ class _Shown:
         self._printed.append(text)
 
     def take(self, kind: str, **content: Any) -> None:
-        """Add what a kernel would send as a message of this kind."""
+        """Add the output that a kernel would send as a message of this kind."""
         self._pass_on()
         self._collected.take(Message(kind, None, content))
 
@@ -179,7 +179,7 @@ class _Shown:
 
 
 class _Stream(io.TextIOBase):
-    """Standard output or error of the cells. The caller sees what is written to the descriptor beneath."""
+    """Standard output or error of the cells. The caller sees text that is written to its descriptor."""
 
     encoding = "utf-8"
     errors = "strict"
@@ -244,7 +244,7 @@ class _Shell(InteractiveShell):  # type: ignore[misc]
         """Plots are displays, without windows."""
 
     def ask_exit(self) -> None:
-        """``exit`` ends the process, as it ends a kernel."""
+        """End the process: ``exit`` ends a kernel, too."""
         os._exit(0)
 
     def _showtraceback(self, etype: Any, evalue: Any, stb: Any) -> None:

@@ -257,7 +257,7 @@ def test_places_in_any_order() -> None:
                 assert trials.at(step).run("x").outputs[0].data == {"text/plain": str(step)}
         left = trials.at(1)
         trials.at(2)
-        with pytest.raises(InputError, match="before step 1 is gone: Trials.at has moved to step 2"):
+        with pytest.raises(InputError, match=r"before step 1 is gone: Trials.at has moved to step 2"):
             left.run("x")
         for wrong in (-1, 4):
             with pytest.raises(InputError, match=f"step {wrong} is not the execution"):

@@ -53,7 +53,7 @@ class ReplayLimits:
     cpu_s: bound on one kernel, between two restarts.
     memory_bytes: bound on the kernel and its processes together.
     disk_bytes: at `strict`, bound on all files together, which are in memory; at `standard`, on each file; at
-    `trusted` there is no bound.
+    `trusted`, no bound.
     """
 
     cell_s: Annotated[

@@ -1,9 +1,9 @@
 """Whether notebooks reproduce: each runs again in a fresh kernel and is compared with its stored outputs.
 
-`repeats` defines what is equal; there must also be as many images. Differences are tried with the normalisers
-and, after a second run, with that: a cell whose fresh runs differ cannot be expected to give the stored
-output. Other kernels than our own (`CheckSettings.kernel`) run without a sandbox and always twice, as their
-random draws are not seen. Not covered: widgets.
+`repeats` defines equality; the number of images must be equal, too. Normalisers may forgive a difference. A
+second run may explain it: a cell whose fresh runs differ cannot be expected to give the stored output.
+Installed kernels (`CheckSettings.kernel`) run without a sandbox and always twice, as deskcheck cannot see
+their random draws. Not covered: widgets.
 """
 
 import functools
@@ -339,7 +339,7 @@ class NotebookChecker:
     """As in `replay`."""
 
     def check(self, path: Path, folder: Path) -> tuple[NotebookReport, Environment | None]:
-        """The report of one notebook, and where it ran. folder: the folder of which it gets a copy.
+        """The report of one notebook, and where it ran. folder: the folder that is copied for it.
 
         A failure of deskcheck itself becomes the status of this notebook."""
         failures: list[str] = []
@@ -405,7 +405,7 @@ def compare_with_stored(
 
 
 def files_of(paths: Iterable[str | os.PathLike[str]]) -> list[tuple[Path, Path]]:
-    """Notebooks in order, each once, with the folder of which it gets a copy.
+    """Notebooks in order, each once, with the folder that is copied for it.
 
     Raises InputError: a file or folder is missing, or has no notebook."""
     files: dict[Path, tuple[Path, Path]] = {}
@@ -444,7 +444,7 @@ _PYTHON_2 = re.compile(
 )
 """Messages of the compiler about statements of Python 2."""
 _LETTERS = 2
-"""Shorter names of files say nothing if a source contains them."""
+"""Maximum length of file names that are too short to search in a source."""
 _USAGE_ERROR = "UsageError: "
 _NAME = re.compile(r"name '([^']+)' is not defined")
 
@@ -697,23 +697,23 @@ def _confined(report: CellReport, limit: str | None, follows: tuple[int, str] | 
 
 
 class _Before:
-    """The earlier cells: which did not finish, and which rules of the sandbox stopped them."""
+    """The earlier cells that did not finish, and the rules of the sandbox that stopped them."""
 
     def __init__(self) -> None:
         self.unbound: dict[str, int] = {}
         """Name -> number of the cell that would have bound it."""
         self._refused: dict[int, tuple[str, str]] = {}
-        """Number of a cell that a rule stood in the way of -> its source, the rule."""
+        """Number of a cell that a rule stopped -> its source, the rule."""
         self._touched: dict[str, int] = {}
-        """Name -> number of such a cell, which had a hand in the name's value."""
+        """Name -> number of a stopped cell that may have changed the name's value."""
         self.sets: set[str] = set()
         self.reads: set[str] = set()
-        """Variables of the environment that they set and read, as ``$NAME``."""
+        """Variables of the environment that the cells read, as ``$NAME``; `sets` has those that they set."""
         self._imported: set[str] = set()
         self._globals: dict[str, frozenset[str]] = {}
 
     def add(self, cell: CellReport, rule: str | None) -> None:
-        """Add the next cell. rule: that stopped it, whatever its output."""
+        """Add the next cell. rule: the rule that stopped it, whatever its output."""
         names = cell_names(cell.source)
         sets, reads = environment(cell.source)
         self.sets |= sets
@@ -741,8 +741,8 @@ class _Before:
         return next((self._touched[name] for name in sorted(names) if name in self._touched), None)
 
     def confining(self, cell: CellReport) -> tuple[int, str] | None:
-        """A stopped cell that this one needs, with the rule: for a name, or for a file or module that the
-        source of both names."""
+        """A stopped cell that this one needs, with the rule. It needs the cell for a name, or for a file or
+        module that both sources contain."""
         if not self._refused:
             return None
         unknown = _NAME.findall(cell.message or "") if cell.category == "NameError" else []
@@ -755,7 +755,7 @@ class _Before:
         if number is None and cell.missing is not None:
             file_name = os.path.basename(cell.missing.rstrip("/"))
             stem = file_name.partition(".")[0]
-            word = stem if len(stem) > _LETTERS else file_name  # `a` stands in many a source
+            word = stem if len(stem) > _LETTERS else file_name  # `a` is in many sources
             named = re.compile(rf"\b{re.escape(word)}\b" if len(word) > _LETTERS else r"(?!)")
             sources = ((number, source) for number, (source, _) in self._refused.items())
             number = next((n for n, source in sources if named.search(source)), None)

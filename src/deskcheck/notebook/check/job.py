@@ -151,12 +151,12 @@ def _from_json(values: dict[str, Any]) -> CheckSettings:
 
 
 def _decided_by(values: dict[str, Any]) -> str:
-    """Digest of what, beside the notebooks, decides what is found: settings and versions."""
+    """Digest of the settings and versions that decide the results, in addition to the notebooks."""
     return decided_by(settings=values, packages=packages(), format=FORMAT)
 
 
 def _sha256(path: Path) -> str | None:
-    """Of a file; None of one that cannot be read, which its report will say."""
+    """The digest of a file. None if it cannot be read, which its report will say."""
     try:
         return sha256(path)
     except OSError:
@@ -204,7 +204,7 @@ def _row(path: Path, folder: Path, digest: str | None, scratch: Path, task: dict
             raise InputError(f"{path}: was changed while the job ran. Start it again.")
     row = {"path": report.path, "status": report.status.value, "detail": report.detail}
     return {
-        # UTF-8 has no lone surrogates; the report has them as they are.
+        # UTF-8 has no lone surrogates, but the report keeps them.
         **{name: storable(text) for name, text in row.items()},
         "cells": len(report.cells),
         "runs": report.runs,

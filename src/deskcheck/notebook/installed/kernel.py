@@ -127,7 +127,7 @@ class InstalledKernel(CellRunner):
         os.makedirs(cwd, exist_ok=True)
         self._manager = KernelManager(kernel_name=self.name)
         try:
-            # The output of its process is nobody's; what its cells print comes as messages.
+            # Cells print by messages. Other output of the process is discarded.
             quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
             env = os.environ | {"PYTHONHASHSEED": str(self.hash_seed)}
             self._manager.start_kernel(cwd=cwd, env=env, **quiet)

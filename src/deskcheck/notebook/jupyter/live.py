@@ -195,7 +195,9 @@ class Live:
 
     def _new_ids(self, beginning: str) -> Iterator[str]:
         count_there = sum(id_.startswith(beginning) for id_ in self.cells)
-        return (id_ for number in count(count_there) if (id_ := f"{beginning}{number}") not in self.cells)
+        return (
+            new_id for number in count(count_there) if (new_id := f"{beginning}{number}") not in self.cells
+        )
 
     def _deleted(self, cell: str, seen_at: float) -> None:
         order = tuple(id_ for id_ in self.order if id_ != cell)

@@ -102,7 +102,7 @@ class KernelRecorder:
         _finish(self.path)
 
     def _detach(self) -> None:
-        # Another extension may have put its own around ours: then ours stays, and passes everything on.
+        # If another extension has wrapped our method, it stays, and passes everything on.
         if self.kernel.__dict__.get("do_execute") == self._do_execute:
             self.kernel.do_execute = self._run
         if self.kernel.session.__dict__.get("send") == self._sent:

@@ -72,7 +72,7 @@ class Deskcheck(ExtensionApp):  # type: ignore[misc]  # of no known type where i
 
         masks = self.mask or self.mask_names or self.mask_texts
         if masks:
-            Mask(self.mask_names, self.mask_texts)  # refuses what is no pattern while the server starts
+            Mask(self.mask_names, self.mask_texts)  # refuses a wrong pattern while the server starts
         folder = Path(self.folder).expanduser().absolute()
         self.recorder = ServerRecorder(
             self.serverapp,
@@ -419,7 +419,7 @@ class ServerRecorder:
             run.status = status
             self._write(watched)
         elif content["status"] in ("ok", "error") and request_id in watched.requests:
-            # It came before the outputs, which are on a channel of their own.
+            # The reply came before the outputs, which have a separate channel.
             watched.requests[request_id]["status"] = status
         else:
             watched.requests.pop(request_id, None)  # refused, as a cell before it had failed

@@ -63,9 +63,9 @@ def main(settings: dict[str, Any]) -> None:
         app.initialize(["-f", connection, "--HistoryManager.hist_file=:memory:", "--IPKernelApp.quiet=True"])
     except Exception:  # noqa: BLE001  # said on standard error, where the caller reads it
         traceback.print_exc()
-        os._exit(1)  # the way out through finalisation waits for sockets that nobody will close
+        os._exit(1)  # finalisation would wait for sockets that stay open
     import_as_in_jupyter(program_folder)
-    # A cell that prints faster than we read must wait for nobody and lose nothing: no bound on the queue.
+    # A cell that prints faster than we read must neither wait nor lose output: no bound on the queue.
     getattr(app.iopub_socket, "socket", app.iopub_socket).setsockopt(zmq.SNDHWM, 0)
     _in_pieces(app.session)
     _garbage.start()  # a thread of ZeroMQ that the first large message would start, when no more may be

@@ -266,7 +266,7 @@ class Capture:
                 data, all_of_it = b"", False
             digest.update(data)
             complete = complete and all_of_it
-        # The labels of a table are beyond `memory`: what was cut of them is not known.
+        # `memory` does not count the labels of a table: some may be cut unnoticed.
         return complete and is_array
 
     def _forget(self) -> None:

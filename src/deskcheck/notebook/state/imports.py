@@ -83,7 +83,7 @@ def home_of(obj: Any) -> tuple[str | None, str | None]:
         return None, None
     parts = module.split(".")
     around = [".".join(parts[:count]) for count in range(1, len(parts))]
-    # The same without an underscore, as of `_operator` those of `operator`.
+    # The module without its underscore: `operator` for `_operator`.
     around += ["os.path"] if module in _OF_PATHS else [module.lstrip("_")]
     return next((outer for outer in around if _has(outer, called, obj)), module), called
 
@@ -175,7 +175,7 @@ def _folders() -> tuple[str, ...]:
 
 
 def listed(imports: list[Import]) -> list[str]:
-    """Imports as short texts: ``np = numpy``, ``math``, ``itertools: chain, product``. Without our own."""
+    """Imports as short texts: ``np = numpy``, ``math``, ``itertools: chain, product``. Omits deskcheck."""
     texts: list[str] = []
     of_module: dict[str, list[str]] = {}
     for entry in imports:

@@ -311,7 +311,7 @@ def read_later(sources: Iterable[str], before: Iterable[str] = ()) -> Later:
 
 
 def _reader_of(*nodes: ast.AST) -> "_Reader":
-    """What running some statements looks up outside of them, and then using what they define."""
+    """Reads statements: the names that they, and the use of their definitions, look up outside of them."""
     reader = _Reader()
     reader.block(nodes)
     for name in [*reader.later]:
@@ -411,7 +411,7 @@ class _Reader(ast.NodeVisitor):
 
     visit_MatchStar = visit_MatchAs
 
-    # -- what has an inside of its own -------------------------------------------------------------
+    # -- nodes with a separate namespace -----------------------------------------------------------
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         self.block([*node.decorator_list, node.args, node.returns])

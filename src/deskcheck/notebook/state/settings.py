@@ -1,8 +1,8 @@
-"""Settings of libraries, as data: what a cell sets besides variables and files, and the states of random
-generators.
+"""Settings of libraries as data. Cells change them in addition to variables and files. Includes the states of
+random generators.
 
 Read from loaded modules. No code of the user runs: a library's function that the notebook has replaced is not
-called. Not seen: what C code hides, replaced functions of a library, settings of threads.
+called. Not seen: settings in C code, replaced functions of a library, settings of threads.
 """
 
 import hashlib

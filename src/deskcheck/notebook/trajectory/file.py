@@ -133,7 +133,7 @@ class TrajectoryWriter:
             for line in lines:
                 row = self._row(line)
                 order = tuple(map(str, row["order"])) if isinstance(row.get("order"), list) else order
-                with _damaged(self.part, "Delete it to begin anew."):
+                with _damaged(self.part, "Delete it to start again."):
                     step = from_dict(row | {"order": order})
                 yield step
 
@@ -242,7 +242,7 @@ def begun(path: str | os.PathLike[str]) -> Trajectory | None:
         return None
     with disk_errors(part, "read what was recorded"), open_file(part) as lines:
         line = lines.readline()
-    with _damaged(part, "Delete it to begin anew."):
+    with _damaged(part, "Delete it to start again."):
         return _trajectory(_object(line), (), part) if line.endswith(b"\n") else None
 
 

@@ -1,7 +1,7 @@
 """Tags and comments by which authors mark cells for the tools that run them.
 
 The words are those of nbclient, nbmake and Jupyter Book (tags) and of nbval (tags and comments). The tag
-``random-output`` is our own.
+``random-output`` is deskcheck's.
 """
 
 from collections.abc import Iterable

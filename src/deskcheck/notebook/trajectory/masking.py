@@ -243,7 +243,7 @@ def _numbered(objects: dict[str, Any]) -> dict[int, Any]:
 
 
 def _texts(value: Any, objects: dict[str, Any]) -> list[str]:
-    """The strings in an encoded value and in what it refers to, without keys and names of fields."""
+    """The strings in an encoded value and in its referenced objects, without keys and names of fields."""
     strings: list[str] = []
     by_number = _numbered(objects)
     todo = [value, *map(by_number.__getitem__, reached(value, by_number))]
@@ -267,7 +267,7 @@ def _cut(type_name: str) -> dict[str, Any]:
 
 
 def _type(encoded: Any) -> str:
-    """The type's name, as far as an encoded value tells."""
+    """The type's name, if an encoded value has it."""
     if isinstance(encoded, dict):
         plain = next(
             (kind for kind in ("str", "int", "float", "bytes", "tuple") if kind in encoded), "object"

@@ -50,7 +50,7 @@ def begin(settings: dict[str, Any]) -> None:
     home_of_ipython()
     os.environ["IPYTHONDIR"] = os.path.abspath(".ipython")
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"  # as ipykernel does
-    # A thread is what a fork loses.
+    # A fork loses threads.
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"
     os.environ["JE_ARROW_MALLOC_CONF"] = "background_thread:false"  # pyarrow's, which pandas imports

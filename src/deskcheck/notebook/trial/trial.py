@@ -63,7 +63,7 @@ class TrialLimits:
 class Trials:
     """Tries cells out in the states of a notebook. Use it as a context manager, from one thread.
 
-    folder: the folder of which the notebook gets a copy (`replay`).
+    folder: the folder that is copied for the notebook (`replay`).
     modules: modules that are imported before the first cell, installed or from that folder, such as those
     that register settings.
 
@@ -411,7 +411,7 @@ def _reported(source: str, report: Mapping[str, Any], piece: Piece) -> Trial:
 
 
 def _files(piece: Piece) -> dict[str, str]:
-    """Path below the program's folder -> what a piece did to that file of the notebook's folder."""
+    """Path below the program's folder -> change of that file of the notebook's folder by a piece."""
     kinds: dict[str, str] = {}
     for kind in ("created", "changed", "removed"):
         for name in getattr(piece.files, kind):

@@ -225,10 +225,10 @@ class TestRuns:
         for _ in range(2):
             assert check_notebooks([path], out=tmp_path / "runs").by_status == {"same": 1}
         save(path, cell("2", shown("2")))
-        with pytest.raises(RecordingError, match="another source of cell 2"):
+        with pytest.raises(RecordingError, match="a different source of cell 2"):
             check_notebooks([path], out=tmp_path / "runs")
         path.write_text(path.read_text().replace('"source": "2"', '"id": "other", "source": "1"'))
-        with pytest.raises(RecordingError, match="other cells"):
+        with pytest.raises(RecordingError, match="different cells"):
             check_notebooks([path], out=tmp_path / "runs")
 
     @pytest.mark.slow
@@ -249,7 +249,7 @@ class TestRuns:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nowhere"], "there is no such file or folder"),
+        (["nowhere"], "no such file or folder"),
         (["."], "has no .ipynb files"),
         (["a.ipynb", "--fail-on", "bad"], "known are unreadable, no_kernel"),
         (["a.ipynb", "--without", "bad"], "the normalisers are terminal codes"),

@@ -248,8 +248,6 @@ def test_wrong_calls(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"has no \.ipynb files"):
         in_shards(ROOT / "src" / "deskcheck" / "jobs", tmp_path / "out")
     mine = replace(NORMALISERS[0], name="mine")
-    with pytest.raises(
-        ValueError, match=r"\['mine'\]: a job takes those of NORMALISERS and sanitisers alone"
-    ):
+    with pytest.raises(ValueError, match=r"\['mine'\]: a job takes only those of NORMALISERS and sanitisers"):
         in_shards(tmp_path, tmp_path / "out", settings=CheckSettings(normalisers=(mine,)))
     assert not (tmp_path / "out").exists()

@@ -150,7 +150,7 @@ def test_wrong_words(kernel: Kernel, tmp_path: Path) -> None:
         ("stop", "Nothing is recorded. To begin"),
         ("record", "the following arguments are required: path"),
         ("record work.ipynb", "name a folder, or a file that ends in .trajectory.parquet"),
-        ("record . --mask-text (", "is no regular expression"),
+        ("record . --mask-text (", "is not a regular expression"),
         ("record 'x", "No closing quotation"),
         ("record /proc/here", "/proc/here"),
         ("context nothing", "there is no variable 'nothing'"),

@@ -144,14 +144,14 @@ def test_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_API_KEY", "from-outside-1")
     monkeypatch.setenv("SOME_PLACE", "somewhere-else")
     assert Mask().text("from-outside-1 somewhere-else") == f"{MASKED} somewhere-else"
-    assert Mask().text("X_TOKEN=abcdef PATH=/bin", shown=True) == f"X_TOKEN={MASKED} PATH=/bin"
+    assert Mask().text("X_TOKEN=abcdef PATH=/bin", is_output=True) == f"X_TOKEN={MASKED} PATH=/bin"
 
 
 def test_patterns_of_the_user() -> None:
     """More names and texts can be given; what is no pattern is refused with its place."""
     mask = Mask(["iban"], [r"\bDE\d{4}\b"])
     assert mask.text("my_iban = 'x1'; y = 'DE1234'") == f"my_iban = '{MASKED}'; y = '{MASKED}'"
-    with pytest.raises(InputError, match=r'"\(" is no regular expression'):
+    with pytest.raises(InputError, match=r'"\(" is not a regular expression'):
         Mask(["("])
 
 
@@ -160,7 +160,7 @@ def test_ordinary_steps_stay(text: str) -> None:
     """A step without secrets is the same after masking, states and all."""
     step = execution("x", (Output(type="stream", name="stdout", text=text),), x=[text], y={"k": text})
     mask = Mask()
-    if mask.text(text, shown=True) == text:
+    if mask.text(text, is_output=True) == text:
         assert mask.step(step) == step
 
 
@@ -171,7 +171,7 @@ def test_long_words(part: str) -> None:
     """The time grows with the length of a text, not with its square."""
     text = "key" + (part * 200_000)[:200_000]
     began = time.process_time()
-    assert Mask().text(text, shown=True).startswith("key")
+    assert Mask().text(text, is_output=True).startswith("key")
     assert time.process_time() - began < 10
 
 

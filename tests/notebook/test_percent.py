@@ -97,7 +97,7 @@ def test_the_lines_of_the_cells(script: Path) -> None:
     [
         (b"x = 1\n", "without '# %%' cells, not a notebook. To record it as a program: deskcheck record"),
         (MARIMO.encode(), "a notebook of marimo, .* marimo export ipynb .* -o note.ipynb"),
-        (LIGHT.encode(), "Jupytext's format 'light'; .* jupytext --to ipynb"),
+        (LIGHT.encode(), "Jupytext's format 'light', .* jupytext --to ipynb"),
         (b"# %%\n\xff\n", "cannot be read as Python: "),
         (b"# coding: no-such\n# %%\n1\n", "cannot be read as Python: unknown encoding: no-such"),
         (None, "cannot be read: No such file"),

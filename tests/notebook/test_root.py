@@ -194,7 +194,7 @@ def test_a_root_of_ones_own(project: Path, tmp_path: Path) -> None:
     assert found.limit == "files outside"
     (found,) = cells_of(path, root=tmp_path)
     assert found.status == "same"
-    with pytest.raises(InputError, match="does not lie in it"):
+    with pytest.raises(InputError, match="does not contain"):
         cells_of(path, root=project / "data")
 
 

@@ -204,7 +204,7 @@ def test_a_wrong_pattern(tmp_path: Path) -> None:
     """A mask that is no pattern is refused while the server starts: nothing is recorded unmasked by mistake."""
     server = Server(tmp_path, f"--Deskcheck.folder={tmp_path / 'rec'}", "--Deskcheck.mask_texts=(")
     try:
-        assert "is no regular expression" in server.log
+        assert "is not a regular expression" in server.log
         server.save("work.ipynb", [("a", "x = 1")])
         server.run(server.open("work.ipynb"), ("a", "x = 1"))
     finally:

@@ -68,7 +68,7 @@ random.seed(1); print(random.random() == 0.13436424411240122)
 @pytest.mark.slow
 def test_nothing_of_one_kernel_is_in_the_next(many: bool) -> None:
     """The second kernel of a server finds no variable, file, process or setting of the first."""
-    with Servers(many=many, most=1) as servers:
+    with Servers(many=many, max_servers=1) as servers:
         with Kernel(limits=LIMITS, servers=servers) as kernel:
             assert kernel.run(LEAVE).status is Status.OK
             first = kernel.server
@@ -82,7 +82,7 @@ def test_nothing_of_one_kernel_is_in_the_next(many: bool) -> None:
 
 def test_a_server_that_was_killed_is_replaced() -> None:
     """A kernel whose server is gone says so; the next one gets another."""
-    with Servers(many=False, most=1) as servers:
+    with Servers(many=False, max_servers=1) as servers:
         with Kernel(limits=LIMITS, servers=servers) as kernel:
             assert kernel.server is not None
             kernel.server.process.kill()

@@ -257,7 +257,7 @@ def test_places_in_any_order() -> None:
                 assert trials.at(step).run("x").outputs[0].data == {"text/plain": str(step)}
         left = trials.at(1)
         trials.at(2)
-        with pytest.raises(InputError, match="before step 1 was left for that before 2"):
+        with pytest.raises(InputError, match=r"before step 1 is gone: Trials.at has moved to step 2"):
             left.run("x")
         for wrong in (-1, 4):
             with pytest.raises(InputError, match=f"step {wrong} is not the execution"):
@@ -280,7 +280,7 @@ def test_a_cell_that_ended_otherwise_in_the_record(tmp_path: Path) -> None:
 
 def test_what_is_refused_at_the_door(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another language, no folder, no IPython: with the way out."""
-    with pytest.raises(InputError, match="'/nowhere' is no folder"):
+    with pytest.raises(InputError, match="'/nowhere' is not a folder"):
         Trials(notebook("1"), folder="/nowhere")
     with pytest.raises(InputError, match=r"for R \(kernel 'ir'\)"):
         Trials(replace(notebook("1"), kernel="ir", language="R"))

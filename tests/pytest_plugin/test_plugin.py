@@ -105,7 +105,7 @@ SAID = {
     "test_coroutine": "fetch(n=3) returned 3",
     "test_output": "mean(numbers=[2]) returned 2.0, 5 events",
     "test_stopped": "spin() raised TimeoutError('too slow')",
-    "test_tracing": "no page: another trace function was at work",
+    "test_tracing": "no page: another trace function was active",
     "TestUnit::test_unit": "mean(numbers=[3]) returned 3.0, 5 events",
 }
 

@@ -244,7 +244,7 @@ def test_the_action_tells_github(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("inputs", "said"),
     [
-        ({"DESKCHECK_PATHS": "--version"}, "--version: there is no such file or folder"),
+        ({"DESKCHECK_PATHS": "--version"}, "--version: no such file or folder"),
         ({"DESKCHECK_OPTIONS": "--fail-on sometimes"}, "--fail-on sometimes: known are"),
         ({"DESKCHECK_JUNIT": "none/junit.xml"}, "none/junit.xml: cannot be written: "),
     ],

@@ -177,7 +177,7 @@ def test_the_command(book: Path, book_file: Path, tmp_path: Path) -> None:
         (["n", "--serve"], "--serve is for traces"),
         (["--open"], "say which"),
         (["n", "--beside", "nowhere.ipynb"], "nowhere"),
-        (["n", "--beside", "OTHER"], "another source"),
+        (["n", "--beside", "OTHER"], "a different source"),
     ],
 )
 def test_what_cannot_be_done_says_why(tmp_path: Path, arguments: list[str], message: str) -> None:

@@ -1,6 +1,6 @@
-"""Kernels, cells, trajectories: how notebooks came about, recorded and replayed (trajectory.md).
+"""Kernels, cells and trajectories: the histories of notebooks, recorded and replayed (trajectory.md).
 
-Reading needs nothing but what deskcheck needs; running takes the extra ``[notebook]``.
+Reading needs only deskcheck's requirements, running the extra ``[notebook]``.
 """
 
 from typing import TYPE_CHECKING

@@ -49,16 +49,18 @@ CELL_S = 60.0
 class ReplayLimits:
     """Bounds on a replay. Cells after `notebook_s` are missing in the trajectory, which says so.
 
-    cell_s: the notebook's ``execution.timeout`` can lower it; None: that, else `CELL_S`. cpu_s: of one
-    kernel, between two restarts. memory_bytes: of the kernel and its processes. disk_bytes: of all files at
-    `strict`, where they are in memory; of each file at `standard`; no bound at `trusted`.
+    cell_s: None: the notebook's ``execution.timeout``, else `CELL_S`. The notebook can only lower a number.
+    cpu_s: bound on one kernel, between two restarts.
+    memory_bytes: bound on the kernel and its processes together.
+    disk_bytes: at `strict`, bound on all files together, which are in memory; at `standard`, on each file; at
+    `trusted`, no bound.
     """
 
     cell_s: Annotated[
         float | None,
         Setting(
-            "Seconds that a cell may take. Less where the notebook's metadata say so. Default: what they "
-            "say, else 60.",
+            "Seconds that a cell may take. The notebook's metadata can lower it. Default: the time in the "
+            "metadata, else 60.",
             min=0.1,
         ),
     ] = None
@@ -67,7 +69,7 @@ class ReplayLimits:
     memory_bytes: Annotated[
         int | None,
         Setting(
-            "Memory that a kernel may fill, as 12G. Default: three quarters of the machine's.",
+            "Memory that a kernel may fill, such as 12G. Default: three quarters of the machine's.",
             flag="--memory",
             metavar="SIZE",
             parse=parse_size,
@@ -76,7 +78,7 @@ class ReplayLimits:
     disk_bytes: Annotated[
         int | None,
         Setting(
-            "What a notebook may write, as 2G. Default: a quarter of the machine's memory.",
+            "Space for the files of a notebook, such as 2G. Default: a quarter of the machine's memory.",
             flag="--disk",
             metavar="SIZE",
             parse=parse_size,
@@ -96,9 +98,10 @@ class ReplayLimits:
 class NotebookSettings:
     """How a notebook is recorded.
 
-    root: notebooks can read what is below it; None: the git repository of the folder, or the folder. runs:
-    maximum number of fresh kernels with `repeat`: two, and more while a cell that drew few numbers without a
-    seed shows the same in all.
+    root: the folder below which notebooks can read files. None: the git repository of their folder, else
+    their folder.
+    runs: maximum number of fresh kernels if `repeat` is true. Two, and more while a cell that drew few
+    numbers without a seed shows the same in all.
 
     Raises ValueError if `runs` is less than two.
     """
@@ -109,28 +112,28 @@ class NotebookSettings:
         Confinement, Setting("How closely kernels are confined. 'trusted': not at all, for your own code.")
     ] = Confinement.STRICT
     root: Root = None
-    repeat: Annotated[bool, Setting("Run each in another kernel, too. Say where the runs differ.")] = True
+    repeat: Annotated[bool, Setting("Run each again in a fresh kernel. Report where the runs differ.")] = True
     runs: Annotated[
         int,
-        Setting("Runs of each that are compared, at most: two, and more for draws without a seed.", min=2),
+        Setting("Maximum number of runs that are compared: two, and more for draws without a seed.", min=2),
     ] = 3
 
     def __post_init__(self) -> None:
         if self.runs < 2:
-            raise ValueError(
-                f"runs={self.runs} must be at least two; for one that is not compared, repeat=False"
-            )
+            raise ValueError(f"runs={self.runs} must be at least two; use repeat=False for a single run")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckSettings:
     """How a notebook is checked.
 
-    runs: maximum: a second if a cell differs or draws without a seed, further ones while a cell that drew few
-    numbers shows the same in all. kernel: an installed one (`deskcheck.notebook.installed`), without
-    `sandbox` and limits on memory, disk, processes and CPU time. parameters: name -> None, bool, int, float
-    or str. env: names of variables of this process's environment. normalisers: rules that forgive
-    differences; None: all.
+    runs: maximum number of runs. A second one follows if a cell differs or draws without a seed, more while a
+    cell that drew few numbers shows the same in all.
+    kernel: an installed kernel (`deskcheck.notebook.installed`). `sandbox` and the limits on memory, disk,
+    processes and CPU time do not apply to it.
+    parameters: name -> None, bool, int, float or str.
+    env: names of variables of this process's environment that cells get.
+    normalisers: rules that forgive differences. None: all.
 
     Raises ValueError for less than one run.
     """
@@ -142,7 +145,7 @@ class CheckSettings:
     ] = Confinement.STRICT
     runs: Annotated[
         int,
-        Setting("Fresh runs, at most, of a notebook whose cells differ or draw without a seed.", min=1),
+        Setting("Maximum number of fresh runs if cells differ or draw without a seed.", min=1),
     ] = 3
     allow_random: Annotated[bool, Setting("Accept cells whose fresh runs differ.")] = False
     lax: Annotated[
@@ -155,15 +158,15 @@ class CheckSettings:
     kernel: Annotated[
         str | None,
         Setting(
-            "Run cells in this kernel that is installed for Jupyter, of any language. Without the sandbox: "
-            "only for code that you trust.",
+            "Run cells in this kernel that is installed for Jupyter, in any language. It runs without the "
+            "sandbox: only for code that you trust.",
             metavar="NAME",
         ),
     ] = None
     parameters: Annotated[
         Mapping[str, Any],
         Setting(
-            "Assign this after the cell with the tag 'parameters', as papermill does. May be given again.",
+            "Assign this after the cell with the tag 'parameters', like papermill. May be given again.",
             flag="--parameters",
             short="-p",
             metavar="NAME=VALUE",

@@ -1,1 +1,1 @@
-"""``pytest --deskcheck``: a page for each test that fails, of its last call of the project's own code."""
+"""``pytest --deskcheck``: a trace page for each failed test, of its last call of the project's code."""

@@ -1,8 +1,8 @@
-"""``pytest --deskcheck-notebooks``: a notebook is a file of tests, and each of its code cells a test.
+"""``pytest --deskcheck-notebooks``: each notebook is a file of tests, and each of its code cells a test.
 
-A notebook runs once, as by `deskcheck notebooks check`, when the first of its tests runs. A script with ``#
-%%`` cells is a notebook if pytest was given its name and it is not a file of tests. Under pytest-xdist every
-process runs the notebooks whose tests it gets.
+A notebook runs once, like with `deskcheck notebooks check`, when the first of its tests runs. A script with
+``# %%`` cells is a notebook if it is named on the command line and is not a file of tests. Under
+pytest-xdist, every process runs the notebooks whose tests it gets.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ _WORDS = {"no_stored_output": "nothing stored", "normalised": "normalised"}
 
 
 def register(config: pytest.Config) -> None:
-    """Have pytest call us. Raises pytest.UsageError for options that the check does not take."""
+    """Register the hooks. Raises pytest.UsageError: the check does not take an option."""
     arguments = [*config.getini("deskcheck_notebooks_options"), *_split(config)]
     try:
         group = typer.main.get_command(app)
@@ -56,7 +56,7 @@ def _split(config: pytest.Config) -> list[str]:
 
 
 class Notebooks:
-    """The hooks. failing: statuses that fail a test."""
+    """The hooks for notebooks. failing: statuses that fail a test. None: `FAIL_ON`."""
 
     def __init__(self, settings: CheckSettings, failing: Iterable[str] | None) -> None:
         self.settings = settings
@@ -81,7 +81,7 @@ class Notebooks:
     def pytest_pycollect_makemodule(
         self, module_path: Path, parent: pytest.Collector
     ) -> "NotebookFile | None":
-        """pytest calls this for a Python file that it was given, or that has tests."""
+        """The notebook of a script. pytest calls this for Python files with tests or on its command line."""
         patterns = parent.config.getini("python_files")
         if any(module_path.match(pattern) for pattern in patterns) or not is_script(module_path):
             return None
@@ -99,13 +99,13 @@ class Notebooks:
 
 
 class NotebookFile(pytest.File):
-    """A notebook. check: the hooks that made it."""
+    """A notebook as a file of tests. check: the hooks that made it."""
 
     check: Notebooks
 
     def __init__(self, **arguments: Any) -> None:
         super().__init__(**arguments)
-        self._found: NotebookReport | DeskcheckError | None = None
+        self._result: NotebookReport | DeskcheckError | None = None
         if self.config.pluginmanager.hasplugin("xdist"):
             # No name: with `--dist loadgroup` it becomes part of each test's, where a bracket would mislead.
             name = hashlib.blake2b(self.nodeid.encode("utf-8", "surrogateescape"), digest_size=6).hexdigest()
@@ -132,20 +132,20 @@ class NotebookFile(pytest.File):
                 yield item
 
     def case(self, name: str) -> Case:
-        """The result of one of its cells. Runs the notebook if necessary. Raises DeskcheckError."""
-        if self._found is None:
+        """The result of one cell. Runs the notebook if necessary. Raises DeskcheckError."""
+        if self._result is None:
             try:
-                (self._found,) = check_notebooks([self.path], self.check.settings).notebooks
+                (self._result,) = check_notebooks([self.path], self.check.settings).notebooks
             except DeskcheckError as error:
-                self._found = error
-        if isinstance(self._found, DeskcheckError):
-            raise self._found
-        cases_by_name = {case.name: case for case in cases(self._found, self.check.failing)}
+                self._result = error
+        if isinstance(self._result, DeskcheckError):
+            raise self._result
+        cases_by_name = {case.name: case for case in cases(self._result, self.check.failing)}
         if name in cases_by_name and not (cases_by_name[name].status == "not_run" and WHOLE in cases_by_name):
             return cases_by_name[name]
-        if WHOLE in cases_by_name:  # it became no notebook for us, or its time was up between two cells
+        if WHOLE in cases_by_name:  # it could not be checked, or its time was up between two cells
             return cases_by_name[WHOLE]
-        raise InputError(f"{self.path}: has no {name} any more: it was changed while the tests ran.")
+        raise InputError(f"{self.path}: has lost {name}: the file was changed while the tests ran.")
 
 
 class CellFailed(Exception):
@@ -153,7 +153,7 @@ class CellFailed(Exception):
 
 
 class CellItem(pytest.Item):
-    """A code cell, or a whole notebook that cannot run. line: of the file, at which its source begins."""
+    """A code cell, or a notebook that cannot run. line: line of the file at which its source begins."""
 
     line = 1
     marked_skip = False
@@ -175,7 +175,7 @@ class CellItem(pytest.Item):
         if case.outcome is CaseOutcome.ACCEPTED:
             pytest.xfail(case.message)
         if case.outcome is CaseOutcome.ERROR:
-            pytest.fail(self._told(case), pytrace=False)
+            pytest.fail(self._message(case), pytrace=False)
 
     def _skip(self, reason: str) -> None:
         skipped = pytest.skip.Exception(reason)
@@ -184,9 +184,9 @@ class CellItem(pytest.Item):
 
     def runtest(self) -> None:
         if self._case.outcome is CaseOutcome.FAILED:
-            raise CellFailed(self._told(self._case))
+            raise CellFailed(self._message(self._case))
 
-    def _told(self, case: Case) -> str:
+    def _message(self, case: Case) -> str:
         file = os.path.relpath(self.path, self.config.invocation_params.dir)
         return f"{case.text()}\n\n{file}:{self.line}: {self.name}"
 

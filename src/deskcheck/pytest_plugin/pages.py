@@ -69,8 +69,8 @@ class FailedTestPages:
         self.limits = TraceLimits(events=option.deskcheck_events, repetitions=option.deskcheck_repetitions)
         project = Project(str(config.rootpath), option.deskcheck_package, config.getini("python_files"))
         self.watch = Watch(project, self.limits, option.deskcheck_seconds)
-        self.told: list[tuple[str, str, dict[str, Any]]] = []
-        """Of each failed test: its id, when it failed, what there is to say."""
+        self.failures: list[tuple[str, str, dict[str, Any]]] = []
+        """Id of each failed test, the phase in which it failed, and facts for the summary."""
         self.written: Counter[str] = Counter()
 
     # -- while tests run -----------------------------------------------------------------------------
@@ -103,7 +103,7 @@ class FailedTestPages:
             report.deskcheck = self._page(item.nodeid, report.when, error)
 
     def _page(self, test: str, when: str, error: BaseException | None) -> dict[str, Any]:
-        """Write the page of the last call; returns the facts for the summary."""
+        """Write the page of the last call. Returns facts for the summary."""
         call = self.watch.last
         if call is None:
             return {"why_not": self.watch.why_not or "the test called none of the project's own code"}
@@ -116,18 +116,18 @@ class FailedTestPages:
             return {"why_not": f"{type(error).__name__}: {error}"}
         return {"said": said(recording), "page": str(page), "event": telling_event(recording.trace)}
 
-    # -- in the process that tells of all --------------------------------------------------------------
+    # -- in the process that writes the summary --------------------------------------------------------
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         facts = getattr(report, "deskcheck", None)
         if facts is not None:
-            self.told.append((report.nodeid, report.when or "", facts))
+            self.failures.append((report.nodeid, report.when or "", facts))
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        if not self.told:
+        if not self.failures:
             return
         terminalreporter.write_sep("=", "deskcheck: last calls of failed tests")
-        for test, when, facts in self.told:
+        for test, when, facts in self.failures:
             terminalreporter.write_line(test if when == "call" else f"{test} ({when})")
             if "page" in facts:
                 terminalreporter.write_line(f"    {facts['said']}")
@@ -136,7 +136,7 @@ class FailedTestPages:
                 terminalreporter.write_line(f"    no page: {visible(facts['why_not'])}")
 
     def _file_name(self, test: str, when: str) -> str:
-        """A name for the page of a test, the same in each run; a subtest's has its number."""
+        """File name for the page of a test, the same in each run. A subtest's name has its number."""
         full = test if when == "call" else f"{test}-{when}"
         self.written[full] += 1
         if self.written[full] > 1:
@@ -149,7 +149,7 @@ class FailedTestPages:
 
 
 def recorded(call: WatchedCall, test: str, limits: TraceLimits, error: BaseException | None) -> Recording:
-    """The recording of a call that a test made. error: with which the test failed."""
+    """The recording of a call that a test made. error: the exception with which the test failed."""
     traces = traces_of(call.blocks, call.tracer.cut)
     label = call.scope[call.code.co_filename]
     sources = _sources(call, traces)
@@ -186,7 +186,7 @@ def recorded(call: WatchedCall, test: str, limits: TraceLimits, error: BaseExcep
 
 
 def _sources(call: WatchedCall, traces: tuple[Trace, ...]) -> dict[str, str]:
-    """Name in events -> text, for the files that events name and the call's own."""
+    """Name in events -> text, for the files that events name and the file of the call."""
     files = {label: file for file, label in call.scope.items()}
     named = {row.file for trace in traces for row in trace.rows} | {call.scope[call.code.co_filename]}
     return {label: Path(files[label]).read_text("utf-8", "replace") for label in sorted(named)}
@@ -220,10 +220,10 @@ def _went_through(error: BaseException, call: WatchedCall) -> bool:
 
 def telling_event(trace: Trace) -> int:
     """The event to show first: where the exception was raised that ended the call, else its end."""
-    at = len(trace) - 1
-    while at > 0 and trace.rows[at].kind in (Kind.UNWIND, Kind.RAISE):
-        at -= 1
-    return min(at + 1, len(trace) - 1) if len(trace) else 0
+    index = len(trace) - 1
+    while index > 0 and trace.rows[index].kind in (Kind.UNWIND, Kind.RAISE):
+        index -= 1
+    return min(index + 1, len(trace) - 1) if len(trace) else 0
 
 
 def said(recording: Recording) -> str:

@@ -1,5 +1,5 @@
-"""What pytest loads in every run: two hooks, which import nothing while ``--deskcheck`` and
-``--deskcheck-notebooks`` are not given."""
+"""The two hooks that pytest loads in every run. They import nothing without ``--deskcheck`` or
+``--deskcheck-notebooks``."""
 
 from typing import Any
 
@@ -9,58 +9,60 @@ def pytest_addoption(parser: Any) -> None:
     group.addoption(
         "--deskcheck",
         action="store_true",
-        help="Record what tests call of the project's own code. Link a trace page of the last call of each "
+        help="Record the calls of tests into the project's code. Link a trace page of the last call of each "
         "failed test.",
     )
     group.addoption(
         "--deskcheck-folder",
         metavar="FOLDER",
-        help="Where the pages go, instead of pytest's cache folder.",
+        help="Folder for the pages, instead of pytest's cache folder.",
     )
     group.addoption(
         "--deskcheck-package",
         action="append",
         default=[],
         metavar="PACKAGE",
-        help="The project's own code is this package, wherever it is installed, instead of what lies below "
-        "the root folder. May be given again.",
+        help="Record calls into this package, wherever it is installed, instead of code below the root "
+        "folder. May be given again.",
     )
     group.addoption(
         "--deskcheck-events",
         type=int,
         default=100_000,
         metavar="N",
-        help="Events recorded of one call (100,000).",
+        help="Maximum number of recorded events of one call (100,000).",
     )
     group.addoption(
         "--deskcheck-repetitions",
         type=int,
         default=1000,
         metavar="N",
-        help="How often a line of a frame is recorded (1000). What a loop does beyond that is counted.",
+        help="How often a line of a frame is recorded (1000). Further repetitions are only counted.",
     )
     group.addoption(
         "--deskcheck-seconds",
         type=float,
         default=10.0,
         metavar="N",
-        help="CPU time of a test, with recording, after which its further calls are not recorded (10).",
+        help="CPU time of a test, with recording, after which further calls are not recorded (10).",
     )
     notebooks = parser.getgroup("deskcheck-notebooks", "notebooks as tests")
     notebooks.addoption(
         "--deskcheck-notebooks",
         action="store_true",
-        help="Run notebooks again. Each code cell is a test: it gives the output that is stored in the file.",
+        help="Run notebooks again. Each code cell is a test that its output equals the stored one.",
     )
     notebooks.addoption(
         "--deskcheck-notebooks-options",
         action="append",
         default=[],
         metavar="OPTIONS",
-        help="Options of `deskcheck notebooks check` that decide how notebooks are run and compared, in "
-        "quotes: '--runs 2 --cell-s 30'. May be given again.",
+        help="Options of `deskcheck notebooks check` for running and comparing notebooks, in quotes: "
+        "'--runs 2 --cell-s 30'. May be given again.",
     )
-    parser.addini("deskcheck_notebooks_options", "The same, before those of the command line.", "args", [])
+    parser.addini(
+        "deskcheck_notebooks_options", "The same options, before those of the command line.", "args", []
+    )
 
 
 def pytest_configure(config: Any) -> None:

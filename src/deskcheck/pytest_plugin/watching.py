@@ -23,21 +23,23 @@ _OPTIMIZED = 0x1
 _GENERATES = 0x20 | 0x80 | 0x200
 """CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR: its frame is left and entered again."""
 _LEFT_AT = frozenset({opmap["YIELD_VALUE"], opmap["RESUME"]})
-"""Instructions of a frame that was left and may come back: before 3.13, and from then on."""
+"""Instructions at which a frame was left that may continue: before Python 3.13, and since then."""
 _SHOWING = tuple(os.path.join("_pytest", part) for part in ("assertion", "_io", "_code"))
 """Parts of pytest that turn values into text."""
 _ASKED = 50
 """Frames that are searched for the caller."""
 _WALKS = 10_000
-"""After so many calls inside an unrecorded one, the rest of a test is not watched."""
+"""Number of calls inside an unrecorded one after which a test is no longer watched."""
 _gettrace = sys.gettrace
 
 
 class Watch:
     """Watches the calling thread between `on` and `off`. One at a time in a process.
 
-    limits: of one call. cpu_s: of one test, after which no call is recorded. last: the last call since
-    `begin`. why_not: why it was not recorded.
+    limits: limits on one call.
+    cpu_s: CPU time of one test after which no call is recorded.
+    last: the last call since `begin`.
+    why_not: why the last call was not recorded.
     """
 
     def __init__(self, project: Project, limits: TraceLimits, cpu_s: float) -> None:
@@ -96,7 +98,7 @@ class Watch:
             return False
         if call.tracer.cut is None:
             return True
-        # It goes on unrecorded, or it has ended without our being told.
+        # It continues unrecorded, or has ended unnoticed.
         self._walks += 1
         if self._walks > _WALKS:
             self._hook.off()
@@ -114,7 +116,9 @@ class Watch:
             return
         if _gettrace() is not None:
             self.last = None
-            self.why_not = "another trace function was at work, as of a debugger or of coverage (--no-cov)"
+            self.why_not = (
+                "another trace function was active, such as that of a debugger or of coverage (--no-cov)"
+            )
             return
         if time.process_time() - self._began > self.cpu_s:
             self.last = None
@@ -132,15 +136,17 @@ class Watch:
         self._call.start(frame)
 
     def ended(self, call: "WatchedCall") -> None:
-        """Called by the call."""
+        """Called by the call at its end."""
         self._call = None
         self.last, self.why_not = call, ""
 
 
 class WatchedCall:
-    """One call that is recorded: `blocks` of events, `written` to standard output meanwhile.
+    """One recorded call.
 
-    frame: its address. The frame itself must not be kept alive.
+    blocks: its events.
+    written: text that it wrote to standard output.
+    frame: address of its frame. The frame itself must not be kept alive.
     """
 
     def __init__(self, watch: Watch, frame: FrameType, scope: dict[str, str]) -> None:
@@ -159,23 +165,23 @@ class WatchedCall:
 
     def start(self, frame: FrameType) -> None:
         self._stdout.on()
-        self.tracer.start(frame, self._told)
+        self.tracer.start(frame, self._frame_event)
 
     def end(self) -> None:
         self.tracer.stop()  # which hands over the last events
         self._stdout.off()
         self.watch.ended(self)
 
-    def _told(self, event: str, arg: Any) -> None:
+    def _frame_event(self, event: str, arg: Any) -> None:
         """An exception is raised in the call's own frame, or the frame is left."""
         if not self._instructions:
             if event == "return":
                 self.end()
             return
-        at = self._offset()
+        offset = self._offset()
         if event == "exception":
-            self._raised_at = at
-        elif at == self._raised_at or self._instructions[at] not in _LEFT_AT:
+            self._raised_at = offset
+        elif offset == self._raised_at or self._instructions[offset] not in _LEFT_AT:
             self.end()
 
     def _offset(self) -> int:
@@ -187,7 +193,7 @@ class WatchedCall:
 
 
 def _asked_by_pytest(frame: FrameType, root: str) -> bool:
-    """Whether pytest called it to show a value: the test did not call that `repr`."""
+    """Whether pytest called the frame to show a value: the test did not call that `repr`."""
     above = frame.f_back
     for _ in range(_ASKED):
         if above is None:

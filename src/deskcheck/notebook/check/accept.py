@@ -1,4 +1,4 @@
-"""Stores the fresh outputs of cells in their notebook, as snapshot tests are updated."""
+"""Stores the fresh outputs of cells in their notebook, like an update of snapshot tests."""
 
 import json
 import os
@@ -31,12 +31,13 @@ _INDENT = re.compile(r"\{\r?\n([ \t]*)\"")
 
 @dataclass(slots=True)
 class Accepted:
-    """The result of accepting a notebook's outputs. written: numbers of the cells whose outputs are new in
-    the file. left: numbers of other cells that differ, with their status."""
+    """The result of accepting a notebook's outputs."""
 
     report: NotebookReport
     written: list[int] = field(default_factory=list)
+    """Numbers of the cells whose outputs are new in the file."""
     left: dict[int, str] = field(default_factory=dict)
+    """Numbers of other cells that differ, with their status."""
 
     def to_dict(self) -> dict[str, Any]:
         return {"written": [*self.written], "left": {**self.left}, "report": self.report.to_dict()}
@@ -49,11 +50,12 @@ def accept_outputs(
     cells: Collection[int] = (),
     write: bool = True,
 ) -> Accepted:
-    """Run a notebook as `check_notebooks` does, and store the outputs that differ from the stored ones and
-    are the same in all runs.
+    """Run a notebook like `check_notebooks`. Store the outputs that differ from the stored ones and are the
+    same in all runs.
 
-    cells: numbers of cells, from 1, counting all types; none: all cells with another or no stored output.
-    write: False does not change the file.
+    cells: numbers of cells, from 1, counting all types. Empty: all cells with a different or no stored
+    output.
+    write: whether to change the file.
 
     Raises InputError: the file is not a notebook of nbformat 4, or changed while it ran; a named cell is
     missing, failed or is not repeatable. The errors of `check_notebooks`.
@@ -109,7 +111,7 @@ def _is_accepted(cell: CellReport, step: Execution | None, numbers: Collection[i
 
 
 def _raw(output: Output, root: Path | None) -> dict[str, Any]:
-    """An output as a file of nbformat 4 has it. What names the copy that cells run in names the folder."""
+    """An output in nbformat 4. Paths in the copy that cells run in become paths in the folder."""
 
     def outside(value: Any) -> Any:
         return value if root is None or not isinstance(value, str) else as_outside(value, os.fspath(root))
@@ -132,7 +134,7 @@ def _raw(output: Output, root: Path | None) -> dict[str, Any]:
 
 
 def _written(notebook: Any, before: bytes) -> str:
-    """As JSON, with the indents and the end of the file that it had."""
+    """The notebook as JSON, with the indents and the end of the file before."""
     text = before.decode("utf-8", "replace")
     indent = _INDENT.search(text)
     end = "\n" if text.endswith("\n") else ""

@@ -1,9 +1,9 @@
 """Whether notebooks reproduce: each runs again in a fresh kernel and is compared with its stored outputs.
 
-`repeats` defines what is equal; there must also be as many images. Differences are tried with the normalisers
-and, after a second run, with that: a cell whose fresh runs differ cannot be expected to give the stored
-output. Other kernels than our own (`CheckSettings.kernel`) run without a sandbox and always twice, as their
-random draws are not seen. Not covered: widgets.
+`repeats` defines equality; the number of images must be equal, too. Normalisers may forgive a difference. A
+second run may explain it: a cell whose fresh runs differ cannot be expected to give the stored output.
+Installed kernels (`CheckSettings.kernel`) run without a sandbox and always twice, as deskcheck cannot see
+their random draws. Not covered: widgets.
 """
 
 import functools
@@ -88,31 +88,34 @@ REPRODUCES = (NotebookStatus.SAME, NotebookStatus.NORMALISED, NotebookStatus.NO_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellReport:
-    """The result of one cell.
-
-    number: from 1, counting all types. count: the stored execution count. category: the exception's class (as
-    in Samuel & Mietchen 2024, doi:10.1093/gigascience/giad113), or how the kernel died. missing: the module
-    or file that was not found. limit: a name of `kernel.refusals.RULES`. follows: number of an earlier cell
-    that did not finish and would have provided what is missing. difference: the first between stored and
-    fresh; unstable: the first between two fresh runs. note: that it draws without a seed and repeats.
-    allowed: why another status than success is accepted.
-    """
+    """The result of one cell."""
 
     id: str
     number: int
+    """Its position from 1, counting cells of all types."""
     source: str
     status: CellStatus
     count: int | None = None
+    """The stored execution count."""
     normalisers: tuple[str, ...] = ()
     category: str | None = None
+    """The exception's class (as in Samuel & Mietchen 2024, doi:10.1093/gigascience/giad113), or how the
+    kernel died."""
     message: str | None = None
     missing: str | None = None
+    """The module or file that was not found."""
     limit: str | None = None
+    """The rule of the sandbox that refused something: a key of `kernel.refusals.RULES`."""
     follows: int | None = None
+    """Number of an earlier cell that did not finish and would have provided the missing name or file."""
     difference: str | None = None
+    """The first difference between the stored and the fresh output."""
     unstable: str | None = None
+    """The first difference between two fresh runs."""
     note: str | None = None
+    """A remark that the cell draws without a seed, although it repeats."""
     allowed: str | None = None
+    """Why a status other than success is accepted."""
     diff: tuple[DiffRow, ...] = ()
     wall_s: float | None = None
 
@@ -132,16 +135,18 @@ class CellReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotebookReport:
-    """The result of one notebook. detail: why it was not read or run to its end. notes: of its reader.
-    seconds: that the cells took in the first run."""
+    """The result of one notebook."""
 
     path: str
     status: NotebookStatus
     detail: str = ""
+    """Why it was not read or not run to its end."""
     cells: tuple[CellReport, ...] = ()
     notes: tuple[str, ...] = ()
+    """Remarks of the reader and of the run."""
     runs: int = 0
     seconds: float = 0.0
+    """Time that the cells took in the first run."""
 
     @property
     def counts(self) -> Counter[CellStatus]:
@@ -153,7 +158,7 @@ class NotebookReport:
         return next((cell for cell in self.cells if cell.status is CellStatus.FAILED), None)
 
     def to_dict(self) -> dict[str, Any]:
-        """For readers; `saved` is for `restored`."""
+        """The report for other programs. Use `saved` for a text that `restored` can read."""
         return {
             "path": self.path,
             "status": self.status,
@@ -166,12 +171,12 @@ class NotebookReport:
         }
 
     def saved(self) -> str:
-        """All of it as ASCII."""
+        """The whole report as ASCII text."""
         return json.dumps(asdict(self))
 
     @classmethod
     def restored(cls, text: str) -> "NotebookReport":
-        """What was `saved`."""
+        """The report from the text that `saved` returned."""
         row = read_json(text, "column report")
         lists = {"cells": tuple(map(CellReport._restored, row["cells"])), "notes": tuple(row["notes"])}
         return cls(**row | lists | {"status": NotebookStatus(row["status"])})
@@ -179,14 +184,16 @@ class NotebookReport:
 
 @dataclass(slots=True)
 class Report:
-    """The results of several notebooks, by name. normalisers: names of the rules that were used. environment:
-    None if no notebook ran. kernel: the installed kernel that they ran in."""
+    """The results of several notebooks, by name."""
 
     normalisers: tuple[str, ...]
+    """Names of the rules that were used."""
     runs: int
     notebooks: list[NotebookReport] = field(default_factory=list)
     environment: Environment | None = None
+    """Where they ran. None if no notebook ran."""
     kernel: str | None = None
+    """The installed kernel that they ran in."""
 
     def _all_cells(self) -> Iterator[CellReport]:
         return (cell for notebook in self.notebooks for cell in notebook.cells)
@@ -251,14 +258,16 @@ def check_notebooks(
     *,
     out: str | os.PathLike[str] | None = None,
     workers: int = 1,
-    progress: Callable[..., None] = lambda name, done=None, of=None: None,
+    progress: Callable[..., None] = lambda name, finished=None, total=None: None,
 ) -> Report:
-    """Run notebooks, files or all below folders, and compare them with their stored outputs.
+    """Run notebooks and compare them with their stored outputs. A folder stands for all notebooks below it.
 
-    A notebook runs in a copy of its folder, or of the folder that was named. out: folder for the trajectories
-    of the runs, from which the same call continues. workers: notebooks that run at once. progress: called
-    with the name of each finished notebook; for a single notebook with its name, the number of finished cells
-    and their total.
+    A notebook runs in a copy of its folder, or of the folder in `paths`.
+
+    out: folder for the trajectories of the runs. The same call continues from them.
+    workers: number of notebooks that run at once.
+    progress: called with the name of each finished notebook; for a single notebook with its name, the number
+    of finished cells and their total.
 
     Raises InputError: a file or folder is missing, or has no notebook; `out` is the folder of a job.
     RecordingError: `out` has the run of another version of a notebook. MissingExtra: ipykernel or
@@ -271,9 +280,9 @@ def check_notebooks(
     stopping = threading.Event()
     report = new_report(settings)
     runs_folder = None if out is None else Path(out)
-    servers = Servers(many=len(files) > workers, most=workers * settings.runs)
+    servers = Servers(many=len(files) > workers, max_servers=workers * settings.runs)
     checker = NotebookChecker(
-        settings=settings, kept=runs_folder, servers=servers, interrupted=stopping.is_set
+        settings=settings, runs_folder=runs_folder, servers=servers, interrupted=stopping.is_set
     )
 
     def one(path: Path, folder: Path) -> NotebookReport:
@@ -301,12 +310,12 @@ def _refuse_a_job(out: Path) -> None:
 
     if JobFolder(out).job.exists():
         raise InputError(
-            f"{out}: is the folder of a job: go on with its own command (--shards), or choose another folder."
+            f"{out}: is the folder of a job. Continue it with --shards, or choose another folder."
         )
 
 
 def normalisers_of(settings: CheckSettings) -> tuple[Normaliser, ...]:
-    """Those that are used."""
+    """The normalisers that the settings select."""
     return NORMALISERS if settings.normalisers is None else settings.normalisers
 
 
@@ -318,18 +327,21 @@ def new_report(settings: CheckSettings) -> Report:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotebookChecker:
-    """Runs notebooks and compares them. kept: folder for the runs' trajectories, from which another call
-    continues. servers: as in `Kernel`. progress: as in `replay`."""
+    """Runs notebooks and compares them with their stored outputs."""
 
     settings: CheckSettings
-    kept: Path | None = None
+    runs_folder: Path | None = None
+    """Folder for the trajectories of the runs, from which another call continues."""
     servers: Servers | None = None
+    """As in `Kernel`."""
     interrupted: Callable[[], bool] = lambda: False
-    progress: Callable[[int, int], None] = lambda done, of: None
+    progress: Callable[[int, int], None] = lambda finished, total: None
+    """As in `replay`."""
 
     def check(self, path: Path, folder: Path) -> tuple[NotebookReport, Environment | None]:
-        """The report of one notebook, and where it ran. folder: that it runs in a copy of. A failure of
-        deskcheck itself is the status of this notebook."""
+        """The report of one notebook, and where it ran. folder: the folder that is copied for it.
+
+        A failure of deskcheck itself becomes the status of this notebook."""
         failures: list[str] = []
         with own_failures(failures.append):
             report, fresh = self.run(path, folder)
@@ -338,7 +350,7 @@ class NotebookChecker:
         return NotebookReport(path=str(path), status=NotebookStatus.HARNESS_ERROR, detail=failures[0]), None
 
     def run(self, path: Path, folder: Path) -> tuple[NotebookReport, Trajectory | None]:
-        """As `check`, with the first run. Raises failures of deskcheck itself."""
+        """The report and the first run. Raises failures of deskcheck itself."""
         settings = self.settings
         try:
             stored = read_notebook(path, order=settings.order)
@@ -350,14 +362,14 @@ class NotebookChecker:
         with installed_kernels(settings.kernel, around) as installed:
             if settings.parameters and installed is not None and not installed.is_python:
                 raise InputError(
-                    f"--parameters: are assigned in Python, and the kernel {installed.name!r} is for "
-                    f"{installed.language}: leave them out."
+                    f"--parameters are assigned in Python, but the kernel {installed.name!r} is for "
+                    f"{installed.language}. Leave them out."
                 )
             compare = _Comparison(stored, settings, around, installed)
             as_run = with_parameters(stored, settings.parameters)
             fresh = replay(
                 as_run,
-                None if self.kept is None else self.kept / (_name(path, settings) + SUFFIX),
+                None if self.runs_folder is None else self.runs_folder / (_name(path, settings) + SUFFIX),
                 kernels=installed or SandboxKernels(settings.sandbox, around, self.servers),
                 limits=settings.limits,
                 reruns=Reruns(settings.runs, compare.wants_another, compare.forgives),
@@ -366,7 +378,7 @@ class NotebookChecker:
             )
         cells = {storable(cell.id) for cell in as_run.cells}
         if not {storable(step.cell) for step in fresh.executions} <= cells:
-            raise RecordingError(f"{path}: was run before with other cells. {_ANOTHER_FOLDER}")
+            raise RecordingError(f"{path}: was run before with different cells. {_ANOTHER_FOLDER}")
         report = compare.report(fresh)
         if settings.parameters:
             values = ", ".join(assignments(settings.parameters).splitlines()[1:])
@@ -387,18 +399,19 @@ _ANOTHER_FOLDER = "Delete that run, or choose another folder with --out."
 def compare_with_stored(
     stored: Trajectory, fresh: Trajectory, normalisers: Sequence[Normaliser] = NORMALISERS
 ) -> NotebookReport:
-    """A run of a notebook compared with its stored outputs. Raises RecordingError: the run is of another
-    version."""
+    """Compare a run of a notebook with its stored outputs. Raises RecordingError: the run is of a different
+    version of the notebook."""
     return _Comparison(stored, CheckSettings(normalisers=tuple(normalisers))).report(fresh)
 
 
 def files_of(paths: Iterable[str | os.PathLike[str]]) -> list[tuple[Path, Path]]:
-    """Notebooks in order, each once, with the folder that it runs in a copy of. Raises InputError: a file or
-    folder is missing, or has no notebook."""
+    """Notebooks in order, each once, with the folder that is copied for it.
+
+    Raises InputError: a file or folder is missing, or has no notebook."""
     files: dict[Path, tuple[Path, Path]] = {}
     for path in map(Path, paths):
         if not path.exists():
-            raise InputError(f"{path}: there is no such file or folder.")
+            raise InputError(f"{path}: no such file or folder.")
         folder, notebooks = (path, notebook_files(path)) if path.is_dir() else (path.parent, [path])
         for file in notebooks:
             files.setdefault(file.resolve(), (file, folder))
@@ -406,7 +419,7 @@ def files_of(paths: Iterable[str | os.PathLike[str]]) -> list[tuple[Path, Path]]
 
 
 def _name(path: Path, settings: CheckSettings) -> str:
-    """A file name that differs for other paths, kernels, parameters and variables of the environment."""
+    """A file name that is different for each path, kernel, parameters and variables of the environment."""
     identity = os.fsencode(path.resolve())
     if settings.kernel is not None or settings.parameters:
         identity += b"\0" + json.dumps([settings.kernel, dict(settings.parameters)]).encode()
@@ -431,7 +444,7 @@ _PYTHON_2 = re.compile(
 )
 """Messages of the compiler about statements of Python 2."""
 _LETTERS = 2
-"""Shorter names of files say nothing if a source contains them."""
+"""Maximum length of file names that are too short to search in a source."""
 _USAGE_ERROR = "UsageError: "
 _NAME = re.compile(r"name '([^']+)' is not defined")
 
@@ -451,8 +464,11 @@ class _Comparison:
         self.any_output = any(step.outputs for step in self.stored.executions)
 
     def wants_another(self, runs: Sequence[Trajectory]) -> bool:
-        """Whether a further run decides something. A second: a cell differs or drew without a seed, or the
-        kernel does not say. A third: a cell that drew shows the same in both, which may be chance."""
+        """Whether another run would decide something.
+
+        A second run does if a cell differs or drew without a seed, or if the kernel does not say whether it
+        drew. A third does if a cell that drew shows the same in both runs, which may be chance.
+        """
         if len(runs) == 1:
             worth = (CellStatus.DIFFERENT, CellStatus.FAILED)
             return (
@@ -503,7 +519,7 @@ class _Comparison:
                 continue
             ran = again.get(cell.id)
             if ran is not None and storable(ran.source) != storable(cell.source):
-                what = f"was run before with another source of cell {number}"
+                what = f"was run before with a different source of cell {number}"
                 raise RecordingError(f"{self.stored.path}: {what}. {_ANOTHER_FOLDER}")
             stored = self.executions.get(cell.id)
             if ended is not None and (stored is None or stored.count is None):
@@ -527,7 +543,7 @@ class _Comparison:
         before: "_Before",
         updates: Sequence[Output],
     ) -> CellReport:
-        """The result of one cell. updates: of its displays, by later cells."""
+        """The result of one cell. updates: messages of later cells that update its displays."""
         facts = _facts(cell, number)
         if stored is None or ran is None:
             return CellReport(status=CellStatus.NOT_RUN, **facts)
@@ -544,7 +560,7 @@ class _Comparison:
         if error is not None:
             facts |= _failure(error, before.unbound)
             failed = CellReport(status=CellStatus.FAILED, **facts)
-            limit = ran.confined if ran.confined != "output" else None  # of which no exception comes
+            limit = ran.confined if ran.confined != "output" else None  # which raises no exception
             limit = limit or self._withheld(failed, before) or self._at_home(outputs)
             return _confined(failed, limit, before.confining(failed))
         compared = self._compared(stored, outputs, text, markers_of(cell), facts)
@@ -567,7 +583,7 @@ class _Comparison:
         # What an installed kernel gave when the notebook was saved shows none either.
         only_replied = ran.status is not Status.OK and text.error is None and not may_raise
         if only_replied and (self.installed is None or not stored.shown() or expected != text):
-            usage = ran.detail or _usage_error(ran) or "UsageError: the kernel tells no more"
+            usage = ran.detail or _usage_error(ran) or "UsageError: the kernel gave no message"
             name, _, message = usage.partition(": ")
             return text, (name, message)
         return text, None
@@ -681,23 +697,23 @@ def _confined(report: CellReport, limit: str | None, follows: tuple[int, str] | 
 
 
 class _Before:
-    """The earlier cells: which did not finish, and which rules of the sandbox stopped them."""
+    """The earlier cells that did not finish, and the rules of the sandbox that stopped them."""
 
     def __init__(self) -> None:
         self.unbound: dict[str, int] = {}
         """Name -> number of the cell that would have bound it."""
         self._refused: dict[int, tuple[str, str]] = {}
-        """Number of a cell that a rule stood in the way of -> its source, the rule."""
+        """Number of a cell that a rule stopped -> its source, the rule."""
         self._touched: dict[str, int] = {}
-        """Name -> number of such a cell, which had a hand in the name's value."""
+        """Name -> number of a stopped cell that may have changed the name's value."""
         self.sets: set[str] = set()
         self.reads: set[str] = set()
-        """Variables of the environment that they set and read, as ``$NAME``."""
+        """Variables of the environment that the cells read, as ``$NAME``; `sets` has those that they set."""
         self._imported: set[str] = set()
         self._globals: dict[str, frozenset[str]] = {}
 
     def add(self, cell: CellReport, rule: str | None) -> None:
-        """Add the next cell. rule: that stopped it, whatever its output."""
+        """Add the next cell. rule: the rule that stopped it, whatever its output."""
         names = cell_names(cell.source)
         sets, reads = environment(cell.source)
         self.sets |= sets
@@ -725,8 +741,8 @@ class _Before:
         return next((self._touched[name] for name in sorted(names) if name in self._touched), None)
 
     def confining(self, cell: CellReport) -> tuple[int, str] | None:
-        """A stopped cell that this one needs, with the rule: for a name, or for a file or module that the
-        source of both names."""
+        """A stopped cell that this one needs, with the rule. It needs the cell for a name, or for a file or
+        module that both sources contain."""
         if not self._refused:
             return None
         unknown = _NAME.findall(cell.message or "") if cell.category == "NameError" else []
@@ -739,7 +755,7 @@ class _Before:
         if number is None and cell.missing is not None:
             file_name = os.path.basename(cell.missing.rstrip("/"))
             stem = file_name.partition(".")[0]
-            word = stem if len(stem) > _LETTERS else file_name  # `a` stands in many a source
+            word = stem if len(stem) > _LETTERS else file_name  # `a` is in many sources
             named = re.compile(rf"\b{re.escape(word)}\b" if len(word) > _LETTERS else r"(?!)")
             sources = ((number, source) for number, (source, _) in self._refused.items())
             number = next((n for n, source in sources if named.search(source)), None)

@@ -44,8 +44,7 @@ def _parts(
     yield "standard output", stored.stdout, fresh.stdout
     for number, (a, b) in enumerate(itertools.zip_longest(stored.plain, fresh.plain, fillvalue=""), 1):
         yield f"shown {number}", a, b
-    a, b = (": ".join(text.error or ()) for text in (stored, fresh))
-    yield "exception", a, b
+    yield "exception", ": ".join(stored.error or ()), ": ".join(fresh.error or ())
     for what, (count_stored, count_fresh) in counts.items():
         yield what, f"{count_stored} {what}", f"{count_fresh} {what}"
 

@@ -73,14 +73,15 @@ def check_in_shards(
     replace: bool = False,
     progress: Callable[[Progress], None] = lambda progress: None,
 ) -> tuple[Report, JobSummary]:
-    """The report of `check.check_notebooks`, made in shards of about `size` notebooks by `runner`. Continues
-    an earlier job in the folder, as `run_job` does. A notebook that ends its process three times is a
+    """The report of `check.check_notebooks`, made in shards of about `size` notebooks by `runner`.
+
+    Continues an earlier job in the folder, like `run_job`. A notebook that ends its process three times is a
     ``harness_error``.
 
-    Raises InputError: a file or folder is missing, or has no notebook; the folder has other shards, and not
-    `replace`; machines differ in Python or packages. RecordingError: another job uses the folder, or the disk
-    fails. SandboxError: a machine lacks what the level needs. ValueError: a normaliser that is neither in
-    `NORMALISERS` nor a `sanitiser`.
+    Raises InputError: a file or folder is missing, or has no notebook; the folder has other shards and
+    `replace` is false; machines differ in Python or packages. RecordingError: another job uses the folder, or
+    the disk fails. SandboxError: a machine cannot confine at this level. ValueError: a normaliser is neither
+    in `NORMALISERS` nor made by `sanitiser`.
     """
     settings = settings or CheckSettings()
     unknown = [
@@ -89,15 +90,15 @@ def check_in_shards(
         if _NAMED.get(rule.name) != rule and not isinstance(rule.rule, Replacement)
     ]
     if unknown:
-        raise ValueError(f"normalisers={unknown}: a job takes those of NORMALISERS and sanitisers alone")
+        raise ValueError(f"normalisers={unknown}: a job takes only those of NORMALISERS and sanitisers")
     files = {path.resolve(): (path, folder.resolve()) for path, folder in files_of(paths)}
     values = _as_json(settings)
     key = _decided_by(values)
     report = new_report(settings)
 
-    def finish(place: JobFolder, lines: Sequence[Line]) -> None:
+    def finish(folder: JobFolder, lines: Sequence[Line]) -> None:
         for line in lines:
-            for notebook_report, environment in _read(place.file(TABLE, line["shard"])):
+            for notebook_report, environment in _read(folder.file(TABLE, line["shard"])):
                 name, _ = files[Path(notebook_report.path)]
                 report.notebooks.append(_named(notebook_report, str(name)))
                 report.environment = report.environment or environment
@@ -116,8 +117,8 @@ def check_in_shards(
         commit=TABLE,
         finish=finish,
     )
-    done = run_job(job, Path(out), runner=runner, size=size, replace=replace, progress=progress)
-    return report, done
+    summary = run_job(job, Path(out), runner=runner, size=size, replace=replace, progress=progress)
+    return report, summary
 
 
 def _as_json(settings: CheckSettings) -> dict[str, Any]:
@@ -150,12 +151,12 @@ def _from_json(values: dict[str, Any]) -> CheckSettings:
 
 
 def _decided_by(values: dict[str, Any]) -> str:
-    """Digest of what, beside the notebooks, decides what is found: settings and versions."""
+    """Digest of the settings and versions that decide the results, in addition to the notebooks."""
     return decided_by(settings=values, packages=packages(), format=FORMAT)
 
 
 def _sha256(path: Path) -> str | None:
-    """Of a file; None of one that cannot be read, which its report will say."""
+    """The digest of a file. None if it cannot be read, which its report will say."""
     try:
         return sha256(path)
     except OSError:
@@ -196,14 +197,14 @@ def _row(path: Path, folder: Path, digest: str | None, scratch: Path, task: dict
             settings.runs * (2 * limits.notebook_s + 600) + 600, exit=True, file=2
         )
         try:
-            report, environment = NotebookChecker(settings=settings, kept=scratch).check(path, folder)
+            report, environment = NotebookChecker(settings=settings, runs_folder=scratch).check(path, folder)
         finally:
             faulthandler.cancel_dump_traceback_later()
         if _sha256(path) != digest:
             raise InputError(f"{path}: was changed while the job ran. Start it again.")
     row = {"path": report.path, "status": report.status.value, "detail": report.detail}
     return {
-        # UTF-8 has no lone surrogates; the report has them as they are.
+        # UTF-8 has no lone surrogates, but the report keeps them.
         **{name: storable(text) for name, text in row.items()},
         "cells": len(report.cells),
         "runs": report.runs,

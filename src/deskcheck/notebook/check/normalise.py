@@ -35,11 +35,11 @@ class Normaliser:
 def same_after(
     stored: Text, fresh: Text, normalisers: Sequence[Normaliser] | None = None
 ) -> tuple[str, ...] | None:
-    """Names of the smallest set of normalisers after which two texts are equal; empty if they are equal as
-    they are, None if they differ after all rules.
+    """Names of the smallest set of normalisers after which two texts are equal.
 
-    Of equally small sets, the first in the order of `NORMALISERS`; for long texts a set of which each rule is
-    needed. Texts of more than `MOST_CHARS` together are not tried.
+    The set is empty if the texts are equal without rules, and None if they differ after all rules. Among
+    equally small sets, the first in the order of `NORMALISERS` is returned. For long texts, it is a set
+    without a superfluous rule, perhaps not the smallest. Texts of more than `MOST_CHARS` together give None.
     """
     if stored == fresh:
         return ()
@@ -97,7 +97,7 @@ def _equal(pairs: Iterable[tuple[str, str]]) -> bool:
 
 
 def terminal_codes(text: str) -> str:
-    """Colours are left out; what a carriage return goes back over is as if it had not been printed."""
+    """Leaves out colours, and text that a carriage return overwrites."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", text).replace("\r\n", "\n")
     return re.sub(r"^.*\r(?=[^\n])", "", text, flags=re.MULTILINE).replace("\r", "")
 
@@ -178,7 +178,7 @@ _NUMPY_SHAPE = re.compile(r",\s+shape=\(\d+,(?: \d+(?:, \d+)*)?\)(?=[,)])")
 
 
 def numpy_shape(text: str) -> str:
-    """``array([0, ..., 9], shape=(1000,))``: numpy before 2.2 did not tell the shape of what it shortened."""
+    """``array([0, ..., 9], shape=(1000,))``: numpy before 2.2 did not write the shape of shortened arrays."""
     return _NUMPY_SHAPE.sub("", text)
 
 
@@ -186,7 +186,7 @@ _COUNT_NAME = re.compile(r"^Name: (?:count|proportion), (?=Length: |dtype: )", r
 
 
 def pandas_count_name(text: str) -> str:
-    """``Name: count, dtype: int64``: before pandas 2.0, what `value_counts` gave had no name."""
+    """``Name: count, dtype: int64``: before pandas 2.0, the result of `value_counts` had no name."""
     return _COUNT_NAME.sub("", text)
 
 
@@ -219,8 +219,8 @@ _TIMING = (
 
 
 def timing(text: str) -> str:
-    """What ``%time``, ``%timeit``, unittest and pytest measured, and durations that ``took`` or ``elapsed``
-    stands before."""
+    """Times that ``%time``, ``%timeit``, unittest and pytest measured, and durations after ``took`` or
+    ``elapsed``."""
     for pattern, replacement in _TIMING:
         text = pattern.sub(replacement, text)
     return text

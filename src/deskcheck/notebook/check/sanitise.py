@@ -28,18 +28,18 @@ class Replacement:
 
 
 def sanitiser(name: str, regex: str, replace: str) -> Normaliser:
-    """A normaliser of the user's own."""
+    """A normaliser from a regular expression and its replacement."""
     return Normaliser(name, Replacement(regex, replace))
 
 
 def read_sanitisers(path: Path) -> tuple[Normaliser, ...]:
-    """The rules of a file, in order, named ``sanitize: SECTION``. Raises InputError, with the line."""
+    """The rules of a file, in order, named ``sanitize: SECTION``. Raises InputError that names the line."""
     try:
         lines = read_text(path).splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read: {error}.") from error
     rules: list[Normaliser] = []
-    section, regex, at = "", None, 0
+    section, regex, regex_line = "", None, 0
     for number, line in enumerate([*lines, "regex:"], start=1):
         key, colon, value = line.partition(":")
         value = value.removeprefix(" ")
@@ -47,13 +47,13 @@ def read_sanitisers(path: Path) -> tuple[Normaliser, ...]:
             section = line.strip()[1:-1]
         elif colon and key == "regex":
             if regex is not None:
-                raise InputError(f"{path}, line {at}: 'regex:' without 'replace:' in the line after.")
-            regex, at = value, number
+                raise InputError(f"{path}, line {regex_line}: 'regex:' without 'replace:' in the line after.")
+            regex, regex_line = value, number
         elif colon and key == "replace":
             if regex is None:
                 raise InputError(f"{path}, line {number}: 'replace:' without 'regex:' in the line before.")
             _try(path, number, regex, value)
-            name = f"sanitize: {section or f'line {at}'}"
+            name = f"sanitize: {section or f'line {regex_line}'}"
             while any(rule.name == name for rule in rules):
                 name += "'"
             rules.append(sanitiser(name, regex, value))

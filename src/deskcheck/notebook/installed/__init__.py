@@ -1,1 +1,1 @@
-"""Kernels that are installed for Jupyter, of any language: they run cells as in Jupyter, unconfined."""
+"""Kernels that are installed for Jupyter, in any language. They run cells unconfined, as in Jupyter."""

@@ -35,22 +35,23 @@ NO_GUARANTEES = (
 
 @dataclass(frozen=True, slots=True)
 class InstalledKernels:
-    """An installed kernelspec, from which a replay starts kernels (`kernel.replayer.Kernels`). folder: each
-    run's copy is made in it, so that all runs have the same paths."""
+    """Starts kernels of an installed kernelspec for a replay (`kernel.replayer.Kernels`).
+
+    folder: contains the copy of the notebook's folder, in the same place for all runs."""
 
     name: str
     language: str
     around: Surroundings
     folder: str
     confinement = None
-    """They have none."""
+    """None: the kernels are not confined."""
 
     @property
     def is_python(self) -> bool:
         return _same_language("python", self.language)
 
     def refuses(self, trajectory: Trajectory) -> str | None:
-        """Why a notebook cannot run in it: it is for another language."""
+        """Why a notebook cannot run in these kernels: it is for another language."""
         language = trajectory.language
         if language is None or trajectory.kernel == self.name or _same_language(language, self.language):
             return None
@@ -66,7 +67,7 @@ class InstalledKernels:
 
 @contextlib.contextmanager
 def installed_kernels(name: str | None, around: Surroundings) -> Iterator[InstalledKernels | None]:
-    """The installed kernel of a name, for the runs of one notebook; None for None.
+    """The installed kernel with a name, for the runs of one notebook. None if the name is None.
 
     Raises InputError: it is not installed. MissingExtra: jupyter_client is not installed.
     """
@@ -79,7 +80,7 @@ def installed_kernels(name: str | None, around: Surroundings) -> Iterator[Instal
 
 
 def _language(name: str) -> str:
-    """For which language an installed kernel is, in its own words."""
+    """The language of an installed kernel, as its kernelspec names it."""
     try:
         from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
     except ImportError as error:
@@ -126,7 +127,7 @@ class InstalledKernel(CellRunner):
         os.makedirs(cwd, exist_ok=True)
         self._manager = KernelManager(kernel_name=self.name)
         try:
-            # The output of its process is nobody's; what its cells print comes as messages.
+            # Cells print by messages. Other output of the process is discarded.
             quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
             env = os.environ | {"PYTHONHASHSEED": str(self.hash_seed)}
             self._manager.start_kernel(cwd=cwd, env=env, **quiet)
@@ -145,7 +146,7 @@ class InstalledKernel(CellRunner):
         return self._manager is not None and bool(self._manager.is_alive())
 
     def interrupt(self) -> None:
-        """As its kernelspec says: by a signal or a message."""
+        """Send the interrupt that the kernelspec asks for: a signal or a message."""
         with contextlib.suppress(RuntimeError, OSError):  # it ends just now
             self._manager.interrupt_kernel()
 
@@ -192,13 +193,13 @@ class InstalledKernel(CellRunner):
         zmq.select([channel.socket for channel in channels], [], [], seconds)
 
     def after_cell(self) -> None:
-        """Nothing is waited for."""
+        """Does nothing: this kernel needs no work after a cell."""
 
     def ending(self) -> tuple[Status, str]:
         return Status.DIED, "the kernel's process ended"
 
     def with_facts(self, ran: Execution, reply: Mapping[str, Any]) -> Execution:
-        """Add the class and message of an error that the kernel replies and may not show."""
+        """Add the class and message of an error from the reply, as the kernel may not show them."""
         if ran.status not in (Status.ERROR, Status.INTERRUPTED) or not reply or ran.detail is not None:
             return ran
         name, value = str(reply.get("ename") or "error"), str(reply.get("evalue") or "")
@@ -206,7 +207,7 @@ class InstalledKernel(CellRunner):
 
 
 def _received(channel: Any, seconds: float) -> Message | None:
-    """The next message of a channel; None if none comes in time."""
+    """The next message of a channel. None if none arrives in time."""
     with contextlib.suppress(queue.Empty):
         message = channel.get_msg(timeout=seconds)
         kind = message["msg_type"]

@@ -1,4 +1,4 @@
-"""The comm target ``deskcheck.context``: a front end asks for the values of variables, and no cell runs.
+"""The comm target ``deskcheck.context``: tells a front end the values of variables without running a cell.
 
 A question is the data of ``comm_open`` or ``comm_msg``; so are answers and errors
 (docs/reference/assistants.md). Secrets are always masked. IPython's hooks ``pre_execute`` and
@@ -14,15 +14,15 @@ from deskcheck.errors import DeskcheckError, InputError
 
 TARGET = "deskcheck.context"
 MOST_TOKENS = 100_000
-"""Of one answer."""
+"""Maximum number of tokens of one answer."""
 _MOST_TEXT = 200_000
-"""Characters of code in a question."""
+"""Maximum number of characters of code in a question."""
 _TIME_S = 0.5
-"""For looking at the variables: more than for a cell, for which the user waits."""
+"""Seconds for looking at the variables. After a cell there are fewer, as the user waits."""
 
 
 def register(shell: Any) -> None:
-    """Have a shell of ipykernel answer. Other shells have no comms and are not changed."""
+    """Let a shell of ipykernel answer questions. Other shells have no comms and are not changed."""
     manager = _comms(shell)
     if manager is not None:
         manager.register_target(TARGET, lambda comm, message: _opened(shell, comm, message))
@@ -35,7 +35,7 @@ def unregister(shell: Any) -> None:
 
 
 class Serving:
-    """Makes the kernel answer in which a client evaluates this as an expression."""
+    """An expression for clients: evaluating it in a kernel lets that kernel answer questions."""
 
     def __init__(self) -> None:
         from IPython import get_ipython
@@ -150,8 +150,8 @@ def _names(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(name, str) and name.isidentifier() for name in value)
 
 
-def _number(least: int, most: int) -> Callable[[Any], bool]:
-    return lambda value: type(value) is int and least <= value <= most
+def _number(minimum: int, maximum: int) -> Callable[[Any], bool]:
+    return lambda value: type(value) is int and minimum <= value <= maximum
 
 
 _PARTS: dict[str, tuple[str, Callable[[Any], bool]]] = {
@@ -174,7 +174,7 @@ _TAKES = {
 
 
 def _checked(kind: str, parts: dict[str, Any]) -> dict[str, Any]:
-    """The values of a question that are not None. Raises InputError: one is unknown or wrong."""
+    """The values of a question without None. Raises InputError: a part is unknown, or its value wrong."""
     unknown = [str(part) for part in parts if part not in _TAKES[kind]]
     if unknown:
         raise InputError(f"{kind}: there is no {', '.join(unknown)}; known are {', '.join(_TAKES[kind])}.")

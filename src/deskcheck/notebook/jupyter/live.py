@@ -1,7 +1,7 @@
-"""The trajectory of a notebook while somebody works in it: events become steps, and each is on disk at once.
+"""The trajectory of a notebook while a user works in it. Events become steps, each written at once.
 
 `magic` reports the events from inside the kernel, `server` from the Jupyter server. Neither sees the user
-type: an edit shows when its cell runs or the notebook is saved, and is a step that is `inferred`.
+type: an edit is noticed when its cell runs or the notebook is saved, and becomes an `inferred` step.
 """
 
 import os
@@ -36,10 +36,12 @@ _INPUT = "input-"
 
 
 class Live:
-    """A trajectory that is being made. Not for two threads at once.
+    """A trajectory that is being recorded. Not for two threads at once.
 
-    path: its file, finished or not; the recording continues at its end. head: of a new one, with the
-    notebook's cells. mask: takes secrets out. fresh: the kernel has no variables of an earlier part.
+    path: the trajectory's file. If it exists, finished or not, the recording continues at its end.
+    head: the head of a new trajectory, with the notebook's cells.
+    mask: takes secrets out.
+    fresh: whether the kernel has no variables of an earlier part.
 
     Raises RecordingError: the file cannot be written or read, or another process is recording it.
     """
@@ -59,13 +61,13 @@ class Live:
         self.order = tuple(self.cells)
         self.steps = 0
         self._running: list[str] = []
-        self._held: tuple[tuple[Cell, ...], bool, float] | None = None
+        self._pending_save: tuple[tuple[Cell, ...], bool, float] | None = None
         self._last: str | None = None
         self._aliases: dict[str, str] | None = None
         """Id of the front end -> cell, if the file has no ids."""
         try:
             if finished is not None:
-                # What is on the way to the next Parquet file holds at least what is in this one.
+                # The unfinished file contains at least the steps of the Parquet file.
                 for number, step in enumerate(finished.steps):
                     if number >= self.writer.resumed:
                         self.writer.write(step)
@@ -93,83 +95,86 @@ class Live:
     # -- what is seen ------------------------------------------------------------------------------
 
     def begins(
-        self, cell: str | None, source: str, deleted: Iterable[str] = (), at: float | None = None
+        self, cell: str | None, source: str, deleted: Iterable[str] = (), begun_at: float | None = None
     ) -> str:
-        """A cell begins to run: returns its id in the trajectory.
+        """A cell begins to run. Returns its id in the trajectory.
 
-        cell: its id in the front end, or None. deleted: cells that the front end deleted since the last
-        execution.
+        cell: its id in the front end, or None.
+        deleted: ids of cells that the front end deleted since the last execution.
+        begun_at: when it began. None: now.
         """
-        at = time.time() if at is None else at
+        begun_at = time.time() if begun_at is None else begun_at
         for deleted_id in deleted:
             id_here = self._known(deleted_id)
             if id_here is not None:
-                self._deleted(id_here, at)
-        id_ = self._known(cell, source)
+                self._deleted(id_here, begun_at)
+        cell_id = self._known(cell, source)
         masked = self._masked(source)
-        if id_ is None:
-            id_ = cell if cell is not None else next(self._new_ids(_INPUT))
+        if cell_id is None:
+            cell_id = cell if cell is not None else next(self._new_ids(_INPUT))
             position = self.order.index(self._last) + 1 if self._last in self.order else len(self.order)
-            step: Step = Insertion(cell=id_, source=source, position=position, order=(), at=at, inferred=True)
+            step: Step = Insertion(
+                cell=cell_id, source=source, position=position, order=(), at=begun_at, inferred=True
+            )
             self._write(replace(step, order=moved(self.order, step)))
             if cell is not None and self._aliases is not None:
-                self._aliases[cell] = id_
-        elif (self.cells[id_].source, self.cells[id_].type) != (masked, "code"):
-            self._write(Edit(cell=id_, source=source, order=self.order, at=at, inferred=True))
-        self._last = id_
-        self._running.append(id_)
-        return id_
+                self._aliases[cell] = cell_id
+        elif (self.cells[cell_id].source, self.cells[cell_id].type) != (masked, "code"):
+            self._write(Edit(cell=cell_id, source=source, order=self.order, at=begun_at, inferred=True))
+        self._last = cell_id
+        self._running.append(cell_id)
+        return cell_id
 
     def ran(self, cell: str, source: str, status: Status, **facts: Any) -> None:
-        """An execution has ended. cell: as `begins` returned it. facts: fields of `Execution`."""
+        """An execution has ended. cell: the id that `begins` returned. facts: fields of `Execution`."""
         self._write(Execution(cell=cell, source=source, status=status, order=self.order, **facts))
         self._running.remove(cell)
-        if self._held is not None and not self._running:
-            cells, own_ids, at = self._held
-            self._held = None
-            self._saved(cells, own_ids, at)
+        if self._pending_save is not None and not self._running:
+            cells, own_ids, saved_at = self._pending_save
+            self._pending_save = None
+            self._saved(cells, own_ids, saved_at)
 
-    def restarted(self, why: str = "asked") -> None:
-        """The kernel is a fresh one."""
-        self._write(Restart(why=why, order=self.order, at=time.time()))
+    def restarted(self, reason: str = "asked") -> None:
+        """A fresh kernel has started. reason: the `why` of a `Restart`."""
+        self._write(Restart(why=reason, order=self.order, at=time.time()))
 
     def saved(self, cells: Iterable[Cell], *, own_ids: bool = True) -> None:
         """The notebook was saved with these cells. own_ids: the file has their ids (nbformat 4.5)."""
         if self._running:
-            # A cell can be changed while it runs: what it ran is told first.
-            self._held = tuple(cells), own_ids, time.time()
+            # A cell can be changed while it runs: its execution comes first.
+            self._pending_save = tuple(cells), own_ids, time.time()
         else:
             self._saved(tuple(cells), own_ids, time.time())
 
-    def _saved(self, cells: tuple[Cell, ...], own_ids: bool, at: float) -> None:
+    def _saved(self, cells: tuple[Cell, ...], own_ids: bool, saved_at: float) -> None:
         before = [self.cells[id_] for id_ in self.order]
         now = list(cells) if self.mask is None else list(map(self.mask.cell, cells))
         if not own_ids:
             cells_of_it = [cell for cell in before if not cell.id.startswith(_INPUT)]
             now = matched(cells_of_it, now, self._new_ids("cell-"))
             self._aliases = self._aliases or {}
-        # What is no cell of the notebook stays below the cell that it followed.
+        # Inputs that are not cells of the notebook stay below the cell that they followed.
         for number, cell in enumerate(before):
             if cell.id.startswith(_INPUT):
-                places = {other.id: position for position, other in enumerate(now, 1)}
-                above = (places[other.id] for other in reversed(before[:number]) if other.id in places)
+                places = {placed.id: position for position, placed in enumerate(now, 1)}
+                above = (places[placed.id] for placed in reversed(before[:number]) if placed.id in places)
                 now.insert(next(above, 0), cell)
-        for step in changes(before, now, at):
+        for step in changes(before, now, saved_at):
             self._write(step)
 
     def finish(self, ended: Ended = Ended.WHOLE, environment: Environment | None = None) -> Trajectory:
-        """Make the Parquet file."""
+        """Finish the recording: make its Parquet file."""
         return self.writer.finish(ended, environment=environment)
 
     def close(self) -> None:
-        """Leave what was recorded to the next recorder."""
+        """Close the unfinished file. The next recorder continues it."""
         self.writer.close()
 
     # -- ids ---------------------------------------------------------------------------------------
 
     def _known(self, cell: str | None, source: str | None = None) -> str | None:
-        """The cell's id here, None if it is new. Without ids in the file (before nbformat 4.5), a cell is
-        recognised by its source when it first runs."""
+        """The cell's id in the trajectory, None if the cell is new. If the file has no ids (before nbformat
+        4.5), a cell is recognised by its source when it first runs."""
         if cell is None or cell in self.cells:
             return cell
         if self._aliases is None:
@@ -190,8 +195,10 @@ class Live:
 
     def _new_ids(self, beginning: str) -> Iterator[str]:
         count_there = sum(id_.startswith(beginning) for id_ in self.cells)
-        return (id_ for number in count(count_there) if (id_ := f"{beginning}{number}") not in self.cells)
+        return (
+            new_id for number in count(count_there) if (new_id := f"{beginning}{number}") not in self.cells
+        )
 
-    def _deleted(self, cell: str, at: float) -> None:
+    def _deleted(self, cell: str, seen_at: float) -> None:
         order = tuple(id_ for id_ in self.order if id_ != cell)
-        self._write(Deletion(cell=cell, order=order, at=at))
+        self._write(Deletion(cell=cell, order=order, at=seen_at))

@@ -44,8 +44,10 @@ _USAGE = """\
 class KernelRecorder:
     """Records the cells of a kernel until `stop`.
 
-    shell: of ipykernel. path: the trajectory's file. mask, fresh: as in `Live`. capture: sees the variables;
-    None: they are not recorded.
+    shell: the shell of ipykernel.
+    path: the trajectory's file.
+    mask, fresh: as in `Live`.
+    capture: sees the variables. None: they are not recorded.
 
     Raises InputError: the shell is not one of ipykernel. RecordingError: the file cannot be written or read,
     or another process is recording it.
@@ -100,7 +102,7 @@ class KernelRecorder:
         _finish(self.path)
 
     def _detach(self) -> None:
-        # Another extension may have put its own around ours: then ours stays, and passes everything on.
+        # If another extension has wrapped our method, it stays, and passes everything on.
         if self.kernel.__dict__.get("do_execute") == self._do_execute:
             self.kernel.do_execute = self._run
         if self.kernel.session.__dict__.get("send") == self._sent:
@@ -145,24 +147,24 @@ class KernelRecorder:
                 self._undisturbed(self._ended, message, cell, code, reply, figures)
         return reply
 
-    def _guarded(self, do: Callable[..., Any], *arguments: Any) -> Any:
+    def _guarded(self, action: Callable[..., Any], *arguments: Any) -> Any:
         try:
-            return do(*arguments)
+            return action(*arguments)
         except Exception as error:  # noqa: BLE001  # ours must not become the user's
             self._fail(error)
             return None
 
-    def _undisturbed(self, do: Callable[..., Any], *arguments: Any) -> Any:
+    def _undisturbed(self, action: Callable[..., Any], *arguments: Any) -> Any:
         """Call without interrupts. Here one would end the recording in the middle of a step, and ipykernel
         would send no reply."""
         if threading.current_thread() is not threading.main_thread():
-            return self._guarded(do, *arguments)
+            return self._guarded(action, *arguments)
         before = signal.getsignal(signal.SIGINT)
         if before is None:  # not of Python's making, so that it could not be set back
-            return self._guarded(do, *arguments)
+            return self._guarded(action, *arguments)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
-            return self._guarded(do, *arguments)
+            return self._guarded(action, *arguments)
         finally:
             signal.signal(signal.SIGINT, before)
 
@@ -215,8 +217,8 @@ class KernelRecorder:
 
 
 def _finish(path: Path) -> None:
-    """Make the Parquet file in another process: pyarrow imports pandas, which must not come into the user's
-    kernel and cannot be imported at its end."""
+    """Make the Parquet file in another process. pyarrow imports pandas, which the user's kernel must not
+    contain, and which cannot be imported while the kernel ends."""
     from deskcheck.notebook.kernel.replayer import packages
     from deskcheck.recording.program import Environment
 
@@ -243,14 +245,14 @@ def _finish(path: Path) -> None:
     if ran.returncode:
         last = ran.stderr.strip().rpartition("\n")[2]
         raise RecordingError(
-            f"{path}: could not be made ({last}). What was recorded is in {path.name}.part; recording there "
-            "again goes on with it.",
+            f"{path}: could not be made ({last}). {path.name}.part contains the recorded steps. Record into "
+            "the same file again to continue.",
             str(path),
         )
 
 
 def _finished() -> None:
-    """The program of that process."""
+    """The program of the process that makes the Parquet file."""
     from deskcheck.notebook.trajectory.file import TrajectoryWriter, begun
     from deskcheck.recording.program import Environment
 
@@ -268,7 +270,7 @@ def _deleted(meta: dict[str, Any]) -> list[str]:
 
 
 class _Arguments(argparse.ArgumentParser):
-    """Raises InputError where argparse would end the process."""
+    """A parser that raises InputError instead of ending the process."""
 
     def error(self, message: str) -> Any:
         raise InputError(f"%deskcheck: {message}.\n{_USAGE}")
@@ -317,7 +319,7 @@ def _positive(text: str) -> int:
 
 
 def _trace_asked(words: str) -> argparse.Namespace | None:
-    """The options of ``%%deskcheck trace``; None for other words, and for those that the magic refuses."""
+    """The options of ``%%deskcheck trace``. None for other words, and for words that the magic refuses."""
     if words.split(maxsplit=1)[:1] != ["trace"]:
         return None
     try:
@@ -327,7 +329,7 @@ def _trace_asked(words: str) -> argparse.Namespace | None:
 
 
 class Magic:
-    """`%deskcheck`, of one shell."""
+    """The magic `%deskcheck` of one shell."""
 
     def __init__(self, shell: Any) -> None:
         # Not at the top: the process that finishes a recording has no use for the tracer.
@@ -337,7 +339,7 @@ class Magic:
         self.traced = TracedCells(shell, _trace_asked)
         self.recorder: KernelRecorder | None = None
         self._captures: dict[Path, Capture | None] = {}
-        """Earlier recordings of this kernel -> the variables as they were seen."""
+        """Earlier recording of this kernel -> the variables as they were last seen."""
 
     def __call__(self, line: str, cell: str | None = None) -> None:
         try:
@@ -345,10 +347,10 @@ class Magic:
             options.code = cell
             options.line = line
             if cell is not None and options.command not in ("context", "trace"):
-                raise InputError(f"%%deskcheck {options.command}: has no use for a cell: %deskcheck.")
+                raise InputError(f"%%deskcheck {options.command}: takes no cell: write %deskcheck.")
             getattr(self, f"_{options.command}")(options)
         except DeskcheckError as error:
-            # As a line, not a traceback: the fault is in the words of the magic.
+            # As a line, not a traceback: the user wrote the magic wrong.
             print(error, file=sys.stderr)
         except ValueError as error:
             print(f"%deskcheck: {error}.\n{_USAGE}", file=sys.stderr)
@@ -388,13 +390,13 @@ class Magic:
         print(text, end="")
 
     def _trace(self, options: argparse.Namespace) -> None:
-        """A trace whose line could not be removed by `traced`."""
+        """Refuse a trace whose line `traced` could not remove."""
         if options.code is None:
             raise InputError("%deskcheck trace: traces a cell: write %%deskcheck trace above its code.")
         if options.code.lstrip().startswith("%%"):
             raise InputError(
-                "%%deskcheck trace: the code below belongs to another cell magic, which runs it in its own "
-                "way. Take one of the two away; nothing was run."
+                "%%deskcheck trace: another cell magic runs the code below. Remove one of the two. Nothing "
+                "was run."
             )
         self.shell.run_cell(f"%%deskcheck {options.line}\n{options.code}", store_history=False)
 
@@ -422,7 +424,7 @@ class Magic:
 
 
 def _file(path: Path, shell: Any) -> Path:
-    """The trajectory's file: in a folder, named after the notebook if the front end says it."""
+    """The trajectory's file. In a folder, it is named after the notebook if the front end gives its name."""
     from deskcheck.notebook.trajectory.trajectory import SUFFIX
 
     path = path.expanduser().absolute()
@@ -444,7 +446,7 @@ def _file(path: Path, shell: Any) -> Path:
 
 
 def _notebook_of(path: Path) -> str | None:
-    """The notebook that was recorded into a file; None if there is no file, or it does not say."""
+    """The notebook that was recorded into a file. None if the file does not exist or does not name it."""
     from deskcheck.notebook.trajectory.file import begun, read_trajectory
 
     earlier = begun(path) or (read_trajectory(path) if path.exists() else None)

@@ -39,24 +39,24 @@ from deskcheck.sandbox.decoder import shown
 _KERNEL_EVENTS = "https://events.jupyter.org/jupyter_server/kernel_actions/v1"
 _CONTENTS_EVENTS = "https://events.jupyter.org/jupyter_server/contents_service/v1"
 _REPLY_S = 5.0
-"""For the reply to a cell to come after its outputs, if a front end is there to get it."""
+"""Seconds for a cell's reply to arrive after its outputs, if a front end is connected."""
 _LOOK_S, _LOOKS = 0.25, 120
-"""Between looks for the notebook that a new kernel runs, and how many; each execution looks too."""
+"""Seconds between two looks for the notebook of a new kernel, and their number. Each execution looks too."""
 _HEARD_S, _ASK_S = 5.0, 0.25
-"""How long a front end waits for us to hear its kernel, and between two questions to that."""
+"""Seconds that a front end waits until the recorder hears its kernel, and between two requests to it."""
 _REQUESTS = 10_000
-"""Requests of a kernel that are remembered until they run."""
+"""Maximum number of requests of a kernel that are remembered until they run."""
 
 
 class Deskcheck(ExtensionApp):  # type: ignore[misc]  # of no known type where it is not installed
-    """Records notebooks into a folder, if it is given one."""
+    """Records notebooks into a folder, if the option names one."""
 
     name = "deskcheck"
     folder = Unicode(
         "",
         help="Folder for the trajectories of all notebooks that are worked on. Empty: nothing is recorded.",
     ).tag(config=True)
-    mask = Bool(False, help="Take secrets out of what is recorded, by built-in patterns.").tag(config=True)
+    mask = Bool(False, help="Take secrets out of the recording, by built-in patterns.").tag(config=True)
     mask_names = List(
         Unicode(), help="Regular expressions for names whose values are secrets, beside the built-in ones."
     ).tag(config=True)
@@ -72,7 +72,7 @@ class Deskcheck(ExtensionApp):  # type: ignore[misc]  # of no known type where i
 
         masks = self.mask or self.mask_names or self.mask_texts
         if masks:
-            Mask(self.mask_names, self.mask_texts)  # refuses what is no pattern while the server starts
+            Mask(self.mask_names, self.mask_texts)  # refuses a wrong pattern while the server starts
         folder = Path(self.folder).expanduser().absolute()
         self.recorder = ServerRecorder(
             self.serverapp,
@@ -118,35 +118,41 @@ def _listening(base: Any, recorder: "ServerRecorder") -> Any:
 class _Run:
     """A cell that runs, and its outputs."""
 
-    def __init__(self, message: str, cell: str, source: str, at: float, count: int | None) -> None:
-        self.message, self.cell, self.source, self.at, self.count = message, cell, source, at, count
-        self.shown = Collected()
+    def __init__(self, message: str, cell: str, source: str, begun_at: float, count: int | None) -> None:
+        self.message, self.cell, self.source, self.begun_at, self.count = (
+            message,
+            cell,
+            source,
+            begun_at,
+            count,
+        )
+        self.collected = Collected()
         self.end: float | None = None
         self.status: Status | None = None
         self.detail: str | None = None
 
     def give_up(self, reason: str) -> None:
-        """The kernel will not report any more of it."""
+        """End the cell without further reports of the kernel."""
         if self.end is None:
             self.end, self.status, self.detail = time.time(), Status.DIED, reason
         elif self.status is None:
-            error = next((o for o in self.shown.outputs if o.type == "error"), None)
+            error = next((o for o in self.collected.outputs if o.type == "error"), None)
             self.status = Status.OK if error is None else Status.of_error(error.name)
             self.detail = "the kernel's reply was not seen: the status is that of its outputs"
 
 
 class _Watched:
-    """A kernel and what is known of it."""
+    """A kernel, its notebook and its running cells."""
 
     def __init__(self, manager: Any) -> None:
         self.manager = manager
-        self.id: str = manager.kernel_id
+        self.kernel_id: str = manager.kernel_id
         self.session = Session(config=manager.session.config, key=manager.session.key)
         self.stream: Any = None
         self.heard = asyncio.Event()
-        """Something came on the stream: a new subscription passes on nothing for a moment."""
+        """Whether a message arrived: a new subscription passes on no messages for a moment."""
         self.path: str | None = None
-        """The notebook that it runs, by which `Recorder` knows its trajectory."""
+        """The notebook that it runs: the key of its trajectory in `Recorder`."""
         self.requests: dict[str, dict[str, Any]] = {}
         """Id of a message -> execution that a front end asked for."""
         self.runs: deque[_Run] = deque()
@@ -166,17 +172,17 @@ class ServerRecorder:
         self.notebooks: dict[str, Any] = {}
         """Path of a notebook -> its `Live`; None if its recording has failed."""
         self._last_kernel: dict[str, str] = {}
-        """By the notebook's path: the kernel that it ran in last."""
+        """Path of a notebook -> the kernel that it ran in last."""
         self._queue: asyncio.Queue[tuple[Any, ...]] = asyncio.Queue()
         self._worker: asyncio.Task[None] | None = None
         serverapp.event_logger.add_listener(schema_id=_KERNEL_EVENTS, listener=self._kernel_event)
         serverapp.event_logger.add_listener(schema_id=_CONTENTS_EVENTS, listener=self._contents_event)
 
     def guarded(self, see: Any, *arguments: Any) -> None:
-        """Read a message. An error must not keep it from passing."""
+        """Read a message. An error must not stop the message."""
         try:
             see(*arguments)
-        except Exception:  # of ours, and the user's session must go on
+        except Exception:  # of ours: the user's session must continue
             self.log.exception("deskcheck: a message could not be read")
 
     def _put(self, *event: Any) -> None:
@@ -204,8 +210,8 @@ class ServerRecorder:
         watched.stream.on_recv(lambda parts: self.guarded(self._published, watched, parts))
 
     async def hearing(self, manager: Any, connected: "asyncio.Future[None] | None") -> None:
-        """Wait until the front end is connected and the kernel's messages arrive here, too. Until then the
-        kernel is asked who it is, as the server does for its own subscription."""
+        """Wait until the front end is connected and the kernel's messages arrive here, too. Until then,
+        request the kernel's description, as the server does for its own subscription."""
         if connected is not None:
             await connected
         watched = self.kernels.get(manager.kernel_id)
@@ -219,14 +225,14 @@ class ServerRecorder:
                     await asyncio.wait_for(watched.heard.wait(), _ASK_S)
                     return
             self.log.warning(
-                f"deskcheck: the kernel {watched.id} has published nothing for {_HEARD_S:.0f} s; "
+                f"deskcheck: the kernel {watched.kernel_id} has published nothing for {_HEARD_S:.0f} s; "
                 "its first outputs may be missing in the recording"
             )
         finally:
             control.close()
 
     def asked(self, connection: Any, incoming: Any) -> None:
-        """A message of the front end, as it came."""
+        """Read a message of the front end, before it is passed on."""
         if isinstance(incoming, bytes) and connection.subprotocol == "v1.kernel.websocket.jupyter.org":
             channel, parts = deserialize_msg_from_ws_v1(incoming)
             if channel != "shell" or json.loads(parts[0]).get("msg_type") != "execute_request":
@@ -254,7 +260,7 @@ class ServerRecorder:
         self._put(self._requested, watched, header["msg_id"], request)
 
     def answered(self, connection: Any, stream: Any, parts: list[Any]) -> None:
-        """A message of the kernel on its way to a front end."""
+        """Read a message of the kernel to a front end."""
         channel = stream if isinstance(stream, str) else getattr(stream, "channel", None)
         watched = self.kernels.get(connection.kernel_id)
         if watched is not None and channel == "shell" and (watched.requests or watched.runs):
@@ -293,14 +299,14 @@ class ServerRecorder:
         elif data.get("action") == "rename":
             self._put(self._renamed, str(data.get("source_path", "")).lstrip("/"), path)
 
-    # -- what is told, in its order ----------------------------------------------------------------
+    # -- events, in their order ---------------------------------------------------------------------
 
     async def _work(self) -> None:
         while True:
-            do, *arguments = await self._queue.get()
+            handle, *arguments = await self._queue.get()
             try:
-                await do(*arguments)
-            except Exception as error:  # noqa: BLE001  # of ours, and the user's session must go on
+                await handle(*arguments)
+            except Exception as error:  # noqa: BLE001  # of ours: the user's session must continue
                 self._fail(arguments[0] if arguments else None, error)
             finally:
                 self._queue.task_done()
@@ -328,7 +334,7 @@ class ServerRecorder:
             return
         for session in await ensure_async(self.serverapp.session_manager.list_sessions()):
             path = _plain(session["path"])
-            its_own = session["type"] == "notebook" and session["kernel"]["id"] == watched.id
+            its_own = session["type"] == "notebook" and session["kernel"]["id"] == watched.kernel_id
             if its_own and await ensure_async(self.serverapp.contents_manager.file_exists(path)):
                 watched.path = path
                 break
@@ -341,9 +347,9 @@ class ServerRecorder:
         live = self.notebooks.get(watched.path)
         if live is None and watched.path not in self.notebooks:
             await self._open(watched)
-        elif live is not None and self._last_kernel.get(watched.path) != watched.id:
+        elif live is not None and self._last_kernel.get(watched.path) != watched.kernel_id:
             live.restarted("asked")
-        self._last_kernel[watched.path] = watched.id
+        self._last_kernel[watched.path] = watched.kernel_id
 
     async def _open(self, watched: _Watched) -> None:
         from deskcheck.notebook.jupyter.live import Live
@@ -385,17 +391,17 @@ class ServerRecorder:
         if kind == "execute_input":
             request = watched.requests.get(request_id, {"cell": None, "deleted": (), "kept": True})
             if request["kept"]:
-                at = _seconds(message)
-                cell = live.begins(request["cell"], content["code"], request["deleted"], at)
-                begun = _Run(request_id, cell, content["code"], at, content.get("execution_count"))
+                begun_at = _seconds(message)
+                cell = live.begins(request["cell"], content["code"], request["deleted"], begun_at)
+                begun = _Run(request_id, cell, content["code"], begun_at, content.get("execution_count"))
                 begun.status = request.get("status")
                 watched.runs.append(begun)
             return
         run = watched.run_of(request_id)
         if run is None or run.end is not None:
             return
-        run.shown.take(shown(kind, request_id, content))
-        if run.shown.idle:
+        run.collected.take(shown(kind, request_id, content))
+        if run.collected.idle:
             run.end = _seconds(message)
             if run.status is None and request_id in watched.requests:
                 loop = asyncio.get_running_loop()
@@ -413,7 +419,7 @@ class ServerRecorder:
             run.status = status
             self._write(watched)
         elif content["status"] in ("ok", "error") and request_id in watched.requests:
-            # It came before the outputs, which are on a channel of their own.
+            # The reply came before the outputs, which have a separate channel.
             watched.requests[request_id]["status"] = status
         else:
             watched.requests.pop(request_id, None)  # refused, as a cell before it had failed
@@ -434,11 +440,11 @@ class ServerRecorder:
                     run.cell,
                     run.source,
                     run.status,
-                    at=run.at,
+                    at=run.begun_at,
                     end=run.end,
-                    wall_s=max(0.0, run.end - run.at),
+                    wall_s=max(0.0, run.end - run.begun_at),
                     count=run.count,
-                    outputs=tuple(run.shown.outputs),
+                    outputs=tuple(run.collected.outputs),
                     detail=run.detail,
                 )
 
@@ -479,9 +485,9 @@ class ServerRecorder:
     async def _ended(self, watched: _Watched) -> None:
         """A kernel was shut down."""
         self._give_up(watched, "the kernel was shut down")
-        self.kernels.pop(watched.id, None)
+        self.kernels.pop(watched.kernel_id, None)
         watched.stream.close()
-        if watched.path is not None and self._last_kernel.get(watched.path) == watched.id:
+        if watched.path is not None and self._last_kernel.get(watched.path) == watched.kernel_id:
             live = self.notebooks.pop(watched.path, None)
             if live is not None:
                 await asyncio.to_thread(live.finish)
@@ -504,7 +510,7 @@ class ServerRecorder:
                     watched.path = now
 
     async def stop(self) -> None:
-        """Write what is left, and make the files."""
+        """Write the last steps, and make the Parquet files."""
         if self._worker is not None:
             await self._queue.join()
             self._worker.cancel()
@@ -518,13 +524,13 @@ class ServerRecorder:
 
 
 def _plain(path: str) -> str:
-    """A notebook's path without the drive that real-time collaboration puts before it."""
+    """A notebook's path without the drive that real-time collaboration adds in front."""
     head, colon, tail = path.partition(":")
     return (tail if colon and "/" not in head else path).lstrip("/")
 
 
 def _own_ids(cells: Iterable[Cell]) -> bool:
-    """Whether the file has the cells' ids: those that `parse_notebook` makes begin with ``cell-``."""
+    """Whether the file has ids of cells. The ids that `parse_notebook` makes begin with ``cell-``."""
     return not any(cell.id.startswith("cell-") for cell in cells)
 
 

@@ -1,4 +1,4 @@
-"""``%%deskcheck trace``: the cell runs as without that line, and is recorded meanwhile.
+"""``%%deskcheck trace``: the cell runs as it would without that line, and is recorded.
 
 An input transformer replaces the line by an empty one, so IPython runs the rest as any cell: in the user's
 namespace, with its last value shown, `await` at the top, and its exception. The recording begins and ends
@@ -26,8 +26,8 @@ CELL = "cell"
 
 
 class TracedCells:
-    """Traces cells of one shell. parse: reads the words after ``%%deskcheck``; None if they do not ask for a
-    trace."""
+    """Traces cells of one shell. parse: reads the words after ``%%deskcheck``, and returns None if they do
+    not request a trace."""
 
     def __init__(self, shell: Any, parse: Callable[[str], Namespace | None]) -> None:
         self.shell = shell
@@ -43,7 +43,7 @@ class TracedCells:
         self.shell.events.unregister("post_run_cell", self._ended)
 
     def _asked(self, lines: list[str]) -> Namespace | None:
-        """The options of a cell's first line. None: no trace, or the magic reports the error."""
+        """The options in a cell's first line. None: no trace, or the magic reports an error."""
         magic, _, words = lines[0].strip().partition(" ") if lines else ("", "", "")
         if magic != "%%deskcheck" or is_magic("".join(lines[1:])):
             return None
@@ -58,9 +58,7 @@ class TracedCells:
         if options is None or self._now is not None:
             return
         if sys.gettrace() is not None:
-            print(
-                "deskcheck: not traced: a debugger, or another trace function, is at work.", file=sys.stderr
-            )
+            print("deskcheck: not traced: a debugger or another trace function is active.", file=sys.stderr)
             return
         self._now = _TracedCell(self.shell, info, options)
 
@@ -72,8 +70,8 @@ class TracedCells:
         recording = now.recording(result)
         if recording is None:
             return
-        if now.asked.name is not None:
-            self.shell.user_ns[now.asked.name] = recording
+        if now.options.name is not None:
+            self.shell.user_ns[now.options.name] = recording
         recording.view(browser=None if hasattr(self.shell, "kernel") else False)
 
 
@@ -83,7 +81,7 @@ class _TracedCell:
     def __init__(self, shell: Any, info: Any, options: Namespace) -> None:
         self.shell = shell
         self.info = info
-        self.asked = options
+        self.options = options
         self.blocks: list[bytes] = []
         self.written: list[str] = []
         self.files = self._files()
@@ -114,7 +112,7 @@ class _TracedCell:
         return files | {compiler.get_code_name(raw, code, n): CELL for n in (count - 1, count)}
 
     def recording(self, result: Any) -> Recording | None:
-        """The recording of the ended cell; None if nothing of it ran."""
+        """The recording of the ended cell. None if no line of it ran."""
         self.tracer.stop()
         self.stdout.off()
         if self.tracer.failure is not None:
@@ -135,7 +133,7 @@ class _TracedCell:
         run_result = replace(
             _ending(result), stdout="".join(self.written), cut=self.tracer.cut, sources=sources
         )
-        return recording_of(program, run_result, self.tracer, traces, self.asked.granularity)
+        return recording_of(program, run_result, self.tracer, traces, self.options.granularity)
 
 
 def _ending(result: Any) -> RunResult:

@@ -13,21 +13,21 @@ from deskcheck.notebook.trajectory.trajectory import Execution, Output, Status
 from deskcheck.sandbox.decoder import BEYOND, GOES_ON, Forged, Message
 
 _STOP_S = 20.0
-"""For a cell to obey an interrupt."""
+"""Seconds for a cell to obey an interrupt."""
 AGAIN_S = 2.0
-"""Until a cell is interrupted again: an interrupt before its beginning is lost."""
+"""Seconds until a cell is interrupted again, as an interrupt before its beginning is lost."""
 _LATE_S = 30.0
-"""Of silence after a cell's reply, until missing outputs are given up."""
+"""Seconds of silence after a cell's reply until missing outputs are given up."""
 _EVER_S = 30.0
-"""Beyond twice a cell's time, until a kernel that sends without end is ignored."""
+"""Seconds beyond twice a cell's time until a kernel that sends without end is ignored."""
 LOOK_S = 0.25
-"""Between checks whether the kernel lives."""
+"""Seconds between checks whether the kernel is alive."""
 
 
 OUTPUT_CHARS = 1 << 20
-"""Of all outputs of a cell; the rest is counted and left out."""
+"""Maximum size of all outputs of a cell. Further characters are counted and left out."""
 _OUTPUTS = 10_000
-"""Of one cell; the last one says that some were left out."""
+"""Maximum number of outputs of one cell. The last one says that some were left out."""
 
 
 class CellRunner(Protocol):
@@ -42,7 +42,7 @@ class CellRunner(Protocol):
 
     def start(self) -> None: ...
     def stop(self) -> None:
-        """End the kernel's process; the next `start` makes another."""
+        """End the kernel's process. The next `start` makes a new one."""
 
     def close(self) -> None: ...
     def interrupt(self) -> None: ...
@@ -50,7 +50,7 @@ class CellRunner(Protocol):
         """Request a cell; returns the id of the request."""
 
     def next_output(self, seconds: float) -> Message | None:
-        """The next message of the outputs; None if none comes in time."""
+        """The next message of the outputs. None if none arrives in time."""
 
     def next_reply(self) -> Message | None: ...
     def wait(self, seconds: float) -> None:
@@ -58,10 +58,10 @@ class CellRunner(Protocol):
 
     def after_cell(self) -> None: ...
     def ending(self) -> tuple[Status, str]:
-        """How the kernel ended, which did not reply to a cell."""
+        """How a kernel ended that did not reply to a cell."""
 
     def with_facts(self, ran: Execution, reply: Mapping[str, Any]) -> Execution:
-        """The execution with what else the kernel reports. reply: empty if there was none."""
+        """The execution with further facts from the kernel. reply: empty if the kernel did not reply."""
 
     def __enter__(self) -> Self:
         self.start()
@@ -83,10 +83,13 @@ class CellRunner(Protocol):
         cell_id: str | None = None,
         interrupted: Callable[[], bool] = lambda: False,
     ) -> Execution:
-        """Run one cell: its execution, without the order of the notebook's cells.
+        """Run one cell. Returns its execution, without the order of the notebook's cells.
 
-        cell_s: wall time. interrupted: checked a few times a second; if true, the cell is stopped. The kernel
-        is gone after a status `died` or `out_of_memory`, and after a cell that could not be stopped.
+        The kernel has ended after a status `died` or `out_of_memory`, and after a cell that could not be
+        stopped.
+
+        cell_s: wall time.
+        interrupted: checked a few times a second. If it returns true, the cell is stopped.
         """
         started = time.time()
         ran = Execution(cell=cell_id or "", source=source, status=Status.ERROR, order=(), at=started)
@@ -161,14 +164,14 @@ class _RunningCell:
                 return
 
     def _over(self, interrupted: Callable[[], bool]) -> bool:
-        """Look for the reply, or wait a moment. Whether nothing more will come."""
+        """Look for the reply, or wait a moment. Returns whether no further message will arrive."""
         message = self.kernel.next_reply()
         if message is not None and message.parent == self.request and message.kind == "execute_reply":
             self.reply = message.content
             self.late = time.monotonic() + _LATE_S
             return False
         if not self.kernel.alive:
-            # What it printed last is on the way.
+            # Its last outputs may still arrive.
             while (message := self.kernel.next_output(0.1)) is not None:
                 if message.parent == self.request:
                     self.collected.take(message)
@@ -179,8 +182,8 @@ class _RunningCell:
         return False
 
     def _stopping(self, interrupted: Callable[[], bool]) -> bool:
-        """Interrupt a cell whose time is over, again after a while, and end its kernel at last. Whether it
-        has stopped."""
+        """Interrupt a cell whose time is over, a second time after a while, then end its kernel. Returns
+        whether it has stopped."""
         now = time.monotonic()
         if self.stopped is None:
             if interrupted() or now >= self.deadline:
@@ -220,7 +223,7 @@ class Collected:
         self.outputs: list[Output] = []
         self.idle = False
         self.count: int | None = None
-        self.left = output_chars
+        self.chars_left = output_chars
         self.beyond: dict[str, int] = {}
         """Stream -> number of its last output, to which left-out characters are added."""
 
@@ -255,10 +258,10 @@ class Collected:
         return round(time.monotonic() - self.clock, 6)
 
     def _cut(self, text: str) -> tuple[str, int | None]:
-        if len(text) <= self.left:
-            self.left -= len(text)
+        if len(text) <= self.chars_left:
+            self.chars_left -= len(text)
             return text, None
-        shortened, self.left = text[: self.left], 0
+        shortened, self.chars_left = text[: self.chars_left], 0
         return shortened, len(text)
 
     def _stream(self, name: str, text: str, *, goes_on: bool) -> None:
@@ -288,9 +291,9 @@ class Collected:
         room = len(self.outputs) < _OUTPUTS
         for mime, value in content["data"].items():
             size = len(value) if isinstance(value, str) else len(str(value))
-            if size <= self.left and room and len(fitting) < _MIMES and len(mime) <= _MIME_CHARS:
+            if size <= self.chars_left and room and len(fitting) < _MIMES and len(mime) <= _MIME_CHARS:
                 fitting[mime] = value
-                self.left -= size
+                self.chars_left -= size
             else:
                 beyond += size
         self._add(
@@ -310,9 +313,9 @@ class Collected:
         size = len(str(metadata))
         if size <= _WORD_CHARS:
             return metadata
-        if size > self.left:
+        if size > self.chars_left:
             return {}
-        self.left -= size
+        self.chars_left -= size
         return metadata
 
     def _add(self, output: Output) -> None:

@@ -14,8 +14,8 @@ _READ_BYTES = 1 << 16
 
 
 def run_command(shell: Any, command: str) -> None:
-    """Run a command of a cell, and show what it prints. shell: IPython's, whose ``_exit_code`` becomes the
-    command's, or the number of the signal that ended it, negative.
+    """Run a command of a cell, and show its output. shell: IPython's shell. Its ``_exit_code`` becomes that
+    of the command, or the negative number of the signal that ended it.
 
     Raises OSError for a command in the background, as stock kernels do.
     """

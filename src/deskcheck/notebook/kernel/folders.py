@@ -1,8 +1,8 @@
 """The files that the cells of a notebook find: a copy of its folder, and links to the files around it.
 
-Files of up to a total size are copied. Links stand for larger ones and for what is between the folder and its
-root; the sandbox lets them be read. Without a sandbox a link could be written through, so that is copied too,
-up to the same size. Runs in the kernel's process.
+Files of up to a total size are copied. Larger files, and those between the folder and its root, are links
+that the sandbox lets cells read. Without a sandbox a cell could write through a link, so these files are
+copied too, up to the same size. Runs in the kernel's process.
 """
 
 import collections
@@ -27,14 +27,14 @@ CHANNELS = ("shell", "iopub", "stdin", "control", "hb")
 """Jupyter's names of the sockets, in the order of their numbers."""
 
 COPY_BYTES = 64 << 20
-"""Of the files that are copied."""
+"""Maximum total size of the copied files."""
 _ENTRIES = 10_000
 """Maximum number of files and folders in a copy of a folder."""
 _NOT_COPIED = {".git", "__pycache__", ".ipynb_checkpoints", ".venv", "node_modules"}
 
 
 def interpreter_on_path() -> None:
-    """Let commands of cells (``!python``, ``!pip``) find this interpreter and what is installed beside it."""
+    """Let commands of cells (``!python``, ``!pip``) find this interpreter and the programs in its folder."""
     first = (os.path.dirname(sys.executable), "/usr/local/bin")
     os.environ["PATH"] = os.pathsep.join((*first, os.environ.get("PATH", os.defpath)))
 
@@ -47,9 +47,9 @@ def home_of_ipython() -> None:
 
 
 def import_as_in_jupyter(program_folder: str) -> None:
-    """Let cells import what they import in Jupyter: modules of the current folder, after the standard library
-    and before installed packages, and none of the program's folder. From 9.7 on IPython does not do so under
-    ``python -P``, with which everything runs here."""
+    """Let cells import modules of the current folder, as in Jupyter: after the standard library and before
+    installed packages. Modules of the program's folder cannot be imported. Since version 9.7, IPython leaves
+    the current folder out under ``python -P``, which deskcheck uses."""
     sys.path[:] = [path for path in sys.path if path != program_folder]
     if "" not in sys.path:
         installed = ("site-packages", "dist-packages")
@@ -57,20 +57,22 @@ def import_as_in_jupyter(program_folder: str) -> None:
         sys.path.insert(next(places, len(sys.path)), "")
 
 
-def copy_folder(folder: str, to: str, most_bytes: int) -> int:
-    """Copy a folder; returns how many of the bytes are left. Links stand for files that exceed `most_bytes`
-    together, for folders beyond the first `_ENTRIES` entries (the nearest first), and for other file
-    systems."""
-    os.makedirs(to, exist_ok=True)
+def copy_folder(folder: str, destination: str, most_bytes: int) -> int:
+    """Copy a folder. Returns how many of `most_bytes` are left.
+
+    Instead of files beyond `most_bytes` together, of folders beyond the first `_ENTRIES` entries (the nearest
+    first) and of other file systems, the copy has links to them.
+    """
+    os.makedirs(destination, exist_ok=True)
     bytes_left, entries, device = most_bytes, _ENTRIES, os.stat(folder).st_dev
-    todo = collections.deque([(folder, to)])  # the nearest first
+    todo = collections.deque([(folder, destination)])  # the nearest first
     while todo:
-        at, target = todo.popleft()
+        source, target = todo.popleft()
         try:
-            inside = sorted(os.scandir(at), key=lambda entry: entry.name)
+            inside = sorted(os.scandir(source), key=lambda entry: entry.name)
             entries -= len(inside)
-            if at != folder and (entries < 0 or os.stat(at).st_dev != device):
-                os.symlink(at, target)
+            if source != folder and (entries < 0 or os.stat(source).st_dev != device):
+                os.symlink(source, target)
                 continue
             os.makedirs(target, exist_ok=True)
         except OSError:  # not to be read from here: not to be read by a cell either
@@ -95,27 +97,27 @@ def _copy(path: str, target: str, bytes_left: int) -> int:
     return bytes_left
 
 
-def copy_below_root(folder: str | None, root: str | None, to: str, *, linked: bool = False) -> None:
-    """Make `to` stand for the root: a copy of the folder at its place, and links or copies of the files
-    around it. It is empty without a folder, and only the folder without a root."""
-    os.makedirs(to, exist_ok=True)
+def copy_below_root(folder: str | None, root: str | None, destination: str, *, linked: bool = False) -> None:
+    """Make `destination` a picture of the root: a copy of the folder at its path, and links to the files
+    around it, or copies without `linked`. Without a folder it is empty; without a root it is the folder."""
+    os.makedirs(destination, exist_ok=True)
     if folder is None:
         return
-    target, at = to, root or folder
-    way = [part for part in os.path.relpath(folder, at).split(os.sep) if part != os.curdir]
-    bytes_left = copy_folder(folder, os.path.join(to, *way), COPY_BYTES)
+    target, source = destination, root or folder
+    way = [part for part in os.path.relpath(folder, source).split(os.sep) if part != os.curdir]
+    bytes_left = copy_folder(folder, os.path.join(destination, *way), COPY_BYTES)
     for part in way:
-        for name in sorted(os.listdir(at)):
+        for name in sorted(os.listdir(source)):
             if name == part or name in _NOT_COPIED:
                 continue
-            path, copy = os.path.join(at, name), os.path.join(target, name)
+            path, copy = os.path.join(source, name), os.path.join(target, name)
             if linked:
                 os.symlink(path, copy)
             elif os.path.isdir(path):
                 bytes_left = copy_folder(path, copy, bytes_left)
             else:
                 bytes_left = _copy(path, copy, bytes_left)
-        at, target = os.path.join(at, part), os.path.join(target, part)
+        source, target = os.path.join(source, part), os.path.join(target, part)
 
 
 def as_outside(text: str, root: str) -> str:
@@ -154,17 +156,17 @@ def time_zone() -> str:
 
 
 def root_of(folder: Path, root: Path | None = None) -> Path:
-    """The given root of a folder; else the top of the git repository around it; else the folder itself, also
-    if that top is the user's home or above it.
+    """The root of a folder: `root`, else the top of the git repository around the folder, else the folder.
 
-    Raises InputError: the folder is not below the given root.
+    A repository at the user's home or above it does not count. Raises InputError: the folder is not below
+    `root`.
     """
     folder = folder.resolve()
     if root is not None:
         if not root.is_dir():
-            raise InputError(f"--root {root}: there is no such folder.")
+            raise InputError(f"--root {root}: no such folder.")
         if not folder.is_relative_to(root.resolve()):
-            raise InputError(f"--root {root}: {folder} does not lie in it. Name a folder above it.")
+            raise InputError(f"--root {root}: does not contain {folder}. Name a folder above it.")
         return root.resolve()
     home = Path.home().resolve()
     for parent in (folder, *folder.parents):

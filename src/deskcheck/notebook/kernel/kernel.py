@@ -41,24 +41,23 @@ if TYPE_CHECKING:
 _NEEDED = ("ipykernel", "jupyter_client")
 _START_S = 30.0
 _STOP_S = 20.0
-"""For a kernel to end when asked."""
+"""Seconds for a kernel to end after the request."""
 _READABLE = ("/etc/fonts",)
-"""Libraries for plots look for it, and complain in the cell's output if it is missing."""
+"""A folder that libraries for plots read. If it is missing, they complain in the cell's output."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What cells find around them.
-
-    folder: they work in a copy of it; files beyond 64 MiB are links that can only be read. root: a folder
-    above it that they can read. time_zone: as in `TZ`. variables: of the environment, beside those of every
-    program.
-    """
+    """The files and the environment that cells find."""
 
     folder: str | os.PathLike[str] | None = None
+    """Cells work in a copy of this folder. Files beyond 64 MiB in all are links that can only be read."""
     root: str | os.PathLike[str] | None = None
+    """A folder around it that cells can read."""
     time_zone: str = "UTC"
+    """The value of `TZ`."""
     variables: tuple[tuple[str, str], ...] = ()
+    """Variables of the environment, in addition to those of every program."""
 
     def places(self, inside: str) -> tuple[str | None, str | None, str]:
         """The whole paths of folder and root, and the path of `inside` below the root. Raises ValueError: the
@@ -74,11 +73,14 @@ NOTHING_AROUND = Surroundings()
 
 
 class Kernel(CellRunner):
-    """A kernel's process and the connection to it. A kernel that has died is replaced by `restart`.
+    """A kernel's process and the connection to it. Call `restart` to replace a kernel that has died.
 
-    around: what the cells find. disk_bytes: that they may write, at `strict`. inside: the current folder
-    below theirs. state: bounds on what is recorded of variables; None: nothing. hash_seed: also decides where
-    generators without a seed begin. servers: pool of the process that forks it; None: it has its own.
+    around: the files and the environment that cells find.
+    inside: path of the current folder below `around.folder`.
+    disk_bytes: number of bytes that cells may write at `strict`.
+    state: bounds on the recorded variables. None: variables are not recorded.
+    hash_seed: also decides where generators without a seed begin.
+    servers: pool of the server that forks the kernel's process. None: the kernel starts a server for itself.
 
     Raises MissingExtra: ipykernel is not installed. SandboxError: the level is not available, or the kernel
     does not start.
@@ -124,7 +126,7 @@ class Kernel(CellRunner):
         self.server: Server | None = None
         self.run_result: RunResult | None = None
         self._channels: dict[str, Connection] = {}
-        """Those that are open, by Jupyter's names."""
+        """Open connections by Jupyter's names of the channels."""
         self._thread: threading.Thread | None = None
         self._failure: BaseException | None = None
         self._cancelled = threading.Event()
@@ -133,7 +135,7 @@ class Kernel(CellRunner):
         """Interrupts that the kernel has not confirmed."""
         self._oom_kills: int | None = None
         self._memory_before: int | None = None
-        """Both as they were when the last cell began."""
+        """Both figures at the beginning of the last cell."""
 
     # -- its life ----------------------------------------------------------------------------------
 
@@ -303,7 +305,7 @@ class Kernel(CellRunner):
         )
 
     def _confined(self, ran: Execution, facts: Mapping[str, Any]) -> str | None:
-        """The rule of the sandbox that stood in a cell's way."""
+        """The rule of the sandbox that made a cell fail."""
         rule = facts.get("rule")
         if rule is not None:
             return rule if rule in RULES else None

@@ -1,7 +1,7 @@
-"""Output of child processes that is still on its way when a cell has ended.
+"""Waits for output of child processes that arrives after the end of a cell.
 
 ipykernel reads what children write to the file descriptors 1 and 2 from a pipe, in a thread: on a busy
-machine after the cell, and then it belongs to none.
+machine after the end of the cell, and then it belongs to no cell.
 """
 
 import fcntl
@@ -14,17 +14,17 @@ import time
 _MOST_S = 1.0
 """Maximum wait for a child that writes on after its cell."""
 _TAKEN_S = 0.02
-"""For the thread to pass on what it has just read."""
+"""Seconds for the thread to pass on its last output."""
 
 
 class Children:
-    """Waits for the output of children that ended in a cell; a cell that had none costs nothing."""
+    """Waits for the output of children that ended in a cell. Does not wait after a cell without children."""
 
     def __init__(self) -> None:
         self._ended = _ended()
 
     def wait(self) -> None:
-        """Until the pipes are empty, and a moment more."""
+        """Wait until the pipes are empty, and a moment more."""
         before, self._ended = self._ended, _ended()
         descriptors = (getattr(stream, "_fid", None) for stream in (sys.stdout, sys.stderr))
         pipes = [fd for fd in descriptors if fd is not None]

@@ -1,8 +1,8 @@
-"""Memory of a process, as the operating system says it: now, and at most since its peak was reset."""
+"""Memory of a process by the operating system's figures: now, and its peak since the last reset."""
 
 
 def reset_peak(pid: int | None) -> int | None:
-    """Bytes resident now; the peak begins anew from here (proc(5), clear_refs). None where that cannot be."""
+    """Reset the peak (proc(5), clear_refs). Returns the bytes resident now, None if that is not possible."""
     if pid is None:
         return None
     try:
@@ -14,7 +14,7 @@ def reset_peak(pid: int | None) -> int | None:
 
 
 def memory_of(pid: int | None) -> tuple[int | None, int | None]:
-    """Bytes resident in a process, now and at most since its peak was reset."""
+    """Bytes resident in a process now, and their peak since the last reset."""
     if pid is None:
         return None, None
     try:

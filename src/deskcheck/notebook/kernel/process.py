@@ -32,7 +32,7 @@ from deskcheck.sandbox.inside import server
 
 
 def main(settings: dict[str, Any]) -> None:
-    """Be a kernel until it is shut down. settings: see `kernel.Kernel`."""
+    """Run a kernel until it is shut down. settings: see `kernel.Kernel`."""
     import zmq
     from ipykernel import kernelapp
     from zmq.utils.garbage import gc as _garbage
@@ -63,9 +63,9 @@ def main(settings: dict[str, Any]) -> None:
         app.initialize(["-f", connection, "--HistoryManager.hist_file=:memory:", "--IPKernelApp.quiet=True"])
     except Exception:  # noqa: BLE001  # said on standard error, where the caller reads it
         traceback.print_exc()
-        os._exit(1)  # the way out through finalisation waits for sockets that nobody will close
+        os._exit(1)  # finalisation would wait for sockets that stay open
     import_as_in_jupyter(program_folder)
-    # A cell that prints faster than we read must wait for nobody and lose nothing: no bound on the queue.
+    # A cell that prints faster than we read must neither wait nor lose output: no bound on the queue.
     getattr(app.iopub_socket, "socket", app.iopub_socket).setsockopt(zmq.SNDHWM, 0)
     _in_pieces(app.session)
     _garbage.start()  # a thread of ZeroMQ that the first large message would start, when no more may be
@@ -140,10 +140,10 @@ def _pieces(kind: str, content: Any) -> list[Any]:
         ]
     if isinstance(content.get("data"), dict):
         room, beyond, kept_data = _PIECE_CHARS, 0, {}
-        for mime, shown in content["data"].items():
-            size = len(shown) if isinstance(shown, (str, bytes)) else len(repr(shown))
+        for mime, shown_value in content["data"].items():
+            size = len(shown_value) if isinstance(shown_value, (str, bytes)) else len(repr(shown_value))
             if size <= room:
-                kept_data[mime] = shown
+                kept_data[mime] = shown_value
                 room -= size
             else:
                 beyond += size
@@ -172,7 +172,7 @@ class _Door:
             self.capture = Capture(StateLimits(**settings["state"]))
 
     async def do_execute(self, code: str, silent: bool, *args: Any, **named: Any) -> dict[str, Any]:
-        """As ipykernel's. The reply has the measurements as ``deskcheck``."""
+        """Run a cell with ipykernel's method. The reply has the measurements as ``deskcheck``."""
         if self.open:
             self.open = False
             if self.confined:

@@ -47,7 +47,7 @@ _PCG64 = 0x2360ED051FC65DA44385DF649FCCF645
 """Multiplier of numpy's usual generator (O'Neill 2014, PCG XSL RR 128/64)."""
 _IMPORTLIB = "<frozen importlib._bootstrap_external>"
 _IDENTIFIER = 16
-"""Bytes of an identifier or a seed, of which libraries draw many."""
+"""Bytes of an identifier or a seed. Libraries draw many of these."""
 _MOST = 200
 """Number of generators that are followed, the newest ones."""
 _SAVES = re.compile(r"get_?state|rng_state|\.state\b")
@@ -58,16 +58,18 @@ was seeded, place of the next word, the words."""
 
 
 class GeneratorState(NamedTuple):
-    """The state of a generator. block: words of 32 bits, of which `position` were drawn, if known. rest:
-    other parts."""
+    """The state of a generator."""
 
     block: object
+    """Words of 32 bits, or the whole state if `position` is None."""
     position: int | None = None
-    rest: object = None
+    """Number of words of the block that were drawn."""
+    pending: object = None
+    """Drawn numbers that wait for their use, and other parts."""
 
     def until(self, after: "GeneratorState") -> int:
-        """A lower bound on the words of 32 bits that were drawn from here to another state; 0 only for
-        none."""
+        """A lower bound on the words of 32 bits that were drawn between this state and a later one. It is 0
+        only if none was drawn."""
         if self == after or self.position is None or after.position is None:
             return int(self != after)
         return max(1, (0 if self.block == after.block else _WORDS) + after.position - self.position)
@@ -77,18 +79,18 @@ class PcgPlace(GeneratorState):
     """The state of numpy's usual generator; `position` is its place in the sequence."""
 
     def until(self, after: GeneratorState) -> int:
-        at: Any = self.position
+        state: Any = self.position
         increment: Any = self.block
         for numbers in range(_WORDS // 2):
-            if at == after.position:
+            if state == after.position:
                 return max(2 * numbers, int(self != after))
-            at = (at * _PCG64 + increment) % (1 << 128)
+            state = (state * _PCG64 + increment) % (1 << 128)
         return _WORDS
 
 
 def words(start: int, run: int) -> tuple[int, ...]:
-    """A Mersenne Twister's state for a generator in one of several runs (see above). In the third all but the
-    highest bits are opposite to the first; later numbers are independent."""
+    """A Mersenne Twister's state for a generator in one of several runs (see the module). In the third run
+    all bits but the highest are opposite to those of the first run; later numbers are independent."""
     seed = random.Random(f"{start} {run if run not in _FLIPPED else 0}").getrandbits(32 * _WORDS)
     state = [*struct.unpack(f"<{_WORDS}I", seed.to_bytes(4 * _WORDS, "little"))]
     if run not in _FLIPPED:
@@ -122,9 +124,9 @@ def _untempered(number: int) -> int:
 
 
 class SharedGenerator:
-    """The global generator of `random`; subclasses are those of other libraries.
+    """The global generator of `random`. Subclasses are the generators of other libraries.
 
-    module: has the generator and the functions that seed it and that restore its state.
+    module: contains the generator, and the functions that seed it or restore its state.
     """
 
     name = "random"
@@ -138,7 +140,7 @@ class SharedGenerator:
         return getattr(sys.modules[self.module], self.attribute)
 
     def place(self) -> GeneratorState:
-        """Its state: another one after each draw."""
+        """Its state, which changes with each draw."""
         return _place(self.generator)
 
     def put(self, state: Sequence[int]) -> None:
@@ -187,22 +189,23 @@ _SHARED = (SharedGenerator(), _Numpy(), _Torch())
 
 
 class Randomness:
-    """The draws of each cell in one kernel. run: number of the run, from 0."""
+    """Counts the draws of each cell in one kernel. run: number of the run, from 0."""
 
     def __init__(self, run: int = 0) -> None:
         self.run = run
         self._starts = 0
-        """Generators that were given a beginning."""
+        """Number of generators whose beginning was set."""
         self._saved = False
-        """Whether a cell may have saved a generator's state: then none is moved any more."""
+        """Whether a cell may have saved a generator's state. From then on no generator is set."""
         self._shared: dict[str, SharedGenerator] = {}
         """Generators of libraries that are loaded."""
         self._seeded: set[str] = set()
-        self._left: set[int] = set()
-        """Hashes of their states without a seed when one was set: these may be restored."""
-        self._there: dict[str, GeneratorState] = {}
-        """Their states at the beginning of the cell, or after the last import."""
-        self._made: dict[int, tuple[Callable[[], Any], str, GeneratorState]] = {}
+        self._states_before_seeds: set[int] = set()
+        """Hashes of the states of unseeded shared generators just before a cell seeded them. A cell may
+        restore these states."""
+        self._starting_states: dict[str, GeneratorState] = {}
+        """States of the shared generators at the beginning of the cell, or after the last import."""
+        self._unseeded: dict[int, tuple[Callable[[], Any], str, GeneratorState]] = {}
         """Id of a generator without a seed -> how to get it, its label, its state at the beginning of the
         cell or after the last import. A `random.Random` is held by a weak reference; numpy's allow none."""
         self._drew: Counter[str] = Counter()
@@ -235,7 +238,7 @@ class Randomness:
         def watched_seed(generator: random.Random, *args: Any, **kwargs: Any) -> None:
             seed(generator, *args, **kwargs)
             value = args[0] if args else kwargs.get("a")
-            self._made.pop(id(generator), None)
+            self._unseeded.pop(id(generator), None)
             if value is None and type(generator).getstate is random.Random.getstate:
                 random.Random.__base__.setstate(generator, (*self._start(), 0))  # type: ignore[union-attr]
                 label = _named("random.Random", sys._getframe(1))
@@ -253,11 +256,13 @@ class Randomness:
         random._urandom = watched_urandom  # type: ignore[attr-defined]
 
     def _watch_shared(self, generator: SharedGenerator, module: ModuleType) -> None:
-        """A library is loaded: set where its generator begins, and see who seeds it. A library that stores it
-        differently is left alone: its import must not fail."""
+        """Set where the generator of a loaded library begins, and see calls that seed it.
+
+        If the library stores its generator differently, change nothing: its import must not fail.
+        """
         try:
             generator.put(self._start())
-            self._there[generator.name] = generator.place()
+            self._starting_states[generator.name] = generator.place()
         except (AttributeError, KeyError, TypeError, ValueError):
             return
         for name in (*generator.seeds, *generator.restores):
@@ -283,15 +288,15 @@ class Randomness:
         self._shared[generator.name] = generator
 
     def _was_put(self, generator: SharedGenerator, before: GeneratorState, *, seeded: bool | None) -> None:
-        """A shared generator was seeded; not `seeded`: with nothing; None: it was restored."""
+        """A shared generator was seeded. seeded: False: without a value. None: its state was restored."""
         if generator.name not in self._seeded:
-            if before != self._there[generator.name]:
-                self._drew[generator.name] += self._there[generator.name].until(before)
-            self._left.add(hash(repr(before)))
+            if before != self._starting_states[generator.name]:
+                self._drew[generator.name] += self._starting_states[generator.name].until(before)
+            self._states_before_seeds.add(hash(repr(before)))
         if seeded is False:
             generator.put(self._start())
-        place = self._there[generator.name] = generator.place()
-        if seeded is False or hash(repr(place)) in self._left:
+        state = self._starting_states[generator.name] = generator.place()
+        if seeded is False or hash(repr(state)) in self._states_before_seeds:
             self._seeded.discard(generator.name)
         elif seeded:
             self._seeded.add(generator.name)
@@ -328,9 +333,9 @@ class Randomness:
             holder.default_rng = default_rng  # type: ignore[union-attr]
 
     def _follow(self, generator: object, reference: Callable[[], Any], label: str) -> None:
-        if len(self._made) >= _MOST:
-            self._made.pop(next(iter(self._made)))
-        self._made[id(generator)] = reference, label, _place(generator)
+        if len(self._unseeded) >= _MOST:
+            self._unseeded.pop(next(iter(self._unseeded)))
+        self._unseeded[id(generator)] = reference, label, _place(generator)
 
     def _asked(self, label: str, count: int, frame: FrameType | None) -> None:
         """Count random numbers of the operating system, except those for a generator that is followed."""
@@ -386,27 +391,30 @@ class Randomness:
     def _begin_from_here(self) -> None:
         """Ignore what generators drew so far."""
         for shared in self._shared.values():
-            self._there[shared.name] = shared.place()
-        for key, (reference, label, _) in [*self._made.items()]:
+            self._starting_states[shared.name] = shared.place()
+        for key, (reference, label, _) in [*self._unseeded.items()]:
             generator = reference()
             if generator is None:
-                del self._made[key]
+                del self._unseeded[key]
             else:
-                self._made[key] = reference, label, _place(generator)
+                self._unseeded[key] = reference, label, _place(generator)
 
     def _count(self) -> None:
         """Count draws since the cell began, or the last import ended."""
         for shared in self._shared.values():
-            if shared.name not in self._seeded and (place := shared.place()) != self._there[shared.name]:
-                self._drew[shared.name] += self._there[shared.name].until(place)
-        for reference, label, before in self._made.values():
+            if (
+                shared.name not in self._seeded
+                and (state := shared.place()) != self._starting_states[shared.name]
+            ):
+                self._drew[shared.name] += self._starting_states[shared.name].until(state)
+        for reference, label, before in self._unseeded.values():
             generator = reference()
-            if generator is not None and (place := _place(generator)) != before:
-                self._drew[label] += before.until(place)
+            if generator is not None and (state := _place(generator)) != before:
+                self._drew[label] += before.until(state)
 
 
 def _place(generator: Any) -> GeneratorState:
-    """Where a generator is."""
+    """The state of a generator."""
     if isinstance(generator, random.Random):
         _, (*block, position), pending = generator.getstate()
         return GeneratorState(block, position, pending)

@@ -37,11 +37,11 @@ class NotebooksSummary:
     out: str
     recorded: int = 0
     skipped: int = 0
-    """Those that were there already."""
+    """Notebooks whose recordings existed already."""
     by_ending: Counter[str] = field(default_factory=Counter)
     cells: Counter[str] = field(default_factory=Counter)
     not_repeatable: dict[str, str] = field(default_factory=dict)
-    """Notebook -> number of cells that differ between runs, and where the first of them does."""
+    """Notebook -> number of cells that differ between runs, and the first difference."""
     problems: dict[str, str] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
 
@@ -50,7 +50,7 @@ class NotebooksSummary:
         return self.recorded + self.skipped
 
     def lines(self, out: Path) -> Iterator[str]:
-        """What a person is told."""
+        """The summary as text for the user."""
         ends, cells = counts_text(self.by_ending), counts_text(self.cells)
         recorded = counted(self.recorded, "notebook")
         yield f"recorded {recorded} in {out}: {ends or 'none'}; cells: {cells or 'none'}"
@@ -74,10 +74,12 @@ def record_notebooks(
     workers: int = 1,
     progress: Callable[[str], None] = lambda name: None,
 ) -> NotebooksSummary:
-    """Run the notebooks of some sources and record each in a file below `out`, except those that are there.
+    """Run the notebooks of some sources and record each in a file below `out`, unless the file exists.
 
-    state: bounds on what is seen of variables. workers: notebooks that run at once. A notebook or log that
-    fails does not stop the others. After Ctrl-C the next call continues.
+    A notebook or log that fails does not stop the others. After Ctrl-C the next call continues.
+
+    state: bounds on the recorded variables.
+    workers: number of notebooks that run at once.
 
     Raises InputError: a source does not exist. MissingExtra: ipykernel or jupyter_client is not installed.
     SandboxError: the level of confinement is not available.
@@ -112,7 +114,7 @@ def record_notebooks(
         return trajectory
 
     jobs = _with_names_of_their_own([job for source in sources for job in _jobs(source)])
-    servers = Servers(many=len(jobs) > workers, most=workers * settings.runs)
+    servers = Servers(many=len(jobs) > workers, max_servers=workers * settings.runs)
     with servers, ThreadPoolExecutor(workers) as pool:
         waiting = {pool.submit(one, job): job for job in jobs}
         try:

@@ -1,8 +1,8 @@
-"""Which rule of ours stood in a cell's way, from the exception that left the cell and from what it tried.
+"""Finds the rule of the sandbox that made a cell fail, from its exception and from the calls that it tried.
 
 Runs in the kernel's process, except for `of_commands` and `is_installed`. Limits on memory and on the size of
-files are met at every level; the other rules hold at `strict` and `standard`. A refusal in a process that the
-cell started is seen only if its command names another machine, or its standard error tells.
+files apply at every level, the other rules at `strict` and `standard`. A refusal in a process that the cell
+started is seen only if its command names another machine, or its standard error reports it.
 """
 
 import errno
@@ -16,24 +16,24 @@ from typing import Any
 from deskcheck.sandbox.inside.readable_files import PROCESS_FOLDERS, can_open
 
 RULES: dict[str, str] = {
-    "memory": "a kernel may fill so much memory and no more; --memory SIZE gives it more",
-    "disk": "a notebook may write so much and no more; --disk SIZE gives it more",
-    "open files": "a kernel may have so many files open and no more; --open-files N gives it more",
-    "processes": "so many processes and threads may run and no more; --processes N allows more",
-    "output": "no more of a cell's output is kept; --output-chars N keeps more",
-    "network": "there is no network in the sandbox; --sandbox trusted has the machine's",
-    "sockets": "no socket can be made in the sandbox, not on this machine either; "
+    "memory": "the kernel reached its limit on memory; raise it with --memory SIZE",
+    "disk": "the notebook reached its limit on written files; raise it with --disk SIZE",
+    "open files": "the kernel reached its limit on open files; raise it with --open-files N",
+    "processes": "the kernel reached its limit on processes and threads; raise it with --processes N",
+    "output": "the cell reached its limit on output; raise it with --output-chars N",
+    "network": "the sandbox has no network; --sandbox trusted uses the machine's",
+    "sockets": "cells cannot make sockets in the sandbox, not even on this machine; "
     "--sandbox trusted allows it",
-    "shared memory": "there is none in the sandbox at 'standard'; --sandbox strict and trusted have it",
-    "files outside": "of the files around a notebook there are only those below its root, and where "
-    "deskcheck runs as root only those that all users may read; --root FOLDER, --sandbox trusted",
-    "home": "the home folder is empty; with --sandbox trusted, --env HOME gives cells yours",
-    "environment": "cells do not have your environment's variables; --env NAME gives them one",
-    "user": "cells run as a user of their own, who has no name; --sandbox trusted runs them as you",
-    "input": "nobody is there to answer what a cell asks; write the answer into the cell",
-    "system calls": "the sandbox does not allow this call to the system; --sandbox trusted does",
+    "shared memory": "the sandbox has no shared memory at 'standard'; --sandbox strict and trusted have it",
+    "files outside": "of the files around a notebook, cells see only those below its root, and if deskcheck "
+    "runs as root only those that all users may read; use --root FOLDER or --sandbox trusted",
+    "home": "the home folder is empty; use --sandbox trusted with --env HOME for yours",
+    "environment": "cells do not get your environment's variables; --env NAME gives them one",
+    "user": "cells run as a separate user without a name; --sandbox trusted runs them as you",
+    "input": "a cell cannot ask for input; write the answer into the cell",
+    "system calls": "the sandbox does not allow this system call; --sandbox trusted does",
 }
-"""Each with what it means and what to do."""
+"""Rule -> its meaning and the way out, for the user."""
 
 _BY_NUMBER = {
     errno.EFBIG: "disk",
@@ -46,20 +46,23 @@ _OF_NETWORK = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EADD
 _LOOKS_UP = ("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyname_ex")
 _STARTS = ("subprocess.Popen", "os.system", "os.posix_spawn", "pty.spawn")
 _ADDRESS = re.compile(r"\b(?!file:)[a-z][\w+.-]*://|[\w.-]@[\w.-]+:\S")
-"""Of another machine, in a command."""
+"""The address of another machine, in a command."""
 _INSTALLS = re.compile(r"\binstall\b")
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 _MOST_WRITTEN = 1000
-"""Names of written files that are remembered of one cell."""
+"""Maximum number of written files that are remembered for one cell."""
 _NO_USER = "uid not found"
 _NO_DATABASE = "unable to open database file"
 _CHAIN = 20
-"""Exceptions that are looked at: the one that left the cell, and those that led to it."""
+"""Maximum number of exceptions that are looked at: the cell's, and those that caused it."""
 
 
 class Refusals:
-    """The rules that stood in the way of each cell. confined: at a level that confines. home: the copy of the
-    notebook's folder; what is beside it is ours."""
+    """Finds the rule that made a cell fail, for each cell of a kernel.
+
+    home: the copy of the notebook's folder. Other files in the folder above it are deskcheck's.
+    confined: whether the kernel runs at `strict` or `standard`.
+    """
 
     def __init__(self, home: str, *, confined: bool) -> None:
         self.home = home
@@ -78,12 +81,14 @@ class Refusals:
         self._written: set[str] = set()
 
     def of(self, error: BaseException | None) -> dict[str, str | bool]:
-        """Facts of the cell that ended, with the exception that left it.
+        """Facts about the ended cell. error: the exception that it raised.
 
-        ``rule``; or, if no rule is known here, ``missing``: the path of a file that was not found, relative
-        to `home` if it is there or around it. ``module``: that is a module, without the end of its name.
-        ``commands``: the cell started processes (see `of_commands`). ``installs``: they install something
-        (see `is_installed`).
+        - ``rule``: the rule that refused something.
+        - ``missing``, if no rule is known here: the path of a file that was not found, relative to `home` if
+          it is in `home` or around it.
+        - ``module``: ``missing`` is a module, without its suffix.
+        - ``commands``: the cell started processes (see `of_commands`).
+        - ``installs``: these processes install packages (see `is_installed`).
         """
         facts = {"commands": self._commands, "installs": self._installs}
         return self._of(error) | {name: True for name, is_true in facts.items() if is_true}
@@ -136,7 +141,7 @@ class Refusals:
         return "files outside" if error.errno in (errno.EACCES, errno.EROFS) else None
 
     def _missing(self, path: str, is_new: bool) -> str:
-        """What was missing for a file: itself, or its folder if the file is new."""
+        """The path that a file lacked: the file itself, or its folder if the file is new."""
         path = os.path.abspath(path)
         folder = os.path.dirname(path)
         return self._from_home(folder if is_new and not os.path.isdir(folder) else path)
@@ -193,13 +198,13 @@ _REFUSED = re.compile(
     (?P<why>Permission[ ]denied|Read-only[ ]file[ ]system|No[ ]such[ ]file[ ]or[ ]directory)$""",
     re.MULTILINE | re.VERBOSE,
 )
-"""How a system's tools name a path and the reason: ``cat: /a: Permission denied``."""
+"""An error of a command-line tool about a path: ``cat: /a: Permission denied``."""
 
 
 def of_commands(output: str) -> str | None:
-    """The rule that a cell's commands met, from what they wrote to both streams; None if none is known.
+    """The rule that made a cell's commands fail, from their output and standard error. None if unknown.
 
-    Call it outside of the sandbox: a refused file counts only if it can be read there, or its folder written.
+    Call it outside of the sandbox: a refused file counts only if it can be read or written there.
     """
     if _NO_NETWORK.search(output):
         return "network"
@@ -213,19 +218,19 @@ def of_commands(output: str) -> str | None:
 
 
 def is_installed(output: str) -> bool:
-    """Whether all that was to be installed was there, by what the command showed: it needed no network."""
+    """Whether everything to install was there already, by the command's output: it needed no network."""
     return _INSTALLED.search(output) is not None and _NOT_INSTALLED.search(output) is None
 
 
 def _is_allowed(path: str, reason: str) -> bool:
-    """Whether out here nothing is in the way of what a command could not do."""
+    """Whether an access that a command was refused is possible outside of the sandbox."""
     if reason.startswith("No such"):
         return os.path.exists(path)
     return can_open(path, writes=not (reason.startswith("Permission") and os.path.exists(path)))
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """An exception, and those that it came of, nearest first."""
+    """An exception and those that caused it, nearest first."""
     waiting = [error]
     causes: list[BaseException] = []
     while waiting and len(causes) < _CHAIN:
@@ -239,7 +244,7 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _left_in(error: BaseException, *names: str) -> bool:
-    """Whether the exception came out of a file, or a function, of one of these names."""
+    """Whether the exception passed through a file or function with one of these names."""
     trace = error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code

@@ -54,14 +54,14 @@ def difference(first: Execution, second: Execution) -> str | None:
 
 
 def is_cut(output: Output) -> bool:
-    """Whether compared text was left out; of a picture that was left out, the text is there."""
+    """Whether compared text was left out. A picture can be left out while its text is there."""
     if output.length is None or (output.type == "stream" and output.name != "stdout"):
         return False
     return "text/plain" not in output.data
 
 
 def text_difference(first: Text, second: Text) -> str | None:
-    """As `difference`, for text."""
+    """Where two texts first differ, in words. None if they are the same."""
     if first.error != second.error:
         return "exception: " + " and ".join(
             "none" if error is None else f"{error[0]}: {error[1][:200]}"
@@ -80,13 +80,14 @@ def text_difference(first: Text, second: Text) -> str | None:
 def marked(
     first: Iterable[Step],
     others: Sequence[Iterable[Step]],
-    forgives: Callable[[Execution, Execution], bool] = lambda one, other: False,
+    forgives: Callable[[Execution, Execution], bool] = lambda first, second: False,
 ) -> Iterator[Step]:
-    """The steps of the first run; each execution says whether it repeats in the others.
+    """The steps of the first run. Each execution says whether it repeats in the other runs.
 
-    The n-th execution is compared with the n-th of every other run. It is not checked if another run did not
-    reach it, or after a cell that a limit ended in one of the two, as limits depend on the machine. forgives:
-    whether a difference between two executions does not count.
+    The n-th execution is compared with the n-th of every other run. It is not compared if the other run did
+    not reach it, or after a cell that a limit ended in only one of the two: limits depend on the machine.
+
+    forgives: whether a difference between two executions does not count.
     """
     runs: list[Iterator[Execution]] = [
         (step for step in steps if isinstance(step, Execution)) for steps in others
@@ -96,13 +97,12 @@ def marked(
             yield step
             continue
         again = [next(run, None) for run in runs]
-        for number, other in enumerate(again):
-            if other is not None and step.status != other.status and {step.status, other.status} & _LIMITS:
+        for number, rerun in enumerate(again):
+            if rerun is not None and step.status != rerun.status and {step.status, rerun.status} & _LIMITS:
                 runs[number], again[number] = iter(()), None
-        compared = [other for other in again if other is not None]
-        where = next(
-            (d for other in compared if (d := difference(step, other)) and not forgives(step, other)), None
-        )
+        compared = [rerun for rerun in again if rerun is not None]
+        differences = ((rerun, difference(step, rerun)) for rerun in compared)
+        where = next((text for rerun, text in differences if text and not forgives(step, rerun)), None)
         unknown = where is None and None in again
         yield replace(step, repeats=None if unknown else where is None, difference=where)
 
@@ -114,10 +114,10 @@ _LIMITS = {Status.TIMED_OUT, Status.OUT_OF_MEMORY}
 
 def undecided(
     runs: Sequence[Iterable[Step]],
-    forgives: Callable[[Execution, Execution], bool] = lambda one, other: False,
+    forgives: Callable[[Execution, Execution], bool] = lambda first, second: False,
 ) -> bool:
-    """Whether a cell that drew few numbers without a seed shows the same in all runs so far, which may be
-    chance."""
+    """Whether another run is needed: a cell that drew few numbers without a seed shows the same in all runs
+    so far, which may be chance."""
     first, *others = runs
     return any(
         isinstance(step, Execution)
@@ -130,7 +130,8 @@ def undecided(
 
 
 def note(execution: Execution, runs: int) -> str | None:
-    """A note that a repeating cell draws without a seed; None if it does not. runs: that were compared."""
+    """A note that a repeating cell draws without a seed. None if it does not draw. runs: number of compared
+    runs."""
     if not execution.drew or execution.repeats is False:
         return None
     text = f"draws from {', '.join(execution.drew)} without a seed"

@@ -33,23 +33,24 @@ if TYPE_CHECKING:
 
 _NO_BOUND = 1 << 62
 _LIVE = ("kernel", "jupyter")
-"""Sources of trajectories that were recorded while somebody worked."""
+"""Sources of trajectories that were recorded while a user worked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reruns:
-    """How often a trajectory runs, in fresh kernels.
+    """How often a trajectory runs, each time in a fresh kernel.
 
-    runs: maximum, each with the next hash seed and all limits; the first is recorded, with whether each
-    execution repeats (`repeats`). again: called with all runs so far, whether to make another. forgives: as
-    in `repeats.marked`.
+    runs: maximum number of runs, each with the next hash seed and all limits. The first is recorded, and says
+    of each execution whether it repeats in the others.
+    again: called with all runs so far; whether to make another.
+    forgives: as in `repeats.marked`.
 
     Raises ValueError for less than one run.
     """
 
     runs: int = 1
-    again: Callable[[Sequence[Trajectory]], bool] = lambda made: True
-    forgives: Callable[[Execution, Execution], bool] = lambda one, other: False
+    again: Callable[[Sequence[Trajectory]], bool] = lambda runs: True
+    forgives: Callable[[Execution, Execution], bool] = lambda first, second: False
 
     def __post_init__(self) -> None:
         if self.runs < 1:
@@ -60,20 +61,24 @@ ONCE = Reruns()
 
 
 class Kernels(Protocol):
-    """Starts the kernels of a replay. confinement: None: they have none. around: what the cells find."""
+    """Starts the kernels of a replay."""
 
     @property
-    def confinement(self) -> Confinement | None: ...
+    def confinement(self) -> Confinement | None:
+        """The level of confinement. None if the kernels are not confined."""
+
     @property
-    def around(self) -> Surroundings: ...
+    def around(self) -> Surroundings:
+        """The files and variables that cells find."""
+
     def refuses(self, trajectory: Trajectory) -> str | None:
-        """Why a notebook cannot run in them; None if it can."""
+        """Why a notebook cannot run in these kernels. None if it can."""
 
     def start(
         self, hash_seed: int, inside: str, limits: ReplayLimits, state: "StateLimits | None"
     ) -> CellRunner:
-        """The kernel of a run, for a notebook at the path `inside` below its folder. state: bounds on what is
-        recorded of variables."""
+        """The kernel of a run. inside: path of the notebook below its folder. state: bounds on the recorded
+        variables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +90,7 @@ class SandboxKernels:
     servers: Servers | None = None
 
     def refuses(self, trajectory: Trajectory) -> str | None:
-        """Why a notebook cannot run in them: it is for another language."""
+        """Why a notebook cannot run in these kernels: it is for another language."""
         return refusal_of(trajectory)
 
     def start(self, hash_seed: int, inside: str, limits: ReplayLimits, state: "StateLimits | None") -> Kernel:
@@ -114,15 +119,17 @@ def replay(
     state: "StateLimits | None" = None,
     reruns: Reruns = ONCE,
     interrupted: Callable[[], bool] = lambda: False,
-    progress: Callable[[int, int], None] = lambda done, of: None,
+    progress: Callable[[int, int], None] = lambda finished, total: None,
 ) -> Trajectory:
-    """Run every execution of a trajectory again and record it, with all other steps, in the file `path` or
-    (None) in memory.
+    """Run every execution of a trajectory again. Records all steps in the file `path`, or in memory (None).
 
-    kernels: start the kernels; a notebook below their folder runs at its place there. state: None: variables
-    are not recorded. interrupted: checked while cells run; if true, the replay stops. The same call continues
-    it: it first repeats the executions since the last restart, unrecorded. An existing trajectory is
-    returned. progress: called with the number of finished steps of a run and their total.
+    If the file exists, its trajectory is returned. If a replay was interrupted, the same call continues it:
+    it first repeats the executions since the last restart without recording them.
+
+    kernels: start the kernels. A notebook below their folder runs at the same path there.
+    state: None: variables are not recorded.
+    interrupted: checked while cells run. If it returns true, the replay stops.
+    progress: called with the number of finished steps of a run and their total.
 
     Raises MissingExtra, InputError, RecordingError, SandboxError.
     """
@@ -159,7 +166,7 @@ def replay(
 
 
 def _kept(path: Path) -> Trajectory | None:
-    """The trajectory in a file; None if there is no file."""
+    """The trajectory in a file. None if the file does not exist."""
     if not path.exists():
         return None
     from deskcheck.notebook.trajectory.file import read_trajectory  # with all that Parquet brings
@@ -197,7 +204,7 @@ def disk_bytes(limits: ReplayLimits) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Runs:
-    """How a trajectory runs. limits: with the time of each cell."""
+    """Runs a trajectory. limits: include the time of each cell."""
 
     trajectory: Trajectory
     kernels: Kernels
@@ -206,7 +213,7 @@ class _Runs:
     progress: Callable[[int, int], None]
 
     def recorded(self, path: Path | None, *, state: "StateLimits | None", hash_seed: int) -> Trajectory:
-        """One run, recorded in a file; a finished one is read."""
+        """One run, recorded in a file. If the file exists, its trajectory is returned."""
         recorded = None if path is None else _kept(path)
         if recorded is not None:
             return recorded
@@ -242,7 +249,7 @@ class _Run:
         self.until = time.monotonic() + runs.limits.notebook_s
 
     def interrupted(self) -> bool:
-        """Whether the caller has ever stopped the replay: the cell that was stopped is not recorded."""
+        """Whether the caller has stopped the replay. The interrupted cell is not recorded."""
         self.stopped = self.stopped or self.runs.interrupted()
         return self.stopped
 
@@ -251,7 +258,7 @@ class _Run:
         order = tuple(cell.id for cell in self.trajectory.cells)
         skipped = skipped_cells(self.trajectory.cells)
         live = self.trajectory.source in _LIVE
-        done = self._resume(order) if self.writer.resumed else 0
+        steps_to_skip = self._resume(order) if self.writer.resumed else 0
         for number, step in enumerate(self.trajectory.steps):
             order = step.order
             self.runs.progress(number, len(self.trajectory.steps))
@@ -259,8 +266,8 @@ class _Run:
                 continue  # no front end runs an empty cell
             if live and isinstance(step, Execution) and is_own(step.source):
                 continue  # it began or ended the recording
-            if done:
-                done -= 1
+            if steps_to_skip:
+                steps_to_skip -= 1
                 continue
             if isinstance(step, Restart):
                 self.kernel.restart()
@@ -279,7 +286,7 @@ class _Run:
                 interrupted=self.interrupted,
             )
             if self.interrupted():
-                # The cell was stopped by us: it is run again when the replay goes on.
+                # The caller stopped this cell: it runs again when the replay continues.
                 raise KeyboardInterrupt
             self.writer.write(replace(ran, order=order))
             if not self.kernel.alive:
@@ -288,8 +295,8 @@ class _Run:
         return self.writer.finish(Ended.WHOLE, "", environment)
 
     def _resume(self, order: tuple[str, ...]) -> int:
-        """Bring the kernel to where the recording stopped; returns the number of finished steps."""
-        done = again = 0
+        """Bring the kernel to the state where the recording stopped. Returns the number of finished steps."""
+        finished = again = 0
         sources: list[str] = []
         died = False
         for step in self.writer.steps():
@@ -297,10 +304,10 @@ class _Run:
             if isinstance(step, Restart):
                 if step.why != "resumed":
                     sources = []
-                done += step.why == "asked"
+                finished += step.why == "asked"
                 died = False
                 continue
-            done += 1
+            finished += 1
             if isinstance(step, Execution):
                 sources.append(step.source)
                 died = step.status in ("died", "out_of_memory")
@@ -311,7 +318,7 @@ class _Run:
             self.kernel.run(source, cell_s=self.cell_s)
             again += 1
         self.writer.write(Restart(why="resumed", again=again, order=order, at=time.time()))
-        return done
+        return finished
 
 
 def refusal_of(trajectory: Trajectory) -> str | None:

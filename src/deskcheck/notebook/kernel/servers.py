@@ -1,15 +1,19 @@
-"""Fork servers for kernels, kept from one notebook to the next: to start one takes as long as a kernel."""
+"""Fork servers for kernels. Notebooks share them, as starting one takes as long as starting a kernel."""
 
 from deskcheck.sandbox.server import ServerPool
 
 _LOADED = ("ipykernel.kernelapp", "ipykernel.debugger", "IPython.core.magics", "pygments.formatters")
-"""What every kernel imports, and a server for many of them does once."""
+"""Modules that every kernel imports. A server for many kernels imports them once."""
 
 
 class Servers(ServerPool):
-    """Servers between two kernels. many: whether several kernels will come out of each server. It imports
-    more then: that pays from the second kernel on. most: as of `ServerPool`."""
+    """Idle servers for the next kernel.
 
-    def __init__(self, *, many: bool, most: int) -> None:
-        super().__init__(most)
+    many: whether each server will start several kernels. If so it imports more, which saves time from the
+    second kernel on.
+    max_servers: as `most` of `ServerPool`.
+    """
+
+    def __init__(self, *, many: bool, max_servers: int) -> None:
+        super().__init__(max_servers)
         self.loaded = _LOADED if many else ()

@@ -92,18 +92,24 @@ class Connection:
         try:
             self._socket.sendall(data)
         except OSError:
-            self.is_over = True  # nobody reads: what becomes of the kernel tells
+            self.is_over = True  # the kernel reads no more: how it ends is reported elsewhere
 
     def request(self, kind: str, content: dict[str, Any], metadata: dict[str, Any] | None = None) -> str:
         """Send a request; returns its id, which the answers name."""
-        id_ = secrets.token_hex(16)
+        request_id = secrets.token_hex(16)
         now = datetime.now(UTC).isoformat()
-        header = {"msg_id": id_, "msg_type": kind, "session": self._session, "username": "", "date": now}
+        header = {
+            "msg_id": request_id,
+            "msg_type": kind,
+            "session": self._session,
+            "username": "",
+            "date": now,
+        }
         contents: tuple[dict[str, Any], ...] = ({**header, "version": "5.3"}, {}, metadata or {}, content)
         parts = [json.dumps(part).encode() for part in contents]
         signature = hmac.new(self._key, b"".join(parts), "sha256").hexdigest().encode()
         self._send([b"<IDS|MSG>", signature, *parts])
-        return id_
+        return request_id
 
     def receive(self, timeout_s: float) -> Message | None:
         """The next message; None if none arrives in time, or the connection is closed. Raises Forged."""
@@ -138,27 +144,27 @@ class Connection:
         """Take bytes of the other side. Raises Forged."""
         buffer = self._buffer
         buffer += data
-        at = 0
-        while len(buffer) - at >= 2:
-            flags = buffer[at]
+        start = 0
+        while len(buffer) - start >= 2:
+            flags = buffer[start]
             if flags > 7:
                 raise Forged(f"a frame of an unknown kind, {flags}")
             head = 9 if flags & _LONG else 2
-            if len(buffer) - at < head:
+            if len(buffer) - start < head:
                 break
-            size = int.from_bytes(buffer[at + 1 : at + head], "big")
+            size = int.from_bytes(buffer[start + 1 : start + head], "big")
             if size > (_COMMAND_BYTES if flags & _COMMAND else WIRE_BYTES - self._size):
                 raise Forged(f"a message of more than {WIRE_BYTES} bytes")
-            end = at + head + size
+            end = start + head + size
             if len(buffer) < end:
                 break
             if not flags & _COMMAND:
-                self._frames.append(bytes(buffer[at + head : end]))
+                self._frames.append(bytes(buffer[start + head : end]))
                 self._size += size
                 if len(self._frames) > _FRAMES:
                     raise Forged(f"a message of more than {_FRAMES} frames")
                 if not flags & _MORE:
                     self._messages.append(self._frames)
                     self._frames, self._size = [], 0
-            at = end
-        del buffer[:at]
+            start = end
+        del buffer[:start]

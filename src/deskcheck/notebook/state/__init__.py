@@ -1,1 +1,1 @@
-"""What a kernel's variables hold: seen from inside, as data, and as bounded text."""
+"""The values of a kernel's variables: captured inside the kernel, as data, and as bounded text."""

@@ -1,9 +1,11 @@
 """The values of the user's variables after a cell, seen from inside the kernel, bounded in time and size.
 
-No code of the user runs: no `repr`, `==`, `len` or property. Values are taken by `tracer.snapshot`. Variables
-are looked at until the time for a cell is used up: those that the cell's source names, the new ones, then the
-rest, from where the last look ended. So among very many variables a change through another name may be seen
-cells later; `KernelState.unseen` counts the others. Standard library only.
+No code of the user runs: no `repr`, `==`, `len` or property. `tracer.snapshot` captures the values. Variables
+are looked at until the time for a cell is used up: first those that the cell's source names, then new ones,
+then the others, from where the last look ended. Among very many variables, a change through another name may
+therefore be seen only after later cells. `KernelState.unseen` counts the variables without a look.
+
+Uses the standard library only.
 """
 
 import gc
@@ -31,11 +33,13 @@ from deskcheck.tracer.snapshot import Snapshotter, know_enum
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateLimits:
-    """Bounds on what is seen of variables after one cell.
+    """Bounds on the look at the variables after one cell.
 
-    time_s: after that no further variable is begun. items, text_chars, depth: of one value, as in
-    `TraceLimits`. objects: reached from one variable. hashed_items: of an array, list, set or dict; of more,
-    a sample is hashed.
+    time_s: time after which no further variable is looked at.
+    items, text_chars, depth: bounds on one value, as in `TraceLimits`.
+    objects: maximum number of objects that are reached from one variable.
+    hashed_items: maximum number of items of an array, list, set or dict for its hash. A larger one is
+    sampled.
     """
 
     time_s: float = 0.025
@@ -63,12 +67,12 @@ _HIDDEN = re.compile(r"_+|_i+|_i?\d+|_(ih|oh|dh|exit_code)|__.*__")
 """Names that IPython assigns."""
 _underscored = operator.methodcaller("startswith", "_")
 _REF = re.compile(r'\{"ref":(\d+)\}')
-"""Does not match inside a JSON string, where quotes are escaped."""
+"""A reference. It does not match inside a JSON string, where quotes are escaped."""
 _WORD = re.compile(r"[^\W\d]\w*")
 _MOST_WORDS = 5000
 _SAMPLED_PARTS = 64
 _DEFAULT_CHARS = 60
-"""Of a parameter's value or default."""
+"""Characters of a parameter's value or default."""
 
 
 class Capture:
@@ -80,19 +84,20 @@ class Capture:
             items=limits.items, text_chars=limits.text_chars, depth=limits.depth, objects=limits.objects
         )
         self._snap = Snapshotter(bounds, {"__main__"}, lambda frame: None)
-        self._known: dict[str, _Known] = {}
+        self._last_seen: dict[str, _LastSeen] = {}
         self._listed: list[str] = []
-        self._own: set[str] = set()
-        """Names that IPython assigns."""
+        self._ipython_names: set[str] = set()
+        """Names in the namespace that IPython assigned."""
         self._order: list[str] = []
         self._next = 0
-        """Index in `_order` where the look at the rest continues."""
-        self._kept = 1000
+        """Index in `_order` where the look at the other variables continues."""
+        self._forget_above = 1000
 
     def after_cell(self, names: Mapping[str, Any], hidden: Mapping[str, Any], source: str) -> dict[str, Any]:
         """How the variables differ from those after the last cell (docs/reference/trajectory.md).
 
-        names: the user's namespace. hidden: its content before the user came, by name.
+        names: the user's namespace.
+        hidden: name -> value in the namespace before the user's first cell.
         """
         # A collection of garbage would take its time here, and run the user's finalisers.
         collects = gc.isenabled()
@@ -113,10 +118,12 @@ class Capture:
         self._listed = listed
         if {*map(id, map(type, new))} - {id(str)}:
             new = [name for name in new if type(name) is str]
-        self._own.difference_update(lost)
-        self._own.update(name for name in filter(_underscored, new) if _HIDDEN.fullmatch(name))
-        not_users = {name for name in hidden if name in names and hidden[name] is names[name]} | self._own
-        removed = [name for name in lost if self._known.pop(name, None) is not None]
+        self._ipython_names.difference_update(lost)
+        self._ipython_names.update(name for name in filter(_underscored, new) if _HIDDEN.fullmatch(name))
+        not_users = {
+            name for name in hidden if name in names and hidden[name] is names[name]
+        } | self._ipython_names
+        removed = [name for name in lost if self._last_seen.pop(name, None) is not None]
         self._order += new
         if len(self._order) > 2 * len(listed) + 100:
             self._order = [name for name in dict.fromkeys(self._order) if name in names]
@@ -148,7 +155,7 @@ class Capture:
             yield self._order[self._next]
 
     def _look(self, name: str, obj: Any) -> dict[str, Any] | None:
-        """The row of a variable; None if nothing changed since the last look."""
+        """The row of a variable. None if it did not change since the last look."""
         snap = self._snap
         snap.begin()
         (text,), refs = snap.roots([obj])
@@ -159,13 +166,13 @@ class Capture:
             group = -id(obj)
         type_name = snap.type_name(type(obj))
         digest, complete = self._digest(obj, f"{type_name}:{text}", objects)
-        before = self._known.get(name)
+        before = self._last_seen.get(name)
         change = "added"
         if before is not None:
             if before.group == group and before.digest == digest:
                 return None
             change = "mutated" if group is not None and before.group == group else "rebound"
-        self._known[name] = _Known(group, digest, refs)
+        self._last_seen[name] = _LastSeen(group, digest, refs)
         row: dict[str, Any] = {
             "change": change,
             "type": type_name,
@@ -202,7 +209,7 @@ class Capture:
         return truncate(decode(json.loads(text), objects), _DEFAULT_CHARS).text
 
     def _objects(self, refs: Iterable[int]) -> dict[int, str]:
-        """Content of every object that is reached, by identity number, in order of sight."""
+        """Identity number -> content of every reached object, in the order of the first look."""
         contents: dict[int, str] = {}
         todo = list(refs)
         while todo:
@@ -236,7 +243,7 @@ class Capture:
         return digest.hexdigest(), complete
 
     def _add_more(self, digest: Any, obj: Any) -> bool:
-        """Add the content of a large value to a hash; returns whether that is all of it."""
+        """Add the content of a large value to a hash. Returns whether all of it was added."""
         kind, limit = type(obj), self.limits.hashed_items
         if kind is str or kind is bytes:
             digest.update(obj[: 1 << 20].encode("utf-8", "surrogatepass") if kind is str else obj[: 1 << 20])
@@ -259,18 +266,20 @@ class Capture:
                 data, all_of_it = b"", False
             digest.update(data)
             complete = complete and all_of_it
-        # The labels of a table are beyond `memory`: what was cut of them is not known.
+        # `memory` does not count the labels of a table: some may be cut unnoticed.
         return complete and is_array
 
     def _forget(self) -> None:
-        """Sometimes: forget objects that no variable reaches any more."""
-        if len(self._snap.contents) > self._kept:
-            self._snap.forget_unreachable(itertools.chain.from_iterable(k.refs for k in self._known.values()))
-            self._kept = 2 * len(self._snap.contents) + 1000
+        """Forget objects that no variable reaches any more, if there are many."""
+        if len(self._snap.contents) > self._forget_above:
+            self._snap.forget_unreachable(
+                itertools.chain.from_iterable(k.refs for k in self._last_seen.values())
+            )
+            self._forget_above = 2 * len(self._snap.contents) + 1000
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _LastSeen:
     group: int | None
     digest: str
     refs: tuple[int, ...]
@@ -282,7 +291,7 @@ def _words(source: str) -> Iterator[str]:
 
 
 def _differences(before: list[str], after: list[str]) -> tuple[list[str], list[str]]:
-    """The new names of a namespace, in order, and those that are gone."""
+    """The new names of a namespace, in order, and the removed ones."""
     if after[: len(before)] == before:  # new ones come in at the end, and there may be very many
         return after[len(before) :], []
     # Of the user's own types not even `__hash__` is called.

@@ -21,9 +21,9 @@ from deskcheck.notebook.trajectory.masking import Mask
 from deskcheck.notebook.trajectory.trajectory import Execution, Status
 
 _NEWEST = 500
-"""Names that are looked at, besides one for each token of the budget: some are IPython's."""
+"""Number of names that are looked at, in addition to one for each token of the budget: some are IPython's."""
 _EARLIER_CHARS = 500_000
-"""Of the last cells, which are read for what functions and classes need."""
+"""Characters of the last cells that are read to find the names that functions and classes need."""
 _SHARE = 4
 """Imports may take this fraction of the budget, and so may missing names."""
 
@@ -39,10 +39,13 @@ def context(
 ) -> str:
     """The values of the user's variables, in up to `budget` tokens (`estimate_tokens`).
 
-    names: these variables, in this order. code: those that this code depends on, also through functions and
-    classes of earlier cells; it is not run, and missing names are listed. Neither: all variables, the newest
-    first. form: ``text`` or ``json`` (one object). time_s: after that no further variable is looked at, and
-    the text says how many were left. mask: remove secrets (`masking`).
+    names: show these variables, in this order.
+    code: show the variables that this code depends on, also through functions and classes of earlier cells,
+    and list missing names. The code is not run. Without names and code, all variables are shown, the newest
+    first.
+    form: ``text`` or ``json`` (one object).
+    time_s: time after which no further variable is looked at. The text gives the number of the others.
+    mask: remove secrets (`masking`).
 
     In IPython the user's namespace is shown, elsewhere the globals of the caller.
     docs/reference/trajectory.md says how functions, classes, estimators, graphs and imports are shown.
@@ -58,14 +61,14 @@ def context(
 
 
 def of_shell(shell: Any, names: Sequence[str] | None, limits: StateLimits, **options: Any) -> str:
-    """As `context`, of an IPython shell. limits: of what is seen of a variable. options: other parameters of
-    `context`."""
+    """The values of an IPython shell's variables, as `context` gives them. limits: bounds on the look at a
+    variable. options: other parameters of `context`."""
     return _context(_of_shell(shell), names, limits, **options)
 
 
 @dataclass(frozen=True, slots=True)
 class _Variables:
-    """The variables to show. hidden: IPython's own of the same names. ran: sources of the cells that ran."""
+    """The variables to show. hidden: names and values of IPython. ran: sources of the cells that ran."""
 
     namespace: Mapping[str, Any]
     hidden: Mapping[str, Any] = field(default_factory=dict)
@@ -134,7 +137,7 @@ def _context(
 def _imports(
     variables: Mapping[str, Any], namespace: Mapping[str, Any], *, modules_only: bool
 ) -> list[Import]:
-    """modules_only: a function that was asked for by name is described instead."""
+    """modules_only: leave out functions and classes, which are described when the caller names them."""
     imports = imports_of(variables, {} if modules_only else namespace)
     imports = [entry for entry in imports if not entry.name.startswith("__")]
     return [entry for entry in imports if entry.attribute is None] if modules_only else imports

@@ -13,9 +13,9 @@ from deskcheck.recording.value import Value
 Facts = dict[str, Any]
 """Facts about a variable, which `views` writes."""
 _LARGE = 1_000_000
-"""Bytes from which the size is mentioned."""
+"""Size in bytes from which the size is mentioned."""
 _SHORT = 60
-"""Characters of parameters that are always shown."""
+"""Characters of parameters that fit in any case."""
 _DOC_FROM = 60
 _COLUMN_CHARS = 45
 """Minimum for the line of a column."""
@@ -25,8 +25,8 @@ _NUMBERED = re.compile(r"(.*?)(\d+)", re.DOTALL)
 
 
 def describe(variable: Variable, chars: int) -> tuple[Facts, str | None]:
-    """Facts about a variable whose value may take `chars` characters (0: none), and what is cut
-    (`views.Shown`). Numbers are whole, or rounded to `DIGITS` digits, which is mentioned."""
+    """Facts about a variable whose value may take `chars` characters (0: no value), and the name of the cut
+    part (`views.Shown`). Numbers are exact, or rounded to `DIGITS` digits, which the facts mention."""
     value, live = variable.value, variable.seen
     described = dict(variable.described or {})
     facts: Facts = {"name": variable.name, "type": variable.type}
@@ -58,7 +58,7 @@ def describe(variable: Variable, chars: int) -> tuple[Facts, str | None]:
 
 
 def _without_what_is_long(facts: Facts) -> bool:
-    """Shorten what would leave no room for other variables; whether there was such."""
+    """Shorten facts that would leave no room for other variables. Returns whether one was shortened."""
     long = False
     if len(facts.get("call", "")) > _SHORT:
         facts["call"], long = "(...)", True
@@ -84,7 +84,7 @@ def _later(later: Mapping[str, Any], chars: int, facts: Facts) -> str | None:
 
 
 def _listed_size(text: str) -> int:
-    """Of one in a row."""
+    """The size of one text in a row."""
     return len(text) + 2
 
 
@@ -117,7 +117,7 @@ def _is_count(index: Value) -> bool:
 
 
 def _described(described: dict[str, Any], chars: int, facts: Facts) -> str | None:
-    """Add facts about tensors as about arrays; those of other describers as they are."""
+    """Add facts about tensors in the same way as about arrays, and facts of other describers unchanged."""
     if not {"shape", "dtype", "device"} <= described.keys():
         if chars:
             facts["described"] = described
@@ -146,7 +146,7 @@ def _described(described: dict[str, Any], chars: int, facts: Facts) -> str | Non
 
 
 def _digits(number: float) -> int:
-    """Significant digits in its text."""
+    """Number of significant digits in the text of a number."""
     return len(repr(number).partition("e")[0].replace(".", "").lstrip("-0"))
 
 
@@ -154,7 +154,7 @@ def _digits(number: float) -> int:
 
 
 def _table(value: Value, chars: int, facts: Facts) -> str | None:
-    """The names and types of the columns that fit; with more room a line for each, with values."""
+    """Add the names and types of the columns that fit, or, with more room, a line with values for each."""
     if not chars:
         return "type"
     fields = dict(value.fields)
@@ -204,18 +204,18 @@ _MIDNIGHT = "T00:00:00.000000"
 
 
 def _similar(columns: list[tuple[str, Value]]) -> Iterator[tuple[str, Value, int]]:
-    """Label, first column and number of columns: consecutive numbered columns of one type are one."""
-    at = 0
-    while at < len(columns):
-        end = at + 1
+    """Label, first column and size of each group of consecutive numbered columns of one type."""
+    start = 0
+    while start < len(columns):
+        end = start + 1
         while end < len(columns) and _follows(columns[end - 1], columns[end]):
             end += 1
-        label, column = columns[at]
-        if end - at >= _SIMILAR:
-            yield f"{label} to {columns[end - 1][0]}, {end - at} columns", column, end - at
+        label, column = columns[start]
+        if end - start >= _SIMILAR:
+            yield f"{label} to {columns[end - 1][0]}, {end - start} columns", column, end - start
         else:
-            yield from ((name, values, 1) for name, values in columns[at:end])
-        at = end
+            yield from ((name, values, 1) for name, values in columns[start:end])
+        start = end
 
 
 def _follows(first: tuple[str, Value], second: tuple[str, Value]) -> bool:

@@ -1,8 +1,8 @@
-"""Digests of what the state of a trajectory does not show: the content of objects of library classes, and the
-code of functions and classes.
+"""Digests of content that the state of a trajectory does not show: objects of library classes, and the code
+of functions and classes.
 
-The public attributes of such objects, as far as they are data, decide whether they have changed, and whether
-two cells that ran in forks of one state agree.
+The digests decide whether such objects have changed, and whether two cells that ran in forks of one state
+agree. Of an object's public attributes, only those count that are data.
 """
 
 import dis
@@ -21,15 +21,15 @@ from deskcheck.tracer.contents.introspection import declared_module_of
 
 _DEEPEST = 4
 _MOST = 2000
-"""Values that go into one digest."""
+"""Maximum number of values in one digest."""
 _ITEMS = 20_000
-"""Of an array."""
+"""Maximum number of items of an array in a digest."""
 _TEXT = 10_000
 _ATOMS = (bool, int, float, complex, str, bytes, type(None), type(...), range)
 _RANDOM_ID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-"""Such as ids of displays, which are drawn in every fork."""
+"""Random ids, such as those of displays, which differ between forks."""
 _NOT_LIBRARY = ("builtins", "__main__", "types", "functools", "deskcheck.notebook.trial.process")
-"""The last is the shell, which has the sources of all cells."""
+"""Modules that are not libraries. The last contains the shell, which has the sources of all cells."""
 
 
 def attributes(obj: Any) -> str | None:
@@ -233,7 +233,7 @@ def _cell(cell: Any) -> Any:
 
 
 def _atom(value: Any) -> Any:
-    """A default or closed-over value, if it is immutable: the rest is in the state."""
+    """A default or closed-over value, if it is immutable. The state contains other values."""
     if type(value) is tuple:
         return [_atom(item) for item in value[:_MOST_CODES]]
     return type(value).__name__, repr(value) if type(value) in _ATOMS else None

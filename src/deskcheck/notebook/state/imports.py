@@ -18,7 +18,7 @@ from deskcheck.tracer.contents.introspection import bases_of, module_of
 from deskcheck.tracer.snapshot import qualified_name
 
 _MANY = 12
-"""Names of one module that are listed; of more, only their number."""
+"""Maximum number of names of one module that are listed. For more, their number is given."""
 _OF_PATHS = ("posixpath", "genericpath")
 """Modules behind `os.path`."""
 _qualname = type.__dict__["__qualname__"].__get__
@@ -27,7 +27,7 @@ _module_dict = vars(types.ModuleType)["__dict__"].__get__
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """name: of the variable. attribute: its name in the module; None: it is the module."""
+    """An imported variable. attribute: its name in the module. None: the variable is the module."""
 
     name: str
     module: str
@@ -50,7 +50,7 @@ def imports_of(variables: Mapping[str, Any], namespace: Mapping[str, Any] | None
 
 
 def _all_brought(module: str, namespace: Mapping[str, Any]) -> dict[str, Any]:
-    """The names of `from module import *`, if all seem to be there. A cell may have rebound some of them."""
+    """The names of `from module import *`, if all seem to be present. A cell may have rebound some."""
     loaded = _module(module)
     if loaded is None:
         return {}
@@ -65,7 +65,7 @@ def _all_brought(module: str, namespace: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def imported(name: str, obj: Any) -> Import | None:
-    """How a variable may have been imported; None for the user's own."""
+    """How a variable may have been imported. None for a variable that the user made."""
     if type(obj) is types.ModuleType:
         return Import(name, _text(_module_dict(obj).get("__name__")) or "?")
     if module_of(type(obj)) == "__future__":
@@ -83,7 +83,7 @@ def home_of(obj: Any) -> tuple[str | None, str | None]:
         return None, None
     parts = module.split(".")
     around = [".".join(parts[:count]) for count in range(1, len(parts))]
-    # The same without an underscore, as of `_operator` those of `operator`.
+    # The module without its underscore: `operator` for `_operator`.
     around += ["os.path"] if module in _OF_PATHS else [module.lstrip("_")]
     return next((outer for outer in around if _has(outer, called, obj)), module), called
 
@@ -144,7 +144,7 @@ def _has(module: str, name: str, obj: Any) -> bool:
 
 
 def _module(name: str) -> types.ModuleType | None:
-    """A loaded module; None if something else is in its place."""
+    """A loaded module. None if another object has its place."""
     loaded = sys.modules.get(name)
     return loaded if any(base is types.ModuleType for base in bases_of(type(loaded))) else None
 
@@ -175,7 +175,7 @@ def _folders() -> tuple[str, ...]:
 
 
 def listed(imports: list[Import]) -> list[str]:
-    """Imports as short texts: ``np = numpy``, ``math``, ``itertools: chain, product``. Without our own."""
+    """Imports as short texts: ``np = numpy``, ``math``, ``itertools: chain, product``. Omits deskcheck."""
     texts: list[str] = []
     of_module: dict[str, list[str]] = {}
     for entry in imports:
@@ -186,8 +186,8 @@ def listed(imports: list[Import]) -> list[str]:
         elif entry.attribute is None:
             texts.append(entry.name if entry.name == entry.module else f"{entry.name} = {entry.module}")
         else:
-            as_ = entry.name if entry.name == entry.attribute else f"{entry.name} = {entry.attribute}"
-            of_module.setdefault(entry.module, []).append(as_)
+            text = entry.name if entry.name == entry.attribute else f"{entry.name} = {entry.attribute}"
+            of_module.setdefault(entry.module, []).append(text)
     for module, names in of_module.items():
         many = len(names) > _MANY
         texts.append(f"{len(names)} names of {module}" if many else f"{module}: {', '.join(names)}")

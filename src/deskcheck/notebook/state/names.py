@@ -19,14 +19,14 @@ _LINE = re.compile(
     r"(\s*)(?:(\w[\w ,]*=\s*)?%(\w+)[ \t]*(.*)|(\w[\w ,]*=\s*)?!(.*)|[\w.]*\?{1,2}|\?{1,2}[\w.]+)"
 )
 _EXPANDED = re.compile(r"(?<!\{)\{([^{}]+)\}(?!\})|(?<!\$)\$(\w+)")
-"""What IPython puts into the line of a magic or command: an expression, or a variable if there is one."""
+"""A part of a magic or command that IPython replaces: an expression, or a variable if it exists."""
 _WORD = re.compile(r"[^\W\d]\w*")
 _OPTION = re.compile(r"-{1,2}\w+(?:[ =]?\d+)?\s+")
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
-"""What `ast.parse` raises for source that is not Python, or is nested too deep."""
+"""Exceptions of `ast.parse` for source that is not Python, or is nested too deep."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _DEPTH = 150
-"""Levels of a syntax tree that are gone through by recursion."""
+"""Maximum number of levels of a syntax tree that recursion visits."""
 
 
 # -- cells as Python -------------------------------------------------------------------------------
@@ -104,31 +104,33 @@ def _bound_by(alias: ast.alias) -> str:
 # -- the names of one cell -------------------------------------------------------------------------
 
 _IN_TEXT = re.compile(r"@([^\W\d]\w*)")
-"""In ``DataFrame.query("x > @limit")`` a variable."""
+"""A variable in ``DataFrame.query("x > @limit")``."""
 _MAGIC = re.compile(r"\s*[%!?].*|.*=\s*[%!].*")
 
 
 @dataclass(frozen=True, slots=True)
 class CellNames:
-    """The names of one cell. Where the cell is not Python, every word in it counts as read.
-
-    read: before the cell has surely bound them, in order. What a function or class of the cell reads, the
-    cell reads where it first uses that, else at its end. bound: perhaps, in order; surely_bound: on every way
-    through the cell. called: read by its functions and classes when they are called. named: all that it
-    reads, and words of its magics and texts that may be names; in_text: only the latter. changed: names whose
-    objects it may change by an item, an attribute or a method. imported: bound by imports. written_globals:
-    function -> names that it declares global.
-    """
+    """The names of one cell. If the cell is not Python, every word in it counts as read."""
 
     read: tuple[str, ...]
+    """Names that it reads before it has surely bound them, in order. The names that a function or class of
+    the cell reads count where the cell first uses the function or class, else at the end of the cell."""
     bound: tuple[str, ...] = ()
+    """Names that it may bind, in order."""
     surely_bound: frozenset[str] = frozenset()
+    """Names that it binds on every path."""
     called: frozenset[str] = frozenset()
+    """Names that its functions and classes read when they are called."""
     named: frozenset[str] = frozenset()
+    """All names that it reads, and words of its magics and texts that may be names."""
     in_text: frozenset[str] = frozenset()
+    """Words of its magics and texts that may be names."""
     changed: frozenset[str] = frozenset()
+    """Names whose objects it may change by an item, an attribute or a method."""
     imported: frozenset[str] = frozenset()
+    """Names that its imports bind."""
     written_globals: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Function -> names that it declares global."""
 
 
 @functools.lru_cache(4096)
@@ -172,7 +174,7 @@ def _words_in_text(source: str, tree: ast.Module) -> frozenset[str]:
 
 
 def _changed_by(node: ast.AST) -> Iterator[str]:
-    """The name at the beginning of what an assignment or a method call may change."""
+    """The name at the beginning of a target that an assignment or a method call may change."""
     target: ast.AST | None = None
     if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
         target = node
@@ -195,8 +197,9 @@ def _written_globals(tree: ast.Module) -> dict[str, frozenset[str]]:
 
 
 def names_unbound(source: str) -> tuple[str, ...]:
-    """The names that a cell reads and that nothing in it binds before: whoever runs it must have them. Empty
-    for what is not Python, and after a star import, which may bring any name."""
+    """The names that a cell reads and does not bind before: they must exist when it runs.
+
+    Empty if the cell is not Python, and after a star import, which may bind any name."""
     tree = parse(source, variables=False)
     return () if tree is None else tuple(_reader_of(*tree.body).unbound)
 
@@ -240,11 +243,11 @@ def environment(source: str) -> tuple[set[str], set[str]]:
 def depends_on(
     source: str, names: Container[str], *, earlier: Iterable[str] = (), types: Mapping[str, str] | None = None
 ) -> tuple[str, ...]:
-    """The variables among `names` that a piece of source depends on: those that it reads, those that the
-    functions and classes read that these are, and so on.
+    """The variables among `names` that a piece of source depends on: those that it reads, and those that the
+    functions and classes among these read, and so on.
 
-    earlier: sources that ran before it in the same kernel, in order. types: name -> type of the variable; an
-    instance leads to its class.
+    earlier: sources that ran before it in the same kernel, in order.
+    types: name -> type of the variable. An instance depends on its class.
     """
     definitions = _definitions(earlier)
     used: dict[str, None] = {}
@@ -283,7 +286,7 @@ _EVERYTHING = frozenset(("eval", "exec", "globals", "locals", "who", "whos", "wh
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """Names that are read later; everything: any may be."""
+    """Names that later cells read. everything: they may read any name."""
 
     names: frozenset[str]
     everything: bool = False
@@ -293,8 +296,8 @@ class Later:
 
 
 def read_later(sources: Iterable[str], before: Iterable[str] = ()) -> Later:
-    """What cells read of the state before the first of them, rather too much than too little. before: the
-    cells that ran earlier, whose functions may be called later."""
+    """The names that cells read from the state before the first of them. It may contain too many names, not
+    too few. before: cells that ran earlier, whose functions may be called later."""
     read = {name for source in before for name in cell_names(source).called}
     bound: set[str] = set()
     for source in sources:
@@ -308,7 +311,7 @@ def read_later(sources: Iterable[str], before: Iterable[str] = ()) -> Later:
 
 
 def _reader_of(*nodes: ast.AST) -> "_Reader":
-    """What running some statements looks up outside of them, and then using what they define."""
+    """Reads statements: the names that they, and the use of their definitions, look up outside of them."""
     reader = _Reader()
     reader.block(nodes)
     for name in [*reader.later]:
@@ -317,7 +320,7 @@ def _reader_of(*nodes: ast.AST) -> "_Reader":
 
 
 class _Reader(ast.NodeVisitor):
-    """Follows one namespace, top to bottom: what is read while it is not surely bound."""
+    """Follows one namespace from top to bottom, and collects names that are read while not surely bound."""
 
     def __init__(self) -> None:
         self.read: dict[str, None] = {}
@@ -325,11 +328,11 @@ class _Reader(ast.NodeVisitor):
         self.perhaps_bound: dict[str, None] = {}
         self.called: set[str] = set()
         self.unbound: dict[str, None] = {}
-        """What is read that not even perhaps is bound."""
+        """Names that are read and that no path has bound."""
         self.missing: set[str] = set()
         """Names that were deleted and not bound again."""
         self.later: dict[str, list[str]] = {}
-        """Function or class that was defined here -> what using it reads."""
+        """Function or class that was defined here -> names that its use reads."""
 
     def use(self, name: str) -> None:
         for inner in self.later.pop(name, ()):
@@ -353,13 +356,13 @@ class _Reader(ast.NodeVisitor):
         self.missing.discard(name)
 
     def block(self, body: Iterable[ast.AST | None]) -> None:
-        """Visit nodes in order, without those that are not there."""
+        """Visit nodes in order, without those that are None."""
         for node in body:
             if node is not None:
                 self.visit(node)
 
     def _perhaps(self, *bodies: Iterable[ast.AST], surely: bool = False) -> None:
-        """Blocks of which each may run or not, or (surely) exactly one of them does."""
+        """Visit blocks that may run or not. surely: exactly one of them runs."""
         before, after = self.bound.copy(), []
         for body in bodies:
             self.bound = before.copy()
@@ -408,7 +411,7 @@ class _Reader(ast.NodeVisitor):
 
     visit_MatchStar = visit_MatchAs
 
-    # -- what has an inside of its own -------------------------------------------------------------
+    # -- nodes with a separate namespace -----------------------------------------------------------
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         self.block([*node.decorator_list, node.args, node.returns])

@@ -1,8 +1,8 @@
 """Facts about objects of libraries: estimators (fitted, parameters), graphs (size), torch's networks
 (layers).
 
-No code of the user runs: the object's own dict is read, and methods of a library are called only on objects
-of its own classes.
+No code of the user runs: the object's dict is read, and methods of a library are called only on objects of
+that library's classes.
 """
 
 import sys
@@ -16,19 +16,19 @@ from deskcheck.notebook.state.truncate import with_rest
 from deskcheck.tracer.contents.introspection import bases_of, module_of, names_of
 
 _DEEPEST = 3
-"""Estimators, and lists, inside one another."""
+"""Maximum depth of estimators and lists inside one another."""
 _STEPS = 12
-"""Of a pipeline."""
+"""Maximum number of steps of a pipeline."""
 _LAYERS = 50
-"""Levels of torch's modules."""
+"""Maximum number of levels of torch's modules."""
 _NODES = 100_000
-"""Nodes of a graph whose edges are counted."""
+"""Maximum number of nodes of a graph whose edges are counted."""
 _ATOMS = (bool, int, float, complex, str, bytes, type(None))
 
 
 def live_facts(obj: Any, type_name: str, show: Show) -> dict[str, Any]:
-    """Facts that only the object itself shows, as JSON, for `describe.describe`. type_name: as recorded.
-    show: the text of a named default or parameter."""
+    """Facts that only the object itself shows, as JSON, for `describe.describe`. type_name: the recorded
+    type. show: returns the text of a named default or parameter."""
     facts = called(obj, show)
     if facts is not None:
         return facts
@@ -82,7 +82,7 @@ def is_fitted(obj: Any) -> bool | None:
 
 
 def _needs_no_fit(obj: Any, attributes: Mapping[str, Any]) -> bool:
-    """Whether scikit-learn says so. Not asked if that may call objects of the user."""
+    """Whether scikit-learn reports it as fitted. It is not called if it might call objects of the user."""
     if (module_of(type(obj)) or "").partition(".")[0] != "sklearn" or not all(
         map(_holds_no_object, attributes.values())
     ):
@@ -143,7 +143,7 @@ def _same(value: Any, default: Any, depth: int = 0) -> bool:
 
 
 def _parameter(name: str, value: Any, show: Show, depth: int) -> str:
-    """An estimator as its call; a list of such, as of a pipeline's steps, item by item."""
+    """An estimator as its call. A list of estimators, such as the steps of a pipeline, item by item."""
     if depth < _DEEPEST and _is_estimator(value):
         arguments = ", ".join(f"{n}={text}" for n, text in _changed(value, show, depth + 1).items())
         return f"{type.__dict__['__name__'].__get__(type(value))}({arguments})"
@@ -175,7 +175,7 @@ def _name(cls: type) -> str:
 
 
 def _networkx(graph: Any, classes: set[str]) -> dict[str, Any] | None:
-    """Read from the dicts of nodes and neighbours, as a subclass may define anything."""
+    """Facts about a graph, from its dicts of nodes and neighbours: a subclass may define any method."""
     attributes = own_dict(graph) or {}
     nodes, neighbours = attributes.get("_node"), attributes.get("_adj")
     if type(nodes) is not dict or type(neighbours) is not dict:
@@ -211,7 +211,7 @@ def _plain(node: Any) -> bool:
 
 
 def _network(obj: Any) -> dict[str, Any] | None:
-    """Its modules and number of weights, from torch's own dicts."""
+    """The modules and the number of weights of a network, from torch's dicts."""
     if not _is_network(obj):
         return None
     attributes = own_dict(obj) or {}

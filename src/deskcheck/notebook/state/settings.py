@@ -1,8 +1,8 @@
-"""Settings of libraries, as data: what a cell sets besides variables and files, and the states of random
-generators.
+"""Settings of libraries as data. Cells change them in addition to variables and files. Includes the states of
+random generators.
 
 Read from loaded modules. No code of the user runs: a library's function that the notebook has replaced is not
-called. Not seen: what C code hides, replaced functions of a library, settings of threads.
+called. Not seen: settings in C code, replaced functions of a library, settings of threads.
 """
 
 import hashlib
@@ -19,8 +19,11 @@ Reader = Callable[[Any], Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class LibrarySetting:
-    """value: as text, a long one as a digest; None: it is gone. new: it was missing before the cell, for
-    example as the cell is the first to import the library."""
+    """A setting of a library.
+
+    value: its text, or a digest if that is long. None: the setting is gone.
+    new: whether it was missing before the cell, for example because the cell imports the library first.
+    """
 
     value: str | None
     incidental: bool = False
@@ -101,7 +104,7 @@ class _ReplacedError(Exception):
 
 
 def _librarys(module: Any, name: str) -> Any:
-    """A function of a library's."""
+    """A function of a library. Raises _ReplacedError: the notebook has replaced it."""
     function = vars(module)[name]
     if getattr(function, "__module__", None) == "__main__":
         raise _ReplacedError(name)

@@ -21,9 +21,9 @@ Show = Callable[[str, Any], str]
 _DOC_CHARS = 100
 _METHODS = 20
 _WRAPPED = 10
-"""Levels of wrapped functions."""
+"""Maximum number of levels of wrapped functions."""
 _DEEPEST = 4
-"""Of annotations."""
+"""Maximum depth of annotations."""
 _CACHED = type(functools.lru_cache(lambda: None))
 _annotations = vars(types.FunctionType)["__annotations__"].__get__
 _type_dict = type.__dict__
@@ -45,12 +45,12 @@ def called(obj: Any, show: Show) -> dict[str, Any] | None:
 
 
 def is_class(obj: Any) -> bool:
-    """Whether it is a class, without `isinstance`, which would call it."""
+    """Whether an object is a class, without `isinstance`, which would call code of the object."""
     return any(base is type for base in bases_of(type(obj)))
 
 
 def _inner(obj: Any) -> Any:
-    """The function or class behind `functools.wraps` and `functools.cache`; other objects as they are."""
+    """The function or class behind `functools.wraps` and `functools.cache`. Other objects are returned."""
     for _ in range(_WRAPPED):
         if type(obj) is not types.FunctionType and type(obj) is not _CACHED:
             return obj
@@ -108,7 +108,7 @@ def parameters(function: types.FunctionType, show: Show, *, skip: int = 0) -> st
 
 
 def defaults_of(function: types.FunctionType) -> dict[str, Any]:
-    """Parameter -> its default, of those that have one."""
+    """Parameter -> its default, for parameters with a default."""
     named, values = function.__kwdefaults__, function.__defaults__ or ()
     by_place = function.__code__.co_varnames[: function.__code__.co_argcount]
     count = min(len(by_place), len(values))

@@ -1,4 +1,4 @@
-"""The values of variables after a cell, as data: read from a trajectory and summed up over its executions."""
+"""The values of variables after a cell, as data: read from a trajectory, and added up over its executions."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,27 +10,28 @@ from deskcheck.recording.value import Value, decode, render
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variable:
-    """A variable after a cell.
-
-    type: qualified, without ``builtins`` and the notebook's own module. size_method: ``nbytes`` (items of
-    arrays and tables; for object columns the pointers) or ``shallow`` (only the object). hash: of the
-    content, the same in every run; `sampled`: of a sample. described: by a registered describer. seen: what
-    only the object itself shows.
-    """
+    """A variable after a cell."""
 
     name: str
     type: str
+    """Qualified name of its type, without ``builtins`` and the notebook's module."""
     hash: str
+    """Hash of the content, the same in every run."""
     encoded: Any
     """The value, encoded as in docs/reference/format.md."""
     objects: Mapping[int, dict[str, Any]]
-    """Content of the objects it refers to, by identity number."""
+    """Identity number -> content of the objects that it refers to."""
     sampled: bool = False
+    """Whether the hash is that of a sample."""
     length: int | None = None
     size_bytes: int | None = None
     size_method: str | None = None
+    """``nbytes`` (items of arrays and tables; for object columns the pointers) or ``shallow`` (only the
+    object)."""
     described: dict[str, Any] | None = None
+    """Facts from a registered describer."""
     seen: Mapping[str, Any] = field(default_factory=dict)
+    """Facts that only the object itself shows."""
 
     @property
     def value(self) -> Value:
@@ -39,17 +40,17 @@ class Variable:
 
     @property
     def group(self) -> int | None:
-        """Identity number: variables with the same are names of one object. None for immutable values."""
+        """Identity number of the object, which all its names share. None for immutable values."""
         return self.encoded.get("ref") if isinstance(self.encoded, dict) else None
 
     @property
     def shape(self) -> tuple[int, ...] | None:
-        """Of arrays and tables."""
+        """The shape of an array or table."""
         return self.value.shape
 
     @property
     def dtype(self) -> str | None:
-        """Of arrays; `columns` has those of a table."""
+        """The dtype of an array. For a table, see `columns`."""
         return self.value.dtype
 
     @property
@@ -70,26 +71,25 @@ class Variable:
 
 
 def label_of(label: Value) -> str:
-    """Of a column, as text."""
+    """The label of a column as text."""
     return label.atom if isinstance(label.atom, str) else render(label)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelState:
-    """All variables after an execution, and what it changed.
-
-    mutated: names of the same object with another content. unseen: number of variables that were not looked
-    at for lack of time; they are as last seen. cost_s: time of the look.
-    """
+    """All variables after an execution, and the changes by it."""
 
     variables: Mapping[str, Variable]
     added: tuple[str, ...]
     rebound: tuple[str, ...]
     mutated: tuple[str, ...]
+    """Names of the same object with different content."""
     removed: tuple[str, ...]
     count: int
     unseen: int
+    """Number of variables without a look, for lack of time. Their values are from the last look."""
     cost_s: float
+    """Time of the look."""
 
     def aliases(self) -> list[tuple[str, ...]]:
         """Groups of two and more names of one object."""
@@ -101,11 +101,11 @@ class KernelState:
 
 
 def states(steps: Iterable[Step]) -> Iterator[tuple[Execution, KernelState | None]]:
-    """Every execution with the state after it, None if that was not recorded. A restart clears it."""
+    """Every execution with the state after it, None if that was not recorded. A restart clears the state."""
     variables: dict[str, Variable] = {}
     for step in steps:
         if isinstance(step, Restart):
-            # After a resumption everything that was there has been made again.
+            # A resumption makes the earlier variables again.
             variables = {} if step.why != "resumed" else variables
         if not isinstance(step, Execution):
             continue

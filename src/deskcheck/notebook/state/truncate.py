@@ -14,20 +14,20 @@ T = TypeVar("T")
 DIGITS = 6
 """Significant digits of a rounded number."""
 _SHORTEST = 12
-"""Characters for any element."""
+"""Minimum number of characters for an element."""
 _SHARES = 4
-"""Elements that share the room that is left."""
+"""Number of elements that share the remaining room."""
 _MORE = 12
 """Characters for the number of left-out elements."""
 _LONGEST_NUMBER = 40
-"""Characters of a number that is never rounded."""
+"""Maximum number of characters of a number that is not rounded."""
 _WORD = 24
-"""A text may be cut earlier by so many characters, to end with a word."""
+"""Number of characters by which a text may be cut earlier, to end with a word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Truncated:
-    """cut: whether more was recorded. rounded: whether numbers are rounded to `DIGITS`."""
+    """A value as text. cut: whether more was recorded. rounded: whether numbers are rounded to `DIGITS`."""
 
     text: str
     cut: bool = False
@@ -99,8 +99,11 @@ def with_rest(texts: list[str], total: int) -> list[str]:
 
 
 class _Writer:
-    """exact: floats are not rounded. in_order: the first elements take the room they need; else each of a few
-    elements has its share."""
+    """Writes values in limited room.
+
+    exact: do not round floats.
+    in_order: the first elements take the room that they need. Else each of a few elements gets a share.
+    """
 
     def __init__(self, *, exact: bool, in_order: bool) -> None:
         self.exact = exact

@@ -109,21 +109,23 @@ def view(
 ) -> View:
     """The state as text of up to `budget` tokens.
 
-    kind: one of `VIEWS`. names: which variables in which order; required for ``used`` (`used_names`), a
-    selection for the others. count: counts tokens. form: ``text``, or ``json``: one object with ``variables``
-    and what was cut. also: heading -> further text or texts; ``imports`` come first, others last. A state of
-    None gives an empty view.
+    state: None gives an empty view.
+    kind: one of `VIEWS`.
+    names: the variables in this order. Required for ``used`` (`used_names`), a selection for the others.
+    count: counts tokens.
+    form: ``text``, or ``json`` for one object with ``variables`` and notes on cut parts.
+    also: heading -> further text or texts. ``imports`` come first, others last.
 
     Raises InputError: a wrong kind, form or budget, or ``used`` without names.
     """
     if kind not in VIEWS:
-        raise InputError(f"there is no view {kind!r} of a state. Known are {', '.join(VIEWS)}.")
+        raise InputError(f"unknown view {kind!r} of a state. Known are {', '.join(VIEWS)}.")
     if form not in ("text", "json"):
         raise InputError(f"form={form!r} must be text or json.")
     if budget < 0:
         raise InputError(f"budget={budget} must be at least 0 tokens.")
     if kind == "used" and names is None:
-        raise InputError("the view used needs names: those that `used_names` finds for a piece of source.")
+        raise InputError("the view used needs names: get them from `used_names` for a piece of source.")
     if kind == "none" or state is None:
         return View(kind=kind, text="", budget=budget, tokens=0)
     written = _Text() if form == "text" else _Json()
@@ -179,7 +181,7 @@ class _View:
         )
 
     def _closing(self, count_shown: int) -> dict[str, Any]:
-        """The last lines: numbers of other variables, removed names, what is not known."""
+        """The last lines: numbers of other variables, removed names, unknown parts."""
         closing = {**self.also}
         removed = self.state.removed if self.kind == "changed" else ()
         if len(self.chosen) > count_shown:
@@ -239,7 +241,7 @@ class _Entry(Shown):
 _WORDS = {"dtype": "", "length": "length ", "size_bytes": "bytes ", "named": "named ", "index": "index "}
 _COUNTS = {"nodes": "nodes", "edges": "edges", "weights": "weights"}
 _BELOW = {"methods": "methods", "members": "members", "layers": "layers", "labels": "columns"}
-"""Facts with a line of their own -> its heading."""
+"""Fact that gets a separate line -> heading of the line."""
 
 
 class _Text:
@@ -280,7 +282,7 @@ class _Text:
         text = "".join(entry.text for entry in entries)
         for what, content in closing.items():
             line = ", ".join(content) if isinstance(content, list) else content
-            # What was imported is read before what is done with it.
+            # Readers need the imports before their use.
             text = f"{what}: {line}\n{text}" if what == "imports" else f"{text}({what}: {line})\n"
         return text
 

@@ -1,1 +1,1 @@
-"""How a notebook came about, as data: read from notebooks, logs and git, kept in files, without secrets."""
+"""Histories of notebooks as data: read from notebooks, logs and git, stored in files, without secrets."""

@@ -8,19 +8,19 @@ from dataclasses import replace
 from deskcheck.notebook.trajectory.trajectory import Cell, Deletion, Edit, Insertion, Move, Step, moved
 
 _SIMILAR = 0.5
-"""`difflib`'s ratio from which a source at the place of another counts as its next version."""
+"""`difflib`'s ratio from which a source at the position of another counts as its next version."""
 
 
-def changes(before: Sequence[Cell], after: Sequence[Cell], at: float | None = None) -> Iterator[Step]:
-    """Steps that turn the earlier version into the later: deletions, moves and insertions from the top down,
-    edits. Cells are matched by id; as few as possible move."""
+def changes(before: Sequence[Cell], after: Sequence[Cell], timestamp: float | None = None) -> Iterator[Step]:
+    """Steps that turn the earlier version into the later: deletions, then moves and insertions from the top
+    down, then edits. Cells are matched by id, and as few as possible move. timestamp: `at` of the steps."""
     old = {cell.id: cell for cell in before}
     new_order = [cell.id for cell in after]
     order = tuple(old)
     for id_ in old:
         if id_ not in new_order:
             order = tuple(kept_id for kept_id in order if kept_id != id_)
-            yield Deletion(cell=id_, order=order, at=at, inferred=True)
+            yield Deletion(cell=id_, order=order, at=timestamp, inferred=True)
     steady = _rising(order, new_order)
     for number, cell in enumerate(after):
         if cell.id in steady:
@@ -33,11 +33,13 @@ def changes(before: Sequence[Cell], after: Sequence[Cell], at: float | None = No
         else:
             step = Insertion(cell=cell.id, source=cell.source, type=cell.type, position=position, order=())
         order = moved(order, step)
-        yield replace(step, order=order, at=at, inferred=True)
+        yield replace(step, order=order, at=timestamp, inferred=True)
     for cell in after:
         was = old.get(cell.id)
         if was is not None and (was.source, was.type) != (cell.source, cell.type):
-            yield Edit(cell=cell.id, source=cell.source, type=cell.type, order=order, at=at, inferred=True)
+            yield Edit(
+                cell=cell.id, source=cell.source, type=cell.type, order=order, at=timestamp, inferred=True
+            )
 
 
 def _rising(order: Sequence[str], new_order: Sequence[str]) -> set[str]:
@@ -47,10 +49,10 @@ def _rising(order: Sequence[str], new_order: Sequence[str]) -> set[str]:
     last: list[str] = []
     before: dict[str, str | None] = {}
     for id_ in order:
-        at = bisect_left(ends, places[id_])
-        before[id_] = last[at - 1] if at else None
-        ends[at : at + 1] = [places[id_]]
-        last[at : at + 1] = [id_]
+        index = bisect_left(ends, places[id_])
+        before[id_] = last[index - 1] if index else None
+        ends[index : index + 1] = [places[id_]]
+        last[index : index + 1] = [id_]
     steady: set[str] = set()
     id_or_none = last[-1] if last else None
     while id_or_none is not None:
@@ -60,8 +62,9 @@ def _rising(order: Sequence[str], new_order: Sequence[str]) -> set[str]:
 
 
 def matched(before: Sequence[Cell], after: Sequence[Cell], new_id: Iterator[str]) -> list[Cell]:
-    """The later version with the ids of the earlier, for files whose cells have no ids. Equal sources in the
-    same order are one cell; between them, similar sources at the same place are."""
+    """The later version with the ids of the earlier, for files whose cells have no ids.
+
+    Equal sources in the same order are one cell. Between these, similar sources at the same position are."""
     cells: list[Cell] = []
     matcher = difflib.SequenceMatcher(
         None, [(c.type, c.source) for c in before], [(c.type, c.source) for c in after], autojunk=False

@@ -1,7 +1,7 @@
 """Trajectories on disk: one Parquet file each, with the columns of docs/reference/trajectory.md.
 
-While a trajectory is recorded, its steps are in a file beside it, one JSON text a line. If the recorder is
-killed, at most the last line is lost, and the next recorder continues.
+While a trajectory is recorded, its steps are in a file in the same folder, one JSON text a line. If the
+recorder is killed, up to one line is lost, and the next recorder continues.
 """
 
 import fcntl
@@ -47,7 +47,7 @@ _TYPES = {
     pa.float64(): "at end wall_s cpu_s",
     pa.bool_(): "repeats inferred",
 }
-"""Of the columns that are not strings."""
+"""Types of the columns that are not strings."""
 _TYPE_OF = {name: type_ for type_, names in _TYPES.items() for name in names.split()}
 _SCHEMA = pa.schema([(name, _TYPE_OF.get(name, pa.string())) for name in _COLUMNS])
 _JSON = ("outputs", "state", "order")
@@ -56,13 +56,13 @@ _KEY = b"deskcheck.trajectory"
 
 
 class TrajectoryWriter:
-    """Records one trajectory into a file. Leaving the context without `finish` keeps what was written for the
-    next writer.
+    """Records one trajectory into a file. If the context ends without `finish`, the next writer continues.
 
-    head: the trajectory without its steps. resumed: the number of steps that an earlier writer has written.
+    head: the trajectory without its steps.
+    resumed: number of steps of earlier writers.
 
-    Raises InputError: an earlier writer began another trajectory there. RecordingError: the file cannot be
-    written, or another process is writing it.
+    Raises InputError: an earlier writer began a different trajectory there. RecordingError: the file cannot
+    be written, or another process is writing it.
     """
 
     def __init__(self, path: str | os.PathLike[str], head: Trajectory) -> None:
@@ -70,7 +70,7 @@ class TrajectoryWriter:
         self.part = self.path.with_name(self.path.name + _PART)
         self._head = _head_row(head)
         self._order: tuple[str, ...] | None = None
-        """Order of the step that was written last."""
+        """Order of the last written step."""
         self.resumed = 0
         with disk_errors(self.path, "record a trajectory here"):
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -101,8 +101,8 @@ class TrajectoryWriter:
                         break  # the writer was stopped in this line
                     if number == 0 and _same(self._row(line)) != _same(self._head):
                         raise InputError(
-                            f"{self.part}: was begun for another notebook, or under other limits. "
-                            "Delete it to begin anew."
+                            f"{self.part}: was begun for another notebook, or with different limits. "
+                            "Delete it to start again."
                         )
                     size += len(line)
                     self.resumed = number
@@ -114,7 +114,7 @@ class TrajectoryWriter:
         try:
             return _object(line)
         except NotJSON as error:
-            raise InputError(f"{self.part}: has a line that {error}. Delete it to begin anew.") from error
+            raise InputError(f"{self.part}: has a line that {error}. Delete it to start again.") from error
 
     def _line(self, row: dict[str, Any]) -> None:
         text = _compact(row).encode() + b"\n"
@@ -126,14 +126,14 @@ class TrajectoryWriter:
                 self._file.write(text)
 
     def steps(self) -> Iterator[Step]:
-        """The steps that have been written, read again."""
+        """The written steps, read from the file."""
         with open_file(self.part) as lines:
             next(lines)
             order: tuple[str, ...] = ()
             for line in lines:
                 row = self._row(line)
                 order = tuple(map(str, row["order"])) if isinstance(row.get("order"), list) else order
-                with _damaged(self.part, "Delete it to begin anew."):
+                with _damaged(self.part, "Delete it to start again."):
                     step = from_dict(row | {"order": order})
                 yield step
 
@@ -148,7 +148,7 @@ class TrajectoryWriter:
     def finish(
         self, ended: Ended = Ended.WHOLE, detail: str = "", environment: Environment | None = None
     ) -> Trajectory:
-        """Make the Parquet file, and read it."""
+        """Make the Parquet file. Returns its trajectory."""
         head = self._head | {"ended": ended.value, "detail": detail}
         if environment is not None:
             head["environment"] = environment.to_dict()
@@ -177,7 +177,7 @@ class TrajectoryWriter:
 
 
 def write_trajectory(path: str | os.PathLike[str], trajectory: Trajectory) -> Trajectory:
-    """Save a trajectory whose steps are there already."""
+    """Save a finished trajectory."""
     with TrajectoryWriter(path, trajectory) as writer:
         for number, step in enumerate(trajectory.steps):
             if number >= writer.resumed:
@@ -220,35 +220,38 @@ def _head_row(head: Trajectory) -> dict[str, Any]:
 
 
 def _same(row: dict[str, Any]) -> Any:
-    """What must be equal for a recording to continue."""
+    """The parts of a head that must be equal for a recording to continue."""
     left_out = ("environment", "ended", "detail", "notes")
     return json.loads(json.dumps({name: value for name, value in row.items() if name not in left_out}))
 
 
 def read_trajectory(path: str | os.PathLike[str]) -> Trajectory:
-    """A saved trajectory, whose steps are read when they are needed. Raises RecordingError: it is damaged, or
-    not a trajectory."""
+    """A saved trajectory. Its steps are read when they are needed.
+
+    Raises RecordingError: the file is damaged, or not a trajectory."""
     path = Path(path)
     steps = _Steps(path)
     return _trajectory(dict(steps.head), steps, path)
 
 
 def begun(path: str | os.PathLike[str]) -> Trajectory | None:
-    """The unfinished recording of the file `path`, without its steps; None if there is none. Raises
+    """The unfinished recording of the file `path`, without its steps. None if it does not exist. Raises
     RecordingError."""
     part = Path(path).with_name(Path(path).name + _PART)
     if not part.exists():
         return None
     with disk_errors(part, "read what was recorded"), open_file(part) as lines:
         line = lines.readline()
-    with _damaged(part, "Delete it to begin anew."):
+    with _damaged(part, "Delete it to start again."):
         return _trajectory(_object(line), (), part) if line.endswith(b"\n") else None
 
 
 def _trajectory(head: dict[str, Any], steps: Sequence[Step], path: Path) -> Trajectory:
     version = head.pop("format", FORMAT + 1)
     if type(version) is not int or version > FORMAT:
-        raise RecordingError(f"{path}: of a later format; upgrade: pip install -U deskcheck.", str(path))
+        raise RecordingError(
+            f"{path}: has a later format. Upgrade with: pip install -U deskcheck.", str(path)
+        )
     environment = head.pop("environment", None)
     names = {f.name for f in fields(Trajectory)}
     with _damaged(path):
@@ -265,18 +268,18 @@ def _trajectory(head: dict[str, Any], steps: Sequence[Step], path: Path) -> Traj
 
 
 def trajectories(folder: str | os.PathLike[str]) -> Iterator[Trajectory]:
-    """Every trajectory below a folder, by name. Raises RecordingError: there are none, or one is damaged."""
+    """Every trajectory below a folder, by name. Raises RecordingError: it has none, or one is damaged."""
     paths = sorted(Path(folder).rglob(f"*{SUFFIX}"))
     if not paths:
         begun = len({str(path).partition(SUFFIX)[0] for path in Path(folder).rglob(f"*{SUFFIX}.*")})
-        more = f" {begun} were begun: record the same again to go on." if begun else ""
-        raise RecordingError(f"{folder}: holds no trajectories.{more}", str(folder))
+        more = f" {begun} were begun: record them again to continue." if begun else ""
+        raise RecordingError(f"{folder}: has no trajectories.{more}", str(folder))
     return map(read_trajectory, paths)
 
 
 @contextmanager
 def _damaged(path: Path, way_out: str = "Record it again.") -> Iterator[None]:
-    """Raise RecordingError for what cannot be read of a file."""
+    """Raise RecordingError if a part of a file cannot be read."""
     try:
         yield
     except (FileNotFoundError, RecordingError):
@@ -311,9 +314,9 @@ class _Steps(Pages[Step]):
             with _damaged(path), opened_name(path) as name:
                 file = pq.ParquetFile(name, pre_buffer=False)
         except FileNotFoundError as error:
-            raise RecordingError(f"{path}: there is no such file.", str(path)) from error
+            raise RecordingError(f"{path}: no such file.", str(path)) from error
         if _KEY not in (file.schema_arrow.metadata or {}):
-            raise RecordingError(f"{path}: a Parquet file, but not one of a trajectory.", str(path))
+            raise RecordingError(f"{path}: is a Parquet file, but not a trajectory.", str(path))
         return file
 
     def _read(self, index: int) -> tuple[int, list[Step]]:

@@ -1,7 +1,7 @@
 """The git history of a notebook as a trajectory: each commit is a step.
 
-Which cells changed between two commits is known, not in which order. A cell with another execution count or
-other outputs than in the commit before counts as run since, in the order of the counts.
+A commit shows which cells changed since the one before, not in which order. A cell whose execution count or
+outputs differ from the commit before counts as run since then, in the order of the counts.
 """
 
 import itertools
@@ -18,10 +18,10 @@ _GIT_S = 120.0
 
 
 def read_history(path: str | Path) -> Trajectory:
-    """The commits of a notebook, oldest first, through its renames. Notes name the versions that cannot be
-    read.
+    """The commits of a notebook, oldest first, including those before it was renamed. Notes name the versions
+    that cannot be read.
 
-    Raises InputError: git is not installed, or does not know the file.
+    Raises InputError: git is not installed, or has no commit of the file.
     """
     path = Path(path).absolute()
     listed = _git(path.parent, "log", "--follow", "--name-only", "--format=%x00%H %ct", "--", path.name)
@@ -35,7 +35,7 @@ def read_history(path: str | Path) -> Trajectory:
         head, _, name = entry.strip("\n").partition("\n")
         commit, seconds = head.split()
         name = name.strip('"\n')  # quoted where git must
-        at = float(seconds)
+        committed_at = float(seconds)
         try:
             text = _git(path.parent, "show", f"{commit}:{name}")
             version = parse_notebook(text, name=f"{path.name} at {commit[:10]}")
@@ -47,8 +47,8 @@ def read_history(path: str | Path) -> Trajectory:
         else:
             now = tuple(matched(cells, version.cells, (f"cell-{n}" for n in numbers)))
         ids = dict(zip((cell.id for cell in version.cells), (cell.id for cell in now), strict=True))
-        steps += changes(cells, now, at)
-        steps += _ran(before, replace(version, cells=now), ids, at)
+        steps += changes(cells, now, committed_at)
+        steps += _ran(before, replace(version, cells=now), ids, committed_at)
         cells = now
         before = replace(version, cells=now, steps=tuple(_renamed(version, ids)))
     if before is None:
@@ -83,7 +83,7 @@ def _git(folder: Path, *arguments: str) -> bytes:
 
 
 def _own_ids(version: Trajectory, before: tuple[Cell, ...]) -> bool:
-    """Whether the cells' ids are in the file (nbformat 4.5), and were before."""
+    """Whether the file has ids of cells (nbformat 4.5), and had them in the version before."""
     ids = {cell.id for cell in version.cells}
     shared = not before or bool(ids & {cell.id for cell in before})
     return shared and not any(id_.startswith("cell-") for id_ in ids)
@@ -94,9 +94,11 @@ def _renamed(version: Trajectory, ids: dict[str, str]) -> list[Execution]:
     return [replace(execution, cell=ids[execution.cell], order=order) for execution in version.executions]
 
 
-def _ran(before: Trajectory | None, version: Trajectory, ids: dict[str, str], at: float) -> list[Step]:
-    """The executions between two versions: those with a new count, by count. Counts that start again show a
-    restart."""
+def _ran(
+    before: Trajectory | None, version: Trajectory, ids: dict[str, str], committed_at: float
+) -> list[Step]:
+    """The executions between two versions: those with a new count, by count. A count that starts again means
+    a restart."""
     old = {execution.cell: execution for execution in before.executions} if before is not None else {}
     now = sorted(
         (execution for execution in _renamed(version, ids) if execution.count is not None),
@@ -112,5 +114,5 @@ def _ran(before: Trajectory | None, version: Trajectory, ids: dict[str, str], at
     highest = max((execution.count or 0 for execution in old.values()), default=0)
     steps: list[Step] = []
     if new and highest and (new[0].count or 0) <= highest:
-        steps.append(Restart(order=new[0].order, at=at))
-    return steps + [replace(execution, at=at) for execution in new]
+        steps.append(Restart(order=new[0].order, at=committed_at))
+    return steps + [replace(execution, at=committed_at) for execution in new]

@@ -1,7 +1,7 @@
 """Notebook files, and scripts with cells (`percent`), as trajectories.
 
 nbformat: https://nbformat.readthedocs.io/en/latest/format_description.html. The package nbformat converts
-versions before 4. A file has the sources and outputs of the moment when it was saved, not earlier ones.
+versions before 4. A file has the sources and outputs from when it was saved, not earlier ones.
 """
 
 import json
@@ -16,17 +16,17 @@ from deskcheck.notebook.trajectory.trajectory import Cell, Execution, Output, St
 
 ORDERS = ("top", "count")
 _LONGEST_S = 366 * 86400
-"""Limits on a cell beyond this are ignored."""
+"""Seconds from which a notebook's limit on a cell is ignored."""
 _COUNTS = 1 << 53
-"""Execution counts are less."""
+"""Bound below which execution counts are accepted."""
 MOST_SOURCE_CHARS = 2_000_000
-"""Of a code cell. A kernel sends the source back, in a message of up to 8 MB."""
+"""Maximum size of a code cell. A kernel sends the source back, in a message of up to 8 MB."""
 LEFT_OUT = (".ipynb_checkpoints", ".git", "node_modules")
 """Folders whose notebooks are left out."""
 
 
 def notebook_files(folder: Path) -> list[Path]:
-    """The notebooks below a folder, by name. Raises InputError: there are none."""
+    """The notebooks below a folder, by name. Raises InputError: it has none."""
     files = [
         file
         for file in sorted(folder.rglob("*.ipynb"))
@@ -40,10 +40,10 @@ def notebook_files(folder: Path) -> list[Path]:
 def read_notebook(path: str | Path, *, order: str = "top") -> Trajectory:
     """A notebook, or a script ``.py`` with ``# %%`` cells, as a trajectory of executions.
 
-    order: ``top``: all code cells from the top down; ``count``: those with an execution count, by count.
+    order: ``top``: all code cells from the top down. ``count``: those with an execution count, by count.
 
-    Raises InputError: it is not a notebook, or incomplete. MissingExtra: nbformat or jupytext is needed for
-    it.
+    Raises InputError: the file is not a notebook, or is incomplete. MissingExtra: nbformat or jupytext is not
+    installed, and the file needs it.
     """
     if Path(path).suffix == percent.SUFFIX:
         return _trajectory(percent.read_script(path), [], str(path), order)
@@ -55,13 +55,13 @@ def read_notebook(path: str | Path, *, order: str = "top") -> Trajectory:
 
 
 def parse_notebook(text: bytes, *, name: str, order: str = "top") -> Trajectory:
-    """As `read_notebook`, from the file's bytes."""
+    """The trajectory that `read_notebook` returns, from the file's bytes."""
     notebook, notes = _notebook(text, name)
     return _trajectory(notebook, notes, name, order)
 
 
 def _trajectory(notebook: dict[str, Any], notes: list[str], name: str, order: str) -> Trajectory:
-    """A notebook of nbformat 4. notes: of its reader."""
+    """The trajectory of a notebook in nbformat 4. notes: remarks of its reader."""
     if order not in ORDERS:
         raise InputError(f"order={order!r} must be one of {', '.join(ORDERS)}.")
     raw = notebook.get("cells")
@@ -111,12 +111,12 @@ def _notebook(text: bytes, name: str) -> tuple[dict[str, Any], list[str]]:
             raise InputError(f"{name}: is cut off after {len(text)} bytes: {error.reason}.") from None
         raise
     if not isinstance(notebook, dict) or type(notebook.get("nbformat")) is not int:
-        raise InputError(f"{name}: is JSON, but no notebook: it has no number 'nbformat'.")
+        raise InputError(f"{name}: is JSON, but not a notebook: it has no number 'nbformat'.")
     version = notebook["nbformat"]
     if version == 4:
         return notebook, []
     if version not in (1, 2, 3):
-        raise InputError(f"{name}: nbformat {version!r:.40}: known are 1 to 4.")
+        raise InputError(f"{name}: nbformat {version!r:.40} is unknown. deskcheck reads 1 to 4.")
     try:
         from nbformat import convert, reader
     except ImportError as error:
@@ -124,7 +124,7 @@ def _notebook(text: bytes, name: str) -> tuple[dict[str, Any], list[str]]:
     try:
         converted: dict[str, Any] = convert(reader.reads(text.decode()), 4)
     except Exception as error:  # nbformat asserts, and looks up what a file may lack
-        raise InputError(f"{name}: nbformat {version}, which cannot be converted: {error!r}.") from error
+        raise InputError(f"{name}: cannot be converted from nbformat {version}: {error!r}.") from error
     for cell in converted["cells"]:
         cell.pop("id", None)  # which nbformat draws anew each time
     return read_json(json.dumps(converted), name), [f"converted from nbformat {version}"]
@@ -132,7 +132,7 @@ def _notebook(text: bytes, name: str) -> tuple[dict[str, Any], list[str]]:
 
 def _text(value: Any, name: str, what: str) -> str | None:
     if value is not None and not isinstance(value, str):
-        raise InputError(f"{name}: {what} of the metadata is not a text. Save the notebook anew in Jupyter.")
+        raise InputError(f"{name}: {what} of the metadata is not a text. Save the notebook again in Jupyter.")
     return value
 
 
@@ -155,25 +155,25 @@ def _cells(
     for number, cell in enumerate(raw):
         try:
             kind, source = cell["cell_type"], joined(cell["source"])
-            id_ = cell.get("id")
-            if not isinstance(id_, str) or id_ in used:  # before nbformat 4.5 cells had none
-                id_ = f"cell-{number}"
-                while id_ in taken or id_ in used:
-                    id_ += "-"
-            used.add(id_)
+            cell_id = cell.get("id")
+            if not isinstance(cell_id, str) or cell_id in used:  # before nbformat 4.5 cells had none
+                cell_id = f"cell-{number}"
+                while cell_id in taken or cell_id in used:
+                    cell_id += "-"
+            used.add(cell_id)
             outputs = tuple(map(_output, cell.get("outputs", ()))) if kind == "code" else ()
             tags = tuple(map(str, _object(cell.get("metadata")).get("tags") or ()))
             tags += ("raises-exception",) if may_raise and kind == "code" else ()
         except (KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{name}: cell {number} is none of nbformat 4: {error!r}.") from error
+            raise InputError(f"{name}: cell {number} is not in nbformat 4: {error!r}.") from error
         if kind == "code" and len(source) > MOST_SOURCE_CHARS:
             raise InputError(
-                f"{name}: cell {number}: its source has {len(source):,} characters, and cells of up to "
-                f"{MOST_SOURCE_CHARS:,} are run. Put the data into a file that the cell reads."
+                f"{name}: cell {number}: its source has {len(source):,} characters, more than "
+                f"{MOST_SOURCE_CHARS:,}. Move the data into a file that the cell reads."
             )
         if kind not in ("code", "markdown", "raw"):
             notes.append(f"cell {number} is of the unknown type {kind!r}: kept as it is, not run")
-        read_cell = Cell(id=id_, source=source, type=str(kind), tags=tags)
+        read_cell = Cell(id=cell_id, source=source, type=str(kind), tags=tags)
         cells.append(read_cell)
         if kind == "code":
             count = cell.get("execution_count")
@@ -208,7 +208,7 @@ def _output(raw: Any) -> Output:
 
 
 def _mime(mime: str, value: Any) -> Any:
-    """JSON types stay as they are; other data is text."""
+    """The data of one MIME type: JSON unchanged, other data as text."""
     if isinstance(value, list) and not mime.endswith("json") and all(isinstance(line, str) for line in value):
         return "".join(value)
     if not isinstance(value, str) and mime.startswith(("text/", "image/")):

@@ -2,7 +2,7 @@
 
 ``main.js`` of konstantgr/jupyter-logs-mining-extension defines the events; docs/reference/trajectory.md says
 how each is read. A log has the text of cells, and only sizes and exceptions of outputs. It has no moves.
-``cell_num`` is the place of the *selected* cell, which may be another than the event's.
+``cell_num`` is the position of the *selected* cell, which may not be the event's cell.
 """
 
 import csv
@@ -41,16 +41,17 @@ _KNOWN |= {"to_code", "to_markdown", "to_other"}
 _CHECKS_LOG = re.compile(
     r"^[ \t]*(?:from\s+mining_extension\s+import\b|check_logging\s*\().*\n?", re.MULTILINE
 )
-"""Code with which users of the recorder checked that they are recorded."""
+"""Code with which users of the recorder checked that it records."""
 
 
 def read_june(path: str | Path) -> Iterator[Trajectory]:
     """The trajectories of a log, one for each user and notebook (or kernel), in the order of their first
     event.
 
-    path: a CSV file in the columns of the public data set, or the recorder's events, a JSON object a line.
+    path: a CSV file with the columns of the public data set, or the recorder's events, one JSON object a
+    line.
 
-    Raises InputError, which names the column or row.
+    Raises InputError that names the column or row.
     """
     sessions: list[_Session] = []
     by_key: dict[tuple[str, ...], _Session] = {}
@@ -75,7 +76,7 @@ def read_june(path: str | Path) -> Iterator[Trajectory]:
 
 
 def _rows(stream: Iterable[str], path: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """The rows of a log with their places. A missing value is an empty text."""
+    """The rows of a log with their names. A missing value is an empty text."""
     lines = iter(stream)
     first = next(lines, "")
     if first.startswith("{"):
@@ -133,29 +134,29 @@ class _Session:
         self.first: tuple[Cell, ...] = ()
         self.order: tuple[str, ...] = ()
         self.steps: list[Step | None] = []
-        """None: an execution that the kernel left out, as a later event showed."""
+        """Steps. None: an execution that the kernel left out, as a later event showed."""
         self.notes: list[str] = []
         self.running: dict[str, int] = {}
-        """Cell -> place in `steps` of its execution that has not finished."""
+        """Cell -> index in `steps` of its unfinished execution."""
         self.ended: dict[str, int] = {}
-        """Cell -> place in `steps` of its last finished execution."""
+        """Cell -> index in `steps` of its last finished execution."""
         self.queued: set[int] = set()
-        """Executions that waited when one before them raised."""
+        """Executions that waited when an earlier one raised an exception."""
         self.unrecorded: set[str] = set()
         """Cells whose last run only checked that the log is on."""
         self.aliases: dict[str, str] = {}
         """Id in the log -> id of the cell. Cells get new ids when a page is opened again."""
         self.created: dict[str, int] = {}
-        """New cell -> the place that was selected, until an event shows where the cell is."""
+        """New cell -> the position that was selected, until an event shows the cell's position."""
         self.kernel: str | None = None
         self.row_name = ""
-        self.at = 0.0
+        self.row_time = 0.0
         """Name and time of the present row."""
 
     def trajectory(self) -> Trajectory:
         bursts = _bursts(row for _, row in self.rows)
         for number, (row_name, row) in enumerate(self.rows):
-            self.row_name, self.at = row_name, _time(row["time"], row_name)
+            self.row_name, self.row_time = row_name, _time(row["time"], row_name)
             self._take(row, trusted=number not in bursts)
         return Trajectory(
             id="/".join(self.key),
@@ -175,10 +176,10 @@ class _Session:
         raise InputError(f"{self.row_name}: {text}.")
 
     def _take(self, row: Mapping[str, str], *, trusted: bool) -> None:
-        """Add one event. trusted: its place is that of its cell."""
+        """Add one event. trusted: its position is that of its cell."""
         event = _event(row)
         if event not in _KNOWN:
-            self._refuse(f"the event {row['event']!r} is none of {', '.join(sorted(_KNOWN))}")
+            self._refuse(f"the event {row['event']!r} is unknown; known are {', '.join(sorted(_KNOWN))}")
         if self.kernel is not None and row["kernel_id"] and row["kernel_id"] != self.kernel:
             self._restart()
         self.kernel = row["kernel_id"] or self.kernel
@@ -194,94 +195,96 @@ class _Session:
             self._cell_event(event, row, trusted=trusted)
 
     def _cell_event(self, event: str, row: Mapping[str, str], *, trusted: bool) -> None:
-        id_ = row["cell_index"]
-        if not id_:
+        cell_id = row["cell_index"]
+        if not cell_id:
             self._refuse(f"{event} without a cell_index")
-        id_ = self.aliases.get(id_, id_)
-        if event == "delete" and id_ not in self.cells:
-            self._note(f"deletes the cell {id_!r}, which is not there: left out")
+        cell_id = self.aliases.get(cell_id, cell_id)
+        if event == "delete" and cell_id not in self.cells:
+            self._note(f"deletes the cell {cell_id!r}, which is not there: left out")
         elif event == "delete":
-            self._add(Deletion(cell=id_, order=()))
+            self._add(Deletion(cell=cell_id, order=()))
         elif event == "finished_execute":
-            self._finished(id_, row.get("cell_output", ""))
+            self._finished(cell_id, row.get("cell_output", ""))
         elif event == "error":
-            self._raised(id_, row["cell_source"])
+            self._raised(cell_id, row["cell_source"])
         else:
-            self._seen(event, id_, row, trusted=trusted)
+            self._seen(event, cell_id, row, trusted=trusted)
 
     # -- cells: their text, kind and place ---------------------------------------------------------
 
-    def _seen(self, event: str, id_: str, row: Mapping[str, str], *, trusted: bool) -> None:
+    def _seen(self, event: str, cell_id: str, row: Mapping[str, str], *, trusted: bool) -> None:
         """Add an event that shows a cell's text."""
-        cell = self.cells.get(id_)
+        cell = self.cells.get(cell_id)
         source = _CHECKS_LOG.sub("", row["cell_source"])
         kind = {"rendered": "markdown", "to_markdown": "markdown", "to_other": "raw"}.get(event, "code")
         if event == "create" and row.get("cell_type") in ("markdown", "raw"):
             kind = row["cell_type"]
         selected = _selected(row["cell_num"], self.row_name)
         if cell is None:
-            self._insert(event, id_, source, kind, selected)
+            self._insert(event, cell_id, source, kind, selected)
         elif event == "create":
-            self._note(f"creates the cell {id_!r} again: taken for an edit")
+            self._note(f"creates the cell {cell_id!r} again: taken for an edit")
             self._edit(cell, source, cell.type)
         else:
-            self._place(id_, selected if trusted else None)
+            self._place(cell_id, selected if trusted else None)
             self._edit(cell, source, kind)
         if event == "execute":
-            self._begins(id_, source, is_unrecorded=source != row["cell_source"] and not _has_code(source))
+            self._begins(
+                cell_id, source, is_unrecorded=source != row["cell_source"] and not _has_code(source)
+            )
 
-    def _begins(self, id_: str, source: str, *, is_unrecorded: bool) -> None:
-        self.running.pop(id_, None)  # one before it, unfinished, keeps the status unknown
-        self.ended.pop(id_, None)
-        self.unrecorded.discard(id_)
+    def _begins(self, cell_id: str, source: str, *, is_unrecorded: bool) -> None:
+        self.running.pop(cell_id, None)  # one before it, unfinished, keeps the status unknown
+        self.ended.pop(cell_id, None)
+        self.unrecorded.discard(cell_id)
         if is_unrecorded:
-            self.unrecorded.add(id_)
+            self.unrecorded.add(cell_id)
             return
-        self.running[id_] = len(self.steps)
-        self._add(Execution(cell=id_, source=source, status=Status.UNKNOWN, order=()))
+        self.running[cell_id] = len(self.steps)
+        self._add(Execution(cell=cell_id, source=source, status=Status.UNKNOWN, order=()))
 
-    def _insert(self, event: str, id_: str, source: str, kind: str, selected: int | None) -> None:
+    def _insert(self, event: str, cell_id: str, source: str, kind: str, selected: int | None) -> None:
         many = len(self.order)
         inferred = event != "create"
         position = many if selected is None else selected + (not inferred)  # created below what is selected
         if inferred:
-            self._note(f"{event} of the cell {id_!r}, whose creation is not in the log")
+            self._note(f"{event} of the cell {cell_id!r}, whose creation is not in the log")
         if position > many + (not inferred):  # created in an empty notebook, a cell is the selected one
             self._note(f"place {position} in a notebook of {many} cells: put at the end")
         position = min(position, many)
         if not inferred and selected is not None:
-            self.created[id_] = selected
+            self.created[cell_id] = selected
         self._add(
-            Insertion(cell=id_, source=source, type=kind, position=position, order=(), inferred=inferred)
+            Insertion(cell=cell_id, source=source, type=kind, position=position, order=(), inferred=inferred)
         )
 
-    def _place(self, id_: str, selected: int | None) -> None:
-        """A cell is at `selected`. If it should be elsewhere, something was not logged."""
+    def _place(self, cell_id: str, selected: int | None) -> None:
+        """Move a cell to `selected`. If it was elsewhere, the log lacks an event."""
         if selected is None:
             return
-        position = self.order.index(id_)
-        created = self.created.pop(id_, None)
+        position = self.order.index(cell_id)
+        created = self.created.pop(cell_id, None)
         if selected == position or selected >= len(self.order):
             return
         if created == selected == position - 1:
-            # It was made of the cell above it, by a change of that one's type.
+            # It replaced the cell above it, whose type was changed.
             self._add(Deletion(cell=self.order[selected], order=(), inferred=True))
         else:
-            self._add(Move(cell=id_, position=selected, order=(), inferred=True))
+            self._add(Move(cell=cell_id, position=selected, order=(), inferred=True))
 
     def _edit(self, cell: Cell, source: str, kind: str) -> None:
         if (cell.source, cell.type) != (source, kind):
             self._add(Edit(cell=cell.id, source=source, type=kind, order=(), inferred=True))
 
     def _saved(self, text: str) -> None:
-        """Add all cells, as they are when the kernel of a page is ready."""
+        """Add the changes up to this list of all cells, which a page sends when its kernel is ready."""
         try:
             page_cells = [
                 Cell(id=str(cell["id"]), source=_without_checks(cell["source"]), type=cell["cell_type"])
                 for cell in read_json(text)
             ]
         except (ValueError, TypeError, KeyError) as error:
-            self._refuse(f"save_notebook holds no list of cells: {error!r}")
+            self._refuse(f"save_notebook has no list of cells: {error!r}")
         if len({cell.id for cell in page_cells}) < len(page_cells):
             self._refuse("save_notebook has two cells with one id")
         if not self.steps and not self.cells:
@@ -289,7 +292,7 @@ class _Session:
             self.cells = {cell.id: cell for cell in page_cells}
             self.order = tuple(self.cells)
             return
-        cells_now = [self.cells[id_] for id_ in self.order]
+        cells_now = [self.cells[cell_id] for cell_id in self.order]
         for step in changes(cells_now, self._renamed(cells_now, page_cells)):
             self._add(step)
         self.created.clear()
@@ -310,43 +313,43 @@ class _Session:
 
     # -- executions --------------------------------------------------------------------------------
 
-    def _finished(self, id_: str, output: str) -> None:
-        number = self.running.pop(id_, None)
+    def _finished(self, cell_id: str, output: str) -> None:
+        number = self.running.pop(cell_id, None)
         if number is None:
-            self._note_stray("finished_execute", id_)
+            self._note_stray("finished_execute", cell_id)
             return
         kinds = _output_kinds(output, self.row_name)
         if number in self.queued and not kinds:
             self.steps[number] = None
-            self._note(f"the cell {id_!r} waited behind one that raised: the kernel left it out")
+            self._note(f"the cell {cell_id!r} waited behind one that raised: the kernel left it out")
             return
         step = self.steps[number]
         assert isinstance(step, Execution)
         status = step.status
         if status is Status.UNKNOWN:
             status = Status.ERROR if "error" in kinds else Status.OK
-        wall_s = None if step.at is None else self.at - step.at
-        self._set(number, status=status, end=self.at, wall_s=wall_s)
-        self.ended[id_] = number
+        wall_s = None if step.at is None else self.row_time - step.at
+        self._set(number, status=status, end=self.row_time, wall_s=wall_s)
+        self.ended[cell_id] = number
         if "error" in kinds:
             self.queued |= {*self.running.values()}
 
-    def _raised(self, id_: str, text: str) -> None:
+    def _raised(self, cell_id: str, text: str) -> None:
         """Add a cell's exception, which the recorder sends separately, perhaps before the cell's end."""
-        number = self.ended.get(id_, self.running.get(id_))
+        number = self.ended.get(cell_id, self.running.get(cell_id))
         if number is None:
-            self._note_stray("error", id_)
+            self._note_stray("error", cell_id)
             return
         try:
             raised = read_json(text)
             output = Output(type="error", name=str(raised["ename"]), value=str(raised["evalue"]), text="")
         except (ValueError, TypeError, KeyError) as error:
-            self._refuse(f"error holds no exception: {error!r}")
+            self._refuse(f"error has no exception: {error!r}")
         self._set(number, status=Status.of_error(output.name), outputs=(output,))
 
-    def _note_stray(self, event: str, id_: str) -> None:
-        if id_ not in self.unrecorded:
-            self._note(f"{event} of the cell {id_!r}, which does not run: left out")
+    def _note_stray(self, event: str, cell_id: str) -> None:
+        if cell_id not in self.unrecorded:
+            self._note(f"{event} of the cell {cell_id!r}, which does not run: left out")
 
     def _restart(self) -> None:
         self.running.clear()
@@ -363,7 +366,7 @@ class _Session:
     def _add(self, step: Step) -> None:
         advance(self.cells, step)
         self.order = moved(self.order, step)
-        self.steps.append(replace(step, order=self.order, at=self.at))
+        self.steps.append(replace(step, order=self.order, at=self.row_time))
 
 
 def _without_checks(source: Any) -> str:
@@ -375,8 +378,8 @@ def _event(row: Mapping[str, str]) -> str:
 
 
 def _bursts(rows: Iterable[Mapping[str, str]]) -> set[int]:
-    """Rows whose place is not that of their cell: several cells ran at one place, as "Run All" does, which
-    selects none of them."""
+    """Rows whose position is not that of their cell: several cells ran at one position, as after "Run All",
+    which selects none of them."""
     numbers: set[int] = set()
     last: tuple[int, str, str] | None = None
     for number, row in enumerate(rows):
@@ -391,11 +394,11 @@ def _bursts(rows: Iterable[Mapping[str, str]]) -> set[int]:
 
 
 def _selected(text: str, row_name: str) -> int | None:
-    """The place of the selected cell; None: there is none."""
+    """The position of the selected cell. None: no cell is selected."""
     try:
         number = int(float(text)) if text else None
     except (ValueError, OverflowError) as error:
-        raise InputError(f"{row_name}: cell_num {text!r:.80} is no number.") from error
+        raise InputError(f"{row_name}: cell_num {text!r:.80} is not a number.") from error
     if number is not None and number < 0:
         raise InputError(f"{row_name}: cell_num {text!r} is less than zero.")
     return number
@@ -414,8 +417,8 @@ def _time(text: str, row_name: str) -> float:
 
 
 def _output_kinds(text: str, row_name: str) -> list[str]:
-    """Kinds of the outputs of a cell that has ended; the log has their sizes, not their content."""
+    """Kinds of the outputs of an ended cell. The log has their sizes, not their content."""
     try:
         return [str(output["output_type"]) for output in (read_json(text) if text else [])]
     except (ValueError, TypeError, KeyError) as error:
-        raise InputError(f"{row_name}: cell_output holds no list of outputs: {error!r}.") from error
+        raise InputError(f"{row_name}: cell_output has no list of outputs: {error!r}.") from error

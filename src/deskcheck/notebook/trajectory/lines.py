@@ -9,7 +9,7 @@ from deskcheck.files import read_file, read_json
 from deskcheck.notebook.trajectory import percent
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}:]|[^\s\[\]{}:,"]+')
-"""Of JSON; without commas."""
+"""A token of JSON, except a comma."""
 
 
 def cell_lines(path: str | Path) -> tuple[int, ...]:
@@ -30,7 +30,7 @@ def cell_lines(path: str | Path) -> tuple[int, ...]:
 
 
 def _sources(text: str) -> list[int]:
-    """Offset of the source of each cell; of a cell without source, of the cell."""
+    """Offset of the source of each cell, or of the cell if it has no source."""
     offsets: list[int] = []
     depth, in_cells, awaits = 0, False, ""
     for token, following in itertools.pairwise(_TOKEN.finditer(text)):

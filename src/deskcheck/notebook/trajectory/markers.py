@@ -1,7 +1,7 @@
 """Tags and comments by which authors mark cells for the tools that run them.
 
 The words are those of nbclient, nbmake and Jupyter Book (tags) and of nbval (tags and comments). The tag
-``random-output`` is our own.
+``random-output`` is deskcheck's.
 """
 
 from collections.abc import Iterable
@@ -14,9 +14,9 @@ class Marker(StrEnum):
     """A mark that authors give a cell."""
 
     SKIP = "skip"
-    """It is not to be run."""
+    """The cell does not run."""
     RAISES = "raises"
-    """An exception may leave it."""
+    """The cell may raise an exception."""
     IGNORE = "ignore"
     """Its output may differ from the stored one."""
     CHECK = "check"
@@ -48,7 +48,7 @@ def markers_of(cell: Cell) -> frozenset[Marker]:
 
 
 def skipped_cells(cells: Iterable[Cell]) -> set[str]:
-    """Ids of the cells that are not to be run."""
+    """Ids of the cells that do not run."""
     return {cell.id for cell in cells if Marker.SKIP in markers_of(cell)}
 
 
@@ -56,7 +56,7 @@ _OWN = ("%deskcheck", "%load_ext deskcheck", "import deskcheck", "deskcheck.cont
 
 
 def is_own(source: str) -> bool:
-    """Whether a cell only records or asks for the state: it is not part of the work."""
+    """Whether a cell only controls the recording or shows the state: it is not part of the work."""
     if source.lstrip().startswith("%%deskcheck"):
         return True
     lines = [line.strip() for line in source.splitlines()]

@@ -1,8 +1,8 @@
 """Takes secrets out of steps before they are written, by the names of variables and the form of texts.
 
-What is masked reads `[masked]` in text, and has ``"cut": "masked"`` in a value. A value that was seen under a
-secret name is masked everywhere from then on; so are values of the environment under such names. Not found: a
-secret under another name that looks like ordinary text, or one that a stream splits.
+Masked text becomes `[masked]`; a masked value has ``"cut": "masked"``. A value that was seen under a secret
+name is masked everywhere from then on, and so are values of the environment under such names. Not masked: a
+secret under an ordinary name that looks like ordinary text, and one that a stream splits.
 """
 
 import json
@@ -48,29 +48,30 @@ _SHOWN = re.compile(r"(?<!\w)(?P<before>\d*+)(?P<name>[^\W\d]\w*+)(?P<between>=)
 class Mask:
     """Masks the steps of one trajectory, in order.
 
-    names, texts: further regular expressions, searched without regard to case. Raises InputError: one is not
-    a regular expression.
+    names, texts: further regular expressions, which ignore case.
+
+    Raises InputError: one is not a regular expression.
     """
 
     def __init__(self, names: Iterable[str] = (), texts: Iterable[str] = ()) -> None:
         more = [*names]
         self._names = _compiled([*NAMES, *more], re.IGNORECASE)
-        self._wanted = _compiled(more, re.IGNORECASE) if more else None
-        """Names that the user calls secret are, whatever the value."""
+        self._chosen_names = _compiled(more, re.IGNORECASE) if more else None
+        """Names that the user chose. They are secret whatever their value."""
         self._texts = [
             *(_compiled([text], re.DOTALL) for text in TEXTS),
             *(_compiled([text], re.DOTALL | re.IGNORECASE) for text in texts),
         ]
-        self._known: set[str] = set()
+        self._secrets: set[str] = set()
         chosen = {name: value for name, value in os.environ.items() if self._is_wanted(name)}
         for value in (chosen | secrets_of(os.environ)).values():
             self._know(value)
-        self._all_known: re.Pattern[str] | None = None
+        self._any_secret: re.Pattern[str] | None = None
 
     @property
     def known(self) -> int:
         """Number of values that were seen under secret names."""
-        return len(self._known)
+        return len(self._secrets)
 
     def step(self, step: Step) -> Step:
         """The step without secrets."""
@@ -87,18 +88,18 @@ class Mask:
     def cell(self, cell: Cell) -> Cell:
         return Cell(id=cell.id, source=self.text(cell.source), type=cell.type, tags=cell.tags)
 
-    def text(self, text: str, *, shown: bool = False) -> str:
-        """A text without secrets. shown: it is output, not code."""
+    def text(self, text: str, *, is_output: bool = False) -> str:
+        """A text without secrets. is_output: it is output, not code."""
         text = _ASSIGNED.sub(self._assigned, text)
-        if shown:
+        if is_output:
             text = _SHOWN.sub(self._assigned, text)
         for pattern in self._texts:
             text = pattern.sub(MASKED, text)
-        if self._known:
-            if self._all_known is None:
-                longest = sorted(self._known, key=len, reverse=True)
-                self._all_known = re.compile("|".join(map(re.escape, longest)))
-            text = self._all_known.sub(MASKED, text)
+        if self._secrets:
+            if self._any_secret is None:
+                longest = sorted(self._secrets, key=len, reverse=True)
+                self._any_secret = re.compile("|".join(map(re.escape, longest)))
+            text = self._any_secret.sub(MASKED, text)
         return text
 
     def _assigned(self, match: re.Match[str]) -> str:
@@ -110,7 +111,7 @@ class Mask:
         return f"{match['before']}{match['name']}{match['between']}{quote}{MASKED}{quote}"
 
     def _is_wanted(self, name: str) -> bool:
-        return self._wanted is not None and self._wanted.search(name) is not None
+        return self._chosen_names is not None and self._chosen_names.search(name) is not None
 
     def _is_secret(self, name: Any, value: Any) -> bool:
         """Whether a value, which may be encoded, is secret by its name."""
@@ -123,9 +124,9 @@ class Mask:
         return not (isinstance(value, str) and is_place(name, value))
 
     def _know(self, value: str) -> None:
-        if not stands_everywhere(value) and MASKED not in value and value not in self._known:
-            self._known.add(value)
-            self._all_known = None
+        if not stands_everywhere(value) and MASKED not in value and value not in self._secrets:
+            self._secrets.add(value)
+            self._any_secret = None
 
     def _output(self, output: dict[str, Any]) -> dict[str, Any]:
         return {
@@ -136,11 +137,11 @@ class Mask:
     def shown(self, value: Any) -> Any:
         """A JSON value of the outputs without the secrets in its texts."""
         if isinstance(value, str):
-            return self.text(value, shown=True)
+            return self.text(value, is_output=True)
         if isinstance(value, list):
             return [self.shown(item) for item in value]
         if isinstance(value, dict):
-            # What is no text (images as base64) holds nothing that a pattern could find.
+            # Images in base64 contain no text that a pattern could match.
             return {
                 k: v if k.startswith(("image/p", "image/j", "image/g")) else self.shown(v)
                 for k, v in value.items()
@@ -161,24 +162,24 @@ class Mask:
 
     def state(self, state: dict[str, Any]) -> dict[str, Any]:
         """A recorded state without secrets."""
-        # First, as the values of masked names are looked for in all the rest.
+        # First, as the values of masked names are searched in all other parts.
         self._learn(state)
         while True:
             known_before = self.known
             variables = {name: self._variable(name, row) for name, row in state["variables"].items()}
             if self.known == known_before:
                 return state | {"variables": variables}
-            # A parameter has brought a secret, which may stand in what came before it.
+            # A parameter contained a secret, which earlier variables may contain, too.
 
     def _variable(self, name: str, row: dict[str, Any]) -> dict[str, Any]:
-        # As `secrets`, of which only the name shows.
+        # As `secrets`, which is only a name.
         if self._is_secret(name, row["value"]) and row["type"] != "module":
             public = {key: row[key] for key in ("change", "type")}
             return public | {"value": _cut(row["type"]), "hash": MASKED}
         masked = row | {"value": self._encoded(row["value"])}
         if "objects" in row:
             objects = {number: self._encoded(content) for number, content in row["objects"].items()}
-            # Without those that only what is masked refers to.
+            # Without objects that only masked parts refer to.
             reachable = reached(masked["value"], _numbered(objects))
             masked["objects"] = {
                 number: content for number, content in objects.items() if int(number) in reachable
@@ -242,7 +243,7 @@ def _numbered(objects: dict[str, Any]) -> dict[int, Any]:
 
 
 def _texts(value: Any, objects: dict[str, Any]) -> list[str]:
-    """The strings in an encoded value and in what it refers to, without keys and names of fields."""
+    """The strings in an encoded value and in its referenced objects, without keys and names of fields."""
     strings: list[str] = []
     by_number = _numbered(objects)
     todo = [value, *map(by_number.__getitem__, reached(value, by_number))]
@@ -266,7 +267,7 @@ def _cut(type_name: str) -> dict[str, Any]:
 
 
 def _type(encoded: Any) -> str:
-    """The type's name, as far as an encoded value tells."""
+    """The type's name, if an encoded value has it."""
     if isinstance(encoded, dict):
         plain = next(
             (kind for kind in ("str", "int", "float", "bytes", "tuple") if kind in encoded), "object"
@@ -281,6 +282,6 @@ def _compiled(patterns: list[str], flags: re.RegexFlag) -> re.Pattern[str]:
             re.compile(pattern)
         except re.error as error:
             raise InputError(
-                f"the pattern {json.dumps(pattern)} is no regular expression: {error}."
+                f"the pattern {json.dumps(pattern)} is not a regular expression: {error}."
             ) from error
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), flags)

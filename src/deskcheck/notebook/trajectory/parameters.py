@@ -1,5 +1,5 @@
-"""Parameters of a notebook, as in papermill: a cell that assigns them runs after the cell with the tag
-``parameters``, in place of one with the tag ``injected-parameters``, or before all others."""
+"""Parameters of a notebook, as in papermill. A cell that assigns them replaces the cell with the tag
+``injected-parameters``, else runs after the cell with the tag ``parameters``, else before all others."""
 
 import keyword
 import math
@@ -13,7 +13,7 @@ TAG, INJECTED = "parameters", "injected-parameters"
 
 
 def parameter(text: str) -> tuple[str, Any]:
-    """Name and value of ``NAME=VALUE``, read as papermill's command does: True, False, None, an integer, a
+    """Name and value of ``NAME=VALUE``, read like papermill's command: True, False, None, an integer, a
     float, else text. Raises ValueError."""
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier() or keyword.iskeyword(name):
@@ -30,7 +30,7 @@ def parameter(text: str) -> tuple[str, Any]:
 
 
 def assignments(parameters: Mapping[str, Any]) -> str:
-    """The source of the cell that is put in."""
+    """The source of the inserted cell."""
     return "\n".join(["# Parameters", *(f"{name} = {_literal(value)}" for name, value in parameters.items())])
 
 
@@ -61,7 +61,7 @@ def with_parameters(notebook: Trajectory, parameters: Mapping[str, Any]) -> Traj
 
 
 def _unused(cells: list[Cell]) -> str:
-    id_ = INJECTED
-    while any(cell.id == id_ for cell in cells):
-        id_ += "-"
-    return id_
+    cell_id = INJECTED
+    while any(cell.id == cell_id for cell in cells):
+        cell_id += "-"
+    return cell_id

@@ -17,7 +17,7 @@ SUFFIX = ".py"
 _MARKER = re.compile(r"^# ?%%", re.MULTILINE)
 _FORMAT = re.compile(r"^# +format_name: *(\w+) *$", re.MULTILINE)
 _READ = ("percent", "hydrogen")
-"""Jupytext's formats with these cells. In the second, magics are not comments."""
+"""Jupytext's formats with ``# %%`` cells. In the second, magics are not comments."""
 _MARIMO = re.compile(r"^(?:import marimo\b|from marimo import)", re.MULTILINE)
 _MARIMO_CELL = re.compile(r"^@app\.(?:cell|function|class_definition)\b", re.MULTILINE)
 
@@ -43,14 +43,14 @@ def read_script(path: str | Path) -> dict[str, Any]:
         into = Path(path).with_suffix(".ipynb").name
         raise InputError(
             f"{path}: is a notebook of marimo, whose cells run in the order of their variables. Export it "
-            f"and name what comes: marimo export ipynb {path} -o {into}"
+            f"and use the result: marimo export ipynb {path} -o {into}"
         )
     named = _FORMAT.search(text)
     format_ = named[1] if named else _READ[0]
     if format_ not in _READ:
         raise InputError(
-            f"{path}: is a script in Jupytext's format {format_!r}; those with '# %%' cells are read. "
-            f"Convert it and name what comes: jupytext --to ipynb {path}"
+            f"{path}: is a script in Jupytext's format {format_!r}, but only '# %%' cells can be read. "
+            f"Convert it and use the result: jupytext --to ipynb {path}"
         )
     if not _MARKER.search(text):
         raise InputError(
@@ -71,19 +71,22 @@ def read_script(path: str | Path) -> dict[str, Any]:
 
 
 def script_lines(path: str | Path) -> tuple[int, ...]:
-    """Line, from 1, of the first line of source of each cell. Empty where the script cannot be read."""
+    """Line, from 1, of the first line of source of each cell. Empty if the script cannot be read."""
     try:
         cells = read_script(path)["cells"]
         lines = _text(Path(path)).splitlines()
     except (InputError, MissingExtra):
         return ()
-    numbers, at = [], 0
+    numbers, next_line = [], 0
     for cell in cells:
         source = cell["source"].splitlines() or [""]
         first = source[0]
-        line = next((n for n in range(at, len(lines)) if lines[n] in (first, f"# {first}", f"#{first}")), at)
+        line = next(
+            (n for n in range(next_line, len(lines)) if lines[n] in (first, f"# {first}", f"#{first}")),
+            next_line,
+        )
         numbers.append(line + 1)
-        at = line + (len(source) if cell["source"] else 0)
+        next_line = line + (len(source) if cell["source"] else 0)
     return tuple(numbers)
 
 

@@ -1,5 +1,5 @@
-"""A trajectory: how a notebook came about, as data: executions, and the edits, moves and restarts between
-them."""
+"""A trajectory: the history of a notebook as data. It has executions, and the edits, moves and restarts
+between them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -17,7 +17,7 @@ class Status(StrEnum):
 
     OK = "ok"
     ERROR = "error"
-    """An exception left the cell: `Execution.error` has it."""
+    """The cell raised an exception: see `Execution.error`."""
     INTERRUPTED = "interrupted"
     """The user stopped it, or the cell itself raised KeyboardInterrupt."""
     TIMED_OUT = "timed_out"
@@ -27,11 +27,11 @@ class Status(StrEnum):
     DIED = "died"
     """The kernel ended while the cell ran: it was killed, crashed, or the cell ended its process."""
     UNKNOWN = "unknown"
-    """The source of the trajectory does not tell."""
+    """The source of the trajectory does not say."""
 
     @classmethod
     def of_error(cls, name: str | None) -> "Status":
-        """How a cell ended that an exception left, by the exception's class."""
+        """How a cell ended that raised an exception, by the exception's class."""
         return cls.INTERRUPTED if name == "KeyboardInterrupt" else cls.ERROR
 
 
@@ -47,88 +47,90 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """One output message, in the words of Jupyter's messaging specification.
-
-    text: of a stream, or the traceback of an error. data: by MIME type. name: of a stream ``stdout`` or
-    ``stderr``; of an error the exception's class. at_s: seconds since the execution began. length: number of
-    characters, if some were left out at the limit.
-    """
+    """One output message, in the words of Jupyter's messaging specification."""
 
     type: str
     name: str | None = None
+    """The name of a stream (``stdout`` or ``stderr``), or the exception's class of an error."""
     text: str | None = None
+    """The text of a stream, or the traceback of an error."""
     value: str | None = None
     """The message of an error."""
     data: dict[str, Any] = field(default_factory=dict)
+    """MIME type -> data."""
     metadata: dict[str, Any] = field(default_factory=dict)
     display_id: str | None = None
     wait: bool | None = None
-    """Of a ``clear_output``: whether it waits for the next output."""
+    """Whether a ``clear_output`` waits for the next output."""
     count: int | None = None
     """Execution count of an ``execute_result``."""
     at_s: float | None = None
+    """Seconds since the execution began."""
     length: int | None = None
+    """Full number of characters, if some were left out at the limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One thing that happened. order: ids of all cells after it, from the top down. at: seconds since 1970
-    UTC, if known."""
+    """One event in the history of a notebook."""
 
     kind: ClassVar[str] = ""
     order: tuple[str, ...]
+    """Ids of all cells after the step, from the top down."""
     at: float | None = None
+    """Seconds since 1970 UTC, if known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execution(Step):
-    """A cell ran. `at` is its start. Figures that are not known are None.
-
-    source: as it was then. memory_*: bytes resident in the kernel's process before and after the cell, and
-    their peak. state: how the variables differ from those after the execution before
-    (docs/reference/trajectory.md). repeats: whether all runs in fresh kernels gave the same; difference:
-    where not. confined: the rule of the sandbox that it met. drew: random generators without a seed that it
-    drew from; draws: words of 32 bits, or more.
-    """
+    """A cell ran. `at` is its start. Unknown figures are None."""
 
     kind = "execution"
     cell: str
     source: str
+    """The source when it ran."""
     status: Status
     count: int | None = None
     end: float | None = None
     wall_s: float | None = None
     cpu_s: float | None = None
     memory_before: int | None = None
+    """Bytes resident in the kernel's process before the cell."""
     memory_after: int | None = None
     memory_peak: int | None = None
     outputs: tuple[Output, ...] = ()
     detail: str | None = None
     state: dict[str, Any] | None = None
+    """The changes of variables since the execution before (docs/reference/trajectory.md)."""
     repeats: bool | None = None
+    """Whether all runs in fresh kernels agree."""
     difference: str | None = None
+    """The first difference between the runs."""
     confined: str | None = None
+    """The rule of the sandbox that refused something."""
     drew: tuple[str, ...] = ()
+    """Random generators without a seed that the cell drew from."""
     draws: int | None = None
+    """A lower bound on the drawn words of 32 bits."""
 
     @property
     def error(self) -> Output | None:
-        """The exception that left the cell."""
+        """The exception that the cell raised."""
         return next((output for output in self.outputs if output.type == "error"), None)
 
     def text(self, name: str = "stdout") -> str:
-        """All that was written to a stream, joined."""
+        """All text of a stream."""
         return "".join(o.text or "" for o in self.outputs if o.type == "stream" and o.name == name)
 
     def shown(self) -> tuple[Output, ...]:
-        """The outputs as a reader sees them in the end: streams joined, ``clear_output`` and updates of
-        displays done."""
+        """The outputs that a reader sees at the end: streams are joined, ``clear_output`` and updates of
+        displays are applied."""
         return tuple(shown_outputs(self.outputs))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Insertion(Step):
-    """A cell was inserted at `position`, from 0. inferred: not observed, but later steps show it."""
+    """A cell was inserted at `position`, from 0. inferred: it was concluded from later steps."""
 
     kind = "insertion"
     cell: str
@@ -140,7 +142,7 @@ class Insertion(Step):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit(Step):
-    """A cell got another source, or another type."""
+    """The source or type of a cell changed."""
 
     kind = "edit"
     cell: str
@@ -158,7 +160,7 @@ class Deletion(Step):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move(Step):
-    """A cell went to `position`, counted from 0 in the new order."""
+    """A cell moved to `position`, counted from 0 in the new order."""
 
     kind = "move"
     cell: str
@@ -168,12 +170,13 @@ class Move(Step):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restart(Step):
-    """A fresh kernel: all variables are gone. why: ``asked``, ``died``, or ``resumed``: a stopped recording
-    continued, for which `again` executions ran once more, unrecorded."""
+    """A fresh kernel started: all variables are gone."""
 
     kind = "restart"
     why: str = "asked"
+    """``asked`` (by the user), ``died`` (the kernel before), or ``resumed`` (a stopped recording)."""
     again: int = 0
+    """Number of executions that ran again, unrecorded, to resume the recording."""
 
 
 STEPS: dict[str, type[Step]] = {
@@ -185,41 +188,41 @@ class Ended(StrEnum):
     """How a trajectory ended."""
 
     WHOLE = "whole"
-    """Everything that was to be done was done, whatever the cells' statuses."""
+    """All steps were done, whatever the statuses of cells."""
     TIMED_OUT = "timed_out"
-    """The limit on the notebook's time was reached: what was not run is not there."""
+    """The limit on the notebook's time was reached. Later executions are missing."""
     NO_KERNEL = "no_kernel"
-    """The notebook wants a kernel that cannot be had: nothing was run."""
+    """The notebook asks for a kernel that is not available. No cell ran."""
     STOPPED = "stopped"
-    """The recorder was stopped before its end; the file has what was done until then."""
+    """The recorder was stopped early. The file has the steps until then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trajectory:
-    """How a notebook came about.
-
-    cells: of the notebook before the first step. source: ``ipynb``, ``june``, ``git``, ``kernel``
-    (`%deskcheck record`), ``jupyter`` (the server's extension) or ``replay``. notes: what the reader left out
-    or repaired. steps may be read from a file when they are needed.
-    """
+    """The history of a notebook."""
 
     id: str
     source: str
+    """``ipynb``, ``june``, ``git``, ``kernel`` (`%deskcheck record`), ``jupyter`` (the server's extension) or
+    ``replay``."""
     cells: tuple[Cell, ...]
+    """Cells of the notebook before the first step."""
     steps: Sequence[Step]
+    """Steps, perhaps read from a file when they are needed."""
     path: str | None = None
-    """The notebook, as it was named."""
+    """Path of the notebook, as the user gave it."""
     kernel: str | None = None
     """Name of the kernelspec that the notebook asks for."""
     language: str | None = None
     environment: Environment | None = None
-    """Where it ran, as far as we ran it."""
+    """Where it ran, if deskcheck ran it."""
     limits: dict[str, Any] = field(default_factory=dict)
     confinement: str | None = None
     licence: str | None = None
     ended: Ended = Ended.WHOLE
     detail: str = ""
     notes: tuple[str, ...] = ()
+    """Remarks of the reader about parts that it left out or repaired."""
 
     @property
     def executions(self) -> Iterator[Execution]:
@@ -237,7 +240,7 @@ class Trajectory:
 
 
 def advance(cells: dict[str, Cell], step: Step) -> None:
-    """Change the cells, by id, to what they are after a step. Their order is `step.order`."""
+    """Apply a step to the cells, by id. Their order is `step.order`."""
     if isinstance(step, Insertion | Edit):
         cells[step.cell] = Cell(id=step.cell, source=step.source, type=step.type)
     elif isinstance(step, Deletion):
@@ -245,7 +248,7 @@ def advance(cells: dict[str, Cell], step: Step) -> None:
 
 
 def moved(order: tuple[str, ...], step: Step) -> tuple[str, ...]:
-    """The order of the cells after a step, from that before."""
+    """The order of the cells after a step, from the order before it."""
     if not isinstance(step, Insertion | Deletion | Move):
         return order
     others = [id_ for id_ in order if id_ != step.cell]
@@ -283,7 +286,7 @@ def shown_outputs(outputs: Iterable[Output]) -> list[Output]:
 
 
 _BETWEEN = ", "
-"""Between the labels of `Execution.drew` in a file."""
+"""Separator between the labels of `Execution.drew` in a file."""
 
 
 def to_dict(item: Any) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""Cells tried out in a state that a notebook went through, each in a fork of it."""
+"""Tries cells out in a state of a notebook, each in a fork of that state."""

@@ -22,26 +22,26 @@ COMPARED = (Status.OK, Status.ERROR)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """What a cell did in a fork.
-
-    outputs: as in `Execution`; output of child processes comes last. variables: changed ones, each a row of
-    the state (docs/reference/trajectory.md). unseen: number of variables that were not looked at for lack of
-    time. inside: changed variable -> digest of its functions and classes. aliases: groups of names of one
-    object. settings: changed ones of libraries. files: path in the notebook's folder -> digest (None: too
-    large), or ``removed``.
-    """
+    """The outputs and effects of a cell in a fork."""
 
     source: str
     status: Status
     detail: str | None = None
     outputs: tuple[Output, ...] = ()
+    """Outputs as in `Execution`. Those of child processes are last."""
     variables: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    """Changed variables, each a row of the state (docs/reference/trajectory.md)."""
     removed: tuple[str, ...] = ()
     unseen: int = 0
+    """Number of variables without a look, for lack of time."""
     inside: Mapping[str, str] = field(default_factory=dict)
+    """Changed variable -> digest of its functions and classes."""
     aliases: tuple[tuple[str, ...], ...] = ()
+    """Groups of names of one object."""
     settings: Mapping[str, LibrarySetting] = field(default_factory=dict)
+    """Changed settings of libraries."""
     files: Mapping[str, str | None] = field(default_factory=dict)
+    """Path in the notebook's folder -> digest (None: the file is too large), or ``removed``."""
     wall_s: float = 0.0
     cpu_s: float = 0.0
 
@@ -52,25 +52,28 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """kind: ``status``, ``error``, ``stdout``, ``stderr``, ``result``, ``display``, ``variable``,
-    ``removed``, ``alias``, ``setting``, ``file``, or ``unmarked`` if nothing can be said. name: of variable,
-    setting or file."""
+    """One difference between the effects of two cells."""
 
     kind: str
+    """``status``, ``error``, ``stdout``, ``stderr``, ``result``, ``display``, ``variable``, ``removed``,
+    ``alias``, ``setting``, ``file``, or ``unmarked`` if the cells cannot be compared."""
     name: str = ""
+    """The name of the variable, setting or file."""
     detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """score: 1 if two cells did the same, else 0, None if unknown. why: all differences."""
+    """Whether two cells did the same."""
 
     score: int | None
+    """1 if they did the same, else 0. None if that is unknown."""
     why: tuple[Difference, ...] = ()
+    """All differences."""
 
 
 def agreement(true: Trial, candidate: Trial, later: Later) -> Agreement:
-    """Whether a candidate did what the true cell did. later: what the trajectory reads after that cell."""
+    """Whether a candidate did the same as the true cell. later: names that the trajectory reads after it."""
     if true.status not in COMPARED:
         return Agreement(None, (Difference("unmarked", detail=f"the true cell: {true.status}"),))
     if candidate.status is not true.status:
@@ -82,8 +85,8 @@ def agreement(true: Trial, candidate: Trial, later: Later) -> Agreement:
         return Agreement(
             None, (Difference("unmarked", detail="not all variables could be looked at in time"),)
         )
-    why = (*_visible(true, candidate), *_state(true, candidate, later), *_settings(true, candidate))
-    return Agreement(int(not why), why)
+    differences = (*_visible(true, candidate), *_state(true, candidate, later), *_settings(true, candidate))
+    return Agreement(int(not differences), differences)
 
 
 # -- what is seen from outside ---------------------------------------------------------------------
@@ -113,15 +116,15 @@ def _otherwise(kind: str, name: str, expected: Any, actual: Any) -> str:
 
 def _effects(trial: Trial) -> dict[tuple[str, str], Any]:
     """Kind and name of each visible effect of a cell -> its value. Names of outputs have their number."""
-    shown = shown_outputs(trial.outputs)
-    own_ids = {output.display_id for output in shown if output.type == "display_data"}
+    outputs = shown_outputs(trial.outputs)
+    own_ids = {output.display_id for output in outputs if output.type == "display_data"}
     effects: dict[tuple[str, str], Any] = {("stdout", ""): "", ("stderr", ""): ""}
     if trial.error is not None:
         effects["error", ""] = trial.error.name, _message(trial.error.value or "")
     for name in ("stdout", "stderr"):
-        effects[name, ""], effects[name, "left out"] = _stream(shown, name)
+        effects[name, ""], effects[name, "left out"] = _stream(outputs, name)
     for kind, type_ in (("result", "execute_result"), ("display", "display_data")):
-        for number, output in enumerate(output for output in shown if output.type == type_):
+        for number, output in enumerate(output for output in outputs if output.type == type_):
             effects[kind, f"{number}"] = _named_id(output), output.length
             for mime, value in output.data.items():
                 text = _ADDRESS.sub("0x…", value) if isinstance(value, str) else value
@@ -134,7 +137,7 @@ def _effects(trial: Trial) -> dict[tuple[str, str], Any]:
 
 
 def _stream(outputs: Iterable[Output], name: str) -> tuple[str, int]:
-    """All text of a stream, and how much was cut."""
+    """All text of a stream, and the number of characters that were cut."""
     parts = [output for output in outputs if output.type == "stream" and output.name == name]
     text = "".join(output.text or "" for output in parts)
     cut = sum((output.length or len(output.text or "")) - len(output.text or "") for output in parts)
@@ -144,7 +147,7 @@ def _stream(outputs: Iterable[Output], name: str) -> tuple[str, int]:
 
 
 _WARNING = re.compile(r"^[^\n]*?:\d+: (\w*Warning: [^\n]*\n)(?:  [^\n]*\n)?", re.MULTILINE)
-"""The place of a warning, which differs between cells, and the line of source."""
+"""The file and line of a warning, which differ between cells, and its line of source."""
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
 _PLACE = re.compile(r" \([^()]*, line \d+\)$")
 
@@ -155,9 +158,9 @@ def _message(text: str) -> str:
 
 
 def _named_id(output: Output) -> str | None:
-    """A display's id, unless IPython drew it."""
-    id_ = output.display_id
-    return None if id_ is None or re.fullmatch("[0-9a-f]{32}", id_) else id_
+    """A display's id, unless IPython made it at random."""
+    display_id = output.display_id
+    return None if display_id is None or re.fullmatch("[0-9a-f]{32}", display_id) else display_id
 
 
 def _png_size(encoded: Any) -> tuple[int, int] | None:
@@ -185,12 +188,12 @@ def _state(true: Trial, candidate: Trial, later: Later) -> Iterator[Difference]:
             elif _content(true, name) != _content(candidate, name):
                 parts = zip(_PARTS, _content(true, name), _content(candidate, name), strict=True)
                 yield Difference("variable", name, next(f"another {part}" for part, a, b in parts if a != b))
-        elif name not in cell_names(true.source).named:  # else the cell itself used it, and nobody after it
+        elif name not in cell_names(true.source).named:  # else only the cell itself used it
             renamable.append(name)
     for name in sorted(renamable, key=lambda name: name not in free):
         expected = _content(true, name)
-        candidates = (other for other in (name, *free) if other in free)
-        match = next((other for other in candidates if _content(candidate, other) == expected), None)
+        candidates = (new_name for new_name in (name, *free) if new_name in free)
+        match = next((new_name for new_name in candidates if _content(candidate, new_name) == expected), None)
         if match is None:
             yield Difference("variable", name, "no variable of the candidate is equal to it")
         else:
@@ -207,7 +210,7 @@ def _settings(true: Trial, candidate: Trial) -> Iterator[Difference]:
     for name in sorted({*true.settings} | {*candidate.settings}):
         expected, actual = true.settings.get(name), candidate.settings.get(name)
         if expected is None:
-            # What a library that the true cell does not import has from the start is nobody's setting.
+            # The first settings of a library that the true cell does not import were set by no cell.
             if actual is not None and not actual.incidental and not actual.new:
                 yield Difference("setting", name, f"{_said(actual)}, which the true cell leaves as it was")
         elif actual is None:
@@ -236,7 +239,7 @@ _PARTS = ("type", "content", "code")
 
 
 def _content(trial: Trial, name: str) -> tuple[Any, ...]:
-    """The content of a variable; of a module without its random generator, which settings compare."""
+    """The content of a variable. Settings compare the random generator of a module, not its content."""
     row = trial.variables[name]
     return row["type"], None if row["type"] == "module" else row["hash"], trial.inside.get(name)
 

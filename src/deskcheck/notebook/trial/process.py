@@ -33,14 +33,14 @@ from deskcheck.notebook.trajectory.trajectory import to_dict
 from deskcheck.sandbox.decoder import GOES_ON, Message
 
 _WAITING_CHARS = 1 << 16
-"""Characters of printed text that are added together."""
+"""Characters of printed text that are collected before they become an output."""
 _FILE_BYTES = 16 << 20
-"""Of a file that is hashed."""
+"""Maximum size of a file that is hashed."""
 
 _shell: "_Shell"
 _capture: Capture
 _settings: dict[str, LibrarySetting] = {}
-"""Of the loaded libraries, after the last cell."""
+"""Settings of the loaded libraries after the last cell."""
 
 
 def begin(settings: dict[str, Any]) -> None:
@@ -50,7 +50,7 @@ def begin(settings: dict[str, Any]) -> None:
     home_of_ipython()
     os.environ["IPYTHONDIR"] = os.path.abspath(".ipython")
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"  # as ipykernel does
-    # A thread is what a fork loses.
+    # A fork loses threads.
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"
     os.environ["JE_ARROW_MALLOC_CONF"] = "background_thread:false"  # pyarrow's, which pandas imports
@@ -64,7 +64,7 @@ def begin(settings: dict[str, Any]) -> None:
     _shell.colors = "nocolor"
     _capture = Capture(StateLimits(**settings["state"]))
     for name in ("stdout", "stderr"):
-        setattr(sys, name, _Stream(name, _shell.shown))
+        setattr(sys, name, _Stream(name, _shell.cell_outputs))
     _capture.after_cell(_shell.user_ns, _shell.user_ns_hidden, "")
     for module in settings["modules"]:
         importlib.import_module(module)
@@ -72,11 +72,11 @@ def begin(settings: dict[str, Any]) -> None:
 
 
 def cell(source: str, wall_s: float, chars: int) -> str:
-    """Run a cell; its report, as JSON: `status`, `outputs`, `state`, `inside`, `aliases`, `settings`,
+    """Run a cell. Returns its report as JSON: `status`, `outputs`, `state`, `inside`, `aliases`, `settings`,
     `late`."""
     global _settings
     vars(builtins).pop("_", None)  # the session's; IPython has its own, unless it finds one there
-    outputs = _shell.shown
+    outputs = _shell.cell_outputs
     outputs.begin(chars)
     late = False
 
@@ -115,7 +115,7 @@ def cell(source: str, wall_s: float, chars: int) -> str:
 
 
 def digests(paths: list[str]) -> str:
-    """Digests of files below the program's folder, as JSON; null for one that cannot be read, or is large."""
+    """Digests of files below the program's folder, as JSON. null: the file cannot be read, or is large."""
     by_path: dict[str, str | None] = {}
     above = os.environ["HOME"]
     for path in paths:
@@ -133,14 +133,14 @@ def digests(paths: list[str]) -> str:
 def _aliases() -> list[list[str]]:
     """Groups of two and more names of one object."""
     groups: dict[int, list[str]] = {}
-    for name, variable in _capture._known.items():
+    for name, variable in _capture._last_seen.items():
         if variable.group is not None:
             groups.setdefault(variable.group, []).append(name)
     return [sorted(names) for names in groups.values() if len(names) > 1]
 
 
 class _Shown:
-    """The outputs of the cell that runs, bounded as those of a kernel."""
+    """The outputs of the running cell, bounded like those of a kernel."""
 
     def __init__(self) -> None:
         self.begin(0)
@@ -158,7 +158,7 @@ class _Shown:
         self._printed.append(text)
 
     def take(self, kind: str, **content: Any) -> None:
-        """Add what a kernel would send as a message of this kind."""
+        """Add the output that a kernel would send as a message of this kind."""
         self._pass_on()
         self._collected.take(Message(kind, None, content))
 
@@ -179,7 +179,7 @@ class _Shown:
 
 
 class _Stream(io.TextIOBase):
-    """Standard output or error of the cells. The caller sees what is written to the descriptor beneath."""
+    """Standard output or error of the cells. The caller sees text that is written to its descriptor."""
 
     encoding = "utf-8"
     errors = "strict"
@@ -187,12 +187,12 @@ class _Stream(io.TextIOBase):
     def __init__(self, name: str, outputs: _Shown) -> None:
         self.name = f"<{name}>"
         self._stream = name
-        self._shown = outputs
+        self._outputs = outputs
 
     def write(self, text: str, /) -> int:
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text)}")
-        self._shown.stream(self._stream, text)
+        self._outputs.stream(self._stream, text)
         return len(text)
 
     def writable(self) -> bool:
@@ -211,7 +211,7 @@ class _Results(DisplayHook):  # type: ignore[misc]
         return
 
     def write_format_data(self, format_dict: Any, md_dict: Any = None) -> None:
-        outputs: _Shown = self.shell.shown
+        outputs: _Shown = self.shell.cell_outputs
         outputs.display("execute_result", format_dict, md_dict, execution_count=self.prompt_count)
 
     def finish_displayhook(self) -> None:
@@ -225,10 +225,10 @@ class _Displays(DisplayPublisher):  # type: ignore[misc]
         kind = "update_display_data" if named.get("update") else "display_data"
         display_id = (named.get("transient") or {}).get("display_id")
         text = None if display_id is None else str(display_id)
-        self.shell.shown.display(kind, data, metadata, transient={"display_id": text})
+        self.shell.cell_outputs.display(kind, data, metadata, transient={"display_id": text})
 
     def clear_output(self, wait: bool = False) -> None:
-        self.shell.shown.take("clear_output", wait=wait)
+        self.shell.cell_outputs.take("clear_output", wait=wait)
 
 
 class _Shell(InteractiveShell):  # type: ignore[misc]
@@ -236,7 +236,7 @@ class _Shell(InteractiveShell):  # type: ignore[misc]
     display_pub_class = _Displays
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
-        self.shown = _Shown()
+        self.cell_outputs = _Shown()
         super().__init__(*arguments, **named)
         self.system = lambda command: run_command(self, command)
 
@@ -244,7 +244,7 @@ class _Shell(InteractiveShell):  # type: ignore[misc]
         """Plots are displays, without windows."""
 
     def ask_exit(self) -> None:
-        """``exit`` ends the process, as it ends a kernel."""
+        """End the process: ``exit`` ends a kernel, too."""
         os._exit(0)
 
     def _showtraceback(self, etype: Any, evalue: Any, stb: Any) -> None:
@@ -253,7 +253,7 @@ class _Shell(InteractiveShell):  # type: ignore[misc]
         except BaseException as error:  # noqa: BLE001  # the cell's own exception class: whatever it raises
             value = f"<no text: {type(error).__name__}>"
         trace = [self.InteractiveTB.stb2text(stb)]
-        self.shown.take("error", ename=etype.__name__, evalue=value, traceback=trace)
+        self.cell_outputs.take("error", ename=etype.__name__, evalue=value, traceback=trace)
 
 
 def _input(prompt: object = "", /) -> str:

@@ -3,10 +3,10 @@
     with Trials(trajectory, folder="notebooks") as trials:
         place = trials.at(7)                     # before step 7 of the trajectory
         place.run("df.mean()").outputs           # what a cell does there
-        place.score("df.mean(axis=0)").score      # 1: it does what the trajectory's own cell does there
+        place.score("df.mean(axis=0)").score      # 1: it does the same as the trajectory's cell
 
 Earlier cells run once, in a session of the sandbox. A state with threads, children or files open for writing
-cannot be forked, and `TrialPlace.refusal` says so. A candidate could forge its report, as it shares its
+cannot be forked; `TrialPlace.refusal` reports it. A candidate could forge its report, as it shares its
 process with the code that reports. It would gain nothing: the true cell's results are never in that process.
 """
 
@@ -36,9 +36,9 @@ from deskcheck.sandbox.session import Piece, Session, SessionEnded, Snapshot
 from deskcheck.tracer.limits import TraceLimits
 
 _GRACE_S = 5.0
-"""For a cell to obey the interrupt at its limit, until its process is ended."""
+"""Seconds for a cell to obey the interrupt at its limit, until its process is ended."""
 _ALL_S = 86_400.0
-"""Of all cells of one session: each cell has its own limit."""
+"""Seconds for all cells of one session. Each cell has a limit in addition."""
 _REPORT_CHARS = 1 << 26
 _MOST_FILES = 100
 _NOT_COMPARED = ("__pycache__", ".ipynb_checkpoints", ".cache")
@@ -46,23 +46,26 @@ _NOT_COMPARED = ("__pycache__", ".ipynb_checkpoints", ".cache")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialLimits:
-    """Bounds on what runs. cell_s: wall and CPU time of each earlier cell. trial_s: of each tried cell, which
-    is interrupted then, and ended 5 s later. memory_bytes: of all processes with the saved state.
-    output_chars: of a cell's outputs. state: bounds on the look at variables."""
+    """Bounds on cells that are tried out."""
 
     cell_s: float = 60.0
+    """Wall and CPU time of each earlier cell."""
     trial_s: float = 20.0
+    """Wall and CPU time of each tried cell. It is interrupted then, and its process ended 5 s later."""
     memory_bytes: int = 4 << 30
+    """Memory of all processes, with the saved state."""
     output_chars: int = 1 << 20
+    """Characters of a cell's outputs."""
     state: StateLimits = field(default_factory=lambda: StateLimits(time_s=2.0, items=1000, objects=1000))
+    """Bounds on the look at variables."""
 
 
 class Trials:
-    """The states of a notebook, one after another, to try cells out in. Use it as a context manager, from one
-    thread.
+    """Tries cells out in the states of a notebook. Use it as a context manager, from one thread.
 
-    folder: the notebook gets a copy of it (`replay`). modules: imported before the notebook begins, installed
-    or from that folder, such as those that register settings.
+    folder: the folder that is copied for the notebook (`replay`).
+    modules: modules that are imported before the first cell, installed or from that folder, such as those
+    that register settings.
 
     Raises InputError: the notebook is not for Python, or the folder is missing. MissingExtra: IPython is not
     installed. SandboxError: the level is not available.
@@ -85,7 +88,7 @@ class Trials:
         if refusal is not None:
             raise InputError(f"{trajectory.id}: {refusal}.")
         if folder is not None and not Path(folder).is_dir():
-            raise InputError(f"{trajectory.id}: folder={str(folder)!r} is no folder.")
+            raise InputError(f"{trajectory.id}: folder={str(folder)!r} is not a folder.")
         self.trajectory = trajectory
         self.limits = limits or TrialLimits()
         self._cancelled = cancelled
@@ -109,12 +112,12 @@ class Trials:
         self._skipped = skipped_cells(trajectory.cells)
         self._session: Session | None = None
         self._next = 0
-        """Step that the session's state is before."""
-        self._held: Snapshot | None = None
-        self._is_as_held = True
+        """Index of the next step: the session has the state before it."""
+        self._snapshot: Snapshot | None = None
+        self._is_unchanged = True
         self._strayed: str | None = None
         self._lives = 0
-        """Number of sessions that were lost and made again."""
+        """Number of lost sessions that were replaced."""
 
     def __enter__(self) -> "Trials":
         self._sandbox.__enter__()
@@ -126,7 +129,7 @@ class Trials:
 
     def at(self, step: int) -> "TrialPlace":
         """The state before a step of the trajectory, which must be an execution. Going forward runs the cells
-        between; going back begins again.
+        in between. Going back starts from the first cell.
 
         Raises InputError: the step is not an execution. Cancelled.
         """
@@ -136,17 +139,17 @@ class Trials:
             self._next, self._strayed = 0, None
             self._fresh()
         self._back()
-        if self._held is not None and step > self._next:
+        if self._snapshot is not None and step > self._next:
             assert self._session is not None
-            self._session.drop(self._held)
-            self._held = None
+            self._session.drop(self._snapshot)
+            self._snapshot = None
         self._go_on_to(step)
         return TrialPlace(self, step)
 
     # -- the session -------------------------------------------------------------------------------
 
     def _fresh(self) -> Session:
-        """A new session, in place of the old one."""
+        """A new session, which replaces the old one."""
         if self._session is not None:
             self._session.close()
         limits = self._bounds(self.limits.cell_s)
@@ -159,7 +162,7 @@ class Trials:
             raise SandboxError(
                 f"cells cannot be tried out: {begun.run_result.detail} {begun.run_result.stderr[-2000:]}"
             )
-        self._session, self._held, self._is_as_held = session, None, True
+        self._session, self._snapshot, self._is_unchanged = session, None, True
         return session
 
     def _bounds(self, seconds: float) -> Limits:
@@ -187,7 +190,7 @@ class Trials:
             self._fresh()  # as a kernel that died is replaced
 
     def _other_ending(self, number: int, step: Execution, trial: Trial) -> str | None:
-        """A message if we recorded the trajectory and a cell ends otherwise now."""
+        """A message if deskcheck recorded the trajectory and a cell ends with a different status now."""
         if self.trajectory.environment is None or trial.status is step.status:
             return None
         return f"step {number} ended as {trial.status}, in the trajectory as {step.status}"
@@ -207,27 +210,27 @@ class Trials:
         return trial
 
     def _hold(self) -> str | None:
-        """Save the state; returns why that is not possible."""
-        if self._held is None:
+        """Save the state. Returns the reason if that is not possible."""
+        if self._snapshot is None:
             try:
-                self._held = (self._session or self._fresh()).snapshot()
+                self._snapshot = (self._session or self._fresh()).snapshot()
             except SandboxError as error:
                 return str(error)
         return None
 
     def _back(self) -> None:
         """Restore the saved state."""
-        if not self._is_as_held:
+        if not self._is_unchanged:
             assert self._session is not None
-            assert self._held is not None
+            assert self._snapshot is not None
             try:
-                self._session.restore(self._held)
+                self._session.restore(self._snapshot)
             except (SessionEnded, ServerLost):
                 self._live_again()
-            self._is_as_held = True
+            self._is_unchanged = True
 
     def _live_again(self) -> None:
-        """Reach the same place in a new session."""
+        """Reach the same state in a new session."""
         self._lives += 1
         step, self._next, self._strayed = self._next, 0, None
         self._fresh()
@@ -238,7 +241,7 @@ class Trials:
 
     def _try(self, source: str) -> Trial:
         self._back()
-        self._is_as_held = False
+        self._is_unchanged = False
         try:
             return self._run(source, self.limits.trial_s)
         except ServerLost:  # says nothing about the cell
@@ -256,7 +259,7 @@ class TrialPlace:
     _true: Trial | None = None
     _later: Later | None = None
     _life: int = 0
-    """Session of `_true` and `_refusal`: another one may draw other random numbers."""
+    """Number of the session of `_true` and `_refusal`. Another session may draw different numbers."""
 
     @property
     def execution(self) -> Execution:
@@ -266,10 +269,10 @@ class TrialPlace:
         return step
 
     def run(self, source: str) -> Trial:
-        """Run a cell in a fork of the state. Raises SandboxError: there is no fork. Cancelled."""
+        """Run a cell in a fork of the state. Raises SandboxError: the state cannot be forked. Cancelled."""
         if self.trials._next != self.step:
             raise InputError(
-                f"the state before step {self.step} was left for that before {self.trials._next}."
+                f"the state before step {self.step} is gone: Trials.at has moved to step {self.trials._next}."
             )
         reason = self.trials._hold()
         if reason is not None:
@@ -294,7 +297,7 @@ class TrialPlace:
 
     @property
     def true(self) -> Trial:
-        """The true cell, run here."""
+        """The result of the true cell in this state."""
         if self._true is None or self._life != self.trials._lives:
             self._true = self.run(self.execution.source)
             self._life = self.trials._lives
@@ -302,10 +305,10 @@ class TrialPlace:
 
     @property
     def refusal(self) -> str | None:
-        """Why no cell can be scored here; None if it can. Runs the true cell twice, and an empty one.
+        """Why no cell can be scored here. None if it can. Runs the true cell twice, and an empty one.
 
-        Reasons: the state cannot be forked; this cell or one before ended otherwise than in our recording;
-        the true cell does not end, differs from itself, or does nothing that is seen.
+        Reasons: the state cannot be forked; this cell or an earlier one ended with a different status than in
+        deskcheck's recording; the true cell does not end, differs between runs, or has no visible effect.
         """
         if self._refusal is None or self._life != self.trials._lives:
             self._refusal = self._find_refusal()
@@ -336,7 +339,7 @@ class TrialPlace:
         return ""
 
     def score(self, source: str) -> Agreement:
-        """Whether a cell does here what the true cell does. Raises Cancelled."""
+        """Whether a cell does the same as the true cell in this state. Raises Cancelled."""
         if self.refusal is not None:
             return Agreement(None, (Difference("unscored", detail=self.refusal),))
         trial = self.run(source)
@@ -347,7 +350,7 @@ class TrialPlace:
         return agreement(self.true, trial, self.later)
 
 
-# -- what came of a piece --------------------------------------------------------------------------
+# -- the result of a piece -------------------------------------------------------------------------
 
 _WHOLE = TraceLimits(text_chars=_REPORT_CHARS)
 _ENDED = {
@@ -357,7 +360,7 @@ _ENDED = {
 
 
 def _said(piece: Piece, read: Callable[[str], dict[str, Any]]) -> dict[str, Any] | None:
-    """The report at the end of a piece; None if it is missing or not ours."""
+    """The report at the end of a piece. None if it is missing or forged."""
     if piece.outcome is not Outcome.RETURNED or piece.value is None or type(piece.value.atom) is not str:
         return None
     try:
@@ -408,7 +411,7 @@ def _reported(source: str, report: Mapping[str, Any], piece: Piece) -> Trial:
 
 
 def _files(piece: Piece) -> dict[str, str]:
-    """Path below the program's folder -> what a piece did to that file of the notebook's folder."""
+    """Path below the program's folder -> change of that file of the notebook's folder by a piece."""
     kinds: dict[str, str] = {}
     for kind in ("created", "changed", "removed"):
         for name in getattr(piece.files, kind):

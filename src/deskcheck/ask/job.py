@@ -163,16 +163,16 @@ def score_in_shards(
     key = decided_by(settings=decisive, format=FORMAT)
     scores = OfflineScores()
 
-    def finish(place: JobFolder, lines: Sequence[Line]) -> None:
+    def finish(job_folder: JobFolder, lines: Sequence[Line]) -> None:
         _sum_up(
-            [place.file(TABLE, line["shard"]) for line in lines],
+            [job_folder.file(TABLE, line["shard"]) for line in lines],
             all_questions,
             scores,
             samples=settings.samples,
         )
         origin = {"path": str(all_questions.path.resolve()), "digest": all_questions.digest_of_all()}
-        with place.doing("say where the questions are"):
-            write_whole(place.folder / QUESTIONS_FILE, json.dumps(origin))
+        with job_folder.doing("say where the questions are"):
+            write_whole(job_folder.folder / QUESTIONS_FILE, json.dumps(origin))
 
     job = Job(
         kind="score",
@@ -204,17 +204,17 @@ def _items(questions: Questions, files: Sequence[Path], *, samples: bool) -> Ite
         for line in lines_of(path, empty=True):
             blank = blank and line.raw.isspace()
             digest = digest_of(line.raw).hex()
-            here = [file, line.number, line.offset, digest]
+            answer_place = [file, line.number, line.offset, digest]
             try:
                 answer = answer_in_line(line.raw)
             except ValueError:
                 answer = Given("", None, None, None)
-            place = questions.find(answer.id)
-            if place is None:
+            position = questions.find(answer.id)
+            if position is None:
                 decisive = json.dumps([str(path), line.number, digest])
-                yield Item(f"{file}:{line.number}", json.dumps([*here, None, None, None]), decisive)
+                yield Item(f"{file}:{line.number}", json.dumps([*answer_place, None, None, None]), decisive)
                 continue
-            again = answer.completion is not None and not answered.add(key_of(f"{place}:{answer.model}"))
+            again = answer.completion is not None and not answered.add(key_of(f"{position}:{answer.model}"))
             if again and not samples:
                 who = "" if answer.model is None else f" by {answer.model}"
                 raise InputError(
@@ -222,11 +222,11 @@ def _items(questions: Questions, files: Sequence[Path], *, samples: bool) -> Ite
                     "them, or say --samples if the model was asked several times: the mean of its answers "
                     "counts."
                 )
-            attempts[place] += 1
-            question, attempt = questions.digest(place).hex(), attempts[place]
+            attempts[position] += 1
+            question, attempt = questions.digest(position).hex(), attempts[position]
             yield Item(
                 f"{answer.id}#{attempt}",
-                json.dumps([*here, questions.offsets[place], question, attempt]),
+                json.dumps([*answer_place, questions.offsets[position], question, attempt]),
                 f"{question} {digest} {attempt}",
             )
     if blank:

@@ -251,8 +251,10 @@ def text_of(completion: Any) -> str:
     """
     if isinstance(completion, str):
         return completion
-    is_chat = isinstance(completion, (list, tuple)) and all(isinstance(one, Mapping) for one in completion)
-    messages = [one for one in completion if one.get("role") == "assistant"] if is_chat else []
+    is_chat = isinstance(completion, (list, tuple)) and all(
+        isinstance(message, Mapping) for message in completion
+    )
+    messages = [message for message in completion if message.get("role") == "assistant"] if is_chat else []
     if not messages:
         raise InputError(
             "a completion is neither a text nor a conversation with a message of the assistant: "

@@ -197,7 +197,7 @@ def ask_benchmark(
         raise InputError(f"benchmarks are asked by methods that need no recording: {fit}.")
     run = _Run(prepare(models, settings.model_args), settings, note, progress)
     samples = benchmark_samples(benchmarks, note=note)
-    run.sets = {(name, ""): (some, Counter()) for name, some in samples.items()}
+    run.sets = {(name, ""): (benchmark_set, Counter()) for name, benchmark_set in samples.items()}
     run.draw()
     facts = {
         "question": [name for name, _ in run.sets],
@@ -391,20 +391,20 @@ class _Run:
         usage: dict[Key, tuple[Usage, ...]] = {}
         for log in logs:
             key = _key_of(log)
-            place = {sample.id: at for at, sample in enumerate(self.sets[key.question, key.state][0])}
+            position = {sample.id: at for at, sample in enumerate(self.sets[key.question, key.state][0])}
 
-            def order(row: ScoredSample | Usage, place: Mapping[str, int] = place) -> tuple[int, int]:
-                return place[row.id], row.epoch
+            def order(row: ScoredSample | Usage, position: Mapping[str, int] = position) -> tuple[int, int]:
+                return position[row.id], row.epoch
 
             samples = log.samples or []
             rows[key] = tuple(sorted(scored_of(samples, key), key=order))
             usage[key] = tuple(sorted(usage_of(samples, key), key=order))
         if self.settings.run_cells:
-            following = {key: some for key, some in rows.items() if key.question == "next_cell"}
-            runs = by_running(row for some in following.values() for row in some)
-            for key, some in following.items():
-                pairs = [(row, runs[row.id, row.completion]) for row in some]
-                rows[key] = tuple(replace(row, by_running=run.score, ran=run.why) for row, run in pairs)
+            following = {key: scored for key, scored in rows.items() if key.question == "next_cell"}
+            runs = by_running(row for scored in following.values() for row in scored)
+            for key, scored in following.items():
+                pairs = [(row, runs[row.id, row.completion]) for row in scored]
+                rows[key] = tuple(replace(row, by_running=run.score, ran=run.reason) for row, run in pairs)
         return rows, usage
 
 

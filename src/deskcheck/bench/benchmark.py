@@ -318,7 +318,7 @@ def _write_questions(folder: Path, seed: int, made: set[str]) -> dict[str, Count
         [folder / RECORDINGS],
         KINDS,
         sampling=Sampling(seed=seed),
-        told=lambda sample: {"made_from": "made inputs" if sample.program in made else "tests"},
+        extra=lambda sample: {"made_from": "made inputs" if sample.program in made else "tests"},
     )
     return excluded
 

@@ -84,8 +84,13 @@ def ask(
 
     benchmarks = benchmarks_in(folders, question)
     try:
-        with _live(as_json) as tell:
-            options: dict[str, Any] = {"out": out, "settings": settings, "note": say, "progress": tell}
+        with _live(as_json) as progress:
+            options: dict[str, Any] = {
+                "out": out,
+                "settings": settings,
+                "note": say,
+                "progress": progress,
+            }
             if benchmarks:
                 results = ask_benchmark(benchmarks, names(model), **options)
             else:
@@ -170,8 +175,8 @@ def benchmarks_in(places: list[Path], kinds: list[str] | None) -> list[str]:
     """The benchmarks among the places: all of them or none. Raises InputError."""
     from deskcheck.ask.questions.benchmarks import benchmark_in
 
-    benchmarks = [str(place) for place in places if benchmark_in(str(place)) is not None]
-    others = [str(place) for place in places if str(place) not in benchmarks]
+    benchmarks = [str(path) for path in places if benchmark_in(str(path)) is not None]
+    others = [str(path) for path in places if str(path) not in benchmarks]
     if benchmarks and others:
         raise InputError(
             f"{benchmarks[0]} is a benchmark, and {others[0]} is none: ask them one after the other."
@@ -223,16 +228,16 @@ def _print_results(results: list[Any]) -> None:
         _print_state_effects(console, name, effects(of_kind))
         _print_not_run(console, name, of_kind)
     print_excluded(console, {r.question: r.excluded for r in results})
-    for place in sorted({r.folder for r in results}):
-        console.print(f"answers and logs: {place}", markup=False)
+    for folder in sorted({r.folder for r in results}):
+        console.print(f"answers and logs: {folder}", markup=False)
 
 
 def print_excluded(console: Console, excluded: Mapping[str, Mapping[str, int]]) -> None:
     """Print by question how many recordings are not asked about, and why."""
     for name, reasons in excluded.items():
         if reasons:
-            why = ", ".join(f"{n} {reason}" for reason, n in reasons.items())
-            console.print(f"not asked for {name}: {why}", markup=False)
+            reasons_text = ", ".join(f"{n} {reason}" for reason, n in reasons.items())
+            console.print(f"not asked for {name}: {reasons_text}", markup=False)
 
 
 def _print_scores(console: Console, results: list[Any]) -> None:
@@ -318,8 +323,8 @@ def _print_not_run(console: Console, question: str, results: list[Any]) -> None:
     rows = {row.id: row for r in results for row in r.samples}.values()
     reasons = Counter(row.ran for row in rows if row.by_running is None and row.ran)
     if reasons:
-        why = ", ".join(f"{n} {reason}" for reason, n in reasons.most_common(5))
-        console.print(f"{question}: not scored by running: {why}", markup=False)
+        reasons_text = ", ".join(f"{n} {reason}" for reason, n in reasons.most_common(5))
+        console.print(f"{question}: not scored by running: {reasons_text}", markup=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

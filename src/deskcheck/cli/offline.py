@@ -81,12 +81,12 @@ def tasks(
     Run them with `lm_eval run --include_path FOLDER --tasks deskcheck`, where deskcheck is installed, too."""
     from deskcheck.ask.offline.harness import write_tasks
 
-    written, left = write_tasks(questions_file, out)
+    written, left_out = write_tasks(questions_file, out)
     if as_json:
-        print(json.dumps({"tasks": dict(written), "left_out": dict(left)}))
+        print(json.dumps({"tasks": dict(written), "left_out": dict(left_out)}))
         return
     print(f"{out}: {len(written)} tasks: {counts_text(written)}")
-    for kind, count in left.items():
+    for kind, count in left_out.items():
         say(f"left out: {count} {kind}: their answers are run, which lm-evaluation-harness does not confine")
     print(f"lm_eval run --include_path {out} --tasks deskcheck --log_samples --output_path ...")
 
@@ -136,7 +136,7 @@ def score(
     ours."""
     from deskcheck.ask.job import SIZE, score_in_shards
 
-    with job_progress(out, as_json) as tell:
+    with job_progress(out, as_json) as show_progress:
         scores, summary = score_in_shards(
             questions_file,
             answers,
@@ -145,7 +145,7 @@ def score(
             runner=work.runner(),
             size=work.shards or SIZE,
             replace=work.replace,
-            progress=tell,
+            progress=show_progress,
         )
     if as_json:
         print(json.dumps({**scores.to_dict(), "job": summary.to_dict()}))

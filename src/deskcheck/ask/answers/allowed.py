@@ -110,7 +110,7 @@ class _Gate:
 
     def __init__(self, names: Names) -> None:
         self.names = names
-        self.seen = 0
+        self.node_count = 0
         self.calls = False
         self.names_changeable = False
 
@@ -131,8 +131,8 @@ class _Gate:
                 self.check(node, frozenset(), depth)
 
     def _count(self, depth: int) -> None:
-        self.seen += 1
-        if self.seen > _NODES or depth > _DEPTH:
+        self.node_count += 1
+        if self.node_count > _NODES or depth > _DEPTH:
             raise Refused("too long or too deep")
 
     def check(self, node: ast.AST, bound: frozenset[str], depth: int) -> None:
@@ -260,20 +260,20 @@ def _own_names(names: set[str]) -> frozenset[str]:
 
 def _arithmetic(node: ast.BinOp) -> None:
     """Sizes that only the sandbox's limits would stop are refused here."""
-    left, right = integer(node.left), integer(node.right)
+    first, second = integer(node.left), integer(node.right)
     if isinstance(node.op, ast.Pow):
-        if right is None or right > _EXPONENT or left is None or left > _FACTOR:
+        if second is None or second > _EXPONENT or first is None or first > _FACTOR:
             raise Refused("a power of that size is not allowed")
     elif isinstance(node.op, ast.LShift):
-        if right is None or right > _SHIFT:
+        if second is None or second > _SHIFT:
             raise Refused("a shift of that size is not allowed")
     elif isinstance(node.op, ast.Mult):
         if isinstance(node.left, ast.BinOp) and isinstance(node.left.op, (ast.Mult, ast.Pow)):
             raise Refused("a product of products is not allowed")
         if isinstance(node.right, ast.BinOp) and isinstance(node.right.op, (ast.Mult, ast.Pow)):
             raise Refused("a product of products is not allowed")
-        both = left is not None and right is not None
-        if not both and max(left or 0, right or 0) > _FACTOR:
+        both = first is not None and second is not None
+        if not both and max(first or 0, second or 0) > _FACTOR:
             raise Refused("a repetition of that length is not allowed")
     elif isinstance(node.op, ast.MatMult):
         raise Refused("@ is not allowed")

@@ -166,7 +166,7 @@ def _emphasised(text: str, expected: Expected) -> str | None:
     """The only answer that a longer text has in bold."""
     if _BOLD.fullmatch(text) or "'*" in text or '"*' in text:
         return None
-    ways: tuple[Callable[[str, Expected], str | None], ...] = (lambda span, asked: span, _yes_or_no, _said)
+    ways: tuple[Callable[[str, Expected], str | None], ...] = (lambda span, expected: span, _yes_or_no, _said)
     read = [(way(span.strip(" ."), expected) for way in ways) for span in _BOLD.findall(text)]
     values = {reading for readings in read for reading in readings if reading and expected.reads(reading)}
     return values.pop() if len(values) == 1 else None

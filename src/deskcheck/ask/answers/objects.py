@@ -271,8 +271,8 @@ class _Comparison:
         self.partner: dict[int, Node] = {}
         self.taken: dict[int, Node] = {}
 
-    def same(self, true: Node, told: Node) -> bool:
-        todo = [(true, told)]
+    def same(self, true: Node, answered: Node) -> bool:
+        todo = [(true, answered)]
         while todo:
             first, second = todo.pop()
             if first.kind == "object" and second.kind == "object":
@@ -331,7 +331,7 @@ def _pairs_of(first: Node, second: Node) -> list[tuple[Node, Node]] | None:
         matched = [*zip(mine.items, theirs.items, strict=True)]
     else:
         matched = [*zip(first.items, second.items, strict=True)]
-    pairs = [(left, right) for left, right in matched if right is not None]
+    pairs = [(first_item, second_item) for first_item, second_item in matched if second_item is not None]
     return [*pairs, *fields] if len(pairs) == len(matched) else None
 
 

@@ -238,10 +238,10 @@ class _TopLevel:
         )
 
     def _is_pure(
-        self, name: str, node: ast.FunctionDef | ast.ClassDef, known: "_Known", pure: set[str]
+        self, name: str, node: ast.FunctionDef | ast.ClassDef, context: "_Known", pure: set[str]
     ) -> bool:
         table = self.tables.get(name)
-        return table is not None and _is_pure(node, table, known, pure)
+        return table is not None and _is_pure(node, table, context, pure)
 
 
 @dataclass(frozen=True, slots=True)

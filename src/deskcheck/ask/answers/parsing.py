@@ -65,12 +65,12 @@ def without_thinking(completion: str) -> tuple[str, bool]:
 
 
 def answer_in(
-    completion: str, *, whole: bool = True, wrapped: bool = False, lenient: bool = False
+    completion: str, *, complete: bool = True, wrapped: bool = False, lenient: bool = False
 ) -> str | None:
     """What stands between the first [ANSWER] and [/ANSWER] of what a model says; None if there is none.
 
     A single [ANSWER] without any [/ANSWER] is closed by the end of the completion: a server that has
-    [/ANSWER] as its stop word does not send it. whole: False where the completion is known to be cut,
+    [/ANSWER] as its stop word does not send it. complete: False where the completion is known to be cut,
     at a limit of tokens for example. What was cut has not said what it meant: that end closes nothing.
 
     Taken off: thoughts (`without_thinking`), white space around it, a code fence or a pair of backticks
@@ -80,9 +80,9 @@ def answer_in(
     """
     speech, thinks = without_thinking(completion)
     text = _between(
-        _MARKS.sub(_mark, speech) if lenient else speech, whole=whole and not thinks, last=lenient
+        _MARKS.sub(_mark, speech) if lenient else speech, complete=complete and not thinks, last=lenient
     )
-    if text is None and lenient and whole and not thinks and OPEN not in speech:
+    if text is None and lenient and complete and not thinks and OPEN not in speech:
         text = speech.partition(CLOSE)[0].strip() or None
     if text is None or wrapped:
         return text
@@ -108,7 +108,7 @@ def _mark(match: re.Match[str]) -> str:
     return CLOSE if match["ends"] else OPEN
 
 
-def _between(speech: str, *, whole: bool, last: bool) -> str | None:
+def _between(speech: str, *, complete: bool, last: bool) -> str | None:
     """What stands between the first marks; last: between the last before a new question."""
     if (
         last
@@ -126,7 +126,7 @@ def _between(speech: str, *, whole: bool, last: bool) -> str | None:
     if start < 0:
         if last and speech.count(OPEN) == 2 and CLOSE not in speech:
             return speech.split(OPEN)[1].strip() or None
-        if whole and CLOSE not in speech and speech.count(OPEN) == 1:
+        if complete and CLOSE not in speech and speech.count(OPEN) == 1:
             return speech.partition(OPEN)[2].strip() or None
         return None
     if last:

@@ -116,8 +116,8 @@ def _called(name: str, args: list[Any]) -> Any:
         items = args[0] if args else ()
         if not isinstance(items, (list, tuple, set, frozenset)):
             raise ValueError(f"{name} of {type(items).__name__}")
-        made = {_hashable(item) for item in items}
-        return frozenset(made) if name == "frozenset" else made
+        distinct = {_hashable(item) for item in items}
+        return frozenset(distinct) if name == "frozenset" else distinct
     if name == "range" and 1 <= len(args) <= 3 and integers:
         return range(*args)
     if name == "slice" and 1 <= len(args) <= 3:

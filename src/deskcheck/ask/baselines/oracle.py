@@ -67,7 +67,7 @@ _following: dict[str, dict[str, Moment]] = {}
 def remember_truth(truth: GroundTruth) -> None:
     """Tell the oracle of a run."""
     truths = _truths.setdefault(truth.text, [])
-    if not any(truth is other for other in truths):
+    if not any(truth is remembered for remembered in truths):
         truths.append(truth)
         _following.pop(truth.text, None)
 

@@ -37,12 +37,14 @@ BASELINES = Registry(
         Baseline(
             "oracle",
             "the stored answer: must score 1, which checks the scoring only",
-            lambda given: oracle.completion,
+            lambda arguments: oracle.completion,
         ),
-        Baseline("guess", "an honest cheap baseline", lambda given: guess.completion),
+        Baseline("guess", "an honest cheap baseline", lambda arguments: guess.completion),
         Baseline("erring", "the oracle with faults: -M rate=0.05 -M seed=0", _erring),
-        Baseline("copy", "notebooks: what the same cell showed, or was, before", lambda given: oracle.copied),
-        Baseline("empty", "an empty answer", lambda given: guess.nothing),
+        Baseline(
+            "copy", "notebooks: what the same cell showed, or was, before", lambda arguments: oracle.copied
+        ),
+        Baseline("empty", "an empty answer", lambda arguments: guess.nothing),
     ],
 )
 """Name, without ``deskcheck/`` -> the model."""

@@ -42,10 +42,10 @@ Prediction = tuple[Predicted, StopReason]
 
 def solver_of(method: str, *, explain: bool, max_steps: int) -> Solver:
     """The solver of a method, ``NAME`` or with its options (`named`)."""
-    known, options = named(method)
-    if known.make is not None:
-        return known.make(**options)
-    match known.name:
+    definition, options = named(method)
+    if definition.make is not None:
+        return definition.make(**options)
+    match definition.name:
         case "direct":
             return direct()
         case "chain_of_thought":

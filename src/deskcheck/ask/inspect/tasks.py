@@ -53,7 +53,7 @@ def task_of(
     active = active_model()
     if active is not None:
         count_offline(active)
-    asked = run_context().add_task(samples, folder)
+    task_key = run_context().add_task(samples, folder)
     rows = [
         InspectSample(
             id=sample.id,
@@ -65,7 +65,7 @@ def task_of(
                 "cluster": sample.cluster,
                 "answer": sample.answer,
                 "data": sample.data,
-                "asked": asked,
+                "asked": task_key,
                 **({"run": runs[sample.program]} if runs is not None else {}),
             },
         )

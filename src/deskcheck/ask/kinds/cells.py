@@ -30,9 +30,9 @@ def _cell_output(prompt: str) -> str:
     for source in [source for _, _, source, *_ in executed] if not values else []:
         values |= _assigned(tree_of(source).body)
     values |= _assigned(body)
-    shown = [text for node in body if (text := _shown(node, values, last=node is body[-1])) is not None]
+    lines = [text for node in body if (text := _shown(node, values, last=node is body[-1])) is not None]
     earlier = [text for id_, _, _, _, text in executed if id_ == cell.rpartition(" ")[2]]
-    return "\n".join(shown) or (earlier[-1] if earlier else "")
+    return "\n".join(lines) or (earlier[-1] if earlier else "")
 
 
 _VARIABLE = re.compile(r"^(\w+): ([^\n]*)$", re.MULTILINE)

@@ -60,9 +60,9 @@ def _interrupted(recording: Recording, run: Run) -> set[int]:
 def _blocks(recording: Recording, run: Run) -> dict[tuple[str, int], Block]:
     """(File, line) -> block, of what is shown."""
     return {
-        (shown.file, line): block
-        for shown in run.files
-        for line, block in blocks(recording.source(shown.file) or "").items()
+        (source.file, line): block
+        for source in run.files
+        for line, block in blocks(recording.source(source.file) or "").items()
     }
 
 
@@ -88,12 +88,12 @@ def branch(recording: Recording, rng: random.Random, per_recording: int) -> Iter
         if visit.then is not None and visit.then != "raise":
             tests.append((visit, block, visit.then in block.body))
     drawn = in_turns(tests, rng, lambda test: test[2], lambda test: (test[0].file, test[0].line))
-    for place, block, goes_in in drawn:
+    for arrival, block, goes_in in drawn:
         question = (
-            f"Condition: that of the {block.keyword} in {line_text(place, run)}, "
-            f"tested for time number {place.k}"
+            f"Condition: that of the {block.keyword} in {line_text(arrival, run)}, "
+            f"tested for time number {arrival.k}"
         )
-        yield sample_at(recording, "branch", run, place, question, str(goes_in))
+        yield sample_at(recording, "branch", run, arrival, question, str(goes_in))
 
 
 @kind(
@@ -106,9 +106,9 @@ def branch(recording: Recording, rng: random.Random, per_recording: int) -> Iter
 def visit(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     run = whole_run_of(recording)
     visits = [visit for visit in run.visits if has_one_successor(visit, recording, run)]
-    for place in in_turns(visits, rng, lambda visit: visit.then, lambda visit: (visit.file, visit.line)):
-        question = f"Line: {line_text(place, run)}, when it runs for time number {place.k}"
-        yield sample_at(recording, "visit", run, place, question, str(place.then), form="line")
+    for arrival in in_turns(visits, rng, lambda visit: visit.then, lambda visit: (visit.file, visit.line)):
+        question = f"Line: {line_text(arrival, run)}, when it runs for time number {arrival.k}"
+        yield sample_at(recording, "visit", run, arrival, question, str(arrival.then), form="line")
 
 
 # -- loops ---------------------------------------------------------------------------------------------
@@ -255,25 +255,25 @@ def coverage(recording: Recording, rng: random.Random, per_recording: int) -> It
     ran = {(visit.file, visit.line) for visit in run.visits}
     called = {(row.file, row.function) for row in recording.trace.rows if row.kind == Kind.CALL}
     places: list[tuple[str, int]] = []
-    for shown in run.files:
+    for source in run.files:
         inside = {
             line
-            for name, node in functions(recording.source(shown.file) or "")
-            if (shown.file, name) in called
+            for name, node in functions(recording.source(source.file) or "")
+            if (source.file, name) in called
             for line in _own_lines(node)
         }
-        sure = inside & {number for number, _ in shown.lines} & run.lines[shown.file].plain
-        places += [(shown.file, line) for line in sorted(sure)]
+        sure = inside & {number for number, _ in source.lines} & run.lines[source.file].plain
+        places += [(source.file, line) for line in sorted(sure)]
     if ran.issuperset(places):
         raise Unfit("every line of the functions that are called runs")
-    for file, line in in_turns(places, rng, lambda place: place in ran, lambda place: place):
+    for file, line in in_turns(places, rng, lambda at: at in ran, lambda at: at):
         yield sample_of(
             recording,
             "coverage",
             run.files,
             f"Line: {line}{where(run.files, file)}",
             str((file, line) in ran),
-            place=str(line),
+            id_part=str(line),
             data={"file": file, "line": line},
         )
 

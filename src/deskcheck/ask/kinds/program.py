@@ -65,7 +65,7 @@ _SHOWN_CODE = re.compile(
 @guesses("program")
 def _guessed_program(prompt: str) -> str:
     """The code to repair or edit as it is; else a function that returns None; a script that does nothing."""
-    if shown := _SHOWN_CODE.search(prompt):
-        return shown[2]
+    if block := _SHOWN_CODE.search(prompt):
+        return block[2]
     name = labelled(prompt, "Name to define")
     return f"def {name}(*args, **kwargs):\n    return None" if name else "pass"

@@ -79,7 +79,7 @@ def input_sample(
     """
     assert program.entry is not None
     reference = f"{program.entry}{program.arguments}"
-    sources = [program.code, *("\n".join(line for _, line in shown.lines) for shown in files)]
+    sources = [program.code, *("\n".join(line for _, line in file.lines) for file in files)]
     arguments_in(reference, program.entry, names_of(*sources))
     parts = parts_of("input", files, f"Function: {program.entry}\nReturned: {result}")
     return _sample(
@@ -164,7 +164,7 @@ def _makes_an_object(program: Program) -> bool:
 
 def _object_sample(program: Program, files: Sequence[ShownSource], result: Returned, form: str) -> Sample:
     parts = parts_of(form, files, f"Call: {how_run(program)}")
-    if not all(text in parts["question"] or text in parts["program"] for text in result.said):
+    if not all(text in parts["question"] or text in parts["program"] for text in result.required_texts):
         raise Unfit("it holds a docstring, or the name of a module, that is not shown")
     data = {"form": "object", "numbers": [*result.numbers]}
     return _sample(program, "output", parts, result.text, data)
@@ -208,15 +208,15 @@ def _asserted_result(recording: Recording) -> str:
     """The result of the last call of the function under test by the module itself."""
     check_all_recorded(recording)
     entry = recording.program.extra["entry"]
-    wanted: set[int] = set()
+    entry_frames: set[int] = set()
     returned: int | None = None
     for row in recording.trace.rows:
         if row.function == entry and row.file == recording.program.filename:
             if row.kind == Kind.CALL and row.caller:
                 caller = json.loads(row.caller)
                 if caller["frame"] == 0 and "via" not in caller:
-                    wanted.add(row.frame)
-            elif row.kind == Kind.RETURN and row.frame in wanted:
+                    entry_frames.add(row.frame)
+            elif row.kind == Kind.RETURN and row.frame in entry_frames:
                 returned = row.index
     if returned is None:
         raise Unfit("the module does not call the function under test")

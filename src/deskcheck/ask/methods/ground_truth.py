@@ -114,8 +114,8 @@ def _without_doctests(program: Program) -> Program:
         return program
     left_out = doctest_lines(program.code)
     lines = code_lines(program.code)
-    shown = ["" if number in left_out else line for number, line in enumerate(lines, 1)]
-    return replace(program, code="\n".join(shown) + "\n")
+    kept_lines = ["" if number in left_out else line for number, line in enumerate(lines, 1)]
+    return replace(program, code="\n".join(kept_lines) + "\n")
 
 
 def is_end(moment: Moment) -> bool:

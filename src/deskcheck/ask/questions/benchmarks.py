@@ -57,8 +57,8 @@ BENCHMARKS: dict[str, BenchmarkReader] = {
             code_lines,
         ),
         *(
-            BenchmarkReader(name, f"{known.title}: {known.about}", _coding(name))
-            for name, known in CODING_SETS.items()
+            BenchmarkReader(name, f"{coding_set.title}: {coding_set.about}", _coding(name))
+            for name, coding_set in CODING_SETS.items()
         ),
         *PREDICTED_BENCHMARKS,
         *REVAL_BENCHMARKS,
@@ -106,7 +106,7 @@ def benchmark_samples(texts: Sequence[str], *, note: Note = lambda text: None) -
     environment is not built.
     """
     by_benchmark: dict[str, list[Sample]] = {}
-    seen: dict[str, str] = {}
+    benchmark_of: dict[str, str] = {}
     for text in texts:
         named = _named(text)
         if named is None:
@@ -122,6 +122,8 @@ def benchmark_samples(texts: Sequence[str], *, note: Note = lambda text: None) -
             samples = _in_environment(samples, environment, text)
         by_benchmark[benchmark.name] = list(samples)
         for sample in by_benchmark[benchmark.name]:
-            if seen.setdefault(sample.id, benchmark.name) != benchmark.name:
-                raise InputError(f"{text}: {sample.id!r} is the id of a sample of {seen[sample.id]}, too.")
+            if benchmark_of.setdefault(sample.id, benchmark.name) != benchmark.name:
+                raise InputError(
+                    f"{text}: {sample.id!r} is the id of a sample of {benchmark_of[sample.id]}, too."
+                )
     return by_benchmark

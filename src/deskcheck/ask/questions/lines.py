@@ -54,7 +54,7 @@ def write_questions(
     sampling: Sampling | None = None,
     steps: StepOptions | None = None,
     notebooks: NotebookOptions | None = None,
-    told: Callable[[Sample], Mapping[str, object]] = lambda sample: {},
+    extra: Callable[[Sample], Mapping[str, object]] = lambda sample: {},
 ) -> tuple[Counter[str], dict[str, Counter[str]]]:
     """Write the questions that `run.ask` would put, whole or not at all, in the order of
     `draw.drawn`. Return how many there are of each kind, and by kind what was excluded. One
@@ -62,7 +62,7 @@ def write_questions(
     that may be asked (`alike`), of notebooks all samples.
 
     recordings: as for `run.ask`. steps: how `step` asks. notebooks: with several views of the state,
-    each question is written once for each; they are drawn alike, and an id ends with its view. told: what a
+    each question is written once for each; they are drawn alike, and an id ends with its view. extra: what a
     line says of its sample besides; no reader of ours asks for it.
 
     Raises:
@@ -111,7 +111,7 @@ def write_questions(
                     several = len(options.state) > 1
                     yield name, replace(sample, id=f"{sample.id}:{state}") if several else sample
 
-    return _write(Path(path), samples(), questions, sampling, folders, excluded, told), excluded
+    return _write(Path(path), samples(), questions, sampling, folders, excluded, extra), excluded
 
 
 def write_benchmark_questions(
@@ -135,45 +135,47 @@ def _write(
     sampling: Sampling,
     folders: Mapping[str, int] | None,
     excluded: Mapping[str, Counter[str]],
-    told: Callable[[Sample], Mapping[str, object]] = lambda sample: {},
+    extra: Callable[[Sample], Mapping[str, object]] = lambda sample: {},
 ) -> Counter[str]:
     """Write samples, each with the name that those are drawn by which belong together."""
     written: Counter[str] = Counter()
     texts = own_words(sampling, names)
-    made = path.with_name(f".{path.name}.{os.getpid()}")
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     everything = path.with_name(f".{path.name}.{os.getpid()}.all")
     kinds: dict[str, dict[str, list[_Written]]] = {name: {} for name in names}
     try:
         try:
-            with open(everything, "w+b") as all_, open(made, "wb") as file:
+            with open(everything, "w+b") as all_, open(unfinished, "wb") as file:
                 for name, sample in samples:
                     if name in texts:
                         (sample,) = in_own_words([sample], texts[name])
-                    place = _Written(sample.id_in_all_views, sample.program, sample.cluster, all_.tell())
-                    kinds[name].setdefault(sample.view, []).append(place)
-                    all_.write(line_of(sample, told(sample)).encode("ascii"))
-                for kind, there in ((kind, some) for kind, views in kinds.items() for some in views.values()):
-                    chosen = drawn(there, seed=sampling.seed, limit=sampling.limit, folders=folders)
+                    sample_at = _Written(sample.id_in_all_views, sample.program, sample.cluster, all_.tell())
+                    kinds[name].setdefault(sample.view, []).append(sample_at)
+                    all_.write(line_of(sample, extra(sample)).encode("ascii"))
+                for kind, of_view in (
+                    (kind, of_view) for kind, views in kinds.items() for of_view in views.values()
+                ):
+                    chosen = drawn(of_view, seed=sampling.seed, limit=sampling.limit, folders=folders)
                     lines = (_line_at(all_, place_of_line.offset) for place_of_line in chosen)
                     if sampling.shots is not None:
-                        shown = with_shots(
+                        with_examples = with_shots(
                             [sample_in(line) for line in lines],
                             sampling.shots,
                             seed=sampling.seed,
                             excluded=excluded.get(kind, Counter()),
                         )
-                        lines = (line_of(sample, told(sample)).encode("ascii") for sample in shown)
+                        lines = (line_of(sample, extra(sample)).encode("ascii") for sample in with_examples)
                     for line in lines:
                         file.write(line)
                         written[kind] += 1
             written = +written
             if not written:
                 every = (f"{n} {reason}" for reasons in excluded.values() for reason, n in reasons.items())
-                why = "; ".join(every)
-                raise InputError(f"there is nothing to ask: {why or 'no recordings'}.")
-            os.replace(made, path)
+                reasons_text = "; ".join(every)
+                raise InputError(f"there is nothing to ask: {reasons_text or 'no recordings'}.")
+            os.replace(unfinished, path)
         finally:
-            made.unlink(missing_ok=True)
+            unfinished.unlink(missing_ok=True)
             everything.unlink(missing_ok=True)
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror}.") from error
@@ -217,9 +219,9 @@ def lines_of(path: Path, *, empty: bool = False) -> Iterator[Line]:
                     return
                 if empty or not raw.isspace():
                     yield Line(number, offset, raw)
-                rest = raw
-                while len(raw) > LINE_BYTES and rest and not rest.endswith(b"\n"):
-                    rest = file.readline(1 << 20)
+                chunk = raw
+                while len(raw) > LINE_BYTES and chunk and not chunk.endswith(b"\n"):
+                    chunk = file.readline(1 << 20)
                 offset = file.tell()
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
@@ -310,7 +312,7 @@ class Questions:
         order = pc.array_sort_indices(column)
         self._order = array("Q", order.buffers()[1].to_pybytes()[: 8 * len(keys)])
         """Places in the file, by key."""
-        self._keys = array("Q", (keys[place] for place in self._order))
+        self._keys = array("Q", (keys[position] for position in self._order))
         for at in range(1, len(keys)):
             if self._keys[at - 1] == self._keys[at]:
                 self._refuse_twice(*sorted((self._order[at - 1], self._order[at])))
@@ -324,34 +326,34 @@ class Questions:
         at = bisect_left(self._keys, key)
         return self._order[at] if at < len(self._keys) and self._keys[at] == key else None
 
-    def read(self, place: int) -> Sample:
+    def read(self, position: int) -> Sample:
         """The question at a place. Raises InputError: the file cannot be read, or its line is another now."""
         try:
             with open(self.path, "rb") as file:
-                raw = read_line(file, self.offsets[place])
+                raw = read_line(file, self.offsets[position])
         except OSError as error:
             raise InputError(f"{self.path}: cannot be read: {error.strerror}.") from error
-        if digest_of(raw) != self.digest(place):
+        if digest_of(raw) != self.digest(position):
             raise InputError(f"{self.path}: was changed after it was read. Read it again.")
         return sample_in(raw)
 
     def of_kind(self, name: tuple[str, str]) -> Counter[int]:
         """How many questions of one of `names` each cluster has, by `key_of` its name."""
-        wanted = self.names.index(name)
-        there = zip(self._kinds, self._clusters, strict=True)
-        return Counter(cluster for kind, cluster in there if kind == wanted)
+        number = self.names.index(name)
+        kinds_and_clusters = zip(self._kinds, self._clusters, strict=True)
+        return Counter(cluster for kind, cluster in kinds_and_clusters if kind == number)
 
     def digest_of_all(self) -> str:
         """Of all lines, in their order."""
         return digest_of(bytes(self._digests)).hex()
 
-    def digest(self, place: int) -> bytes:
+    def digest(self, position: int) -> bytes:
         """Of the line."""
-        return bytes(self._digests[_DIGEST * place : _DIGEST * (place + 1)])
+        return bytes(self._digests[_DIGEST * position : _DIGEST * (position + 1)])
 
     def _refuse_twice(self, first: int, second: int) -> None:
-        wanted = (self.offsets[first], self.offsets[second])
-        lines = [line for line in lines_of(self.path) if line.offset in wanted]
+        offsets = (self.offsets[first], self.offsets[second])
+        lines = [line for line in lines_of(self.path) if line.offset in offsets]
         id_ = sample_in(lines[0].raw).id
         numbers = " and ".join(str(line.number) for line in lines)
         raise InputError(f"{self.path}: lines {numbers} both have the id {id_!r}. Give each its own.")

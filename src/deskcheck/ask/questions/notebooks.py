@@ -95,11 +95,11 @@ def notebook_samples(
                     excluded[question]["the state before it was not recorded"] += 1
                     continue
                 try:
-                    made = _samples(question, moment, options, path, trajectory)
+                    by_state = _samples(question, moment, options, path, trajectory)
                 except (DamagedRows, ValueError):
                     excluded[question]["the state before it cannot be read"] += 1
                     continue
-                for state, sample in made.items():
+                for state, sample in by_state.items():
                     samples[question, state].append(sample)
     return {key: (of_view, Counter(excluded[key[0]])) for key, of_view in samples.items()}
 
@@ -138,10 +138,10 @@ def _targets(
     for moment in _moments(trajectory, with_state=False):
         if moment.execution.status is Status.ERROR:
             raised.add(moment.number)
-        for question, most in longest.items():
+        for question, max_chars in longest.items():
             reason = _unfit(question, moment, options)
-            if reason is None and len(_target(question, moment)) > most:
-                reason = f"longer than the {options.quantile} quantile ({most} characters)"
+            if reason is None and len(_target(question, moment)) > max_chars:
+                reason = f"longer than the {options.quantile} quantile ({max_chars} characters)"
             if reason is None:
                 numbers[question].append(moment.number)
             else:
@@ -189,7 +189,7 @@ class _Past:
     label: str
     cell: str
     source: str
-    shown: str
+    output: str
     raised: str
     after_restart: bool
 
@@ -244,13 +244,13 @@ def _moments(trajectory: Trajectory, *, with_state: bool) -> Iterator[_Moment]:
         yield _Moment(
             execution, walk.number, walk.actions, past, walk.sources, walk.restarted, walk.before, after
         )
-        shown, _ = shown_text(execution)
+        output, _ = shown_text(execution)
         past.append(
             _Past(
                 _label(execution),
                 execution.cell,
                 execution.source[:_KEPT_CHARS],
-                shown[:_KEPT_CHARS],
+                output[:_KEPT_CHARS],
                 _raised(execution),
                 walk.restarted,
             )
@@ -274,8 +274,8 @@ def shown_text(execution: Execution) -> tuple[str, str]:
     leaves = (o for o in outputs if o.type == "error" and execution.status is not Status.OK)
     error = next(leaves, None)
     texts["error"] = _last_line(error) if error is not None else ""
-    shown = {kind: text.rstrip("\n") for kind, text in texts.items() if text.strip()}
-    return "\n".join(shown.values()), "+".join(shown)
+    parts = {kind: text.rstrip("\n") for kind, text in texts.items() if text.strip()}
+    return "\n".join(parts.values()), "+".join(parts)
 
 
 _NO_PYTHON = ("SyntaxError", "IndentationError", "TabError", "_IncompleteInputError")
@@ -374,13 +374,13 @@ def _samples(
     execution = moment.execution
     history, account = _history(moment, options.history_tokens)
     again = next((past for past in reversed(moment.past) if past.cell == execution.cell), None)
-    shown, kind = shown_text(execution)
+    output, kind = shown_text(execution)
     data: dict[str, Any] = {
         "form": question,
         "trajectory": str(path),
         "step": moment.number,
         "cell": execution.cell,
-        "near_duplicate": _seen_before(question, moment, shown),
+        "near_duplicate": _seen_before(question, moment, output),
         "history": account,
         "drew": [*execution.drew],
         "copy": _copied(question, again),
@@ -414,7 +414,7 @@ def _copied(question: str, again: _Past | None) -> str:
     """The answer that the same cell had when it was last executed."""
     if again is None:
         return NO_EXCEPTION if question == "crash" else ""
-    return {"cell_output": again.shown, "crash": again.raised}.get(question, again.source)
+    return {"cell_output": again.output, "crash": again.raised}.get(question, again.source)
 
 
 def _label(execution: Execution) -> str:
@@ -430,18 +430,24 @@ def _history(moment: _Moment, budget: int) -> tuple[str, dict[str, Any]]:
     entries: list[str] = []
     tokens = cut = 0
     for past in reversed(moment.past):
-        source, shown = _middle_out(past.source, _SOURCE_CHARS), _middle_out(past.shown, _SHOWN_CHARS)
+        source, output = _middle_out(past.source, _SOURCE_CHARS), _middle_out(past.output, _SHOWN_CHARS)
         entry = "(The kernel was restarted: all variables were gone.)\n" if past.after_restart else ""
         entry += f"{past.label}, cell {past.cell}:\n{fenced(source, 'python')}\n"
-        entry += f"It showed:\n{fenced(shown)}\n" if shown else ""
+        entry += f"It showed:\n{fenced(output)}\n" if output else ""
         if tokens + estimate_tokens(entry) > budget:
             break
         tokens += estimate_tokens(entry)
-        cut += (source, shown) != (past.source, past.shown)
+        cut += (source, output) != (past.source, past.output)
         entries.append(entry)
-    left = len(moment.past) - len(entries)
-    account = {"budget": budget, "tokens": tokens, "cells": len(entries), "left_out": left, "shortened": cut}
-    head = f"({left} cells that were executed before these are not shown.)\n" if left else ""
+    omitted = len(moment.past) - len(entries)
+    account = {
+        "budget": budget,
+        "tokens": tokens,
+        "cells": len(entries),
+        "left_out": omitted,
+        "shortened": cut,
+    }
+    head = f"({omitted} cells that were executed before these are not shown.)\n" if omitted else ""
     return head + "\n".join(reversed(entries)), account
 
 
@@ -473,7 +479,7 @@ def _used_lately(moment: _Moment) -> list[str]:
 NEAR = 0.9
 
 
-def _seen_before(question: str, moment: _Moment, shown: str) -> bool:
+def _seen_before(question: str, moment: _Moment, output: str) -> bool:
     """Whether a near-duplicate of the target stands in the history, shown or not: a source whose tree as text
     (or, where it cannot be parsed, its lines without white space at the ends) is at least 0.9 similar by
     difflib's ratio; of an output, one that showed the same."""
@@ -481,7 +487,7 @@ def _seen_before(question: str, moment: _Moment, shown: str) -> bool:
     return any(
         _similar(normalised(past.source), source)
         for past in moment.past
-        if question == "next_cell" or past.shown == shown[:_KEPT_CHARS]
+        if question == "next_cell" or past.output == output[:_KEPT_CHARS]
     )
 
 
@@ -528,7 +534,7 @@ def _literal(value: Value) -> str | None:
         return None
     index = dict(value.fields).get("index")
     counted = index is None or (
-        index.dtype == "range" and all(label.atom == place for place, label in enumerate(index.items))
+        index.dtype == "range" and all(label.atom == number for number, label in enumerate(index.items))
     )
     if value.kind == "array" and counted:
         return _nested(list(value.items), value.shape if value.shape is not None else (len(value.items),))

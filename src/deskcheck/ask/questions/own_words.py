@@ -60,12 +60,12 @@ def in_own_words(samples: Sequence[Sample], template: str) -> list[Sample]:
 def _filled(template: str, sample: Sample) -> str:
     fields = fields_of(sample)
 
-    def fill(place: re.Match[str]) -> str:
-        if place[1] not in fields:
+    def fill(match: re.Match[str]) -> str:
+        if match[1] not in fields:
             raise InputError(
-                f"--prompt: {{{{{place[1]}}}}} is not known of {sample.id}. It has {', '.join(fields)}."
+                f"--prompt: {{{{{match[1]}}}}} is not known of {sample.id}. It has {', '.join(fields)}."
             )
-        return fields[place[1]]
+        return fields[match[1]]
 
     return _PLACE.sub(fill, template).rstrip("\n")
 

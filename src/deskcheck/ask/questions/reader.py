@@ -52,9 +52,9 @@ def of_rows(
         if path is None:
             raise InputError(f"{name}: is not fetched: write {name}:PATH with your copy, from {home}.")
         fields = f"A row has {', '.join(required)}."
-        for number, (place, row) in enumerate(read_rows(Path(path).expanduser(), path, fields), 1):
-            check_fields(row, required, place, fields)
-            yield sample(row, number, place)
+        for number, (where, row) in enumerate(read_rows(Path(path).expanduser(), path, fields), 1):
+            check_fields(row, required, where, fields)
+            yield sample(row, number, where)
 
     return BenchmarkReader(name, about, read)
 

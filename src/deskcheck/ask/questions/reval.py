@@ -49,13 +49,13 @@ def _stops(recording: Recording) -> list[_Stop]:
     """The run of the code that is asked about. Of a test, what its method does, without ``setUp``."""
     program = recording.program
     last_line, begun = len(code_lines(program.code)), program.mode is Mode.CALL
-    most = program.extra["reval"]["of"]
+    last_tested_line = program.extra["reval"]["of"]
     stops: list[_Stop] = []
     for row in recording.trace.rows:
         if row.file != program.filename:
             continue
         begun = begun or (row.function == "<module>" and row.line == last_line)
-        if not begun or row.line > most or row.kind not in _STOPS:
+        if not begun or row.line > last_tested_line or row.kind not in _STOPS:
             continue
         if not stops or stops[-1].line != row.line:
             stops.append(_Stop(row.line))
@@ -175,9 +175,9 @@ def _reader(name: str, task: str) -> Read:
             if "reval" not in recording.program.extra:
                 raise InputError(f"{path}: {recording.id} was not recorded from reval:PATH.")
             questions = recording.program.extra["reval"]["tasks"]
-            why = _unfit(recording)
-            if why is not None:
-                excluded[why] += len(questions)
+            unfit = _unfit(recording)
+            if unfit is not None:
+                excluded[unfit] += len(questions)
                 continue
             stops = _stops(recording)
             for number, question in enumerate(questions):
@@ -186,8 +186,8 @@ def _reader(name: str, task: str) -> Read:
                 except Unfit as reason:
                     excluded[str(reason)] += 1
         if excluded:
-            why = "; ".join(f"{count} {reason}" for reason, count in excluded.most_common())
-            note(f"{name}: {excluded.total()} questions of the set are not asked: {why}")
+            reasons_text = "; ".join(f"{count} {reason}" for reason, count in excluded.most_common())
+            note(f"{name}: {excluded.total()} questions of the set are not asked: {reasons_text}")
 
     return read
 

@@ -31,7 +31,7 @@ def _with_shots(
     others = [cluster for cluster in by_cluster if cluster != sample.cluster]
     chosen = [rng.choice(by_cluster[cluster]) for cluster in rng.sample(others, shots)]
     examples = "\n\n".join(
-        f"{EXAMPLE}\n\n{_question_text(other)}\n{OPEN}{other.answer}{CLOSE}" for other in chosen
+        f"{EXAMPLE}\n\n{_question_text(example)}\n{OPEN}{example.answer}{CLOSE}" for example in chosen
     )
     parts = {name: text.removeprefix(_HEAD) for name, text in _parts_of_sample(sample).items()}
     first = next(iter(parts))

@@ -66,7 +66,7 @@ def measured(questions: Mapping[str, Sequence[Attempt]]) -> dict[str, dict[str, 
     fewest = min(map(len, questions.values()), default=0)
     if fewest < 2:
         return {}
-    counts = {id_: (len(some), sum(score >= 1 for score, _ in some)) for id_, some in questions.items()}
+    counts = {id_: (len(scores), sum(score >= 1 for score, _ in scores)) for id_, scores in questions.items()}
     measures = {
         f"pass@{k}": {id_: pass_at(k, n, right) for id_, (n, right) in counts.items()}
         for k in sorted({*(k for k in KS if k <= fewest), fewest})

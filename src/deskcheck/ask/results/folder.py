@@ -91,7 +91,7 @@ class Contents:
     output and number of events."""
 
     def __init__(self) -> None:
-        self._seen: list[bytes] = []
+        self._content_digests: list[bytes] = []
 
     def through(self, recordings: Iterable[Recording]) -> Iterator[Recording]:
         """The same recordings, which are added as they pass."""
@@ -103,15 +103,15 @@ class Contents:
                 [len(trace) for trace in recording.traces],
             ]
             text = json.dumps(facts, sort_keys=True, default=str)
-            self._seen.append(hashlib.sha256(text.encode()).digest())
+            self._content_digests.append(hashlib.sha256(text.encode()).digest())
             yield recording
 
     def add_file(self, path: Path) -> None:
         """A trajectory, by its bytes."""
-        self._seen.append(hashlib.sha256(read_file(path)).digest())
+        self._content_digests.append(hashlib.sha256(read_file(path)).digest())
 
     def digest(self) -> str:
-        return hashlib.sha256(b"".join(sorted(self._seen))).hexdigest()
+        return hashlib.sha256(b"".join(sorted(self._content_digests))).hexdigest()
 
 
 @contextmanager

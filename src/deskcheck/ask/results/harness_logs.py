@@ -144,7 +144,9 @@ def answers_in(row: Mapping[str, Any]) -> list[str]:
     responses = row["resps"]
     while isinstance(responses, list) and len(responses) == 1 and isinstance(responses[0], list):
         responses = responses[0]
-    return [text_of(each) for each in responses] if isinstance(responses, list) else [text_of(responses)]
+    return (
+        [text_of(response) for response in responses] if isinstance(responses, list) else [text_of(responses)]
+    )
 
 
 def _model(results: Mapping[str, Any]) -> str:
@@ -185,8 +187,10 @@ def _scored(
 def _prompt(arguments: object) -> str:
     """The first argument of the model; earlier versions have a list of lists."""
     for _ in range(2):
-        some = arguments.values() if isinstance(arguments, dict) else arguments
-        arguments = next(iter(some), "") if isinstance(some, Iterable) and not isinstance(some, str) else some
+        values = arguments.values() if isinstance(arguments, dict) else arguments
+        arguments = (
+            next(iter(values), "") if isinstance(values, Iterable) and not isinstance(values, str) else values
+        )
     return arguments if isinstance(arguments, str) else ""
 
 

@@ -92,13 +92,15 @@ def _questions(folder: Path) -> dict[str, Sample]:
 
 
 def _rows(folder: Path) -> Iterator[Mapping[str, Any]]:
-    place = JobFolder(folder)
-    lines = claims(place)
-    lacking = {shard.name for shard in read_plan(place).shards} - {*lines, *parts_of(lines)}
+    job_folder = JobFolder(folder)
+    lines = claims(job_folder)
+    lacking = {shard.name for shard in read_plan(job_folder).shards} - {*lines, *parts_of(lines)}
     if lacking:
-        raise InputError(f"{place.manifest}: its scores are not whole: it lacks {min(lacking)}. {_AGAIN}")
+        raise InputError(
+            f"{job_folder.manifest}: its scores are not whole: it lacks {min(lacking)}. {_AGAIN}"
+        )
     for shard in lines:
-        yield from read_rows(place.file("scores", shard))
+        yield from read_rows(job_folder.file("scores", shard))
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:

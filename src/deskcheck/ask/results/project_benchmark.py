@@ -112,8 +112,8 @@ class Benchmark:
     def origins(self) -> tuple[int, int, int]:
         """Public functions with samples from tests; from made inputs; without samples."""
         asked_about, public = self.public
-        made = sum(function.made for function in self.functions if function.public)
-        return asked_about - made, made, public - asked_about
+        from_made_inputs = sum(function.made for function in self.functions if function.public)
+        return asked_about - from_made_inputs, from_made_inputs, public - asked_about
 
     @property
     def right(self) -> bool:
@@ -123,7 +123,7 @@ class Benchmark:
     def to_dict(self) -> dict[str, Any]:
         """The fields and what follows from them, JSON-able."""
         with_samples, public = self.public
-        from_tests, made, _ = self.origins
+        from_tests, from_made_inputs, _ = self.origins
         return asdict(self) | {
             "samples": self.samples,
             "clusters": self.clusters,
@@ -131,7 +131,7 @@ class Benchmark:
                 "asked_about": with_samples,
                 "all": public,
                 "from_tests": from_tests,
-                "from_made_inputs": made,
+                "from_made_inputs": from_made_inputs,
             },
             "oracle_is_right": self.right,
         }

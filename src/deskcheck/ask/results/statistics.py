@@ -58,11 +58,11 @@ def effective_clusters(counts: Sequence[int]) -> float:
 
 def few_clusters(clusters: Iterable[tuple[str, float]]) -> str | None:
     """A warning if names have few effective clusters; a name that comes twice counts with the fewer."""
-    least: dict[str, float] = {}
+    fewest: dict[str, float] = {}
     for name, count in clusters:
-        least[name] = min(count, least.get(name, count))
+        fewest[name] = min(count, fewest.get(name, count))
     few = [
-        f"{name}: {math.floor(10 * count) / 10:g}" for name, count in least.items() if count < FEW_CLUSTERS
+        f"{name}: {math.floor(10 * count) / 10:g}" for name, count in fewest.items() if count < FEW_CLUSTERS
     ]
     if not few:
         return None

@@ -91,7 +91,7 @@ class Question:
             )
         excluded = Counter() if excluded is None else excluded
         rng = random.Random(f"{seed}:{recording.id}:{self.name}")
-        made = 0
+        sample_count = 0
         try:
             _check(recording, raised=self.of_raised)
             below = self._below(recording)
@@ -105,10 +105,10 @@ class Question:
                 if below:
                     parts = parts | {"question": parts["question"] + below}
                 yield replace(sample, parts=parts, data=sample.data | _size(recording))
-                made += 1
-                if made == count:
+                sample_count += 1
+                if sample_count == count:
                     return
-            if not made and self.none:
+            if not sample_count and self.none:
                 raise Unfit(self.none)
         except Unfit as reason:
             excluded[str(reason)] += 1
@@ -172,13 +172,13 @@ T = TypeVar("T")
 
 def globals_text(recording: Recording) -> str:
     """What a prompt has to say of global variables that do not hold what the source gives them."""
-    shown = []
+    lines = []
     several = len({row.file for row in recording.trace.rows}) > 1
     for (file, name), value in filled_elsewhere(recording).items():
         if not plain(value) or len(text := render(value)) > SHOWN_VALUE_CHARS:
             raise Unfit("a global variable that was filled elsewhere cannot be shown")
-        shown.append(f"    {name} = {text}" + (f" in {file}" if several else ""))
-    return "\nGlobals when the call is made:\n" + "\n".join(shown) if shown else ""
+        lines.append(f"    {name} = {text}" + (f" in {file}" if several else ""))
+    return "\nGlobals when the call is made:\n" + "\n".join(lines) if lines else ""
 
 
 def in_turns(
@@ -188,22 +188,22 @@ def in_turns(
     already comes after all others."""
     shuffled = list(places)
     rng.shuffle(shuffled)
-    for group in first_and_repeated(shuffled, lambda place: (where(place), answer(place))):
+    for group in first_and_repeated(shuffled, lambda candidate: (where(candidate), answer(candidate))):
         by_answer: dict[Hashable, list[T]] = {}
-        for place in group:
-            by_answer.setdefault(answer(place), []).append(place)
+        for candidate in group:
+            by_answer.setdefault(answer(candidate), []).append(candidate)
         for row in zip_longest(*by_answer.values()):
-            yield from (place for place in row if place is not None)
+            yield from (candidate for candidate in row if candidate is not None)
 
 
 def first_and_repeated(places: Iterable[T], key: Callable[[T], Hashable]) -> tuple[list[T], list[T]]:
     """The places whose key is met for the first time, and the others, both in their order."""
-    seen: set[Hashable] = set()
+    keys: set[Hashable] = set()
     first: list[T] = []
     repeated: list[T] = []
-    for place in places:
-        (repeated if key(place) in seen else first).append(place)
-        seen.add(key(place))
+    for candidate in places:
+        (repeated if key(candidate) in keys else first).append(candidate)
+        keys.add(key(candidate))
     return first, repeated
 
 
@@ -215,33 +215,33 @@ def sample_of(
     answer: str,
     *,
     form: str = "value",
-    place: str = "",
+    id_part: str = "",
     data: Mapping[str, Any] | None = None,
 ) -> Sample:
     """A sample about a run, in the words that `prompts` has for its kind. The question begins with how the
     program is run.
 
-    question: lines of ``Label: text``. place: tells several samples of a recording apart, with
+    question: lines of ``Label: text``. id_part: tells several samples of a recording apart, with
     ``data["file"]``, where that is not the program's own.
     """
     began = f"How it is run: {how_run(recording.program, call_source(recording))}"
     file = (data or {}).get("file", recording.program.filename)
-    elsewhere = "" if file == recording.program.filename or not place else file
+    elsewhere = "" if file == recording.program.filename or not id_part else file
     parts = parts_of(kind, files, "\n".join(filter(None, (began, question))))
-    return _sample(recording, kind, [elsewhere, place], parts, answer, {"form": form, **(data or {})})
+    return _sample(recording, kind, [elsewhere, id_part], parts, answer, {"form": form, **(data or {})})
 
 
 def _sample(
     recording: Recording,
     kind: str,
-    place: Sequence[str],
+    id_parts: Sequence[str],
     parts: dict[str, str],
     answer: str,
     data: Mapping[str, Any],
 ) -> Sample:
     strict = {"strict": True} if data["form"] == "value" else {}
     return Sample(
-        id=":".join(filter(None, (recording.id, kind, *place))),
+        id=":".join(filter(None, (recording.id, kind, *id_parts))),
         question=kind,
         program=recording.id,
         cluster=cluster_of(recording.program),
@@ -255,7 +255,7 @@ def sample_at(
     recording: Recording,
     kind: str,
     run: Run,
-    place: Arrival,
+    arrival: Arrival,
     question: str,
     answer: str,
     *,
@@ -270,20 +270,20 @@ def sample_at(
         question,
         answer,
         form=form,
-        place=":".join([str(place.line), str(place.k), *data.values()]),
-        data={"file": place.file, "line": place.line, "k": place.k, "event": place.index, **data},
+        id_part=":".join([str(arrival.line), str(arrival.k), *data.values()]),
+        data={"file": arrival.file, "line": arrival.line, "k": arrival.k, "event": arrival.index, **data},
     )
 
 
 def sample_of_variable(
-    recording: Recording, kind: str, run: Run, place: Arrival, name: str, answer: str, form: str = "value"
+    recording: Recording, kind: str, run: Run, arrival: Arrival, name: str, answer: str, form: str = "value"
 ) -> Sample:
     """A sample about a variable just before a line runs for the k-th time."""
     question = (
-        f"Variable: {name}, just before line {place.line}{where(run.files, place.file)} "
-        f"runs for time number {place.k}"
+        f"Variable: {name}, just before line {arrival.line}{where(run.files, arrival.file)} "
+        f"runs for time number {arrival.k}"
     )
-    return sample_at(recording, kind, run, place, question, answer, form=form, variable=name)
+    return sample_at(recording, kind, run, arrival, question, answer, form=form, variable=name)
 
 
 def sample_about(

@@ -109,7 +109,7 @@ def arrivals(events: Iterable[Visit], lines: Mapping[str, Statements]) -> list[A
     return [Arrival(a.index, a.file, a.line, a.frame, a.function, a.k, then.get(a.index)) for a in visits]
 
 
-def is_within_definition(row: Visit, known: Statements, *, begun: bool) -> bool:
+def is_within_definition(row: Visit, statements_of_file: Statements, *, begun: bool) -> bool:
     """Whether a line event is part of a definition that its outer frame has begun: Python runs the body
     of a class, from the line of its first decorator on, and type parameters in frames of their own.
 
@@ -118,7 +118,7 @@ def is_within_definition(row: Visit, known: Statements, *, begun: bool) -> bool:
     name = row.function.rpartition(".")[2]
     if name.startswith("<generic parameters of "):
         return True
-    return not begun and known.bodies.get(row.line) == name
+    return not begun and statements_of_file.bodies.get(row.line) == name
 
 
 def is_expression(function: str) -> bool:
@@ -141,12 +141,12 @@ def statements_of(recording: Recording, files: Sequence[ShownSource]) -> dict[st
     if len(recording.traces) > 1:
         raise Unfit("runs in several threads")
     check_all_recorded(recording)
-    for shown in files:
-        source = recording.source(shown.file)
+    for shown_source in files:
+        source = recording.source(shown_source.file)
         statements_of_file = statements(source) if source is not None else None
         if statements_of_file is None:
             raise Unfit("a source cannot be parsed")
-        by_file[shown.file] = statements_of_file
+        by_file[shown_source.file] = statements_of_file
     return by_file
 
 
@@ -202,16 +202,16 @@ def whole_run_of(recording: Recording) -> Run:
     return run_of(recording)
 
 
-def has_one_successor(place: Arrival, recording: Recording, run: Run) -> bool:
+def has_one_successor(arrival: Arrival, recording: Recording, run: Run) -> bool:
     """Whether "the line that runs next in the frame" says one thing to every reader."""
-    statements_of_file = run.lines[place.file]
-    if place.line not in statements_of_file.plain or place.then is None:
+    statements_of_file = run.lines[arrival.file]
+    if arrival.line not in statements_of_file.plain or arrival.then is None:
         return False
-    if place.line in statements_of_file.leaves and place.then == "return":
+    if arrival.line in statements_of_file.leaves and arrival.then == "return":
         return False  # the line says so itself
-    if recording.program.mode is Mode.SESSION and place.function == "<module>":
+    if recording.program.mode is Mode.SESSION and arrival.function == "<module>":
         return False  # every statement of it has a frame of its own
-    return isinstance(place.then, str) or place.then in statements_of_file.plain
+    return isinstance(arrival.then, str) or arrival.then in statements_of_file.plain
 
 
 def where(files: Sequence[ShownSource], file: str) -> str:
@@ -219,13 +219,13 @@ def where(files: Sequence[ShownSource], file: str) -> str:
     return f" in {file}" if len(files) > 1 else ""
 
 
-def line_text(place: Arrival, run: Run) -> str:
+def line_text(arrival: Arrival, run: Run) -> str:
     """The line of a place as questions name it: ``line 3 of f in helper.py``."""
-    return f"line {place.line}{in_function(place)}{where(run.files, place.file)}"
+    return f"line {arrival.line}{in_function(arrival)}{where(run.files, arrival.file)}"
 
 
-def in_function(place: Arrival) -> str:
-    return ", at the top level" if place.function == "<module>" else f" of {place.function}"
+def in_function(arrival: Arrival) -> str:
+    return ", at the top level" if arrival.function == "<module>" else f" of {arrival.function}"
 
 
 def is_asked_name(name: str, source: str) -> bool:

@@ -57,10 +57,10 @@ TASKS["step"] = EXPLAINED["dynamic"].removesuffix("\n\n")
 def files_text(files: Sequence[ShownSource], *, numbered: bool) -> str:
     """The sources in fences. A single file needs no name."""
     texts = []
-    for shown in files:
-        head = "Program:" if len(files) == 1 and shown.whole else f"File {shown.file}:"
-        left_out = "" if shown.whole else " (what does not matter here is left out)"
-        texts.append(f"{head[:-1]}{left_out}:\n{fenced(shown.text(numbered=numbered), 'python')}")
+    for source in files:
+        head = "Program:" if len(files) == 1 and source.is_complete else f"File {source.file}:"
+        left_out = "" if source.is_complete else " (what does not matter here is left out)"
+        texts.append(f"{head[:-1]}{left_out}:\n{fenced(source.text(numbered=numbered), 'python')}")
     return "\n\n".join(texts)
 
 
@@ -141,12 +141,12 @@ def program_parts(task: CodingTask) -> dict[str, str]:
     if task.visible_tests:
         parts["tests"] = "Some of the tests:\n" + fenced_code("\n".join(task.visible_tests))
     modules = ", ".join(["the standard library", *task.modules])
-    wanted = (
+    kind_of_program = (
         "A script: it reads standard input and prints to standard output."
         if task.entry_point is None
         else f"Name to define: {task.entry_point}"
     )
-    return parts | {"question": f"Modules that are there: {modules}\n{wanted}"}
+    return parts | {"question": f"Modules that are there: {modules}\n{kind_of_program}"}
 
 
 def _of_view(view: str, form: str) -> str:
@@ -178,8 +178,8 @@ def notebook_parts(
         "history": f"{BEFORE}\n\n{history.rstrip()}",
     }
     if view != "none":
-        shown = state.rstrip() or "(none)"
-        parts["state"] = f"{_of_view(view, form)}\n{fenced(shown)}"
+        state_text = state.rstrip() or "(none)"
+        parts["state"] = f"{_of_view(view, form)}\n{fenced(state_text)}"
     question = "The kernel was restarted: all variables are gone.\n" if restarted else ""
     if form in ("cell_output", "crash"):
         question += f"{NOW} {label}:\n{fenced(source, 'python')}"

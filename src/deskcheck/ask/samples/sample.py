@@ -57,6 +57,6 @@ class Sample:
         return cls(**row)
 
 
-def line_of(sample: Sample, told: Mapping[str, object] | None = None) -> str:
-    """A sample with its prompt as a line of JSON. told: what the line says besides, under other names."""
-    return json.dumps({"id": sample.id, "prompt": sample.prompt, **sample.to_dict(), **(told or {})}) + "\n"
+def line_of(sample: Sample, extra: Mapping[str, object] | None = None) -> str:
+    """A sample with its prompt as a line of JSON. extra: what the line says besides, under other names."""
+    return json.dumps({"id": sample.id, "prompt": sample.prompt, **sample.to_dict(), **(extra or {})}) + "\n"

@@ -208,7 +208,7 @@ class ShownSource:
 
     file: str
     lines: tuple[tuple[int | None, str], ...]
-    whole: bool
+    is_complete: bool
 
     def text(self, *, numbered: bool) -> str:
         """The lines, each after its number if asked for."""
@@ -246,13 +246,13 @@ def shown_files(recording: Recording, *, all_methods: bool = False) -> tuple[Sho
         if source.strip():
             sources[file] = source
     for cut in (False, True) if "own" in program.extra and not all_methods else (False,):
-        shown = []
+        sources_shown = []
         for file, source in sources.items():
             tops = frozenset({*(name.partition(".")[0] for name in ran[file]), entry})
             methods = frozenset(ran[file]) if cut else None
-            shown.append(shown_file(file, source, tops, file == program.filename, methods))
-        if sum(len(source_shown.lines) for source_shown in shown) <= MAX_LINES:
-            return tuple(shown)
+            sources_shown.append(shown_file(file, source, tops, file == program.filename, methods))
+        if sum(len(source_shown.lines) for source_shown in sources_shown) <= MAX_LINES:
+            return tuple(sources_shown)
     return "the source is long"
 
 
@@ -274,19 +274,19 @@ def shown_file(
             named = _attributes(source, methods)
             shown_lines -= {line for node in tree.body for line in _other_methods(node, "", methods, named)}
     shown_lines -= doctest_lines(source)
-    shown: list[tuple[int | None, str]] = []
+    visible: list[tuple[int | None, str]] = []
     gap: str | None = None
     for number, line in enumerate(lines, 1):
         if methods is not None and gap is not None and not line.strip():
             continue  # between two methods that are left out: one `...` says as much
         if number in shown_lines:
             if gap is not None:
-                shown.append((None, gap))
-            shown.append((number, line))
+                visible.append((None, gap))
+            visible.append((number, line))
             gap = None
         elif line.strip() and gap is None:
             gap = line[: len(line) - len(line.lstrip())] + "..."
-    return ShownSource(file, tuple(shown), not cut_down)
+    return ShownSource(file, tuple(visible), not cut_down)
 
 
 def _lines_needed(tree: ast.Module, ran: frozenset[str]) -> set[int]:
@@ -294,16 +294,16 @@ def _lines_needed(tree: ast.Module, ran: frozenset[str]) -> set[int]:
 
     A function is kept only if it is called; of a class that is only named, the parts outside of its
     methods. A star may bind any name."""
-    whole: list[ast.stmt] = [node for node in _module_level(tree.body) if getattr(node, "name", None) in ran]
-    whole += [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == "__future__"]
-    bound = {name for node in whole for name in _binds(node)}
+    added: list[ast.stmt] = [node for node in _module_level(tree.body) if getattr(node, "name", None) in ran]
+    added += [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == "__future__"]
+    bound = {name for node in added for name in _binds(node)}
     outlines: list[ast.ClassDef] = []
     lines: set[int] = set()
-    rest = tree.body
-    while whole or outlines:
-        rest = [node for node in rest if node not in whole and node not in outlines]
-        texts: list[ast.AST] = list(whole)
-        for node in whole:
+    remaining = tree.body
+    while added or outlines:
+        remaining = [node for node in remaining if node not in added and node not in outlines]
+        texts: list[ast.AST] = list(added)
+        for node in added:
             lines.update(_lines_of(node))
         for outline in outlines:
             outline_lines, parts = _outline(outline)
@@ -313,16 +313,18 @@ def _lines_needed(tree: ast.Module, ran: frozenset[str]) -> set[int]:
         # A function that is called runs, and is here; what a statement calls may have run before.
         called = {
             sub.id
-            for node in [*whole, *outlines]
+            for node in [*added, *outlines]
             for part in _run_before(node)
             for sub in ast.walk(part)
             if isinstance(sub, ast.Name)
         }
-        wanted = (used - bound) | {"*"}
-        whole = [
-            n for n in rest if not (called if isinstance(n, DEFINITIONS) else wanted).isdisjoint(_binds(n))
+        unbound = (used - bound) | {"*"}
+        added = [
+            n
+            for n in remaining
+            if not (called if isinstance(n, DEFINITIONS) else unbound).isdisjoint(_binds(n))
         ]
-        outlines = [n for n in rest if isinstance(n, ast.ClassDef) and n.name in used and n not in whole]
+        outlines = [n for n in remaining if isinstance(n, ast.ClassDef) and n.name in used and n not in added]
     return lines
 
 

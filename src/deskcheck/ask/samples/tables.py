@@ -129,12 +129,12 @@ def _random_names(node: ast.AST) -> Iterator[str]:
 
 def _first_events(recording: Recording, files: int) -> Iterator[Event]:
     """The first event of each file."""
-    seen: set[str] = set()
+    files_met: set[str] = set()
     for event in recording.trace:
-        if event.file not in seen:
-            seen.add(event.file)
+        if event.file not in files_met:
+            files_met.add(event.file)
             yield event
-        if len(seen) == files:
+        if len(files_met) == files:
             return
 
 

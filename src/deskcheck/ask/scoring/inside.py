@@ -139,8 +139,8 @@ _EQUALITIES = (
     "assertTupleEqual",
     "assertMultiLineEqual",
 )
-_OPPOSITE = {one: (other, count) for one, other, count in _PAIRS}
-_OPPOSITE |= {other: (one, count) for one, other, count in _PAIRS}
+_OPPOSITE = {name: (opposite, count) for name, opposite, count in _PAIRS}
+_OPPOSITE |= {opposite: (name, count) for name, opposite, count in _PAIRS}
 _OPPOSITE |= dict.fromkeys(_EQUALITIES, ("assertNotEqual", 2))
 """Assert -> the one that raises where it does not, and how many arguments both compare."""
 
@@ -228,14 +228,14 @@ def _opposite(statement: ast.stmt) -> list[ast.stmt]:
     call = statement.value
     if not isinstance(call.func, ast.Attribute) or not isinstance(call.func.value, ast.Name):
         return []
-    other, count = _OPPOSITE.get(call.func.attr, ("", 0))
+    opposite, count = _OPPOSITE.get(call.func.attr, ("", 0))
     compared = call.args[:count]
-    if not other or len(compared) < count or any(isinstance(each, ast.Starred) for each in compared):
+    if not opposite or len(compared) < count or any(isinstance(operand, ast.Starred) for operand in compared):
         return []
     arguments = ast.Starred(ast.Name("compared_here", ast.Load()), ast.Load())
     claim = ast.Call(call.func, [arguments, *call.args[count:]], call.keywords)
     return _body(
         f"compared_here = {ast.unparse(ast.Tuple(compared, ast.Load()))}\n{ast.unparse(claim)}\n"
-        f"try:\n    {call.func.value.id}.{other}(*compared_here)\n"
+        f"try:\n    {call.func.value.id}.{opposite}(*compared_here)\n"
         "except Exception:\n    pass\nelse:\n    return"
     )

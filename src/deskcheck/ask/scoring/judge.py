@@ -33,7 +33,7 @@ class InstructionCount:
 
     def __init__(self) -> None:
         self.instructions = 0
-        self.whole = True
+        self.is_complete = True
         """Whether no instruction was left out."""
         self._checker = Checker(references=False)
 
@@ -44,7 +44,7 @@ class InstructionCount:
     def end(self, run_result: RunResult) -> None:
         """Note the end of a program. One that was ended while it waited for a call has reported
         everything."""
-        self.whole = self.whole and run_result.cut in (None, "ended")
+        self.is_complete = self.is_complete and run_result.cut in (None, "ended")
 
 
 class Judge:

@@ -65,14 +65,14 @@ def run_tests(
         return _of_checked_script(data, answer, judge)
     if data.get("unittest"):
         return _of_classes(data, answer, judge)
-    whole = _of_function(data, answer, judge, count=count)
-    if not data["parts"] or whole.missing is not None:
-        return whole
+    result = _of_function(data, answer, judge, count=count)
+    if not data["parts"] or result.missing is not None:
+        return result
     right = {
-        name: whole.right or _of_function(data, answer, judge, instead=code).right
+        name: result.right or _of_function(data, answer, judge, instead=code).right
         for name, code in data["parts"].items()
     }
-    return Tested(whole.passed, whole.of, whole.reason, None, right)
+    return Tested(result.passed, result.of, result.reason, None, right)
 
 
 def tests_in(data: Mapping[str, Any]) -> int:
@@ -272,15 +272,15 @@ def _read(run_result: RunResult, printed: str, of: int, answer: str, environment
     passed = messages.count("")
     if run_result.outcome is Outcome.RETURNED and passed == of == len(messages):
         return Tested(passed, of, "")
-    number, why = next(((n, text) for n, text in enumerate(messages, 1) if text), (len(messages) + 1, ""))
-    if not why or (run_result.outcome in _ITS_OWN and why.startswith(_GONE)):
+    number, reason = next(((n, text) for n, text in enumerate(messages, 1) if text), (len(messages) + 1, ""))
+    if not reason or (run_result.outcome in _ITS_OWN and reason.startswith(_GONE)):
         finished = run_result.outcome is Outcome.RETURNED
-        why = "the tests did not come to their end" if finished else _ended(run_result)
-    missing = _missing(why, answer, environment)
+        reason = "the tests did not come to their end" if finished else _ended(run_result)
+    missing = _missing(reason, answer, environment)
     if missing is not None:
         return _not_installed(passed, of, missing)
-    place = f"test {number} of {of}: " if messages or run_result.outcome not in _ITS_OWN else ""
-    return Tested(min(passed, of), of, f"{place}{why}", failed=min(number, of) - 1)
+    prefix = f"test {number} of {of}: " if messages or run_result.outcome not in _ITS_OWN else ""
+    return Tested(min(passed, of), of, f"{prefix}{reason}", failed=min(number, of) - 1)
 
 
 _GONE = "EOFError: the program is gone"
@@ -335,11 +335,11 @@ def _of_classes(data: Mapping[str, Any], answer: str, judge: Judge) -> Tested:
     if len(holds) == tested.of and all(holds):
         return tested
     number = holds.index(False) + 1 if False in holds else len(holds) + 1
-    why = (
+    reason = (
         f"test {number} of {tested.of}: does not fail where it must: asserts, their runner or what they "
         "compare is changed"
     )
-    return Tested(holds.count(True), tested.of, why)
+    return Tested(holds.count(True), tested.of, reason)
 
 
 def _run_classes(data: Mapping[str, Any], answer: str, text: str, judge: Judge) -> tuple[RunResult, str]:
@@ -380,12 +380,12 @@ def _of_script(data: Mapping[str, Any], answer: str, judge: Judge, count: Instru
     cases: Sequence[Mapping[str, str]] = data["cases"]
     passed, reason, missing = 0, "", None
     for number, case in enumerate(cases, 1):
-        run_result, why = _run_script(data, answer, case["stdin"], judge, count)
-        if not why and lines_of(run_result.stdout) == lines_of(case["stdout"]):
+        run_result, failure = _run_script(data, answer, case["stdin"], judge, count)
+        if not failure and lines_of(run_result.stdout) == lines_of(case["stdout"]):
             passed += 1
             continue
-        missing = missing or _missing(why, answer, data.get("environment"))
-        reason = reason or f"case {number} of {len(cases)}: {why or 'another text'}"
+        missing = missing or _missing(failure, answer, data.get("environment"))
+        reason = reason or f"case {number} of {len(cases)}: {failure or 'another text'}"
         if run_result.outcome in (Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY, Outcome.OUTPUT_LIMIT):
             break
     if missing is not None:
@@ -395,10 +395,10 @@ def _of_script(data: Mapping[str, Any], answer: str, judge: Judge, count: Instru
 
 def _of_checked_script(data: Mapping[str, Any], answer: str, judge: Judge) -> Tested:
     """A script, and its output judged by the task's own check, in another process."""
-    run_result, why = _run_script(data, answer, "", judge)
-    if why:
-        missing = _missing(why, answer, data.get("environment"))
-        return Tested(0, 1, why) if missing is None else _not_installed(0, 1, missing)
+    run_result, failure = _run_script(data, answer, "", judge)
+    if failure:
+        missing = _missing(failure, answer, data.get("environment"))
+        return Tested(0, 1, failure) if missing is None else _not_installed(0, 1, missing)
     checked = judge.script(_program(data, f"printed = {run_result.stdout!r}\n{data['checker']}"))
     if checked.outcome is Outcome.RETURNED:
         return Tested(1, 1, "")

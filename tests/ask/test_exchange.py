@@ -165,8 +165,8 @@ def test_answers_in_a_log_of_inspect(
         ("a.json", "[1]", "nor generations in CRUXEval's form"),
         ("a.jsonl", '{"id": "x"}\n{}\n', "nor generations in CRUXEval's form"),
         ("a.json", '{"x": "y"}', "nor generations in CRUXEval's form"),
-        ("a.json", "{}", "holds no answers"),
-        ("a.eval", "PK", "is no log of Inspect's"),
+        ("a.json", "{}", "has no answers"),
+        ("a.eval", "PK", "is not a log of Inspect's"),
         ("none.json", None, r"none\.json: No such file"),
     ],
 )

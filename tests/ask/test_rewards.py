@@ -258,7 +258,7 @@ def test_what_cannot_be_rewarded_is_refused(unrun: Path, tmp_path: Path) -> None
     path.write_text(unrun.read_text())
     rewarded = deskcheck.reward(path)
     for ids, message in [
-        (None, "there is no column 'id'"),
+        (None, "the column 'id' is missing"),
         ([], "0 ids, and 1 completions"),
         (["nobody's"], 'no question with the id "nobody\'s"'),
         ([7], "no question with the id 7"),

@@ -477,7 +477,7 @@ def test_wrong_files_are_refused(questions: Path, tmp_path: Path) -> None:
     first, second = questions.read_text().splitlines()[:2]
     for text, said_why in (
         (f"{first}\n\n{second}\n{first}\n", r"q\.jsonl: lines 1 and 4 both have the id '.*:output'"),
-        (f"{first}\n{{}}\n", r"q\.jsonl line 2: is no question that .*: 'id'"),
+        (f"{first}\n{{}}\n", r"q\.jsonl line 2: is not a question that .*: 'id'"),
         (f"{first}\n{second[:-3]}\n", r"q\.jsonl line 2: is not JSON"),
         ("\n", r"q\.jsonl: has no questions"),
     ):
@@ -485,8 +485,8 @@ def test_wrong_files_are_refused(questions: Path, tmp_path: Path) -> None:
         with pytest.raises(InputError, match=said_why):
             scored(tmp_path / "q.jsonl", [answers], tmp_path / "out")
     for paths, said_why in (
-        ([tmp_path / "no.jsonl"], r"no\.jsonl: there is no such file"),
-        ([tmp_path], "is no file"),
+        ([tmp_path / "no.jsonl"], r"no\.jsonl: file not found"),
+        ([tmp_path], "is not a file"),
         ([write(tmp_path / "empty.jsonl", [])], r"empty\.jsonl: there are no answers"),
     ):
         with pytest.raises(InputError, match=said_why):

@@ -105,7 +105,7 @@ class Score(Figures):
     """Answers that were scored."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields, JSON-able; `state` only where there is one."""
+        """The fields, JSON-able; `state` only if it is not empty."""
         return {name: value for name, value in asdict(self).items() if name != "state" or value}
 
 
@@ -147,8 +147,8 @@ def score_in_shards(
 
     Raises:
         InputError: a file cannot be read or was changed meanwhile; the questions are damaged, or two have one
-            id; there is no answer; a model answers one question twice, without `samples`; the folder has
-            other scores, without `replace`.
+            id; the files have no answers; a model answers one question twice, without `samples`; the folder
+            has other scores, without `replace`.
         RecordingError: another job has the folder, or the disk refuses.
         SandboxError: a machine does not provide what running answers needs.
     """

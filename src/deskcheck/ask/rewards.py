@@ -1,8 +1,8 @@
-"""Rewards for reinforcement learning: scores of answers to our questions, as a function that trainers call.
+"""Rewards for reinforcement learning: a function that trainers call, with the scores of answers as rewards.
 
-The scores are those of `deskcheck offline score`. A failure of ours is never a reward of 0. Answers that need
-not run are scored in the calling process; others run in a sandbox, which starts with the first of them. Not
-covered: next cells scored by running (`scoring.running`), and predicted runs (`methods.solvers`).
+The scores are those of `deskcheck offline score`. A failure of deskcheck is never a reward of 0. Answers that
+need not run are scored in the calling process; others run in a sandbox, which starts with the first of them.
+Not covered: next cells scored by running (`scoring.running`), and predicted runs (`methods.solvers`).
 """
 
 import os
@@ -49,7 +49,7 @@ class _Samples:
             if self._places.setdefault(sample.id, position) != position:
                 raise InputError(f"two samples both have the id {sample.id!r}. Give each its own.")
         if not self._samples:
-            raise InputError("there are no samples to reward answers to.")
+            raise InputError("the samples are empty: give samples to reward answers to.")
         self.forms = {sample.data["form"] for sample in self._samples}
 
     def __len__(self) -> int:
@@ -129,19 +129,19 @@ class Reward:
     ) -> list[float | None]:
         """The rewards of completions, in their order.
 
-        completions: texts, or conversations, of which the last message of the assistant counts. id: the id of
-        each question; the reward of a row without one is None. stop_reason: why each ended
+        completions: texts, or conversations, whose last message of the assistant counts. id: the id of each
+        question; the reward of a row without one is None. stop_reason: the reason why each ended
         (`score.reading_of`). Other columns are not read.
 
         Raises:
-            InputError: there are no ids, or not as many as completions; an unknown id; the file of questions
+            InputError: ids are missing, or not as many as completions; an unknown id; the file of questions
                 was changed; something that is neither a text nor a conversation.
             AnswerNotRun: an answer could not be run, unless ``on_failure="none"``.
             SandboxError: the level of confinement is not available here; the reward was closed meanwhile.
         """
         if id is None:
             raise InputError(
-                "there is no column 'id', which says what question a completion answers. Make the dataset "
+                "the column 'id' is missing, which says what question a completion answers. Make the dataset "
                 "from `rows()` of the reward, and let the trainer keep its columns: "
                 "remove_unused_columns=False."
             )

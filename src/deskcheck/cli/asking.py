@@ -74,11 +74,11 @@ def ask(
 ) -> None:
     """Ask models questions about recordings, or of benchmarks, and score the answers.
 
-    A run that was stopped keeps its answers: the same command goes on with it. Of a finished run the same
-    command shows the answers; --out NEW_FOLDER asks again.
+    A run that was stopped keeps its answers: rerun the command to resume. After a finished run the same
+    command shows its results; --out NEW_FOLDER asks again.
 
     Exit status: 0 all were asked, 1 a model gave no text at all, 2 a wrong call, nothing to ask, or an error
-    of ours or of the provider, 130 interrupted."""
+    of deskcheck or of the provider, 130 interrupted."""
     from deskcheck.ask.run import Interrupted, ask_benchmark
     from deskcheck.ask.run import ask as ask_models
 
@@ -301,7 +301,7 @@ def _print_notebook_scores(console: Console, question: str, results: list[Any]) 
 
 
 def _print_state_effects(console: Console, question: str, effects: list[Any]) -> None:
-    """The effects of showing the state, by model, view and metric; in one line where there is none."""
+    """Print the effects of showing the state, by model, view and metric; without any, one line."""
     changed = [e for e in effects if e.better or e.worse]
     rows = []
     for e in changed:
@@ -388,7 +388,7 @@ def report(
     if table not in (None, "markdown", "latex", "csv"):
         raise InputError(f"--table {table}: the formats are markdown, latex and csv.")
     if power is not None and not 0 < power <= 1:
-        raise InputError(f"--power {power:g}: a difference between two scores lies above 0, up to 1.")
+        raise InputError(f"--power {power:g}: a difference between two scores is above 0, up to 1.")
     data = report_of(read_logs(logs, cluster=options.cluster), prices.prices, by=options.by, difference=power)
     if out is not None:
         write_text(out, report_page(data), open_ is True)

@@ -38,7 +38,7 @@ _FACTOR, _EXPONENT, _SHIFT, _STEPS = 10_000, 64, 256, 100_000
 
 
 class Refused(ValueError):
-    """The answer is no argument list, or holds what is not allowed in one."""
+    """The answer is not an argument list, or contains something that is not allowed in one."""
 
 
 def arguments_in(answer: str, entry: str, names: Names) -> str:
@@ -82,7 +82,7 @@ def _call(answer: str, entry: str) -> ast.Call | None:
 
 
 def _without(names: Names, entry: str) -> Names:
-    """The function itself is no argument: what it gives for others would stand in for working it out."""
+    """The names without the function itself, which an argument could call to avoid working out the answer."""
     last = entry.rpartition(".")[2]
     return replace(
         names,
@@ -101,21 +101,18 @@ def _dotted(node: ast.expr) -> str | None:
 
 
 class _Gate:
-    """Looks at each part of an argument list.
-
-    calls: whether code runs before the call of which nobody knows what it changes of what it can reach: a
-    method, or code of the program. names_changeable: whether something can be reached that such code would
-    change.
-    """
+    """Checks each part of an argument list, and notes whether running it could change the program."""
 
     def __init__(self, names: Names) -> None:
         self.names = names
         self.node_count = 0
         self.calls = False
+        """Whether a method, or code of the program, runs before the call. It may change what it can reach."""
         self.names_changeable = False
+        """Whether the list names a value that such code could change."""
 
     def argument(self, node: ast.AST, depth: int) -> None:
-        """A part that becomes an argument, or is put into one, as it is: nothing is done with it before."""
+        """Check a part that becomes an argument, or goes into one, unchanged."""
         match node:
             case ast.Name(id=name) if name in self.names.opaque:
                 return

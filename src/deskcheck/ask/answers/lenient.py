@@ -1,4 +1,4 @@
-"""What a person would accept: one reading of an answer that is not in the form that was asked for.
+"""Lenient readings: the answer that a person would see in a text that is not in the form that was asked for.
 
 An answer is read in one way only, by the first rules of `RULES` that fit; whether it is right is then decided
 as for any other answer. Texts that say two things, or say one with a doubt, are not read.
@@ -57,16 +57,17 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A way in which answers are written. example: an answer, and what it is read as. read: from such a text
-    to one that is nearer to the form that was asked for; None: it is no such text. forms: of answers to
-    which it applies; empty: all that are read. at_once: the text would be read as something else, so that
-    this comes before it is asked whether the text is in the right form already."""
+    """A way in which answers are written, and how to read it."""
 
     name: str
     example: tuple[str, str]
+    """An answer, and the text that it is read as."""
     read: Callable[[str, Expected], str | None]
+    """From an answer to a text that is nearer to the form that was asked for; None if it does not fit."""
     forms: tuple[str, ...] = ()
+    """The forms of answers that the rule applies to; empty: all forms that can be read leniently."""
     at_once: bool = False
+    """Whether the rule comes first, even if the text can be read already, because that reading is wrong."""
 
 
 def read_leniently(text: str, expected: Expected) -> str | None:
@@ -124,7 +125,7 @@ def _latex(text: str, expected: Expected) -> str | None:
 
 
 def _boxed(text: str, expected: Expected) -> str | None:
-    """What a sentence has in a box."""
+    """The only text in a box (``\\boxed``) in a sentence."""
     boxes = {*_boxes(text)}
     return boxes.pop() if len(boxes) == 1 else None
 
@@ -176,7 +177,7 @@ _ARROW = re.compile(r".*(?:->|=>|→|⇒)\s*(?P<t>[^→⇒]+?)\.?", re.DOTALL)
 
 
 def _points_to(text: str, expected: Expected) -> str | None:
-    """What the last arrow of a sentence points to."""
+    """The text after the last arrow of a sentence."""
     match = _ARROW.fullmatch(text) if expected.kind not in (list, dict) else None
     return match["t"] if match and expected.reads(match["t"]) else None
 
@@ -219,7 +220,7 @@ def _thousands(text: str, expected: Expected) -> str | None:
 
 
 def _constant(text: str, expected: Expected) -> str | None:
-    """``true``, ``null``; in containers as JSON has them."""
+    """``true``, ``null``; also inside of containers that are written as JSON."""
     spellings = {"true": "True", "false": "False", "none": "None", "null": "None"}
     if expected.kind in (bool, type(None)):
         return spellings.get(text.lower()) if text not in spellings.values() else None
@@ -262,7 +263,7 @@ _SO = re.compile(
 )
 """Behind an answer, what follows from it."""
 _PARTS = 12
-"""Of a sentence, after each of which the answer may stand."""
+"""The number of parts of a sentence that may be followed by the answer."""
 _NAME = re.compile(r"[^\W\d]\w*")
 _SHOWN = re.compile(r"`([^`\n]+)`|(?<!\w)((['\"])(?:[^'\"\\\n]|\\.)*\3)(?!\w)")
 """Code, and text in quotation marks."""
@@ -455,7 +456,7 @@ _RESULT = re.compile(
 
 
 def _of_statement(text: str, expected: Expected) -> str | None:
-    """A line or sentence as an answer of its own."""
+    """A line or a sentence, read as a separate answer."""
     for read in (_itself, _unwrapped, _said, _not_but, _runs_or_not, _commented, _only_code):
         reading = read(text if read in (_itself, _unwrapped) else text.replace("**", ""), expected)
         if reading and expected.reads(reading):
@@ -712,7 +713,7 @@ def _no_exception(text: str, expected: Expected) -> str | None:
 
 
 def _prompted(text: str, expected: Expected) -> str | None:
-    """What an interpreter shows: the line after ``>>> f(5)``."""
+    """The output in an interpreter session: the line after ``>>> f(5)``."""
     printed = [line for line in text.splitlines() if not line.startswith((">>>", "..."))]
     return "\n".join(printed) if text.startswith(">>>") and printed else None
 
@@ -730,7 +731,7 @@ _OF_FORM: dict[str, tuple[Callable[[str, Expected], str | None], ...]] = {
     "line": (_line,),
     "path": (_path,),
 }
-"""Forms in which an answer stands at the end of a sentence."""
+"""Forms whose answer may be the end of a sentence."""
 _VALUES = ("value", "one_of")
 _DATA = (*_VALUES, "arguments")
 RULES = (

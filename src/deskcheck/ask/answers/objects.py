@@ -1,11 +1,12 @@
 """Values with objects in them, written as text: reading them without running anything, comparing them.
 
 The text is what `recording.render` writes: ``Class#1(attribute=value, ...)``, ``<Class #1 again>`` for an
-object that stands there already, ``<function NAME>``, ``<class 'NAME'>``, ``<method NAME of OBJECT>``,
-``Color.RED``, ``Decimal('1.5')``. Numbers tell which object is which; one without a number is met once.
-Also read: ``Class#1`` for an object that stands there already, an object written out once more.
+object that was written before, ``<function NAME>``, ``<class 'NAME'>``, ``<method NAME of OBJECT>``,
+``Color.RED``, ``Decimal('1.5')``. Numbers identify objects; an object without a number occurs once.
+Also read: ``Class#1`` for an object that was written before, and an object that is written out again.
 
-Not covered: iterators, generators, arrays, tables, and what was cut: nobody is asked for these.
+Not covered, because no question asks for them: iterators, generators, arrays, tables, and values that were
+cut.
 """
 
 import ast
@@ -36,20 +37,22 @@ _PLAIN = frozenset({*_BUILTIN, "list", "tuple", "dict", "str", "bytes", "int"})
 
 
 class UnreadableObject(Exception):
-    """The text is no such value."""
+    """The text is not such a value."""
 
 
 @dataclass(eq=False, slots=True)
 class Node:
-    """A part of a value. kind: ``plain`` (`name` is its `values.canonical`), ``code``, ``items`` (`name` is
-    the container), ``pairs`` and ``object``: what is inside stands in `items`, for pairs key and value in
-    turns, and `fields`. number: of an object, as the text has it."""
+    """A part of a value."""
 
     kind: str
+    """``plain``, ``code``, ``items``, ``pairs`` or ``object``."""
     name: Any
+    """For ``plain`` the value in the form of `values.canonical`; for ``items`` the type of the container."""
     items: list["Node"] = field(default_factory=list)
+    """The parts inside; for ``pairs`` keys and values in turns."""
     fields: dict[str, "Node"] = field(default_factory=dict)
     number: int | None = None
+    """The number of an object in the text."""
 
     @property
     def children(self) -> list["Node"]:
@@ -238,7 +241,7 @@ def nodes(root: Node) -> Iterator[Node]:
 
 
 def _content(node: Node, inside: tuple[int, ...] = ()) -> Any:
-    """What a node says without telling which object is which."""
+    """The content of a node, without the identity of objects."""
     if id(node) in inside:
         return "again", len(inside) - inside.index(id(node))
     inside = (*inside, id(node))
@@ -297,7 +300,7 @@ class _Comparison:
 
 
 def _pairs_of(first: Node, second: Node) -> list[tuple[Node, Node]] | None:
-    """What has to be the same inside of two nodes; None if these differ themselves."""
+    """The parts of two nodes that have to be the same, in pairs; None if the nodes themselves differ."""
     if (
         first.kind != second.kind
         or not _same_name(first, second)
@@ -345,7 +348,7 @@ def _held(node: Node) -> Node:
 
 
 def _same_name(true: Node, answered: Node) -> bool:
-    """Classes and functions may be told by their names alone."""
+    """Whether an answer names the same class or function; its name alone is enough."""
     if true.kind != "code" or answered.name[0] != "name":
         return bool(true.name == answered.name)
     return bool(true.name[1] == (answered.name[1] if true.name[0] == "name" else ".".join(answered.name[1])))

@@ -36,8 +36,8 @@ _IN_ARRAY = re.compile(
 
 
 def same_output(text: str, expected: str, value: str | None = None) -> bool:
-    """Whether a text says what the expected output says. value: the recorded value of what the cell shows, as
-    a Python literal or nested list, where there is one."""
+    """Whether a text says the same as the expected output. value: the recorded value that the cell shows, as
+    a Python literal or nested list, if the recording has it."""
     if exact(text, expected):
         return True
     if not text.strip() or len(text) > MAX_CHARS or len(expected) > MAX_CHARS:
@@ -108,7 +108,7 @@ def same_array(text: str, expected: str) -> bool:
 
 
 def _array(text: str) -> list[str | float] | None:
-    """Brackets and numbers in their order; None for what is no array of numbers."""
+    """Brackets and numbers in their order; None if the text is not an array of numbers."""
     match = _ARRAY.fullmatch(text.strip())
     if match is None:
         return None

@@ -26,15 +26,15 @@ _NEW_QUESTION = re.compile(
     r"|<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>",
     re.MULTILINE,
 )
-"""How a question of ours begins, or a turn of a chat: what a model writes after it, it has invented."""
+"""The beginning of one of deskcheck's questions, or of a turn of a chat. A model invents what follows it."""
 
 
 def without_thinking(completion: str) -> tuple[str, bool]:
-    """What a model says, without what it thought before: between ``<think>`` and ``</think>`` and their like,
-    before a ``</think>`` that nothing opened (prompts may do that), and in Harmony's channels other than
-    ``final``. And whether the completion ends in a thought, so that it says nothing more.
+    """A completion without the model's thoughts, and whether it ends in a thought.
 
-    What stands between [ANSWER] and [/ANSWER] is an answer, whatever it is.
+    Thoughts are between ``<think>`` and ``</think>`` or similar tags, before a ``</think>`` without an
+    opening tag (the prompt may have opened it), and in Harmony's channels other than ``final``. A text
+    between [ANSWER] and [/ANSWER] is never a thought.
     """
     channels = _CHANNEL.findall(completion) if "<|channel|>" in completion else []
     if channels:
@@ -67,16 +67,16 @@ def without_thinking(completion: str) -> tuple[str, bool]:
 def answer_in(
     completion: str, *, complete: bool = True, wrapped: bool = False, lenient: bool = False
 ) -> str | None:
-    """What stands between the first [ANSWER] and [/ANSWER] of what a model says; None if there is none.
+    """The text between the first [ANSWER] and [/ANSWER] of a completion; None without these marks.
 
-    A single [ANSWER] without any [/ANSWER] is closed by the end of the completion: a server that has
-    [/ANSWER] as its stop word does not send it. complete: False where the completion is known to be cut,
-    at a limit of tokens for example. What was cut has not said what it meant: that end closes nothing.
+    The end of the completion closes a single [ANSWER] without any [/ANSWER], because a server whose stop word
+    is [/ANSWER] does not send it. complete: False if the completion is known to be cut, for example at a
+    limit of tokens; then its end closes nothing.
 
-    Taken off: thoughts (`without_thinking`), white space around it, a code fence or a pair of backticks
-    around all of it. wrapped: fence and backticks stay, as where a program prints them. lenient: the last
-    such answer before a new question, with marks in other letters and brackets, too; without any, all that is
-    said. Time is linear in the length of the completion.
+    Thoughts (`without_thinking`), white space around the answer, and a code fence or a pair of backticks
+    around all of it are removed. wrapped: keep fence and backticks, for programs that print them. lenient:
+    take the last answer before a new question, and accept marks in other letters and brackets, too; without
+    marks, take the whole text. The time is linear in the length of the completion.
     """
     speech, thinks = without_thinking(completion)
     text = _between(
@@ -109,7 +109,7 @@ def _mark(match: re.Match[str]) -> str:
 
 
 def _between(speech: str, *, complete: bool, last: bool) -> str | None:
-    """What stands between the first marks; last: between the last before a new question."""
+    """The text between the first marks; last: between the last marks before a new question."""
     if (
         last
         and (new := _NEW_QUESTION.search(speech))
@@ -212,7 +212,7 @@ _BETWEEN = re.compile(r"[\s,;\[\](){}→>.-]+|lines?\b", re.IGNORECASE)
 
 
 def lines_in(answer: str) -> list[int] | None:
-    """Line numbers in order; None if anything but numbers, separators and the word line stands there."""
+    """Line numbers in order; None if the text has anything but numbers, separators and the word line."""
     if len(answer) > 20_000:
         return None
     words = _BETWEEN.sub(" ", answer).split()

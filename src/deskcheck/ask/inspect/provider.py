@@ -24,7 +24,7 @@ class StandIn(ModelAPI):
         super().__init__(model_name, base_url, api_key, [], config)
         if model_name not in BASELINES:
             names = ", ".join(f"deskcheck/{name}" for name in BASELINES)
-            raise InputError(f"deskcheck/{model_name}: there is no such model. deskcheck's own are {names}.")
+            raise InputError(f"deskcheck/{model_name}: is not a model of deskcheck. Choose one of {names}.")
         self.completion = BASELINES[model_name].make(model_args)
 
     async def generate(

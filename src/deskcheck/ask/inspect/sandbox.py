@@ -71,7 +71,9 @@ def _config(config: SandboxEnvironmentConfigType | None) -> DeskcheckSandboxConf
         return _validated(tomllib.loads(read_text(config)), config)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         levels = ", ".join(Confinement)
-        raise InputError(f"deskcheck:{config}: is no level ({levels}), nor a TOML file: {error}") from error
+        raise InputError(
+            f"deskcheck:{config}: is neither a level ({levels}) nor a TOML file: {error}"
+        ) from error
 
 
 def _validated(fields: dict[str, Any], origin: str) -> DeskcheckSandboxConfig:

@@ -91,7 +91,7 @@ def sample_of(state: TaskState) -> Sample:
 
 @solver(name="direct")
 def direct() -> Solver:
-    """The question as it is, one completion."""
+    """The question without any addition, and one completion."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         return await generate(state, tool_calls="none")

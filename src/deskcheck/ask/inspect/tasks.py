@@ -143,7 +143,7 @@ def step(
     jump: int | Sequence[int | str] = 1,
     notation: str = "dynamic",
 ) -> Task:
-    """What is the state some events after a given one, or before it? -T jump=2,5,10,50 or -1,
+    """Which state is some events after a given one, or before it? -T jump=2,5,10,50 or -1,
     detail=instruction, notation=compact. Asked of recordings: -T path=FOLDER."""
     try:
         jumps = (jump,) if isinstance(jump, int) else tuple(map(int, jump))
@@ -228,8 +228,8 @@ def asked(
 ) -> Task:
     """Questions of a run of `deskcheck ask`, which Inspect can make again from these arguments.
 
-    questions: the file in the run folder; digest: its SHA-256. alone: there is no other method.
-    Methods that predict the run need the recordings, whose folders are in the run folder's card.
+    questions: the file in the run folder; digest: its SHA-256. alone: whether it is the only method of the
+    run. Methods that predict the run need the recordings, whose folders are in the run folder's card.
     """
     name = Path(questions).stem
     begun = Path(questions).parent.parent
@@ -254,8 +254,8 @@ def _samples_in(path: Path, digest: str) -> list[Sample]:
         raw = read_file(path)
     except OSError as error:
         raise InputError(
-            f"{path}: cannot be read: {error.strerror}. Where the run folder was moved, "
-            "`deskcheck ask` goes on with it: the same command, with --out FOLDER."
+            f"{path}: cannot be read: {error.strerror}. If the run folder was moved, "
+            "rerun `deskcheck ask` with --out FOLDER to resume it."
         ) from error
     if sha256(raw).hexdigest() != digest:
         raise InputError(f"{path}: was changed since it was asked. Start another run.")

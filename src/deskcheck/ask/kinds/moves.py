@@ -26,12 +26,13 @@ _COMMANDS = {
 
 
 class _Move(NamedTuple):
-    """A command given at a place. jumps: whether it ends elsewhere than at the next line of the text."""
+    """A command that is given at a line, and where it ends."""
 
     arrival: Arrival
     command: str
     answer: str
     jumps: bool
+    """Whether it does not end at the next line of the text."""
 
 
 @kind(

@@ -162,7 +162,7 @@ def _guessed_alias(prompt: str) -> str:
 
 @kind(
     "type",
-    "of which class is the value of a variable?",
+    "what is the class of a variable's value?",
     4,
     of_raised=True,
     none="no variable that a function has made itself",

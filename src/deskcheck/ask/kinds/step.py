@@ -1,21 +1,21 @@
-"""A step from a true state: what Execution Tuning (arXiv:2503.05703) and CWM (arXiv:2510.02387) train a model
-to do, as a question to any model. One event on, if nothing else is said; several; or back.
+"""A step from a true state. Execution Tuning (arXiv:2503.05703) and CWM (arXiv:2510.02387) train a model to
+take such steps; here any model is asked for one. By default it is one event forward. It may be several, or
+back.
 
-One event on by lines, the prompt is, character by character, the one that the method ``dynamic_scratchpad``
-puts at that state. States are written in the notation ``dynamic``. Where code of several files runs, which no
-method predicts, the prompt shows of each what ran; the first frame's file is the program's own then, and
-frames of the others name their file.
+For one event forward by lines, the prompt is exactly the one that the method ``dynamic_scratchpad`` gives for
+that state. States are written in the notation ``dynamic``. If code of several files runs, which no method
+predicts, the prompt shows the code of each file that ran. Then the program's own file is that of the first
+frame, and frames of other files name their file.
 
-What comes after a state is decided by the program and the state. What came before it is not: the event has
-overwritten what a variable held, or taken with it a frame and all that was in it. To accept every state that
-could have come before would need to run the program from each; to ask only where no more than one could have
-would need to know that of any program. So the prompt says how the program is run, too: the run is decided
-then, and with it what came before each of its states. Whoever reads only the state cannot know all of it:
-``kept`` in a sample's data says whether all that the answer holds stands in the state that is shown.
+The program and a state decide which state comes next. They do not decide which state came before: the event
+has overwritten the value of a variable, or has removed a frame with its values. So the prompt also says how
+the program is run, which decides the whole run and so every earlier state. A reader of the state alone may
+not be able to know the answer: ``kept`` in a sample's data says whether the state that is shown contains
+everything that the answer contains.
 
-A state that the run meets again, with another one at the end of the same jump, or none, is left out, and
-counted. A run that ends does not meet a state again, unless something decides what comes that no state shows,
-as how far `sorted` has come.
+A state is left out, and counted, if the run reaches it again and the same jump leads to another state, or to
+none. A run that ends reaches no state twice, unless something that states do not show decides the next event,
+such as the progress of `sorted`.
 """
 
 import hashlib
@@ -108,28 +108,31 @@ class _State:
 
     @cached_property
     def library(self) -> frozenset[str]:
-        """What it shows of libraries."""
+        """The names of libraries that it shows."""
         return frozenset(_LIBRARY.findall(self.text))
 
 
 class _Pair(NamedTuple):
-    """A state that is shown, and the one that is asked for; None: there is none. number: of the first."""
+    """A state that is shown, and the one that is asked for."""
 
     number: int
+    """The number of the state that is shown."""
     jump: int
     start: _State
     target: _State | None
+    """None if the run has no such state."""
 
 
 class _Place(NamedTuple):
-    """A pair that can be asked about, as far as drawing needs it. where: what tells it from others like it.
-    start: jump and key of the state that is shown."""
+    """A pair that can be asked about, with the fields that drawing needs."""
 
     number: int
     jump: int
     comes: str
     where: tuple[object, ...]
+    """Function, line, kinds of event and jump. A place that repeats an earlier one is asked about last."""
     start: tuple[int, bytes]
+    """Jump and key of the state that is shown."""
 
 
 @kind(
@@ -327,8 +330,8 @@ def _run(recording: Recording, truth: _Shown, options: StepOptions, *, back: boo
 
 
 def _shows_all_of(state: Moment, target: Moment) -> bool:
-    """Whether a state shows all values of another one, so that an answer adds only the place and which of the
-    variables there are."""
+    """Whether a state shows all values of another one. Then an answer adds only the place, and which of the
+    variables exist."""
     if target.kind in VALUED or target.output or len(target.frames) > len(state.frames):
         return False
     pairs = list(zip(state.frames, target.frames, strict=False))

@@ -20,7 +20,7 @@ from deskcheck.recording.program import code_lines
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroundTruth:
-    """A recorded run with the program as it is shown."""
+    """A recorded run with the program that prompts show."""
 
     recording: Recording
     program: Program

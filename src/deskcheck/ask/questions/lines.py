@@ -56,14 +56,15 @@ def write_questions(
     notebooks: NotebookOptions | None = None,
     extra: Callable[[Sample], Mapping[str, object]] = lambda sample: {},
 ) -> tuple[Counter[str], dict[str, Counter[str]]]:
-    """Write the questions that `run.ask` would put, whole or not at all, in the order of
-    `draw.drawn`. Return how many there are of each kind, and by kind what was excluded. One
-    recording is held at a time, and the names of all samples; of recordings of tests the samples
-    that may be asked (`alike`), of notebooks all samples.
+    """Write the questions that `run.ask` would ask, in the order of `draw.drawn`. After an error nothing is
+    written. Return the number of questions of each kind, and by kind the reasons for exclusions.
 
-    recordings: as for `run.ask`. steps: how `step` asks. notebooks: with several views of the state,
-    each question is written once for each; they are drawn alike, and an id ends with its view. extra: what a
-    line says of its sample besides; no reader of ours asks for it.
+    Memory holds one recording at a time, and the names of all samples; for recordings of tests also the
+    samples that may be asked (`alike`), for notebooks all samples.
+
+    recordings: as for `run.ask`. steps: how `step` asks. notebooks: with several views of the state, each
+    question is written once for each view; all views have the same questions, and an id ends with its view.
+    extra: more fields for the line of a sample, which deskcheck does not read.
 
     Raises:
         InputError: an unknown question; nothing can be asked; the file cannot be written.
@@ -209,7 +210,7 @@ def lines_of(path: Path, *, empty: bool = False) -> Iterator[Line]:
     """The lines of a file. empty: those with nothing but white space, too. Raises InputError where it cannot
     be read."""
     if not path.is_file():
-        raise InputError(f"{path}: there is no such file." if not path.exists() else f"{path}: is no file.")
+        raise InputError(f"{path}: file not found." if not path.exists() else f"{path}: is not a file.")
     try:
         with open_file(path) as file:
             offset = 0
@@ -267,11 +268,11 @@ def sample_in(raw: bytes) -> Sample:
     for name, kind in _KINDS.items():
         if not isinstance(row.get(name), kind):
             raise ValueError(
-                f"is no question that `deskcheck offline questions` wrote: {name!r} is missing or wrong"
+                f"is not a question that `deskcheck offline questions` wrote: {name!r} is missing or wrong"
             )
     sample = Sample.from_dict({name: row[name] for name in _KINDS})
     if not isinstance(sample.data.get("form"), str):
-        raise ValueError("is no question that `deskcheck offline questions` wrote: 'data' has no form")
+        raise ValueError("is not a question that `deskcheck offline questions` wrote: 'data' has no form")
     return sample
 
 
@@ -364,14 +365,16 @@ class Questions:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """An answer as its line has it. completion: None where there is none. extra: what else the line has, as
-    JSON. stop_reason: why the completion ended, for `score.reading_of`; None where that is not told."""
+    """The answer in a line of a file."""
 
     id: str
     completion: str | None
+    """None if the line has no completion."""
     model: str | None
     extra: str | None
+    """The other fields of the line, as JSON."""
     stop_reason: str | None = None
+    """The reason why the completion ended, for `score.reading_of`; None if unknown."""
 
 
 def answer_in_line(raw: bytes) -> Given:

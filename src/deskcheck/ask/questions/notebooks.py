@@ -4,8 +4,8 @@ Samples come from trajectories (trajectory.md), each in several views of the ker
 target: the same sample id, the same history, another part ``state``, so that what runtime information does is
 a paired difference. After Themisto (Grotov and Titov 2025, arXiv:2504.12365), with its filters: at least 5
 actions before the target, nothing empty, nothing longer than the 0.99 quantile of the set that is asked; and
-further: no output that did not repeat in a fresh kernel. What is left out is counted with its reason.
-`crash` is ours: of each notebook, as many cells that raise nothing as cells that raise.
+further: no output that did not repeat in a fresh kernel. Everything left out is counted with its reason.
+`crash` is deskcheck's: it takes from each notebook as many cells that raise nothing as cells that raise.
 
 Markdown cells are not shown. Not covered: pictures and other MIME types than text.
 """
@@ -38,13 +38,13 @@ from deskcheck.recording import InputError, Value, render
 NOTEBOOK_QUESTIONS: Mapping[str, str] = {
     "cell_output": "what does this cell of a notebook show?",
     "next_cell": "which cell of a notebook is executed next?",
-    "crash": "does this cell of a notebook raise an exception, and of which class?",
+    "crash": "does this cell of a notebook raise an exception, and which one?",
 }
 """Kind of question about notebooks -> what is asked."""
 
 
 def trajectory_files(folders: Sequence[str | Path]) -> list[Path]:
-    """The files of all trajectories below some folders, by name. Raises InputError where there is none."""
+    """The files of all trajectories below some folders, by name. Raises InputError if there are none."""
     from deskcheck.notebook.trajectory.trajectory import SUFFIX
 
     files = [path for folder in folders for path in sorted(Path(folder).rglob(f"*{SUFFIX}"))]
@@ -67,7 +67,7 @@ def notebook_samples(
     """(question, state) -> its samples and what was excluded. The files are read twice: for the quantile of
     the lengths, and for the samples.
 
-    per_recording: at most so many targets of a kind from one trajectory, drawn with the seed; None: all.
+    per_recording: how many targets of a kind are drawn from one trajectory, with the seed; None: all.
 
     Raises:
         InputError: two trajectories have one id, so that samples would too.
@@ -262,9 +262,9 @@ def _moments(trajectory: Trajectory, *, with_state: bool) -> Iterator[_Moment]:
 def shown_text(execution: Execution) -> tuple[str, str]:
     """The text that a cell shows, and of what kind it is: ``stream``, ``result``, ``error``, joined by ``+``.
 
-    All of standard output, then the ``text/plain`` of each result and display that is no picture, then the
-    exception's class and message, each on lines of its own; of a text that is no Python without the place,
-    which a reader sees above it: its name for the cell is a hash. Standard error does not count.
+    It has, each on separate lines, all of standard output, then the ``text/plain`` of each result and display
+    that is not a picture, then the exception's class and message. A syntax error comes without its place,
+    which names the cell by a hash. Standard error does not count.
     """
     outputs = execution.shown()
     texts = {"stream": "".join(o.text or "" for o in outputs if o.type == "stream" and o.name == "stdout")}
@@ -480,9 +480,12 @@ NEAR = 0.9
 
 
 def _seen_before(question: str, moment: _Moment, output: str) -> bool:
-    """Whether a near-duplicate of the target stands in the history, shown or not: a source whose tree as text
-    (or, where it cannot be parsed, its lines without white space at the ends) is at least 0.9 similar by
-    difflib's ratio; of an output, one that showed the same."""
+    """Whether the history has a near-duplicate of the target, shown or not.
+
+    That is a source whose syntax tree as text is at least 0.9 similar by difflib's ratio. Of a source that
+    cannot be parsed, its lines without white space at the ends are compared. For an output, the earlier cell
+    must also have shown the same.
+    """
     source = normalised(moment.execution.source)
     return any(
         _similar(normalised(past.source), source)
@@ -546,7 +549,7 @@ def _literal(value: Value) -> str | None:
 
 
 def _by_label(items: Iterable[tuple[Value, str | None]]) -> str | None:
-    """A dict as a literal; None where one label stands there twice."""
+    """A dict as a literal; None if a label occurs twice."""
     pairs = [(render(label), item) for label, item in items]
     if len(dict(pairs)) < len(pairs):
         return None

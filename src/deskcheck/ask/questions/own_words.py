@@ -71,7 +71,7 @@ def _filled(template: str, sample: Sample) -> str:
 
 
 def fields_of(sample: Sample) -> dict[str, str]:
-    """What a place in a template may name."""
+    """The fields that a template may name."""
     parts = {
         name: text.removeprefix(f"{YOURS}\n\n") for name, text in sample.parts.items() if name != "example"
     }

@@ -1,4 +1,4 @@
-"""`QUESTIONS`: the kinds of question there are, by name; and how one of one's own is added."""
+"""`QUESTIONS`: the kinds of question by name, and `question`, which adds one."""
 
 from collections.abc import Callable
 

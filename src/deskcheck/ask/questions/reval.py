@@ -1,15 +1,15 @@
 """REval's own questions, about recordings of its programs (``deskcheck record reval:PATH``).
 
-Which lines and variables are asked about stands in the set's file of tasks, and the answers come from the
-recording, as the set takes them from a run (``dynamics.py`` of its repository): a run is the lines of the
-code under test in the order in which its frames come by them, each once where it comes several times on end.
+The set's file of tasks says which lines and variables are asked about. The answers come from the recording,
+in the way in which the set takes them from a run (``dynamics.py`` of its repository). A run is the lines of
+the code under test in the order in which they run; a line that runs several times in a row counts once.
 
     coverage  does the line run?
     path      which line comes after it? each that ever does is right; -1 where it does not run, or is last
     state     what is the variable after it? each value that it ever has then is right; Nil for none
 
-Where the set runs under CPython up to 3.11, comprehensions are frames of their own, whose lines and variables
-it counts. Here they belong to the function around them.
+Under CPython up to 3.11, comprehensions have separate frames, whose lines and variables the set counts. Here
+they belong to the function around them.
 """
 
 import ast
@@ -110,8 +110,8 @@ def _python(value: Value) -> Any:
 
 
 def _values(node: ast.expr, states: list[Any]) -> list[Any]:
-    """What an expression has been, over all states: of items every container with every index, as the set
-    does it. Values of the recording stay as they are where they are no plain data."""
+    """The values of an expression over all states. For items these are all containers with all indexes, as in
+    the set. Values that are not plain data stay values of the recording."""
     match node:
         case ast.Constant(value=value):
             return [value]
@@ -162,8 +162,8 @@ def _reader(name: str, task: str) -> Read:
     def read(path: str | None, note: Note) -> Iterator[Sample]:
         """Every question of the set about every recording of a folder, in order.
 
-        note: is told at the end how many are not asked, and why. Raises InputError: no folder is named, or it
-        has a recording of something else.
+        note: gets at the end the number of questions that are not asked, and the reasons. Raises InputError
+        if no folder is named, or if it has a recording of something else.
         """
         if path is None:
             raise InputError(

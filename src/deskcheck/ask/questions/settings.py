@@ -76,6 +76,6 @@ class NotebookOptions:
                 f"state={','.join(self.state)!r} must name views, each once: {', '.join(VIEWS)}."
             )
         if not 0 < self.quantile <= 1:
-            raise InputError(f"quantile={self.quantile} must lie above 0 and not above 1.")
+            raise InputError(f"quantile={self.quantile} must be above 0 and not above 1.")
         if min(self.history_tokens, self.state_tokens, self.actions) < 0:
             raise InputError("history_tokens, state_tokens and actions must be at least 0.")

@@ -30,10 +30,10 @@ def vote_of(answer: str | None) -> Hashable:
 
 
 def pass_at(k: int, n: int, right: int) -> float:
-    """The chance that at least one of k answers is right, drawn from n of which some are right (Chen et al.
-    2021, arXiv:2107.03374, equation 1). Raises ValueError for impossible numbers."""
+    """The chance that at least one of k answers is right, if they are drawn from n with that number of right
+    ones (Chen et al. 2021, arXiv:2107.03374, equation 1). Raises ValueError for impossible numbers."""
     if not (1 <= k <= n and 0 <= right <= n):
-        raise ValueError(f"pass@{k} of {n} answers, {right} of them right: there is no such thing")
+        raise ValueError(f"pass@{k} of {n} answers, {right} of them right: impossible numbers")
     return 1 - math.comb(n - right, k) / math.comb(n, k)
 
 

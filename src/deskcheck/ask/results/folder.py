@@ -140,7 +140,7 @@ def run_folder(
             with disk_errors(folder):
                 write_whole(folder / CARD, json.dumps(card, indent=1) + "\n")
         elif not finished(folder):
-            note(f"{folder}: goes on with the run that was started there")
+            note(f"{folder}: continues the run that was started there")
         yield folder
 
 
@@ -153,8 +153,8 @@ def disk_errors(folder: Path) -> Iterator[None]:
         if error.errno not in _DISK:
             raise
         raise DeskcheckError(
-            f"{folder}: cannot be written: {error.strerror}. What was answered before is kept there: make "
-            "room, and give the same command again."
+            f"{folder}: cannot be written: {error.strerror}. The answers so far are kept there: make "
+            "room, and rerun the command to resume."
         ) from error
 
 

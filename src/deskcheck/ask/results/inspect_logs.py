@@ -1,6 +1,6 @@
-"""Rows of the logs of Inspect AI: of our own tasks, and of any other.
+"""Rows of the logs of Inspect AI, for deskcheck's tasks and for any other task.
 
-Of another task each scorer, and each key of a score that is a mapping, is a question: ``TASK``,
+In logs of other tasks, each scorer is a question, and so is each key of a score that is a mapping: ``TASK``,
 ``TASK/SCORER`` if there are several scorers, ``TASK/SCORER/KEY``. Arguments of the task are part of its name.
 """
 
@@ -39,7 +39,7 @@ def read_log(path: Path) -> "EvalLog":
         return read_eval_log(str(path))
     except Exception as error:  # readers of foreign files raise anything on what is not a log
         message = (str(error).splitlines() or [type(error).__name__])[0]
-        raise InputError(f"{path}: is no log of Inspect's that can be read: {message}") from error
+        raise InputError(f"{path}: is not a log of Inspect's that can be read: {message}") from error
 
 
 def runs_in_log(path: Path, cluster: str | None, notes: list[str]) -> Iterator[LoggedRun]:
@@ -163,7 +163,7 @@ def _why_not_scored(sample: "EvalSample") -> str:
 
 
 def _last_solver(steps: Sequence[Any]) -> str:
-    """The method in a log of ours, with its options; ``direct`` without one."""
+    """The method in a log of deskcheck's, with its options; ``direct`` if it has none."""
     if not steps:
         return "direct"
     registered = str(steps[-1].solver)
@@ -195,7 +195,7 @@ def _other_runs(path: Path, log: "EvalLog", cluster: str | None, notes: list[str
     for (scorer, name), count in odd.items():
         name_of_value = "/".join(filter(None, (task, scorer, name)))
         notes.append(
-            f"{path.name}: {count} values of {name_of_value} are no numbers from 0 to 1 and are left out."
+            f"{path.name}: left out: {count} values of {name_of_value} that are not numbers from 0 to 1."
         )
     several = len({scorer for scorer, _ in [*numbers, *odd]}) > 1
     for number, ((scorer, name), scored) in enumerate(numbers.items()):

@@ -63,8 +63,9 @@ class Benchmark:
     """A benchmark.
 
     tests: outcome -> number; failing: test -> reason. network: tests that failed without a network.
-    made_inputs: recordings of calls with made inputs; made_failed: why none could be made. wall_s: step ->
-    seconds. own_s: CPU time of the tests alone; cost_s: of recording them; inputs_s: of making inputs.
+    made_inputs: recordings of calls with made inputs; made_failed: the reason why none could be made. wall_s:
+    step -> seconds. own_s: CPU time of the tests without recording; cost_s: of recording them; inputs_s: of
+    making inputs.
     """
 
     folder: str

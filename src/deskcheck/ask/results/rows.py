@@ -184,7 +184,7 @@ def scored_here(sample: Sample, scored: AnswerScore, model: str, **columns: Any)
 def scored_elsewhere(
     id_: str, fields: Mapping[str, Any], cluster: str | None, file: str, **columns: Any
 ) -> ScoredSample:
-    """The row of a sample that another program scored. fields: its metadata, of which numbers and short texts
+    """The row of a sample that another program scored. fields: its metadata; numbers and short texts in them
     are kept. cluster: the field by which samples belong together.
 
     Raises InputError: the sample does not have that field.

@@ -54,8 +54,8 @@ def transcript(
 ) -> dict[str, Any]:
     """The transcript of one answer, JSON-able. If it is very long, later lines have no texts.
 
-    calls: of the model. runs: in the sandbox. ended: why there were no more attempts. left_out: visible tests
-    that cannot be run alone.
+    calls: of the model. runs: in the sandbox. ended: the reason why there were no more attempts. left_out:
+    visible tests that cannot be run separately.
     """
     attempts = [line.to_dict() for line in lines]
     size = 0

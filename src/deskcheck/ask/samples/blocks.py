@@ -13,7 +13,7 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """An ``if``, ``while`` or ``for`` statement whose body begins on a line of its own."""
+    """An ``if``, ``while`` or ``for`` statement whose body begins on a separate line."""
 
     keyword: str
     """``if``, ``while`` or ``for``. An ``elif`` is an ``if``."""
@@ -32,7 +32,7 @@ class Block:
         return self.keyword != "if"
 
     def __contains__(self, line: int) -> bool:
-        """Whether a line is in its header or its body; what stands under ``else`` is not."""
+        """Whether a line is in its header or its body, not under ``else``."""
         return self.line <= line <= self.last or line in self.body
 
 
@@ -41,7 +41,7 @@ def blocks(source: str) -> dict[int, Block]:
     """First line of the header -> block.
 
     Left out: conditions that are constants, for which Python runs no line; headers that are not `plain`
-    (`source.Statements`); bodies of which no line runs, such as one that holds only ``global x``.
+    (`source.Statements`); bodies without a line that runs, such as one with only ``global x``.
     """
     tree, statements_of_text = parsed(source), statements(source)
     if tree is None or statements_of_text is None:

@@ -1,4 +1,4 @@
-"""What the model ``deskcheck/guess`` reads off a prompt; and `GUESSES`, how it answers each form of question.
+"""Functions with which the model ``deskcheck/guess`` reads prompts; `GUESSES`, its answers by question form.
 
 A guess sees the program and the question of a prompt, nothing else.
 """

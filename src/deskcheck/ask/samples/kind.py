@@ -41,8 +41,8 @@ SHOWN_VALUE_CHARS = 400
 
 
 class Ask(Protocol):
-    """Yields samples of a recording, of which the first `per_recording` are taken, and an Unfit for each
-    place that cannot be asked and is to be counted. Raises Unfit for a recording that cannot be asked."""
+    """Yields samples of a recording, and an Unfit for each place that cannot be asked about, to be counted.
+    Only the first `per_recording` samples are used. Raises Unfit if a recording cannot be asked about."""
 
     def __call__(
         self, recording: Recording, rng: random.Random, per_recording: int, /
@@ -60,9 +60,9 @@ class Question:
     name: str
     ask: Ask
     few: int
-    """Samples of one recording where nobody says how many."""
+    """Samples of one recording by default."""
     about: str
-    """What is asked, in a sentence."""
+    """A sentence that describes the question."""
     score: Score | None = None
     """Scores answers whose form is ``own``. It must not run them, nor raise for whatever a model wrote."""
     of_raised: bool = False
@@ -171,7 +171,7 @@ T = TypeVar("T")
 
 
 def globals_text(recording: Recording) -> str:
-    """What a prompt has to say of global variables that do not hold what the source gives them."""
+    """The part of a prompt about global variables whose values differ from those in the source."""
     lines = []
     several = len({row.file for row in recording.trace.rows}) > 1
     for (file, name), value in filled_elsewhere(recording).items():
@@ -184,8 +184,8 @@ def globals_text(recording: Recording) -> str:
 def in_turns(
     places: Iterable[T], rng: random.Random, answer: Callable[[T], Hashable], where: Callable[[T], Hashable]
 ) -> Iterator[T]:
-    """The places in a drawn order in which the answers take turns. One whose answer at its place was drawn
-    already comes after all others."""
+    """The candidates in a drawn order in which the answers take turns. A candidate comes after all others if
+    one with the same answer at the same place was drawn before."""
     shuffled = list(places)
     rng.shuffle(shuffled)
     for group in first_and_repeated(shuffled, lambda candidate: (where(candidate), answer(candidate))):
@@ -221,8 +221,8 @@ def sample_of(
     """A sample about a run, in the words that `prompts` has for its kind. The question begins with how the
     program is run.
 
-    question: lines of ``Label: text``. id_part: tells several samples of a recording apart, with
-    ``data["file"]``, where that is not the program's own.
+    question: lines of ``Label: text``. id_part: differs between samples of one recording, together with
+    ``data["file"]`` if that is not the program's own file.
     """
     began = f"How it is run: {how_run(recording.program, call_source(recording))}"
     file = (data or {}).get("file", recording.program.filename)
@@ -297,12 +297,12 @@ def sample_about(
     place: str = "",
     data: Mapping[str, Any] | None = None,
 ) -> Sample:
-    """A sample of a kind of one's own. The prompt is the task, the program and the question.
+    """A sample of a kind that you define. The prompt is the task, the program and the question.
 
-    task: what is to be done; that the answer stands between marks is added. asked: this question. answer: the
-    right one, at most 1,000 characters. form: how answers are compared: ``value``, as values of Python;
-    ``stdout``, as printed text; ``line``, as a line number (the lines are shown with theirs); ``own``, by the
-    question's `score`. place: tells several samples of a recording apart. data: for `score`, JSON-able.
+    task: the instructions; the marks around the answer are added. asked: this question. answer: the right
+    answer, up to 1,000 characters. form: how answers are compared: ``value``, as values of Python;
+    ``stdout``, as printed text; ``line``, as a line number (the prompt has line numbers); ``own``, by the
+    question's `score`. place: differs between samples of one recording. data: for `score`, JSON-able.
 
     Raises Unfit for an answer that is too long.
     """

@@ -110,8 +110,8 @@ def arrivals(events: Iterable[Visit], lines: Mapping[str, Statements]) -> list[A
 
 
 def is_within_definition(row: Visit, statements_of_file: Statements, *, begun: bool) -> bool:
-    """Whether a line event is part of a definition that its outer frame has begun: Python runs the body
-    of a class, from the line of its first decorator on, and type parameters in frames of their own.
+    """Whether a line event is part of a definition that its outer frame has begun. Python runs the body of a
+    class, from the line of its first decorator, and type parameters in separate frames.
 
     begun: whether the frame has had a line event before.
     """

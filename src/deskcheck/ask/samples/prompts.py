@@ -1,7 +1,7 @@
-"""The words of a question. Every prompt asks for the answer between [ANSWER] and [/ANSWER] and has one
-worked example, after the direct prompts of CRUXEval (Gu et al. 2024, arXiv:2401.03065, appendix C),
-in words of our own. Where line numbers are asked for, the source is shown with them: equal lines
-are ambiguous by their text.
+"""The words of a question. Every prompt asks for the answer between [ANSWER] and [/ANSWER] and has one worked
+example, like the direct prompts of CRUXEval (Gu et al. 2024, arXiv:2401.03065, appendix C), but in other
+words. If a question asks for line numbers, the prompt shows them, because lines with equal text are
+ambiguous.
 """
 
 import tomllib
@@ -124,7 +124,7 @@ WORK_ON = {
     "edit": "Edit this code",
     "speed": "This code is right, and slow. Write one that does the same in fewer steps of Python",
 }
-"""What is said of the code that a task gives, by `coding.WORK`."""
+"""Sentences about the code that a task gives, by `coding.WORK`."""
 
 
 def program_parts(task: CodingTask) -> dict[str, str]:

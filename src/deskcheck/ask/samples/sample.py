@@ -32,12 +32,12 @@ class Sample:
 
     @property
     def prompt(self) -> str:
-        """What a model sees, and all that it sees."""
+        """All that a model sees."""
         return "\n\n".join(self.parts.values())
 
     @property
     def view(self) -> str:
-        """Which view of the kernel's state it shows; empty for what is no question about notebooks."""
+        """The view of the kernel's state that it shows; empty unless the question is about a notebook."""
         state = self.data.get("state")
         kind = state.get("kind") if isinstance(state, dict) else None
         return kind if isinstance(kind, str) else ""
@@ -58,5 +58,5 @@ class Sample:
 
 
 def line_of(sample: Sample, extra: Mapping[str, object] | None = None) -> str:
-    """A sample with its prompt as a line of JSON. extra: what the line says besides, under other names."""
+    """A sample with its prompt as a line of JSON. extra: more fields of the line, with other names."""
     return json.dumps({"id": sample.id, "prompt": sample.prompt, **sample.to_dict(), **(extra or {})}) + "\n"

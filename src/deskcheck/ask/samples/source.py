@@ -1,4 +1,4 @@
-"""What a prompt shows of a program, and which statement a line belongs to."""
+"""The part of a program that a prompt shows, and the statement that each line belongs to."""
 
 import ast
 import functools
@@ -12,7 +12,7 @@ from deskcheck.recording import Mode, Program, Recording
 from deskcheck.recording.program import code_lines
 
 MAX_LINES = 300
-"""A program of which more must be shown than this is not asked about."""
+"""Programs that need more lines in a prompt are not asked about."""
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
 _NO_EVENT = (ast.Global, ast.Nonlocal)
@@ -26,14 +26,14 @@ class Statements:
     plain: lines where exactly one statement begins, which has no comprehension, generator
     expression, lambda, decorator or ``with``: the interpreter visits such a line exactly when the
     statement is run, which is what a reader means by it.
-    shared: lines on which a statement begins behind the end of another that began on a line above: the
-    interpreter comes to them for both.
+    shared: lines on which a statement begins behind the end of another that began on a line above, so that
+    the interpreter visits them for both.
     silent: lines with nothing but docstrings and other constants, ``global``, ``nonlocal``, annotations
     without a value: whether they count as run differs between Python versions and between module, class and
     function.
     leaves: lines of ``return`` statements.
     classes: first line of a ``class`` statement -> name.
-    bodies: the same, from the line of the first decorator, where there is one: there its body begins.
+    bodies: the same, but by the line of the first decorator if there is one, because the body begins there.
     """
 
     first: dict[int, int]
@@ -260,8 +260,8 @@ def shown_files(recording: Recording, *, all_methods: bool = False) -> tuple[Sho
 def shown_file(
     file: str, source: str, ran: frozenset[str], is_program: bool, methods: frozenset[str] | None = None
 ) -> ShownSource:
-    """What a prompt shows of a source of which the top-level definitions `ran` were run. methods: without the
-    methods whose qualified names are not among these."""
+    """The part of a source that a prompt shows, if its top-level definitions `ran` were run. methods: leave
+    out all methods but those with these qualified names."""
     lines = code_lines(source)
     tree = parsed(source)
     if tree is None:
@@ -341,8 +341,8 @@ def _outline(node: ast.ClassDef) -> tuple[set[int], list[ast.AST]]:
 
 
 def _run_before(node: ast.stmt) -> Iterator[ast.AST]:
-    """What a statement of a module runs when the module is imported: of a definition its decorators, of a
-    class those of its methods and its other statements, too. Not the classes that it extends."""
+    """The code of a statement that runs when its module is imported: the decorators of a definition, and in a
+    class also those of its methods and the other statements, but not its base classes."""
     if isinstance(node, DEFINITIONS):
         yield from node.decorator_list
         for inner in node.body if isinstance(node, ast.ClassDef) else []:
@@ -428,7 +428,7 @@ def words(source: str) -> frozenset[str]:
 
 @functools.lru_cache(16 * SOURCES)
 def names_used(source: str, line: int) -> frozenset[str]:
-    """Names that stand in the innermost function, class or module that covers a line."""
+    """The names in the innermost function, class or module that covers a line."""
     covering = (node for first, last, node in _scopes(source) if first <= line <= last)
     scope: ast.AST = next(covering, None) or parsed(source) or ast.Module([], [])
     return frozenset(sub.id for sub in ast.walk(scope) if isinstance(sub, ast.Name))

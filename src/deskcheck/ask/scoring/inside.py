@@ -6,8 +6,8 @@ answer that passes runs once more, in a fresh process, with twins of the tests: 
 assert is also made with the opposite claim, everything that is compared is compared with a random word, and
 each test then fails with that word. An answer that patched asserts, replaced the test runner, left the test
 early, ended the process or returned an object that is equal to everything does the same to the twins: they do
-not fail, and the answer is wrong. An answer made against this, which reads the expected values or the word
-out of its own process, is not stopped.
+not fail, and the answer is wrong. An answer that is written against this check, and reads the expected values
+or the word from its process, is not stopped.
 
 Random numbers of `random` and numpy follow from a fixed seed, so that verdicts repeat.
 """

@@ -489,7 +489,7 @@ def _sum_up(paths: Sequence[Path], questions: Questions, scores: OfflineScores, 
 
 
 def _score_of(key: _Key, sizes: Mapping[int, int], tally: _Tally) -> Score | None:
-    """The score over all questions of a kind. sizes: key of a cluster -> its questions. None if our machinery
+    """The score over all questions of a kind. sizes: key of a cluster -> its questions. None if deskcheck
     failed on all."""
     kind, state, model = key
     counts = {cluster: n for cluster, size in sizes.items() if (n := size - tally.failed[cluster]) > 0}

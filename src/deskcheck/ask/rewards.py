@@ -55,8 +55,8 @@ class _Samples:
     def __len__(self) -> int:
         return len(self._samples)
 
-    def find(self, id_: str) -> int | None:
-        return self._places.get(id_)
+    def find(self, question_id: str) -> int | None:
+        return self._places.get(question_id)
 
     def read(self, position: int) -> Sample:
         return self._samples[position]
@@ -201,12 +201,12 @@ class Reward:
     def _applies(self, sample: Sample) -> bool:
         return self.metric == OUTCOME or self.metric in METRICS.get(sample.data["form"], ())
 
-    def _checked(self, id_: str, reward: float | AnswerNotRun | None) -> float | None:
+    def _checked(self, question_id: str, reward: float | AnswerNotRun | None) -> float | None:
         if not isinstance(reward, AnswerNotRun):
             return reward
         if self.on_failure is OnFailure.RAISE:
-            raise AnswerNotRun(f"the answer to {id_} could not be run: {reward}") from reward
-        warnings.warn(f"{id_}: {reward}. The answer has no reward.", RuntimeWarning, stacklevel=3)
+            raise AnswerNotRun(f"the answer to {question_id} could not be run: {reward}") from reward
+        warnings.warn(f"{question_id}: {reward}. The answer has no reward.", RuntimeWarning, stacklevel=3)
         return None
 
     def _pool(self) -> "_Pool":
@@ -215,12 +215,12 @@ class Reward:
         pid = os.getpid()
         return self._pools.get(pid) or self._pools.setdefault(pid, _Pool(self))
 
-    def _sample(self, id_: Any) -> Sample:
-        position = self._questions.find(id_) if isinstance(id_, str) else None
+    def _sample(self, question_id: Any) -> Sample:
+        position = self._questions.find(question_id) if isinstance(question_id, str) else None
         sample = None if position is None else self._questions.read(position)
-        if sample is None or sample.id != id_:
+        if sample is None or sample.id != question_id:
             raise InputError(
-                f"there is no question with the id {id_!r}. Give rows of other tasks the id None."
+                f"there is no question with the id {question_id!r}. Give rows of other tasks the id None."
             )
         return sample
 

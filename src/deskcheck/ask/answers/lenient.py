@@ -391,12 +391,12 @@ def _statements(text: str) -> list[str]:
     """The lines of a text, and of each its sentences. None ends inside of quotation marks."""
     sentences: list[str] = []
     for line in text.splitlines():
-        at = 0
+        position = 0
         for end in _ENDS_SENTENCE.finditer(line):
             if end["end"]:
-                sentences.append(line[at : end.end()])
-                at = end.end()
-        sentences.append(line[at:])
+                sentences.append(line[position : end.end()])
+                position = end.end()
+        sentences.append(line[position:])
     return [sentence.strip() for sentence in sentences if sentence.strip()]
 
 
@@ -583,18 +583,18 @@ def _only_call(text: str, expected: Expected) -> str | None:
 
 
 def _places(text: str, word: str) -> Iterator[int]:
-    at = text.find(word)
-    while at >= 0:
-        if at == 0 or not (text[at - 1].isalnum() or text[at - 1] in "_."):
-            yield at
-        at = text.find(word, at + 1)
+    position = text.find(word)
+    while position >= 0:
+        if position == 0 or not (text[position - 1].isalnum() or text[position - 1] in "_."):
+            yield position
+        position = text.find(word, position + 1)
 
 
-def _closed(text: str, at: int) -> int | None:
+def _closed(text: str, position: int) -> int | None:
     """Where a call ends that begins at a place."""
-    for end in itertools.islice((match.end() for match in re.finditer(r"\)", text[at:])), 20):
-        if parse_expression(text[at : at + end]) is not None:
-            return at + end
+    for end in itertools.islice((match.end() for match in re.finditer(r"\)", text[position:])), 20):
+        if parse_expression(text[position : position + end]) is not None:
+            return position + end
     return None
 
 

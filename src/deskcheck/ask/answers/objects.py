@@ -79,10 +79,10 @@ def read(text: str, *, max_chars: int = MAX_CHARS) -> Node:
 def _as_python(text: str) -> str:
     """The text with names and calls in the place of what Python's parser does not read."""
     parts: list[str] = []
-    at = methods = 0
+    position = methods = 0
     for token in _TOKEN.finditer(text):
-        parts.append(text[at : token.start()])
-        at = token.end()
+        parts.append(text[position : token.start()])
+        position = token.end()
         if token["string"] is not None:
             parts.append(token[0])
         elif token["code"] is not None and token["of"]:
@@ -103,7 +103,7 @@ def _as_python(text: str) -> str:
                 raise UnreadableObject("> without <")
             methods -= 1
             parts.append(")")
-    return "".join([*parts, text[at:]])
+    return "".join([*parts, text[position:]])
 
 
 def _last(name: str) -> str:
@@ -316,10 +316,10 @@ def _pairs_of(first: Node, second: Node) -> list[tuple[Node, Node]] | None:
         by_content = {repr(_content(item)): item for item in second.items}
         matched = [(item, by_content.get(repr(_content(item)))) for item in first.items]
     elif first.kind == "pairs":
-        at = {repr(_content(key)): n for n, key in enumerate(second.items[::2])}
+        position_of = {repr(_content(key)): n for n, key in enumerate(second.items[::2])}
         matched = []
         for n, key in enumerate(first.items[::2]):
-            index = at.get(repr(_content(key)))
+            index = position_of.get(repr(_content(key)))
             if index is None:
                 return None
             matched += [(key, second.items[2 * index]), (first.items[2 * n + 1], second.items[2 * index + 1])]

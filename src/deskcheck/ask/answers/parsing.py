@@ -43,25 +43,29 @@ def without_thinking(completion: str) -> tuple[str, bool]:
     if plain := _PLAIN_CHANNELS.match(completion):
         return completion[plain.end() :], False
     parts: list[str] = []
-    at, last_close = 0, completion.rfind(CLOSE)
+    position, last_close = 0, completion.rfind(CLOSE)
     lower = completion.lower()
-    while match := _THOUGHT.search(completion, at):
-        parts.append(completion[at : match.start()])
-        at = match.end()
+    while match := _THOUGHT.search(completion, position):
+        parts.append(completion[position : match.start()])
+        position = match.end()
         if match["name"] is None:
-            close = completion.find(CLOSE, at) if at <= last_close else -1
-            end = at if close < 0 else close + len(CLOSE)
+            close = completion.find(CLOSE, position) if position <= last_close else -1
+            end = position if close < 0 else close + len(CLOSE)
             parts.append(completion[match.start() : end])
-            at = end
+            position = end
         elif match["ends"]:
             parts.clear()
         else:
             mark = f"</{match['name'].lower()}>"
-            end = lower.find(mark, at) if len(lower) == len(completion) else completion.find(mark, at)
+            end = (
+                lower.find(mark, position)
+                if len(lower) == len(completion)
+                else completion.find(mark, position)
+            )
             if end < 0:
                 return "".join(parts), True
-            at = end + len(mark)
-    return "".join(parts) + completion[at:], False
+            position = end + len(mark)
+    return "".join(parts) + completion[position:], False
 
 
 def answer_in(

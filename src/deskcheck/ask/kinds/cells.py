@@ -64,10 +64,10 @@ def _of(node: ast.expr, values: dict[str, str]) -> str | None:
     """The value of an expression that is a literal, or that the line of a variable has."""
     if is_literal(ast.unparse(node)):
         return repr(ast.literal_eval(node))
-    of = node.value if isinstance(node, ast.Attribute) else node
+    operand = node.value if isinstance(node, ast.Attribute) else node
     if isinstance(node, ast.Call) and called_name(node) == "len" and len(node.args) == 1:
-        of = node.args[0]
-    line = values.get(of.id) if isinstance(of, ast.Name) else None
+        operand = node.args[0]
+    line = values.get(operand.id) if isinstance(operand, ast.Name) else None
     if line is None:
         return None
     kind, _, value = line.partition(" = ")

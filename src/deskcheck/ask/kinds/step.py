@@ -233,8 +233,8 @@ def _places(truth: _Shown, options: StepOptions) -> tuple[list[_Place], Counter[
         if options.detail == "line" and not pair.target.library <= pair.start.library:
             unfit[LIBRARY] += 1
         else:
-            at, comes = pair.start.moment.running, _comes(pair)
-            where = at.function, at.line, at.offset, pair.start.moment.kind, pair.jump, comes
+            frame, comes = pair.start.moment.running, _comes(pair)
+            where = frame.function, frame.line, frame.offset, pair.start.moment.kind, pair.jump, comes
             places.append(_Place(pair.number, pair.jump, comes, where, start))
     fit = [candidate for candidate in places if candidate.start not in apart]
     unfit[AGAIN] += len(places) - len(fit)

@@ -87,8 +87,13 @@ def ground_truth_of(recording: Recording) -> GroundTruth | str:
             return OTHER_FILES
         if row.kind == Kind.CALL and row.caller and call is not None:
             caller, (line, start, end) = json.loads(row.caller), call
-            at = caller.get("at")
-            if caller["frame"] == 0 and at and at[0] == line and not (start <= at[1] and at[3] <= end):
+            position = caller.get("at")
+            if (
+                caller["frame"] == 0
+                and position
+                and position[0] == line
+                and not (start <= position[1] and position[3] <= end)
+            ):
                 return "the assert calls more than the function"
         ends += row.frame == 0 and row.kind in (Kind.RETURN, Kind.UNWIND)
     outermost = {row.frame for row in recording.trace.rows if row.kind == Kind.CALL and not row.caller}

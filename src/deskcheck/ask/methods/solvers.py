@@ -415,9 +415,9 @@ def _variable(sample: Sample, truth: GroundTruth, states: Sequence[Moment]) -> s
 def _next_line(sample: Sample, truth: GroundTruth, predicted: Predicted) -> str | None:
     data = sample.data
     # An interpreter begins at the visit in question, a trace with the run.
-    k = 1 if predicted.given else data["k"]
+    visit_number = 1 if predicted.given else data["k"]
     for arrival in _arrivals(predicted.states, truth):
-        if (arrival.file, arrival.line, arrival.k) == (data["file"], data["line"], k):
+        if (arrival.file, arrival.line, arrival.k) == (data["file"], data["line"], visit_number):
             return None if arrival.then is None else str(arrival.then)
     return None
 

@@ -95,10 +95,10 @@ class Alike(Generic[_T]):
             if left_out:
                 excluded[question][REASON] += left_out
 
-    def _lot(self, id_: str) -> _Lot:
+    def _lot(self, recording_id: str) -> _Lot:
         from deskcheck.jobs.key_set import key_of
 
-        return key_of(f"{self._seed}:{id_}"), id_
+        return key_of(f"{self._seed}:{recording_id}"), recording_id
 
 
 def _asks(question: str, function: str, sample: Sample) -> tuple[Any, ...]:

@@ -321,11 +321,11 @@ class Questions:
     def __len__(self) -> int:
         return len(self.offsets)
 
-    def find(self, id_: str) -> int | None:
+    def find(self, question_id: str) -> int | None:
         """Place of the question that has this id (or, one in 10^19, the same hash: see its line)."""
-        key = key_of(id_)
-        at = bisect_left(self._keys, key)
-        return self._order[at] if at < len(self._keys) and self._keys[at] == key else None
+        key = key_of(question_id)
+        index = bisect_left(self._keys, key)
+        return self._order[index] if index < len(self._keys) and self._keys[index] == key else None
 
     def read(self, position: int) -> Sample:
         """The question at a place. Raises InputError: the file cannot be read, or its line is another now."""
@@ -355,9 +355,9 @@ class Questions:
     def _refuse_twice(self, first: int, second: int) -> None:
         offsets = (self.offsets[first], self.offsets[second])
         lines = [line for line in lines_of(self.path) if line.offset in offsets]
-        id_ = sample_in(lines[0].raw).id
+        repeated = sample_in(lines[0].raw).id
         numbers = " and ".join(str(line.number) for line in lines)
-        raise InputError(f"{self.path}: lines {numbers} both have the id {id_!r}. Give each its own.")
+        raise InputError(f"{self.path}: lines {numbers} both have the id {repeated!r}. Give each its own.")
 
 
 # -- answers -----------------------------------------------------------------------------------------
@@ -380,8 +380,8 @@ class Given:
 def answer_in_line(raw: bytes) -> Given:
     """The answer of a line. Raises ValueError with what is wrong."""
     row = _object(raw)
-    id_, completion = row.pop("id", None), row.pop("completion", None)
-    if not isinstance(id_, str):
+    question_id, completion = row.pop("id", None), row.pop("completion", None)
+    if not isinstance(question_id, str):
         raise ValueError('has no "id" that is text')
     if completion is not None and not isinstance(completion, str):
         raise ValueError('its "completion" is no text')
@@ -392,7 +392,7 @@ def answer_in_line(raw: bytes) -> Given:
         extra = json.dumps(row) if row else None
     except RecursionError:
         raise ValueError("is nested too deep") from None
-    return Given(id_, completion, model if isinstance(model, str) else None, extra, _stop_reason(row))
+    return Given(question_id, completion, model if isinstance(model, str) else None, extra, _stop_reason(row))
 
 
 def _stop_reason(row: dict[str, object]) -> str | None:

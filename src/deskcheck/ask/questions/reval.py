@@ -129,20 +129,20 @@ def _values(node: ast.expr, states: list[Any]) -> list[Any]:
     raise Unfit("an index that is worked out")  # the set's own code comes to Nil there, whatever ran
 
 
-def _attribute(of: Any, name: str) -> Any:
-    if not isinstance(of, Value):
+def _attribute(container: Any, name: str) -> Any:
+    if not isinstance(container, Value):
         raise Unfit("an attribute of no object of the program")
-    for key, value in of.fields:
+    for key, value in container.fields:
         if key == name:
             return _python(value) if plain(value) else value
     raise Unfit("an attribute that is not recorded")
 
 
-def _item(of: Any, at: Any) -> list[Any]:
-    if isinstance(of, Value) or isinstance(at, Value):
+def _item(container: Any, index: Any) -> list[Any]:
+    if isinstance(container, Value) or isinstance(index, Value):
         raise Unfit("an item of no plain data")
     try:
-        return [of[at]]
+        return [container[index]]
     except (TypeError, KeyError, IndexError):
         return []
 

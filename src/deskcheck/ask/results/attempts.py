@@ -57,8 +57,8 @@ def consistency(attempts: Sequence[Attempt]) -> float:
     for _, vote in attempts:
         if vote is not None:
             counts[vote] = counts.get(vote, 0) + 1
-    n = len(attempts)
-    return sum(count * (count - 1) for count in counts.values()) / (n * (n - 1))
+    total = len(attempts)
+    return sum(count * (count - 1) for count in counts.values()) / (total * (total - 1))
 
 
 def measured(questions: Mapping[str, Sequence[Attempt]]) -> dict[str, dict[str, float]]:

@@ -182,7 +182,7 @@ def scored_here(sample: Sample, scored: AnswerScore, model: str, **columns: Any)
 
 
 def scored_elsewhere(
-    id_: str, fields: Mapping[str, Any], cluster: str | None, file: str, **columns: Any
+    sample_id: str, fields: Mapping[str, Any], cluster: str | None, file: str, **columns: Any
 ) -> ScoredSample:
     """The row of a sample that another program scored. fields: its metadata; numbers and short texts in them
     are kept. cluster: the field by which samples belong together.
@@ -191,11 +191,13 @@ def scored_elsewhere(
     """
     if cluster is not None and cluster not in fields:
         raise InputError(
-            f"{file}: sample {id_} has no {cluster!r}: it has {', '.join(fields) or 'no fields'}."
+            f"{file}: sample {sample_id} has no {cluster!r}: it has {', '.join(fields) or 'no fields'}."
         )
     data = {name: value for name, value in fields.items() if _is_short(value)}
-    value = id_ if cluster is None else str(fields[cluster])
-    return ScoredSample(id=id_, program=id_, cluster=value, reason="", data=json.dumps(data), **columns)
+    value = sample_id if cluster is None else str(fields[cluster])
+    return ScoredSample(
+        id=sample_id, program=sample_id, cluster=value, reason="", data=json.dumps(data), **columns
+    )
 
 
 def _is_short(value: object) -> bool:

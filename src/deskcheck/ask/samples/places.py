@@ -74,7 +74,7 @@ class Arrival:
 
 def arrivals(events: Iterable[Visit], lines: Mapping[str, Statements]) -> list[Arrival]:
     """Every arrival at a statement of the files in `lines`, in order."""
-    at: dict[int, int] = {}
+    line_in_frame: dict[int, int] = {}
     """Frame -> statement that it is at."""
     open_: dict[int, Arrival] = {}
     counts: Counter[tuple[str, int]] = Counter()
@@ -85,16 +85,18 @@ def arrivals(events: Iterable[Visit], lines: Mapping[str, Statements]) -> list[A
         statements_of_file = lines.get(row.file)
         if statements_of_file is None:
             continue
-        if row.kind == Kind.LINE and not is_within_definition(row, statements_of_file, begun=row.frame in at):
+        if row.kind == Kind.LINE and not is_within_definition(
+            row, statements_of_file, begun=row.frame in line_in_frame
+        ):
             line = statements_of_file.first.get(row.line, row.line)
-            if at.get(row.frame) == line:
+            if line_in_frame.get(row.frame) == line:
                 continue
-            at[row.frame] = line
+            line_in_frame[row.frame] = line
             if row.frame in open_:
                 then[open_[row.frame].index] = line
             counts[row.file, line] += 1
-            k = counts[row.file, line]
-            open_[row.frame] = Arrival(row.index, row.file, line, row.frame, row.function, k, None)
+            visit_number = counts[row.file, line]
+            open_[row.frame] = Arrival(row.index, row.file, line, row.frame, row.function, visit_number, None)
             visits.append(open_[row.frame])
         elif row.frame in open_ and row.kind == Kind.RESUME:
             resumed[row.frame] = open_[row.frame].index

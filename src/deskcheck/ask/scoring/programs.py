@@ -47,8 +47,8 @@ class Tested:
         return not self.reason
 
 
-def _not_installed(passed: int, of: int, module: str) -> Tested:
-    return Tested(passed, of, f"the module {module} is not installed here", module)
+def _not_installed(passed: int, total: int, module: str) -> Tested:
+    return Tested(passed, total, f"the module {module} is not installed here", module)
 
 
 def run_tests(
@@ -262,25 +262,25 @@ def reports(printed: str, parts: int) -> list[list[Any]]:
     return rows
 
 
-def _read(run_result: RunResult, printed: str, of: int, answer: str, environment: str | None) -> Tested:
+def _read(run_result: RunResult, printed: str, total: int, answer: str, environment: str | None) -> Tested:
     """The outcome by the report of the check, and the end of the answer's process."""
     lines = reports(printed, 2)
     setup = next((message for what, message in lines if what == "setup"), None)
     if setup is not None:
-        return Tested(0, of, f"the tests cannot begin: {setup}", _missing(setup, None, environment))
+        return Tested(0, total, f"the tests cannot begin: {setup}", _missing(setup, None, environment))
     messages = [message for what, message in lines if what == "test"]
     passed = messages.count("")
-    if run_result.outcome is Outcome.RETURNED and passed == of == len(messages):
-        return Tested(passed, of, "")
+    if run_result.outcome is Outcome.RETURNED and passed == total == len(messages):
+        return Tested(passed, total, "")
     number, reason = next(((n, text) for n, text in enumerate(messages, 1) if text), (len(messages) + 1, ""))
     if not reason or (run_result.outcome in _ITS_OWN and reason.startswith(_GONE)):
         finished = run_result.outcome is Outcome.RETURNED
         reason = "the tests did not come to their end" if finished else _ended(run_result)
     missing = _missing(reason, answer, environment)
     if missing is not None:
-        return _not_installed(passed, of, missing)
-    prefix = f"test {number} of {of}: " if messages or run_result.outcome not in _ITS_OWN else ""
-    return Tested(min(passed, of), of, f"{prefix}{reason}", failed=min(number, of) - 1)
+        return _not_installed(passed, total, missing)
+    prefix = f"test {number} of {total}: " if messages or run_result.outcome not in _ITS_OWN else ""
+    return Tested(min(passed, total), total, f"{prefix}{reason}", failed=min(number, total) - 1)
 
 
 _GONE = "EOFError: the program is gone"

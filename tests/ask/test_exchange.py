@@ -66,7 +66,7 @@ def test_what_can_be_no_task(questions: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="answers of input are run"):
         write_tasks(only, tmp_path / "tasks")
     only.write_text(rows[0] + "{}\n")
-    with pytest.raises(InputError, match="line 2: is no question"):
+    with pytest.raises(InputError, match="line 2: is not a question"):
         write_tasks(only, tmp_path / "tasks")
     assert not (tmp_path / "tasks").exists()
 

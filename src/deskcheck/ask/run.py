@@ -114,7 +114,7 @@ def ask(
     note: Callable[[str], None] = lambda text: None,
     progress: Callable[[AskProgress], None] = lambda answered: None,
 ) -> list[Result]:
-    """Put questions about recordings to models and score the answers: one result per question and model.
+    """Ask models questions about recordings, and score the answers: one result per question and model.
 
     recordings: a folder of recordings, several, or recordings. questions: names in `QUESTIONS`, or in
     `NOTEBOOK_QUESTIONS`, about the trajectories in the folders: these have a result for each view of the
@@ -122,9 +122,9 @@ def ask(
     run folder; by default a new one in ``ask`` beside the first folder's recordings, or here. note: gets
     sentences for the user.
 
-    Writes into the run folder (`results.folder`), and elsewhere only Inspect's cache. The same call continues
-    a run that was stopped, in the same folder `out`, or without one in the folder that it had. Of a finished
-    run it reads the answers.
+    Writes into the run folder (`results.folder`), and elsewhere only Inspect's cache. Repeat the call to
+    continue a run that was stopped, in the folder `out`, or without one in the folder that the run had. If
+    the run is finished, its answers are read.
 
     Raises:
         InputError: an unknown question or model, a missing key, a run folder that is in use.
@@ -182,8 +182,8 @@ def ask_benchmark(
     note: Callable[[str], None] = lambda text: None,
     progress: Callable[[AskProgress], None] = lambda answered: None,
 ) -> list[Result]:
-    """As `ask`, for benchmarks: names in `BENCHMARKS`, each as ``NAME:PATH`` or fetched, or files of your own
-    programs. Methods that need a recording are refused.
+    """Like `ask`, for benchmarks: names in `BENCHMARKS`, each as ``NAME:PATH`` or fetched, or files of your
+    own programs. Methods that need a recording are refused.
 
     Raises what `ask` raises, and InputError for a benchmark that cannot be read.
     """

@@ -1,10 +1,10 @@
-"""Which arguments a model may write: the gate before anything that a model wrote is run.
+"""The arguments that a model may write: a check before anything that a model wrote is run.
 
 An answer to an ``input`` question is an argument list. It is read as syntax and must consist of
 literals, operators, comprehensions, lambdas, calls of pure builtins, of what the program defines at
-its top level, and of what it imports from a few harmless modules. Whatever is not listed is
-refused. The gate keeps cheats out (reaching into the function, the interpreter, or the scoring);
-it is not what keeps the machine safe: the sandbox is.
+its top level, and of what it imports from a few harmless modules. Everything else is refused.
+The gate keeps out cheats, which reach into the function, the interpreter, or the scoring. It does
+not protect the machine: the sandbox does.
 """
 
 import ast
@@ -44,8 +44,8 @@ class Refused(ValueError):
 def arguments_in(answer: str, entry: str, names: Names) -> str:
     """The argument list that an answer gives for a function, with its parentheses, ready to be run.
 
-    Read as the whole call ``f(1, 2)``, as an assertion about it, or as what stands between the parentheses,
-    in this order; ``(1, 2)`` alone is one tuple. The text is written anew from the syntax that was checked.
+    The answer is read as the whole call ``f(1, 2)``, as an assertion about it, or as the text between the
+    parentheses, in this order; only ``(1, 2)`` is one tuple. The result is made from the checked syntax.
 
     Raises:
         Refused: the answer cannot be read as that, or does not pass the gate.
@@ -133,7 +133,8 @@ class _Gate:
             raise Refused("too long or too deep")
 
     def check(self, node: ast.AST, bound: frozenset[str], depth: int) -> None:
-        """Refuse what is not allowed; `bound` are the variables of enclosing lambdas and comprehensions."""
+        """Raise Refused for anything that is not allowed. bound: the variables of enclosing lambdas and
+        comprehensions."""
         self._count(depth)
         match node:
             case ast.Constant():

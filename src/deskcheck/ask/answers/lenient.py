@@ -21,8 +21,11 @@ MAX_CHARS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What decides how an answer is read. form: of the answer (`Sample.data`). right: the right answer, whose
-    type counts, not its value. variable: that is asked about, if one is."""
+    """Facts about the question that decide how an answer is read.
+
+    form: the form of the answer (`Sample.data`). right: the right answer; only its type counts, not its
+    value. variable: the variable that the question is about, if any.
+    """
 
     form: str
     right: str = ""
@@ -183,7 +186,7 @@ def _points_to(text: str, expected: Expected) -> str | None:
 
 
 def _headless(text: str, expected: Expected) -> str | None:
-    """Without headings, and without a first line that only says what comes."""
+    """The text without headings, and without a first line that only announces the answer."""
     lines = [line for line in text.splitlines() if not re.match(r"#+\s", line)]
     if len(lines) > 1 and re.fullmatch(r".*[A-Za-z*][^'\"\[({]*:\**", lines[0].strip()):
         lines = lines[1:]
@@ -261,7 +264,7 @@ _ADVERBS = re.compile(
 _SO = re.compile(
     r",?\s+(?:so|which|and so|i\.e\.|that is|hence|therefore|at (?:this|that) (?:point|moment)|when)\b"
 )
-"""Behind an answer, what follows from it."""
+"""The words between an answer and a conclusion from it."""
 _PARTS = 12
 """The number of parts of a sentence that may be followed by the answer."""
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -302,7 +305,7 @@ def _said(text: str, expected: Expected) -> str | None:
 
 
 def _before_reasons(text: str) -> Iterator[str]:
-    """An answer without what follows from it, or why it is so."""
+    """An answer without the conclusion or the reason after it."""
     for form in (_WHY, _SO, _ASIDE):
         if match := form.search(text):
             yield text[: match.start()].rstrip(" ,;-\u2013\u2014.")

@@ -77,7 +77,7 @@ def read(text: str, *, max_chars: int = MAX_CHARS) -> Node:
 
 
 def _as_python(text: str) -> str:
-    """The text with names and calls in the place of what Python's parser does not read."""
+    """The text with names and calls in place of the parts that Python's parser does not read."""
     parts: list[str] = []
     position = methods = 0
     for token in _TOKEN.finditer(text):
@@ -179,7 +179,7 @@ class _Reader:
         return node_of_class
 
     def resolved(self, root: Node) -> Node:
-        """With the objects themselves where they are met again."""
+        """The value in which later mentions of an object are the object itself."""
         targets: dict[int, Node] = {}
 
         def of(node: Node) -> Node:
@@ -255,8 +255,8 @@ def _content(node: Node, inside: tuple[int, ...] = ()) -> Any:
 
 
 def is_clear(root: Node) -> bool:
-    """Whether no set or dictionary holds two objects, as items or keys, that read the same: which of them is
-    which could not be told."""
+    """Whether no set or dictionary has two objects, as items or keys, with equal text: it would be unclear
+    which is which could not be told."""
     for node in nodes(root):
         keys = node.items if node.kind == "items" and node.name in ("set", "frozenset") else []
         keys = node.items[::2] if node.kind == "pairs" else keys

@@ -47,7 +47,7 @@ _MEMBERS: dict[str, frozenset[str] | None] = {
         "printable punctuation whitespace".split()
     ),
 }
-"""Standard modules and what of them may be used where the program imports them; None: all that is public.
+"""Standard modules, and the members that may be used if the program imports them; None: all public members.
 
 Not ``string.Formatter``, which reads attributes that a text names, nor ``decimal``'s contexts, which the
 program calculates in.
@@ -254,7 +254,7 @@ class _Known:
 
 
 def _below(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
-    """The tables of what a top level defines, without those of type parameters between."""
+    """The symbol tables of definitions at a top level, without those of type parameters in between."""
     for child in table.get_children():
         if child.get_type() in ("function", "class"):
             yield child
@@ -325,7 +325,7 @@ def _is_pure(
     context: _Known,
     pure: Set[str],
 ) -> bool:
-    """Whether a call of it changes nothing but what it is given or makes, and uses only what is harmless."""
+    """Whether a call of it changes only its arguments and new objects, and uses only harmless names."""
     if not all(map(_is_harmless_decorator, node.decorator_list)):
         return False
     for scope in _all_below(table):

@@ -29,7 +29,7 @@ from deskcheck.notation.layout import trace_prompt
 from deskcheck.recording import Kind
 
 _answers: dict[str, tuple[str, str | None]] = {}
-"""Prompt -> the answer, and what can be copied from the same cell."""
+"""Prompt -> the answer, and the text that can be copied from the same cell."""
 
 
 def remember(samples: Iterable[Sample]) -> None:
@@ -44,7 +44,7 @@ def forget(samples: Iterable[Sample]) -> None:
 
 
 def completion(prompt: str) -> str:
-    """The oracle's completion; without an answer for a prompt that it was not told of."""
+    """The oracle's completion; without an answer if the prompt was not passed to `remember`."""
     run = _run_in(prompt)
     if run is not None:
         return fenced(run.write(run.states))

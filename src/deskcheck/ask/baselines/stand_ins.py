@@ -15,8 +15,8 @@ from deskcheck.recording import InputError
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """about: what it answers. make: from the arguments that it was given, prompt -> completion; what it
-    does not take is left in them."""
+    """about: a description of its answers. make: from arguments to a function from prompt to completion;
+    it removes the arguments that it uses."""
 
     name: str
     about: str

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C while models were asked. The text says how many answers are kept, and where."""
+    """Ctrl-C while models answered. The message says how many answers are kept, and where."""
 
 
 def evaluate(

@@ -1,4 +1,5 @@
-"""The baselines as a provider of Inspect's, and what models of Inspect need to work without a network."""
+"""The baselines as a provider of Inspect's, and a setup with which models of Inspect work without a
+network."""
 
 from typing import Any
 

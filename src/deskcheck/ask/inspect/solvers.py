@@ -180,8 +180,8 @@ async def _answered(
     key: tuple[Any, ...],
     predict: Callable[[GroundTruth], Awaitable[Prediction]],
 ) -> TaskState:
-    """The answer to a sample from a predicted run. key: what the prediction depends on besides the run, the
-    method, the model and the epoch."""
+    """The answer to a sample from a predicted run. key: values that the prediction depends on, in addition to
+    the run, the method, the model and the epoch."""
     check_methods([name], [sample.question])
     token = state.metadata.get("run")
     truth = run_context().truth(str(token))

@@ -18,7 +18,7 @@ _EXECUTED = re.compile(
 def _cell_output(prompt: str) -> str:
     """The text that the cell prints, and its last expression; else what the same cell showed before.
 
-    Known are literals, variables whose value the prompt shows or a cell assigned as a literal, and their
+    It can give literals, variables whose value the prompt shows or a cell assigned as a literal, and their
     shape and length.
     """
     before, _, now = prompt.rpartition(f"\n\n{NOW} ")

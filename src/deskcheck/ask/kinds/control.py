@@ -1,5 +1,5 @@
-"""Kinds about control flow: which way a condition goes, how often a loop turns, what it leaves behind, which
-line follows, whether a line runs at all.
+"""Kinds about control flow: the result of a condition, the number of iterations of a loop, values after a
+loop, the line that follows, whether a line runs at all.
 
 After CodeSense (arXiv:2506.00750: loop iterations, branches, values after a loop), REval (arXiv:2403.16437:
 coverage, next line) and CoCoNUT (arXiv:2501.16456: lines that follow one another).
@@ -58,7 +58,7 @@ def _interrupted(recording: Recording, run: Run) -> set[int]:
 
 
 def _blocks(recording: Recording, run: Run) -> dict[tuple[str, int], Block]:
-    """(File, line) -> block, of what is shown."""
+    """(File, line) -> block, for the sources that are shown."""
     return {
         (source.file, line): block
         for source in run.files
@@ -116,7 +116,7 @@ def visit(recording: Recording, rng: random.Random, per_recording: int) -> Itera
 
 @dataclass(slots=True)
 class _Loop:
-    """One run of a loop, from where it is entered to where it is left."""
+    """One run of a loop, from its entry to its exit."""
 
     block: Block
     entered: Arrival

@@ -1,4 +1,4 @@
-"""Which exception leaves a run, and where it is raised."""
+"""The exception that leaves a run, and the line that raises it."""
 
 import random
 import re
@@ -54,11 +54,11 @@ def _guessed_exception(prompt: str) -> str:
 
 
 def _raised_at(recording: Recording) -> tuple[str, int]:
-    """File and line where the exception that left the run came up: the last recorded line of its traceback.
+    """The file and line that raised the exception that left the run: the last recorded line of its traceback.
 
-    An exception in flight has no number that outlives a frame, and one that is raised again by a bare
-    ``raise`` has no event. So it is followed back: from the frame that it left to its first event there, and,
-    where that comes right after a callee was left by one of this class, on in the callee.
+    The number of an exception is valid only within a frame, and a bare ``raise`` has no event. So the search
+    goes backward: from the frame that the exception left to its first event there. If that event follows
+    directly on a callee that an exception of the same class left, the search continues in the callee.
     """
     rows = recording.trace.rows
     raises: dict[int, list[tuple[int, Value]]] = {}

@@ -1,5 +1,5 @@
-"""Where a debugger goes from a line: the commands ``step``, ``until`` and ``return`` of Python's own ``pdb``,
-told by statements. Its ``next`` is the kind `next_line`.
+"""The next stop of a debugger: the commands ``step``, ``until`` and ``return`` of ``pdb``, by statements.
+Its ``next`` is the kind `next_line`.
 """
 
 import ast

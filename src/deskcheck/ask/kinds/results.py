@@ -65,7 +65,8 @@ def output_sample(
     strict: bool = True,
     source: str | None = None,
 ) -> Sample:
-    """What does the call return? `result` is the repr of what it returned. source: as in `how_run`."""
+    """A question for the result of a call. `result` is the repr of what it returned. source: as in
+    `how_run`."""
     parts = parts_of("output", files, f"Call: {how_run(program, source)}")
     return _sample(program, "output", parts, result, {"form": "value", "strict": strict})
 
@@ -73,7 +74,7 @@ def output_sample(
 def input_sample(
     program: Program, files: Sequence[ShownSource], result: str, *, strict: bool = True
 ) -> Sample:
-    """Which arguments give this result? The reference answer is the call as it was made.
+    """A question for arguments that give a result. The reference answer is the call that was made.
 
     Raises Refused (a ValueError) if the call itself would not pass the gate that answers must pass.
     """
@@ -190,7 +191,7 @@ def _short(answer: str) -> str:
 
 
 def _drawn(recording: Recording) -> str:
-    """The list of what the generator that was called gave."""
+    """The list of values that the called generator yielded."""
     result = recording.run_result.result
     if result is None or not read_value(result, max_chars=ANSWER_CHARS)[0]:
         raise Unfit("its generator gives no plain data, or much")

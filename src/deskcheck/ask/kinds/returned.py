@@ -1,4 +1,4 @@
-"""The result of a call as an answer where it is not plain data: objects with their contents when the call
+"""The result of a call as an answer if it is not plain data: objects with their contents when the call
 returns, functions and classes by name.
 
 `recording.render` writes them, with numbers only where they are needed. An object that the question shows has
@@ -47,7 +47,7 @@ def ends(recording: Recording) -> tuple[Event, Event]:
 
 
 def returned(recording: Recording) -> Returned:
-    """What the call returns."""
+    """The result of the call."""
     check_all_recorded(recording)
     called, returning = ends(recording)
     if returning.value is None:

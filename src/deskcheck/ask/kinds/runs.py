@@ -1,4 +1,5 @@
-"""Lines and variables of a run: which line is next, what a variable holds, and held, which lines run."""
+"""Lines and variables of a run: the next line, the values of a variable now and before, the lines that
+run."""
 
 import ast
 import itertools
@@ -307,8 +308,8 @@ class _Call:
 
 
 def _histories(recording: Recording, run: Run) -> Iterator[tuple[_Call, str, list[str]]]:
-    """Variables of calls with all that they hold, one after the other. Seen at the lines of the call and at
-    its end, so a call with a line that is not one moment (`Statements.plain`) is left out whole."""
+    """Variables of calls, each with all its values in order. They are read at the lines of the call and at
+    its end. So a call is left out if one of its lines is not one moment (`Statements.plain`)."""
     calls = _calls_of(recording, run)
     moments = {visit.index: visit.frame for visit in run.visits}
     odd = {visit.frame for visit in run.visits if visit.line not in run.lines[visit.file].plain}
@@ -417,7 +418,7 @@ def path(recording: Recording, rng: random.Random, per_recording: int) -> Iterat
 
 
 def path_of(lines: Sequence[int], first: Mapping[int, int], silent: frozenset[int]) -> list[int]:
-    """Lines in order, each as the first line of its statement, silent ones left out, repeats on end once.
+    """Lines in order, each as the first line of its statement, without silent lines and direct repeats.
 
     The answer of a model goes through the same function as the recording.
     """

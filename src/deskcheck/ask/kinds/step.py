@@ -76,7 +76,7 @@ class _Shown:
 
 
 class _State:
-    """One state of a run, with what is found out of it once."""
+    """One state of a run, with facts that are computed once."""
 
     def __init__(self, moment: Moment) -> None:
         self.moment = moment
@@ -251,7 +251,7 @@ def _comes(pair: _Pair) -> str:
 
 
 def _drawn(places: Sequence[_Place], rng: random.Random) -> Iterator[_Place]:
-    """Places in the order in which they are asked: jumps take turns, and for each jump what comes."""
+    """Places in the order in which they are asked: jumps take turns, and for each jump the kinds of event."""
     turns: dict[int, list[_Place]] = {}
     for candidate in in_turns(
         places, rng, lambda candidate: (candidate.jump, candidate.comes), lambda candidate: candidate.where
@@ -316,7 +316,7 @@ def _sample(recording: Recording, truth: _Shown, options: StepOptions, pair: _Pa
 
 
 def _run(recording: Recording, truth: _Shown, options: StepOptions, *, back: bool) -> str:
-    """The text about the run above the program: the version of Python for instructions, and the call where a
+    """The text about the run above the program: the version of Python for instructions, and the call if a
     jump goes back."""
     program = recording.program
     python = ".".join(recording.environment.python.split(".")[:2]) if options.detail != "line" else None
@@ -348,8 +348,8 @@ def _of(names: Mapping[str, Encoded], others: Mapping[str, Encoded]) -> Mapping[
 
 
 def guessed_step(prompt: str, notation: str) -> str:
-    """The same state at the next line of the text; N lines on, or back, of those that hold code. By
-    instructions, the same state: where it is about to return, what is on top of the stack is returned.
+    """The same state at the next line of the text, or N lines with code further or back. By instructions, the
+    same state; if it is about to return, it returns the top of the stack.
 
     notation: of the answer.
     """

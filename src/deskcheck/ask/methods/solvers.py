@@ -171,8 +171,8 @@ def unfit(truth: GroundTruth | str, method: str) -> str | None:
 
 
 def trace_question(truth: GroundTruth, notation: str, *, explain: bool) -> str:
-    """The prompt for a whole trace. explain: with an explanation of the notation and an example; without, it
-    is laid out as in lessons."""
+    """The prompt for a whole trace. explain: with an explanation of the notation and an example; otherwise in
+    the layout of lessons."""
     prompt = truth.text + trace_prompt(truth.program, notation)
     return EXPLAINED[notation] + prompt if explain else prompt
 
@@ -329,7 +329,7 @@ class PromptedRun:
         )
 
     def predicted(self) -> Predicted:
-        """The run as far as it went."""
+        """The run up to this state."""
         text = "\n".join([state_text(state) for state in self.states])
         stop = self.stop or Stop.BUDGET
         return Predicted(states=tuple(self.states), stop=stop, given=1, why=self.why, text=text)

@@ -16,7 +16,7 @@ from deskcheck.files import NotJSON, read_file, read_json, write_file
 from deskcheck.recording import InputError
 
 Answer = dict[str, Any]
-"""``id`` of the question, ``completion``, ``model``; ``stop_reason`` where it is known."""
+"""``id`` of the question, ``completion``, ``model``; ``stop_reason`` if it is known."""
 
 
 def write_answers(

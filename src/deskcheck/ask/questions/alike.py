@@ -22,7 +22,7 @@ _Lot = tuple[int, str]
 
 
 class _Drawn(NamedTuple, Generic[_T]):
-    """Samples of a recording by one kind of question, and what comes with them."""
+    """Samples of a recording by one kind of question, and the value that belongs to them."""
 
     lot: _Lot
     samples: list[Sample]
@@ -56,7 +56,7 @@ class Alike(Generic[_T]):
         return "own" in recording.program.extra
 
     def hold(self, recording: Recording, samples: Mapping[str, list[Sample]], beside: _T) -> None:
-        """Take in the samples of a recording, by question, with what shall come back with them."""
+        """Add the samples of a recording, by question, with a value that is returned with them."""
         function, path = cluster_of(recording.program), _path(recording)
         for question, of_question in samples.items():
             self._recordings[question] += 1
@@ -71,7 +71,7 @@ class Alike(Generic[_T]):
             del along[MOST:]
 
     def chosen(self, excluded: Mapping[str, Counter[str]]) -> Iterator[tuple[str, list[Sample], _T]]:
-        """(question, samples of a recording, what came with them); reasons go to `excluded`."""
+        """(question, samples of a recording, their value); reasons for exclusion are added to `excluded`."""
         lots: dict[tuple[Any, ...], list[_Lot]] = {}
         for (question, function, _), along in self._along.items():
             for sample in (sample for drawn in along for sample in drawn.samples):

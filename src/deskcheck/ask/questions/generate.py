@@ -28,14 +28,14 @@ def of_each(
     excluded: Mapping[str, Counter[str]],
     beside: Callable[[Recording], tuple[_T, str | None]],
 ) -> Iterator[tuple[str, list[Sample], _T]]:
-    """(question, samples of a recording, what `beside` gives of it): those that are asked.
+    """(question, samples of a recording, the first value of `beside`), for all samples that are asked.
 
-    One recording is held at a time. Samples of recordings of tests are held to the end, as far as
-    `alike` says, and come last. beside: of a recording that has samples, what is to come with
-    them, and None or the reason why it is not asked about. steps: how `step` asks. doubtful: whether
-    recordings are asked about for which there is a `Recording.doubt`.
+    Memory holds one recording at a time. Samples of recordings of tests stay until the end, as far as
+    `alike` says, and come last. beside: from a recording that has samples to a value that is returned with
+    them, and None or the reason why it is not asked about. steps: how `step` asks. doubtful: whether to
+    ask about recordings with a `Recording.doubt`.
 
-    Raises InputError where two recordings have one id, so that samples would too.
+    Raises InputError if two recordings have one id, because their samples would have one, too.
     """
     from deskcheck.jobs.key_set import KeySet, key_of
 

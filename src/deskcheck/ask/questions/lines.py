@@ -189,7 +189,7 @@ def _line_at(file: IO[bytes], offset: int) -> bytes:
 
 
 class _Written(NamedTuple):
-    """Where the line of a question is, and what drawing needs of it. id: the same in all views."""
+    """The place of a question's line, and the fields that drawing needs. id: the same in all views."""
 
     id: str
     program: str
@@ -207,7 +207,7 @@ class Line(NamedTuple):
 
 
 def lines_of(path: Path, *, empty: bool = False) -> Iterator[Line]:
-    """The lines of a file. empty: those with nothing but white space, too. Raises InputError where it cannot
+    """The lines of a file. empty: also lines that have only white space. Raises InputError if the file cannot
     be read."""
     if not path.is_file():
         raise InputError(f"{path}: file not found." if not path.exists() else f"{path}: is not a file.")
@@ -240,7 +240,7 @@ def digest_of(raw: bytes) -> bytes:
 
 
 def _object(raw: bytes) -> dict[str, object]:
-    """The object that a line is. Raises ValueError with what it is instead."""
+    """The JSON object in a line. Raises ValueError if the line is something else."""
     if len(raw) > LINE_BYTES:
         raise ValueError(f"is longer than {LINE_BYTES} bytes")
     row = read_json(raw)
@@ -263,7 +263,7 @@ _KINDS: dict[str, type] = {
 
 
 def sample_in(raw: bytes) -> Sample:
-    """The sample of a line. Raises ValueError with what is wrong."""
+    """The sample in a line. Raises ValueError with the reason if there is none."""
     row = _object(raw)
     for name, kind in _KINDS.items():
         if not isinstance(row.get(name), kind):
@@ -277,9 +277,9 @@ def sample_in(raw: bytes) -> Sample:
 
 
 class Questions:
-    """Where the questions of a file are, by id. Reads all of it once.
+    """The places of the questions in a file, by id. Reads the whole file once.
 
-    Raises InputError, with file and line: one that is damaged; an id that is there twice; no question.
+    Raises InputError, with file and line: a damaged line; an id that occurs twice; no question.
     """
 
     def __init__(self, path: Path) -> None:
@@ -378,7 +378,7 @@ class Given:
 
 
 def answer_in_line(raw: bytes) -> Given:
-    """The answer of a line. Raises ValueError with what is wrong."""
+    """The answer in a line. Raises ValueError with the reason if there is none."""
     row = _object(raw)
     question_id, completion = row.pop("id", None), row.pop("completion", None)
     if not isinstance(question_id, str):
@@ -396,8 +396,9 @@ def answer_in_line(raw: bytes) -> Given:
 
 
 def _stop_reason(row: dict[str, object]) -> str | None:
-    """OpenAI and vLLM tell it in ``finish_reason``, Anthropic and Inspect in ``stop_reason``. vLLM has
-    there the stop word or token that it met. A message of OpenAI's that refuses says so in ``refusal``."""
+    """The reason why the completion ended. OpenAI and vLLM give it in ``finish_reason``, Anthropic and
+    Inspect in ``stop_reason``. vLLM may give the stop word or token. A refusal of OpenAI's is in
+    ``refusal``."""
     finish, stop = row.get("finish_reason"), row.get("stop_reason")
     if row.get("refusal"):
         return "refusal"

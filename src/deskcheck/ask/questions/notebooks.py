@@ -40,7 +40,7 @@ NOTEBOOK_QUESTIONS: Mapping[str, str] = {
     "next_cell": "which cell of a notebook is executed next?",
     "crash": "does this cell of a notebook raise an exception, and which one?",
 }
-"""Kind of question about notebooks -> what is asked."""
+"""Kind of question about notebooks -> its description."""
 
 
 def trajectory_files(folders: Sequence[str | Path]) -> list[Path]:
@@ -70,7 +70,7 @@ def notebook_samples(
     per_recording: how many targets of a kind are drawn from one trajectory, with the seed; None: all.
 
     Raises:
-        InputError: two trajectories have one id, so that samples would too.
+        InputError: two trajectories have one id, so their samples would have one, too.
         RecordingError: a file is damaged.
     """
     from deskcheck.notebook.trajectory.file import read_trajectory
@@ -196,7 +196,7 @@ class _Past:
 
 @dataclass(slots=True)
 class _Moment:
-    """An execution, and what there was before it. number: of its step in the trajectory."""
+    """An execution with its history. number: the number of its step in the trajectory."""
 
     execution: Execution
     number: int
@@ -217,7 +217,7 @@ _NOTHING = KernelState(
 
 @dataclass(slots=True)
 class _Walk:
-    """Counts what lies between executions, as their states are being read."""
+    """Counts the steps between executions while their states are read."""
 
     number: int = -1
     actions: int = 0
@@ -235,7 +235,7 @@ class _Walk:
 
 
 def _moments(trajectory: Trajectory, *, with_state: bool) -> Iterator[_Moment]:
-    """Every execution in order; `past` is one list that grows, whoever keeps a moment must copy it."""
+    """Every execution in order. All moments share the list `past`, which grows: copy it to keep it."""
     walk = _Walk()
     past: list[_Past] = []
     steps = walk.through(trajectory.steps)
@@ -317,7 +317,7 @@ def _target(question: str, moment: _Moment) -> str:
 
 
 REPLAY = "deskcheck record NAME.trajectory.parquet --out FOLDER runs it again, and asks about that"
-"""How a live recording, or a log, comes to be checked."""
+"""The advice for a live recording, or a log."""
 
 
 def _unfit(question: str, moment: _Moment, options: NotebookOptions) -> str | None:
@@ -426,7 +426,7 @@ _SOURCE_CHARS, _SHOWN_CHARS = 4000, 1000
 
 
 def _history(moment: _Moment, budget: int) -> tuple[str, dict[str, Any]]:
-    """The executions before, the newest kept, the oldest first; and the account of what was cut."""
+    """The executions before, oldest first, as many of the newest as fit; and an account of what was cut."""
     entries: list[str] = []
     tokens = cut = 0
     for past in reversed(moment.past):
@@ -466,8 +466,8 @@ _LATELY = 3
 
 
 def _used_lately(moment: _Moment) -> list[str]:
-    """What ``used`` means for the next cell, whose source must not leak: the variables that the last three
-    executions since the restart used, read or bound, the newest execution first."""
+    """The variables in the view ``used`` for a next cell, whose source must not leak. They are those that the
+    last three executions since the restart read or bound, the newest execution first."""
     assert moment.before is not None
     names: list[str] = []
     for source in reversed(moment.sources[-_LATELY:]):
@@ -512,12 +512,12 @@ def _similar(first: str, second: str) -> bool:
 
 
 def _value(moment: _Moment, kind: str) -> str | None:
-    """The recorded value that a cell shows whose last line is a variable's name and that shows nothing else,
-    as a Python literal.
+    """The recorded value that a cell shows, as a Python literal. The last line of the cell must be a
+    variable's name, and the cell must show nothing else.
 
-    Of an array nested lists; of a Series a dict by its index, of a table a dict of its columns, of either
-    without the index where that only counts from 0. None where it is not recorded whole, or not all is
-    shown, or two items would have one label."""
+    An array becomes nested lists, a Series a dict by its index, a table a dict of its columns; an index that
+    only counts from 0 is left out. None if the value is not recorded or not shown in full, or if two items
+    would have one label."""
     tree = parse(moment.execution.source)
     last = tree.body[-1] if tree is not None and tree.body else None
     if kind != "result" or not isinstance(last, ast.Expr) or not isinstance(last.value, ast.Name):

@@ -73,7 +73,7 @@ def _of_problem(prompt: str) -> str:
 
 
 def _codesense(kind: str, name: str, row: Row, code: str, question: str, answer: str, task: str) -> Sample:
-    """name: what tells the files of the set apart, whose rows are numbered from 0 each."""
+    """name: differs between the files of the set, whose rows are all numbered from 0."""
     return Sample(
         id=f"codesense_{name}_{row['idx']}:{kind}",
         question=kind,
@@ -213,7 +213,7 @@ def _coconut(row: Row, number: int, where: str) -> Sample:
 
 
 def _inside(arguments: str) -> str:
-    """What stands between the parentheses of a call: some rows have the text of a tuple."""
+    """The text between the parentheses of a call. Some rows have the text of a tuple instead."""
     text = arguments.strip()
     try:
         is_wrapped = text.startswith("(") and isinstance(ast.parse(f"f{text}", mode="eval").body, ast.Call)

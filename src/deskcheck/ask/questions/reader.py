@@ -30,10 +30,10 @@ class BenchmarkReader:
     """From a file (None: fetch the set) and a function for messages about fetching to the samples."""
 
     def samples(self, path: str | None = None, *, note: Note = _quiet) -> Iterator[Sample]:
-        """The samples in the order of the set: of a file of it, or (None) fetched from its public home.
+        """The samples in the order of the set, from a file of it, or (None) fetched from its public home.
 
-        Raises:
-            InputError: the file is missing or no file of the set, a row has no answer, or its input cannot be
+        Raises: InputError: the file is missing or not a file of the set, a row has no answer, or its input
+            cannot be
                 an answer; the set cannot be fetched.
         """
         return self.read(path, note)

@@ -46,7 +46,7 @@ class _Stop:
 
 
 def _stops(recording: Recording) -> list[_Stop]:
-    """The run of the code that is asked about. Of a test, what its method does, without ``setUp``."""
+    """The run of the code under test. For a test it is the run of its method, without ``setUp``."""
     program = recording.program
     last_line, begun = len(code_lines(program.code)), program.mode is Mode.CALL
     last_tested_line = program.extra["reval"]["of"]

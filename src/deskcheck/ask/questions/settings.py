@@ -1,4 +1,4 @@
-"""What decides which questions are asked, and what is shown of notebooks."""
+"""Settings that decide which questions are asked, and how much of notebooks is shown."""
 
 from dataclasses import dataclass
 from typing import Annotated

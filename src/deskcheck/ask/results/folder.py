@@ -1,6 +1,6 @@
 """The folder of a run of `ask`, and the continuation of a run that was stopped.
 
-    run.json             the card: what decides the result, written before a model is asked
+    run.json             the card: settings that decide the result, written before a model is asked
     questions/*.jsonl    the questions, a `Sample` a line, as `deskcheck offline questions` writes them
     shared.json          texts that questions share, which a method has the model write once
     logs/*.eval          Inspect's logs. They get each answer when it is scored; with more than 600 samples up
@@ -243,7 +243,7 @@ def read_card(folder: Path) -> dict[str, Any] | None:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file that is whole or not there."""
+    """Write a file atomically."""
     part = path.with_name(f".{path.name}")
     try:
         part.write_text(text)
@@ -257,6 +257,6 @@ def questions_file(folder: Path, name: str) -> Path:
 
 
 def write_samples(path: Path, samples: Iterable[Sample]) -> None:
-    """Write the questions of a kind, a line each; whole or not there."""
+    """Write the questions of a kind, a line each, atomically."""
     path.parent.mkdir(exist_ok=True)
     write_whole(path, "".join(map(line_of, samples)))

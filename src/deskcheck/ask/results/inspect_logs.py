@@ -43,7 +43,7 @@ def read_log(path: Path) -> "EvalLog":
 
 
 def runs_in_log(path: Path, cluster: str | None, notes: list[str]) -> Iterator[LoggedRun]:
-    """The runs of a log. cluster: of other tasks, the field of metadata by which samples belong together.
+    """The runs of a log. cluster: for other tasks, the field of metadata by which samples belong together.
     notes: gets a sentence about everything that is left out.
 
     Raises what `read_log` raises, and InputError for a sample without that field.
@@ -112,7 +112,7 @@ def _steps(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def usage_of(samples: Sequence["EvalSample"], key: Key) -> Iterator[Usage]:
-    """What samples took."""
+    """The tokens, costs and times of samples."""
     for sample in samples:
         used = list(sample.model_usage.values())
         costs = [usage.total_cost for usage in used if usage.total_cost is not None]

@@ -18,7 +18,7 @@ from deskcheck.jobs.manifest import claims, parts_of
 from deskcheck.jobs.plan import read_plan
 
 QUESTIONS_FILE = "questions.json"
-"""In a folder of scores: path and digest of the questions, which decide what was not answered."""
+"""The file in a folder of scores with path and digest of the questions, to know which were not answered."""
 UNNAMED = "(no name)"
 """The model of answers whose lines do not name one."""
 _AGAIN = "Score again: deskcheck offline score QUESTIONS ANSWERS --out FOLDER."

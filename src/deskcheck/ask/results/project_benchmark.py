@@ -122,7 +122,7 @@ class Benchmark:
         return all(kind.scores["oracle"].value == 1 for kind in self.kinds if kind.samples)
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields and what follows from them, JSON-able."""
+        """The fields, and figures that follow from them, JSON-able."""
         with_samples, public = self.public
         from_tests, from_made_inputs, _ = self.origins
         return asdict(self) | {

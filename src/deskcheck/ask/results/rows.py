@@ -1,4 +1,4 @@
-"""An answer as a row: what was asked, what the model wrote, how it was scored, and what it took."""
+"""An answer as a row: the question, the text of the model, the score, and tokens, cost and time."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The conditions and loops of a source, as far as the lines of a run tell what they did."""
+"""The conditions and loops of a source whose course the lines of a run show."""
 
 import ast
 import functools
@@ -18,14 +18,14 @@ class Block:
     keyword: str
     """``if``, ``while`` or ``for``. An ``elif`` is an ``if``."""
     line: int
-    """Of the header; the first, where it has several."""
+    """The line of the header, the first if it has several."""
     body: range
     """Lines of the body."""
     last: int
     """Line of the header's end."""
     has_else: bool
     joined: bool
-    """Python goes from the end of this loop to its next beginning without a line in between."""
+    """Python continues from the end of this loop at its next beginning without a line in between."""
 
     @property
     def loops(self) -> bool:
@@ -85,7 +85,7 @@ def _block(node: ast.If | ast.While | ast.For | ast.AsyncFor, joined: bool) -> B
 
 
 def is_constant(test: ast.expr) -> bool:
-    """Whether the compiler knows what a condition is: no name is in it that is looked up."""
+    """Whether the compiler knows the value of a condition, because it has no names that are looked up."""
     return not any(
         isinstance(node, (ast.Call, ast.Attribute, ast.Await, ast.Yield, ast.NamedExpr, ast.JoinedStr))
         or (isinstance(node, ast.Name) and node.id != "__debug__")

@@ -2,9 +2,8 @@
 
 A recording is asked about only if its run returned or, by the kinds that say `of_raised`, an exception left
 it, if it is recorded whole and is not known to differ between two runs. Whatever is not asked about is
-counted with its reason in `excluded`. Which places of a recording are asked about is drawn from a generator
-seeded with the text ``seed:recording:kind``: the choice depends on nothing else, and not on what else is
-asked.
+counted with its reason in `excluded`. The places of a recording that are asked about are drawn from a
+generator seeded with the text ``seed:recording:kind``. So the choice does not depend on the other questions.
 
 Not covered: other threads than the main one; questions about notebooks.
 """
@@ -50,7 +49,7 @@ class Ask(Protocol):
 
 
 Score = Callable[[Sample, str], float]
-"""From a sample and an answer, what stands between the marks, to a score from 0 to 1."""
+"""From a sample and an answer (the text between the marks) to a score from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +67,8 @@ class Question:
     of_raised: bool = False
     """Whether runs that an exception left are asked about, too."""
     shows_globals: bool = False
-    """Whether its prompts show global variables. To other prompts those are added that do not hold what the
-    source gives them."""
+    """Whether its prompts show global variables. Other prompts get those whose values differ from those in
+    the source."""
     shows_call: bool = True
     """Whether its prompts show the call: objects and functions among the arguments are explained below."""
     none: str = ""
@@ -114,7 +113,7 @@ class Question:
             excluded[str(reason)] += 1
 
     def _below(self, recording: Recording) -> str:
-        """The text below a question that says what its prompt does not show otherwise."""
+        """The text below a question about values that its prompt does not show otherwise."""
         below = "" if self.shows_globals else globals_text(recording)
         if self.shows_call and recording.program.extra.get("arguments") == "shown":
             below = f"\n{OBJECTS}{functions_text(recording.program)}{below}"
@@ -262,7 +261,8 @@ def sample_at(
     form: str = "value",
     **data: str,
 ) -> Sample:
-    """A sample about the k-th time that a line runs. data: what tells samples about this moment apart."""
+    """A sample about the k-th time that a line runs. data: values that differ between samples about this
+    moment."""
     return sample_of(
         recording,
         kind,

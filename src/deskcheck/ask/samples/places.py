@@ -1,4 +1,4 @@
-"""Where in a run something can be asked, and what of the recording may be shown or asked there."""
+"""The places in a run that can be asked about, and the values that may be shown or asked there."""
 
 import functools
 import itertools
@@ -31,7 +31,7 @@ def check_arguments(program: Program, *fit: str) -> None:
 
 
 def call_source(recording: Recording) -> str | None:
-    """The source of the function that is called, where it is a module's; None where it is the program's."""
+    """The source of the called function if it is in a module; None if it is in the program."""
     rows = recording.trace.rows
     if recording.program.code.strip() or not rows:
         return None
@@ -39,7 +39,8 @@ def call_source(recording: Recording) -> str | None:
 
 
 class Visit(Protocol):
-    """What `arrivals` needs of an event: a `Row` has it, and so has an event of a predicted run."""
+    """The fields of an event that `arrivals` needs. A `Row` has them, and so has an event of a predicted
+    run."""
 
     @property
     def kind(self) -> str: ...
@@ -60,7 +61,7 @@ class Arrival:
     """A statement begins to run: a line event of a frame that was not at that statement before.
 
     line: first line of the statement. k: how often the line was arrived at, this time included.
-    then: what the frame arrives at next: a line, ``return``, ``raise``, or None: it is not known.
+    then: the next arrival of the frame: a line, ``return``, ``raise``, or None if it is unknown.
     """
 
     index: int
@@ -164,7 +165,7 @@ class Run:
     """A run, as far as questions about its lines are concerned."""
 
     files: tuple[ShownSource, ...]
-    """What a prompt shows."""
+    """The files of the program that a prompt shows."""
     lines: Mapping[str, Statements]
     """File -> its statements."""
     visits: Sequence[Arrival]
@@ -196,8 +197,8 @@ def run_of(recording: Recording) -> Run:
 
 
 def whole_run_of(recording: Recording) -> Run:
-    """The run, for kinds whose prompt shows how it begins and no state: what the call was made with is known,
-    and all that followed. Raises Unfit where that is not so."""
+    """The run, for kinds whose prompt shows its beginning but no state. The arguments and all that followed
+    must be recorded: raises Unfit otherwise."""
     check_arguments(recording.program, "literal", "shown")
     if len(recording.trace) > SCANNED_EVENTS:
         raise Unfit("the run is long")
@@ -244,5 +245,5 @@ def plain(value: Value) -> bool:
 
 def lines_of_path(visits: Iterable[Arrival], file: str) -> list[int]:
     """The lines of a file at which statements begin, in order. The code of comprehensions and lambdas is part
-    of a statement, whose own frame comes to it once."""
+    of a statement, at which the statement's frame arrives once."""
     return [visit.line for visit in visits if visit.file == file and not is_expression(visit.function)]

@@ -29,7 +29,7 @@ class PromptWords:
     """The texts of a form of question that are the same in every prompt (``prompts.toml``)."""
 
     task: str
-    """What is asked."""
+    """The task in a prompt."""
     example: str
     """The question and the answer of a worked example."""
     code: str
@@ -85,8 +85,8 @@ def functions_text(program: Program) -> str:
 
 
 def how_run(program: Program, source: str | None = None) -> str:
-    """In one phrase, how a program is run. source: the text with the function that is called, where that is
-    not the program's."""
+    """A phrase that says how a program is run. source: the text with the called function, if that is not the
+    program's."""
     if program.mode is Mode.CALL:
         return called(program, source)
     if program.mode is Mode.SESSION:
@@ -95,7 +95,7 @@ def how_run(program: Program, source: str | None = None) -> str:
 
 
 def parts_of(form: str, files: Sequence[ShownSource], question: str) -> dict[str, str]:
-    """The parts of a prompt: what is asked, an example, the program, and this question."""
+    """The parts of a prompt: the task, an example, the program, and this question."""
     words = WORDS[form]
     code = words.code
     if words.numbered:
@@ -109,7 +109,7 @@ def parts_of(form: str, files: Sequence[ShownSource], question: str) -> dict[str
 
 
 def own_parts(task: str, files: Sequence[ShownSource], question: str, *, numbered: bool) -> dict[str, str]:
-    """The parts of a prompt without an example, for a task that does not say where the answer stands."""
+    """The parts of a prompt without an example, for a task that does not say where to write the answer."""
     return {
         "task": f"{task}\n{_SHARED['tags']}",
         "program": files_text(files, numbered=numbered),
@@ -168,10 +168,10 @@ def _of_view(view: str, form: str) -> str:
 def notebook_parts(
     form: str, history: str, view: str, state: str, label: str, source: str, *, restarted: bool
 ) -> dict[str, str]:
-    """The parts of a prompt about a notebook: what is asked, the cells before, the variables, the question.
+    """The parts of a prompt about a notebook: the task, the cells before, the variables, the question.
 
-    view: one of `VIEWS` of notebooks; with ``none`` the part with the variables is not there. state: the
-    text of that view. label, source: of the cell that is executed now, empty where that is the question.
+    view: one of `VIEWS` of notebooks; with ``none`` the part with the variables is missing. state: the
+    text of that view. label, source: of the cell that is executed now; empty if the question asks for it.
     """
     parts = {
         "task": TASKS[form],

@@ -25,9 +25,9 @@ class Sample:
     data: dict[str, Any] = field(default_factory=dict)
     """JSON-able values that scoring needs, and tables group by.
 
-    Of every kind the ``form`` of the answer; of recordings ``events`` of the trace and ``depth`` of calls,
-    where it is not very long; of places in a run ``file``, ``line``, ``k`` and ``variable``. The rest is what
-    the kind of question adds.
+    All kinds have the ``form`` of the answer. Samples of recordings have the number of ``events`` of the
+    trace, and the ``depth`` of calls if the trace is not very long. Samples about a place in a run have
+    ``file``, ``line``, ``k`` and ``variable``. A kind of question may add more.
     """
 
     @property

@@ -167,10 +167,10 @@ def asserted_call(program: Program) -> str | None:
 
 
 def without_answer(program: Program) -> Program | None:
-    """The program as a prompt may show it: an assert that tells the answer gives way to its call.
+    """The program as a prompt may show it: the call alone replaces an assert that contains the answer.
 
     The lines keep their numbers. None if that cannot be done: the assert is not the last line, or
-    does not hold exactly one call of the function, or the two spread over several lines.
+    does not contain exactly one call of the function, or one of the two has several lines.
     """
     test = program.extra.get("assert")
     if program.mode is not Mode.MODULE or test is None:
@@ -196,7 +196,7 @@ def returns_values(recording: Recording) -> bool:
 
 
 def cluster_of(program: Program) -> str:
-    """What programs that differ only in what they are called with have in common: a digest of the code."""
+    """A digest of the code, equal for programs that differ only in the arguments of their call."""
     code = program.code.rstrip().removesuffix(str(program.extra.get("assert", "")).strip())
     text = "\n".join([code.rstrip(), program.module or "", program.entry or ""])
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -222,12 +222,13 @@ class ShownSource:
 
 
 def shown_files(recording: Recording, *, all_methods: bool = False) -> tuple[ShownSource, ...] | str:
-    """The sources that a prompt shows: the program, and what ran of the other recorded files.
+    """The sources that a prompt shows: the program, and the code of other recorded files that ran; or a
+    text, the reason why they cannot be shown.
 
     A long file is cut down to the top-level definitions that ran and the other top-level statements
-    that bind a name that is used there. Docstrings with doctests are left out: they tell what calls
-    return. Where that is still long, of a call that a test made, methods that did not run are left out,
-    but if `all_methods`: with other arguments they might. A text, the reason, if that cannot be done.
+    that bind a name that is used there. Docstrings with doctests are left out, because they contain the
+    results of calls. If the source of a call that a test made is still long, methods that did not run are
+    left out, unless `all_methods`: with other arguments they might run.
     """
     program = without_answer(recording.program)
     if program is None:
@@ -290,9 +291,9 @@ def shown_file(
 
 
 def _lines_needed(tree: ast.Module, ran: frozenset[str]) -> set[int]:
-    """Lines of the definitions that ran, and of what binds a name that is used in what is kept.
+    """Lines of the definitions that ran, and of statements that bind a name that these lines use.
 
-    A function is kept only if it is called; of a class that is only named, the parts outside of its
+    A function is included only if it is called; a class that is only named, without its
     methods. A star may bind any name."""
     added: list[ast.stmt] = [node for node in _module_level(tree.body) if getattr(node, "name", None) in ran]
     added += [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == "__future__"]
@@ -333,7 +334,7 @@ def _lines_of(node: ast.stmt) -> range:
 
 
 def _outline(node: ast.ClassDef) -> tuple[set[int], list[ast.AST]]:
-    """A class without its methods: its lines, and what is written there."""
+    """A class without its methods: its lines, and the nodes in them."""
     body = [part for part in node.body if not isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef))]
     header = range(_begin(node), max(_begin(node.body[0]), node.lineno + 1))
     lines = {line for part in (header, *map(_lines_of, body)) for line in part}

@@ -27,8 +27,8 @@ _UNKNOWN = object()
 
 @once
 def filled_elsewhere(recording: Recording) -> dict[tuple[str, str], Value]:
-    """(File, name) of what the functions that ran read, with what it holds when the first of their
-    file runs."""
+    """(File, name) of the variables that functions that ran read, with their values when the first function
+    of the file runs."""
     if "own" not in recording.program.extra:
         return {}
     filled: dict[tuple[str, str], Value] = {}
@@ -62,7 +62,7 @@ _RANDOM = ("random", "secrets", "numpy.random")
 
 @once
 def reads_docstrings(recording: Recording) -> bool:
-    """Whether a line that ran names ``__doc__``, where docstrings are left out of what is shown."""
+    """Whether a line that ran names ``__doc__``, if docstrings are left out of the prompt."""
     texts = recording.program.extra.get("functions", {}).values()
     cut = any(f'"""{DOCSTRING}"""' in text for text in texts)
     for source, lines in _lines_run(recording):
@@ -100,7 +100,7 @@ def _lines_run(recording: Recording) -> Iterator[tuple[str, set[int]]]:
 
 @functools.lru_cache(SOURCES)
 def _random_lines(source: str) -> frozenset[int]:
-    """First lines of the statements that use what the file has from a module of random numbers."""
+    """First lines of the statements that use names from a module of random numbers."""
     tree, statements_of_text = parsed(source), statements(source)
     if tree is None or statements_of_text is None:
         return frozenset()

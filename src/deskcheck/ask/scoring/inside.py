@@ -142,7 +142,7 @@ _EQUALITIES = (
 _OPPOSITE = {name: (opposite, count) for name, opposite, count in _PAIRS}
 _OPPOSITE |= {opposite: (name, count) for name, opposite, count in _PAIRS}
 _OPPOSITE |= dict.fromkeys(_EQUALITIES, ("assertNotEqual", 2))
-"""Assert -> the one that raises where it does not, and how many arguments both compare."""
+"""Assert -> the opposite assert, and the number of arguments that both compare."""
 
 _COMPARE = frozenset(
     {"assertEqual", "assertIn", "assertSequenceEqual", "assertCountEqual", "assertAlmostEqual", *_EQUALITIES}

@@ -1,4 +1,4 @@
-"""Answers that are programs, judged by hidden tests beside them, or by what a script prints.
+"""Answers that are programs, judged by hidden tests, or by the output of a script.
 
 Tests run in another process and call the answer from there (`sandbox.checked`). The answer knows its
 arguments but not the expected result, and nothing that it prints, patches or exits with is a verdict. A

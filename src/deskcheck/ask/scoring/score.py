@@ -72,12 +72,11 @@ _FORMS = ("value", "object", "one_of", "stdout", "line", "name", "arguments", "o
 METRICS = {form: ("lenient", *_PARTS.get(form, ())) for form in _FORMS}
 """Form of an answer -> the metrics of its score, each from 0 to 1.
 
-``lenient`` is the score of the answer as a person would read it, though it is in another form than was asked
-for (`answers.lenient`). ``right_...`` are parts of an answer, ``prefix`` and ``right_fields`` shares of it,
-``exact``, ``rouge_l``, ``chrf`` similarities (`answers.similarity`), ``by_value`` is equality as a value;
-``tests_passed`` is the share of tests, ``missing_module`` whether a module is not installed, ``base_right``
-and ``new_right`` each of two functions with the reference's other one; ``correct`` and ``cost`` are in
-`speed`.
+``lenient`` is the score of the answer as a person would read it, in any form (`answers.lenient`).
+``right_...`` are parts of an answer, ``prefix`` and ``right_fields`` shares of it, ``exact``, ``rouge_l``,
+``chrf`` similarities (`answers.similarity`), ``by_value`` is equality as a value; ``tests_passed`` is the
+share of tests, ``missing_module`` whether a module is not installed, ``base_right`` and ``new_right`` each of
+two functions with the reference's other one; ``correct`` and ``cost`` are in `speed`.
 """
 
 
@@ -92,7 +91,7 @@ class Reading(StrEnum):
     REFUSED = "refused"
     """No answer: the provider refused the request, for its content or length."""
     UNREADABLE = "unreadable"
-    """A whole text without an answer in the form that was asked for."""
+    """The text has no answer in the form that was asked for, although it was not cut."""
 
 
 _WRITTEN = frozenset({"stdout", "text", "cell_output", "next_cell"})
@@ -235,7 +234,7 @@ class _Judged(NamedTuple):
     """Why the answer is wrong; empty if it is right."""
     metrics: Mapping[str, float] = {}
     answer: str | None = None
-    """The answer, if it is another text than what was read."""
+    """The answer, if it differs from the text that was read."""
 
 
 def _scored(sample: Sample, answer: str, run: Run | None) -> AnswerScore:

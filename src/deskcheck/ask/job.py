@@ -94,7 +94,7 @@ class AnswerStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score(Figures):
-    """The score of one model over all questions of a kind, but for those on whose only answer our machinery
+    """The score of one model over all questions of a kind, without those on whose only answer deskcheck
     failed. A question with several answers counts with their mean."""
 
     model: str | None
@@ -417,11 +417,11 @@ class _Tally:
         self.readings: Counter[str] = Counter()
         self.answered = 0
         self.failed: Counter[int] = Counter()
-        """Key of a cluster -> questions on whose only answer our machinery failed."""
+        """Key of a cluster -> questions on whose only answer deskcheck failed."""
         self.totals: defaultdict[tuple[int, str], float] = defaultdict(float)
         """Key of a cluster, and ``score`` or metric -> the sum over its questions."""
         self.questions: dict[str, _Question] = {}
-        """With samples: the questions by id, until all of their answers are there."""
+        """With several samples: the questions by id, until all their answers have been read."""
 
     def add_answer(self, row: Mapping[str, Any], names: Sequence[str], *, samples: bool) -> None:
         question = _Question(row["cluster"])

@@ -28,7 +28,7 @@ OUTCOME = "outcome"
 
 
 class OnFailure(StrEnum):
-    """The reward of an answer whose run failed on our side, after three tries."""
+    """The reward of an answer whose run failed three times because of deskcheck or the machine."""
 
     RAISE = "raise"
     """The error `AnswerNotRun`, which ends the training."""
@@ -233,7 +233,7 @@ class _Pool:
         threads = ThreadPoolExecutor(owner.workers, "deskcheck-reward") if owner.workers > 1 else None
         self.map = map if threads is None else threads.map
         self.end = weakref.finalize(owner, _end, os.getpid(), self.sandbox, threads)
-        """Also called when the owner is gone, and at the end of the interpreter."""
+        """Also called when the owner is garbage collected, and at the end of the interpreter."""
 
 
 def _end(pid: int, sandbox: Sandbox, threads: ThreadPoolExecutor | None) -> None:

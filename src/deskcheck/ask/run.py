@@ -1,6 +1,6 @@
-"""Questions about recordings, put to models and scored, with intervals. `deskcheck ask` calls this.
+"""Asking models questions about recordings, and scoring, with intervals. `deskcheck ask` calls this.
 
-Inspect AI talks to the models; a run folder has its logs beside our tables.
+Inspect AI talks to the models; a run folder has its logs and deskcheck's tables.
 """
 
 import os
@@ -288,9 +288,9 @@ class _Run:
     def results(
         self, facts: Mapping[str, Any], out: Folder | None, home: Path, folders: Sequence[str]
     ) -> list[Result]:
-        """The results, from a run folder in which the same was asked, or from the models.
+        """The results, from a run folder with the same questions and settings, or from the models.
 
-        facts: entries of the run's card about the samples. home: where run folders are without `out`.
+        facts: entries of the run's card about the samples. home: the folder of run folders if `out` is None.
         """
         sets = {_name(*key): samples for key, (samples, _) in self.sets.items()}
         model_facts, hidden = facts_of(self.models, self.settings.model_args)

@@ -63,7 +63,7 @@ class AskSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreSettings:
-    """How answers are scored that models gave elsewhere."""
+    """The settings for scoring answers that models gave elsewhere."""
 
     samples: Annotated[
         bool, Setting("Several answers of a model to one question are samples: their mean counts.")

@@ -76,7 +76,7 @@ def tasks(
     out: Annotated[Path, typer.Option("--out", help="Folder for the tasks.")],
     as_json: Json = False,
 ) -> None:
-    """Write questions as tasks for lm-evaluation-harness, which then scores answers as `ask` does.
+    """Write questions as tasks for lm-evaluation-harness, which then scores answers like `ask`.
 
     Run them with `lm_eval run --include_path FOLDER --tasks deskcheck`, where deskcheck is installed, too."""
     from deskcheck.ask.offline.harness import write_tasks
@@ -128,12 +128,12 @@ def score(
     work: Work,
     as_json: Json = False,
 ) -> None:
-    """Score answers that models gave elsewhere, as `ask` does; arguments and programs are run.
+    """Score answers that models gave elsewhere, like `ask`; arguments and programs are run.
 
     A score is over all questions of its kind: one that is not answered counts as wrong.
 
-    Exit status: 0 all were scored, 1 some lines hold no answer that can be, 2 a wrong call or an error of
-    ours."""
+    Exit status: 0 all were scored, 1 some lines have no answer that can be scored, 2 a wrong call or an
+    error of deskcheck."""
     from deskcheck.ask.job import SIZE, score_in_shards
 
     with job_progress(out, as_json) as show_progress:

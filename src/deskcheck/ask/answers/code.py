@@ -1,4 +1,4 @@
-"""From a completion to the program in it."""
+"""The program in a completion."""
 
 import ast
 import warnings

@@ -122,7 +122,7 @@ _FONTS = re.compile(r"\\(?:text|texttt|textbf|mathrm|mathtt|mathbf|operatorname)
 
 
 def _latex(text: str, expected: Expected) -> str | None:
-    """Without LaTeX's fonts, escaped braces, and dollars around them."""
+    """The text without LaTeX's fonts, escaped braces, and dollars around them."""
     plain = re.sub(r"\\([{}_%#&])", r"\1", _FONTS.sub(r"\1", text)) if _FONTS.search(text) else text
     return re.sub(r"\$\$?([^$]+)\$\$?", r"\1", plain) if plain != text else None
 
@@ -251,7 +251,7 @@ _MOMENT = re.compile(
     r"(?:before|when|after|once|at|by|by the time|with|for|since|because|as)\b[^`:=\[\](){}'\"]*?,\s+",
     re.IGNORECASE,
 )
-"""How a sentence begins that says when, or why."""
+"""The beginning of a sentence that says when, or why."""
 _AT_LINE = re.compile(
     r"(?:just |right |immediately )?before line \d+(?: (?:runs|is executed))?"
     r"(?: (?:for|the) [\w ]{3,20} time)?",
@@ -429,7 +429,7 @@ def _conclusion(text: str, expected: Expected) -> str | None:
 
 
 def _only_statement(text: str, expected: Expected) -> str | None:
-    """Of several lines and sentences the only one that can be read."""
+    """The only one of several lines and sentences that can be read."""
     statements = _statements(text)
     if len(statements) < 2 or expected.question == "changes":
         return None
@@ -594,7 +594,7 @@ def _places(text: str, word: str) -> Iterator[int]:
 
 
 def _closed(text: str, position: int) -> int | None:
-    """Where a call ends that begins at a place."""
+    """The end of a call that begins at a position."""
     for end in itertools.islice((match.end() for match in re.finditer(r"\)", text[position:])), 20):
         if parse_expression(text[position : position + end]) is not None:
             return position + end

@@ -60,7 +60,7 @@ class Node:
 
 
 def read(text: str, *, max_chars: int = MAX_CHARS) -> Node:
-    """The value that a text writes down. An object that is met again is one node. Nothing is run.
+    """The value that a text writes down. An object that occurs twice is one node. Nothing is run.
 
     Raises Unreadable.
     """
@@ -365,8 +365,8 @@ class ObjectAgreement:
 
 
 def compare(text: str, expected: str, arguments: Sequence[int]) -> ObjectAgreement | None:
-    """How a text agrees with the expected one; None if it cannot be read. arguments: the numbers of objects
-    that the question shows: they name these.
+    """The agreement of a text with the expected one; None if it cannot be read. arguments: the numbers of the
+    objects that the question shows. They must be the same in both texts.
 
     Raises Unreadable if the expected text cannot be read.
     """

@@ -1,6 +1,6 @@
-"""From a completion, a model's raw text, to its answer.
+"""The answer in a completion, the raw text of a model.
 
-`lenient` has the ways in which answers are read that are in another form than was asked for."""
+`lenient` reads answers that are not in the form that was asked for."""
 
 import ast
 import re
@@ -17,7 +17,7 @@ _CHANNEL = re.compile(
     r"<\|channel\|>\s*(\w+)[^<]*<\|message\|>(.*?)(?=<\|(?:end|return|start|call)\|>|\Z)", re.DOTALL
 )
 _PLAIN_CHANNELS = re.compile(r"\Aanalysis(?=[A-Z]).*assistantfinal", re.DOTALL)
-"""Where the marks of channels were left out as the tokens were made text."""
+"""The names of channels in a text that has lost the marks around them."""
 _NEW_QUESTION = re.compile(
     r"^(?:Now yours\.|An example\.|Program:|File [^\n]*:$|Call: |How it is run: |Function: "
     r"|(?:Variable|Loop|Condition|About to run|Stopped|Command|Returned|Arguments): "
@@ -176,7 +176,7 @@ def line_in(answer: str) -> str | None:
 
 
 def next_line_in(answer: str) -> str | None:
-    """As `line_in`, where ``-1`` means that there is none, and nothing else does."""
+    """Like `line_in`, but ``-1``, and nothing else, means that there is no line."""
     if answer.strip() == "-1":
         return "-1"
     line = line_in(answer)

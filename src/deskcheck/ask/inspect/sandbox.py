@@ -42,7 +42,7 @@ _T = TypeVar("_T")
 
 
 class DeskcheckSandboxConfig(BaseModel):
-    """The arguments of `Workspace`. limits: of each command."""
+    """The arguments of `Workspace`. limits: those of each command."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -35,7 +35,7 @@ from deskcheck.ask.samples.sample import Sample
 from deskcheck.recording import InputError
 
 SHOWN_CHARS = 20_000
-"""Of a predicted trace beside a sample; the log has all of it."""
+"""The limit of a predicted trace in a sample's row; the log has all of it."""
 Prediction = tuple[Predicted, StopReason]
 """A predicted run, and the reason why its last completion ended."""
 

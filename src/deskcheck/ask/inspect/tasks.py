@@ -45,9 +45,9 @@ def task_of(
     folder: Path | None = None,
     **metadata: Any,
 ) -> Task:
-    """A task of our samples, by `direct` unless there is a solver. The oracle learns the answers.
+    """A task of deskcheck's samples, with `direct` as the default solver. The oracle learns the answers.
 
-    runs: program -> key of its run in the `RunContext`. folder: of the run of `ask`.
+    runs: program -> key of its run in the `RunContext`. folder: the run folder of `ask`.
     """
     oracle.remember(samples)
     active = active_model()

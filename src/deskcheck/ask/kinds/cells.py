@@ -1,4 +1,4 @@
-"""How ``deskcheck/guess`` answers questions about notebooks."""
+"""The answers of ``deskcheck/guess`` to questions about notebooks."""
 
 import ast
 import math

@@ -120,7 +120,7 @@ class _Loop:
 
     block: Block
     entered: Arrival
-    """At its header. `k` counts how often the loop was entered, in all calls."""
+    """The arrival at its header. `k` counts the runs of the loop in all calls."""
     passes: int = 0
     last: Arrival | None = None
     """The last arrival in it."""
@@ -218,7 +218,7 @@ def after_loop(recording: Recording, rng: random.Random, per_recording: int) -> 
 
 @guesses("after_loop")
 def _guessed_after_loop(prompt: str) -> str:
-    """As for `state`, where the loop begins."""
+    """Like the guess for `state`, at the beginning of the loop."""
     loop, name = re.search(r"\nLoop: that in line (\d+)", prompt), re.search(r"\nVariable: (\w+),", prompt)
     return held_before(prompt, name[1], int(loop[1])) if loop and name else "0"
 

@@ -71,8 +71,8 @@ def move(recording: Recording, rng: random.Random, per_recording: int) -> Iterat
 
 @guesses("move")
 def _guessed_move(prompt: str) -> str:
-    """As for `next_line`; of a return the last one of the function: a literal, or a variable with the value
-    that is shown."""
+    """Like the guess for `next_line`; for ``return`` the last one of the function: a literal, or the value
+    that the prompt shows for a variable."""
     if "\nCommand: return" not in prompt:
         return guessed_next_line(prompt)
     within = re.search(r"\nStopped: just before line \d+ of (\S+)", prompt)

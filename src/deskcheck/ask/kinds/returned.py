@@ -27,7 +27,7 @@ _NUMBER = re.compile(r"#(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """text: the answer. numbers: of the objects that the question shows."""
+    """text: the answer. numbers: those of the objects that the question shows."""
 
     text: str
     numbers: tuple[int, ...]

@@ -60,14 +60,15 @@ AGAIN = "states met again, from which the same jump leads elsewhere"
 LIBRARY = "states with functions or classes of a library that the state before does not show"
 UNREAD = "an answer that is long in its notation or does not read back"
 _LIBRARY = re.compile(r"""<text \S+ (?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
-"""As ``<text type "<class 'decimal.Decimal'>"``: no prompt says how such things are written."""
+"""Like ``<text type "<class 'decimal.Decimal'>"``: no prompt says how such things are written."""
 _EMPTY = "\n\n"
 """Stands between the parts of a prompt."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A run as `step` shows it. lines: of the file that frames without a file are in; text: of all files."""
+    """A run as `step` shows it. lines: those of the file of frames that name no file. text: the code of all
+    files."""
 
     file: str
     lines: Sequence[str]
@@ -351,7 +352,7 @@ def guessed_step(prompt: str, notation: str) -> str:
     """The same state at the next line of the text, or N lines with code further or back. By instructions, the
     same state; if it is about to return, it returns the top of the stack.
 
-    notation: of the answer.
+    notation: the notation of the answer.
     """
     above, _, question = prompt.rpartition("\n\n")
     start = read_state(asked_state(question) or "")

@@ -257,7 +257,7 @@ def read_state(text: str, *, notation: str = "dynamic", previous: str = "") -> M
 
 def read_trace(text: str, notation: str, *, truncated: bool = False, source: str | None = None) -> Predicted:
     """The run in a model's text, up to the first line that cannot be read. truncated: the text was cut at the
-    limit of tokens. source: of the program."""
+    limit of tokens. source: the source of the program."""
     body = inside(text)
     if truncated:
         body = body.rpartition("\n")[0]

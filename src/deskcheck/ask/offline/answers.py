@@ -1,7 +1,7 @@
 """Answers in the files of other programs, converted to the lines that scoring reads (`lines`).
 
-Sources are logs of Inspect AI and samples of lm-evaluation-harness, both of tasks of our questions, and
-CRUXEval's files of generations, which name questions by program.
+Sources are logs of Inspect AI and samples of lm-evaluation-harness, both with deskcheck's questions as tasks,
+and CRUXEval's files of generations, which name questions by program.
 """
 
 import json

@@ -17,7 +17,7 @@ from deskcheck.ask.scoring.score import METRICS, RUN_FORMS, score_answer
 from deskcheck.recording import InputError
 
 MAX_TOKENS = 2048
-"""Of an answer, without ``--gen_kwargs max_gen_toks=...``."""
+"""The limit of an answer without ``--gen_kwargs max_gen_toks=...``."""
 
 _TASK = """\
 task: deskcheck_{kind}

@@ -48,7 +48,7 @@ class Alike(Generic[_T]):
         self._answers: dict[bytes, bytes] = {}
         """Prompt -> its answer, both as digests."""
         self._ambiguous: set[bytes] = set()
-        """Prompts that were met with different answers: something decides that they do not show."""
+        """Prompts that occurred with different answers, which depend on something that they do not show."""
 
     @staticmethod
     def concerns(recording: Recording) -> bool:

@@ -122,8 +122,8 @@ def write_benchmark_questions(
     sampling: Sampling | None = None,
     note: Callable[[str], None] = lambda text: None,
 ) -> Counter[str]:
-    """As `write_questions`, the questions of benchmarks, as `benchmark_samples` takes them. Return how many
-    there are of each."""
+    """Like `write_questions`, for benchmarks in the form that `benchmark_samples` takes. Return the number of
+    questions of each."""
     by_benchmark = benchmark_samples(benchmarks, note=note)
     samples = ((name, sample) for name, of_benchmark in by_benchmark.items() for sample in of_benchmark)
     return _write(Path(path), samples, [*by_benchmark], sampling or Sampling(), None, {})
@@ -339,17 +339,17 @@ class Questions:
         return sample_in(raw)
 
     def of_kind(self, name: tuple[str, str]) -> Counter[int]:
-        """How many questions of one of `names` each cluster has, by `key_of` its name."""
+        """The number of questions of one of `names` in each cluster, by `key_of` the cluster's name."""
         number = self.names.index(name)
         kinds_and_clusters = zip(self._kinds, self._clusters, strict=True)
         return Counter(cluster for kind, cluster in kinds_and_clusters if kind == number)
 
     def digest_of_all(self) -> str:
-        """Of all lines, in their order."""
+        """The digest of all lines in order."""
         return digest_of(bytes(self._digests)).hex()
 
     def digest(self, position: int) -> bytes:
-        """Of the line."""
+        """The digest of a line."""
         return bytes(self._digests[_DIGEST * position : _DIGEST * (position + 1)])
 
     def _refuse_twice(self, first: int, second: int) -> None:

@@ -1,4 +1,4 @@
-"""Where the recordings that are asked about come from."""
+"""Loading the recordings that are asked about."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence

@@ -179,7 +179,7 @@ def _as_many(numbers: list[int], raised: set[int], seed: str) -> list[int]:
 # -- moments -------------------------------------------------------------------------------------------
 
 _KEPT_CHARS = 20_000
-"""Of an earlier cell's source and output, to copy from."""
+"""The part of an earlier cell's source and output that is kept, to copy from."""
 
 
 @dataclass(slots=True)
@@ -203,9 +203,9 @@ class _Moment:
     actions: int
     past: list[_Past]
     sources: list[str]
-    """Of the executions since the last restart."""
+    """The sources of the executions since the last restart."""
     restarted: bool
-    """Since the execution before."""
+    """Whether the kernel was restarted since the execution before."""
     before: KernelState | None
     after: KernelState | None
 
@@ -280,7 +280,7 @@ def shown_text(execution: Execution) -> tuple[str, str]:
 
 _NO_PYTHON = ("SyntaxError", "IndentationError", "TabError", "_IncompleteInputError")
 _PLACE = re.compile(r" \([^()\n]*, line \d+\)\Z")
-"""Behind the message of such an exception: ``(3257131231.py, line 1)``."""
+"""The end of the message of such an exception: ``(3257131231.py, line 1)``."""
 
 
 def _last_line(error: Output) -> str:
@@ -321,7 +321,7 @@ REPLAY = "deskcheck record NAME.trajectory.parquet --out FOLDER runs it again, a
 
 
 def _unfit(question: str, moment: _Moment, options: NotebookOptions) -> str | None:
-    """Why a moment cannot be asked about; None if it can."""
+    """The reason why a moment cannot be asked about; None if it can."""
     if moment.actions < options.actions:
         return f"fewer than {options.actions} actions before it"
     target = _target(question, moment)
@@ -355,7 +355,7 @@ def _unfit(question: str, moment: _Moment, options: NotebookOptions) -> str | No
 
 
 _NO_INPUT = "StdinNotImplementedError"
-"""The exception of `input` where no user can answer."""
+"""The exception of `input` if no user can answer."""
 
 
 def _raises_plainly(source: str) -> bool:
@@ -422,7 +422,7 @@ def _label(execution: Execution) -> str:
 
 
 _SOURCE_CHARS, _SHOWN_CHARS = 4000, 1000
-"""Of one earlier cell in the history; the middle of longer texts is left out."""
+"""The limits of one earlier cell in the history; the middle of longer texts is left out."""
 
 
 def _history(moment: _Moment, budget: int) -> tuple[str, dict[str, Any]]:

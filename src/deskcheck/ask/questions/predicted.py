@@ -1,7 +1,7 @@
 """Published sets of execution prediction whose rows hold the answers: rows become samples, nothing is run.
 
-Of LiveCodeBench's code execution and of CRUXEval-X a row is a program, a call and its result, as of CRUXEval.
-Others ask what their rows say, about code that may not be there whole.
+A row of LiveCodeBench's code execution or of CRUXEval-X is a program, a call and its result, like one of
+CRUXEval. The rows of other sets contain the question, and their code may be incomplete.
 
 The forms, and the rules by which answers are scored, are those of the code in each set's own repository
 (docs/reference/published-sets.md). The words of the prompts are ours.

@@ -39,7 +39,7 @@ _LEFT_OUT = frozenset({"function", "iterator", "generator"})
 
 @dataclass(slots=True)
 class _Stop:
-    """One stay at a line. event: of the last line event there; None if there is none."""
+    """One stay at a line. event: the last line event there, or None."""
 
     line: int
     event: int | None = None

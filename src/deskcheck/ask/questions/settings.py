@@ -10,7 +10,7 @@ from deskcheck.settings import Setting
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """Which samples are asked."""
+    """The choice of samples."""
 
     per_recording: Annotated[int | None, Setting("Samples of each kind from one recording.", min=1)] = None
     limit: Annotated[
@@ -44,11 +44,11 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotebookOptions:
-    """How notebooks are asked about.
+    """Settings of questions about notebooks.
 
-    actions: how many there must be before a target: executions, edits, insertions, deletions, moves and
-    restarts by the user. quantile: of the lengths of targets, in characters; longer ones are left out.
-    Tokens are estimated (`notebook.state.views.estimate_tokens`).
+    actions: the minimum number of actions before a target: executions, edits, insertions, deletions, moves
+    and restarts by the user. quantile: targets longer than this quantile of lengths in characters are left
+    out. Tokens are estimated (`notebook.state.views.estimate_tokens`).
     """
 
     state: Annotated[

@@ -61,7 +61,7 @@ def runs_in_log(path: Path, cluster: str | None, notes: list[str]) -> Iterator[L
 
 
 def scored_of(samples: Sequence["EvalSample"], key: Key) -> Iterator[ScoredSample]:
-    """The rows of samples of one of our tasks, without those that ended in an error."""
+    """The rows of samples of one of deskcheck's tasks, without those that ended in an error."""
     for sample in samples:
         if sample.error is not None:
             continue

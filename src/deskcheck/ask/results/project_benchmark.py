@@ -33,7 +33,7 @@ class Missing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkKind:
-    """A kind of question in a benchmark. functions: each is a cluster. scores: of each baseline. excluded:
+    """A kind of question in a benchmark. functions: each is a cluster. scores: by baseline. excluded:
     reason -> recordings."""
 
     name: str

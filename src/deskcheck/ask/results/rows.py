@@ -42,7 +42,7 @@ class ScoredSample:
     """The reference answer; of an ``input`` question one of the right ones."""
     score: float
     reason: str
-    """Why the score is 0."""
+    """The reason why the score is 0."""
     data: str
     """`Sample.data` as JSON."""
     state: str = ""
@@ -122,7 +122,7 @@ class Usage:
     solver: str
     state: str
     input_tokens: int | None
-    """As the provider counts them, with those read from and written to its cache."""
+    """As counted by the provider, with those read from and written to its cache."""
     output_tokens: int | None
     cost: float | None
     """US dollars, if Inspect knows the prices of the model."""

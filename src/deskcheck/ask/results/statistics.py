@@ -31,7 +31,7 @@ class Interval:
 
 
 FEW_CLUSTERS = 10
-"""With fewer effective clusters an interval is rough."""
+"""An interval with fewer effective clusters is rough."""
 LEAST_CLUSTERS = 5
 """Fewer effective clusters have no interval."""
 TOO_FEW = "too few programs for an interval"
@@ -164,7 +164,7 @@ def _in_clusters(values: Sequence[float], clusters: Sequence[str]) -> tuple[list
 
 
 def _pulls(counts: Sequence[int], totals: Sequence[float]) -> list[float]:
-    """For each of at least two clusters the mean with it minus the mean without it."""
+    """The mean with each cluster minus the mean without it, for two clusters or more."""
     n = sum(counts)
     mean = math.fsum(totals) / n
     return [(total - count * mean) / (n - count) for count, total in zip(counts, totals, strict=True)]

@@ -120,7 +120,7 @@ def is_literal(text: str) -> bool:
 def held_before(prompt: str, variable: str, line: int, label: str = "How it is run") -> str:
     """The last literal assigned to a variable above a line; the argument passed for it; else 0.
 
-    label: of the call in the prompt.
+    label: the label of the call in the prompt.
     """
     lines = numbered_lines(prompt)
     assigned = re.compile(rf"\s*{re.escape(variable)}\s*=\s*(.+)")

@@ -82,7 +82,8 @@ class Question:
         per_recording: int | None = None,
         excluded: Counter[str] | None = None,
     ) -> Iterator[Sample]:
-        """Samples of a recording, at most `per_recording`; reasons for none are added to `excluded`."""
+        """Up to `per_recording` samples of a recording; if there are none, the reason is added to
+        `excluded`."""
         count = self.few if per_recording is None else per_recording
         if count < 1:
             raise ValueError(
@@ -127,7 +128,7 @@ def kind(name: str, about: str, few: int = 1, **fields: Any) -> Callable[[Ask], 
 
 @once
 def _size(recording: Recording) -> dict[str, int]:
-    """How many events the trace has, and, unless that are very many, frames inside one another at most."""
+    """The number of events of the trace, and the maximum depth of calls unless the trace is very long."""
     trace = recording.trace
     size = {"events": len(trace)}
     if len(trace) <= SCANNED_EVENTS:
@@ -140,7 +141,7 @@ def _size(recording: Recording) -> dict[str, int]:
 
 
 _BY_DEPTH = frozenset({"RecursionError", "MemoryError"})
-"""Where runs end that these exceptions leave depends on the machine."""
+"""Exceptions that another machine may raise at another place."""
 
 
 def _check(recording: Recording, *, raised: bool) -> None:
@@ -196,7 +197,7 @@ def in_turns(
 
 
 def first_and_repeated(places: Iterable[T], key: Callable[[T], Hashable]) -> tuple[list[T], list[T]]:
-    """The places whose key is met for the first time, and the others, both in their order."""
+    """The places with a new key, and those that repeat a key, both in their order."""
     keys: set[Hashable] = set()
     first: list[T] = []
     repeated: list[T] = []

@@ -125,8 +125,8 @@ def is_within_definition(row: Visit, statements_of_file: Statements, *, begun: b
 
 
 def is_expression(function: str) -> bool:
-    """Whether a frame's code is part of a statement of another frame: of a comprehension, a generator
-    expression or a lambda."""
+    """Whether a frame is that of a comprehension, a generator expression or a lambda, whose code is part of a
+    statement of another frame."""
     return function.rpartition(".")[2] in _EXPRESSIONS
 
 
@@ -187,9 +187,9 @@ def once(find: Callable[[Recording], T]) -> Callable[[Recording], T]:
 
 @once
 def run_of(recording: Recording) -> Run:
-    """The run as arrivals; of a long one the first `SCANNED_EVENTS` events.
+    """The run as arrivals; for a long one only those in the first `SCANNED_EVENTS` events.
 
-    Raises Unfit where lines cannot be asked about.
+    Raises Unfit if lines cannot be asked about.
     """
     files = files_of(recording)
     lines = statements_of(recording, files)
@@ -218,7 +218,7 @@ def has_one_successor(arrival: Arrival, recording: Recording, run: Run) -> bool:
 
 
 def where(files: Sequence[ShownSource], file: str) -> str:
-    """Which file, where several are shown."""
+    """The words that name the file, if several are shown."""
     return f" in {file}" if len(files) > 1 else ""
 
 

@@ -19,7 +19,7 @@ from deskcheck.sources.sets.coding import CodingTask
 
 EXAMPLE, YOURS = "An example.", "Now yours."
 STATE = "Variables of the kernel at this moment"
-"""How the part with the variables begins, in every view."""
+"""The beginning of the part with the variables, in every view."""
 BEFORE = "Executed before, oldest first:"
 NOW = "Executed now,"
 
@@ -150,7 +150,7 @@ def program_parts(task: CodingTask) -> dict[str, str]:
 
 
 def _of_view(view: str, form: str) -> str:
-    """Which variables a view shows, and how they are written, as the prompt says it."""
+    """The sentence of a prompt that says which variables a view shows, and how they are written."""
     match view:
         case "names":
             return f"{STATE}, as name: type:"

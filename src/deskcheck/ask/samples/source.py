@@ -89,7 +89,8 @@ def _is_silent(node: ast.AST) -> bool:
 
 
 def _headers(body: Iterable[ast.stmt]) -> Iterator[tuple[int, int, list[ast.AST], ast.AST]]:
-    """(first line, last line, its expressions, node) of every statement: of a compound one, of its header."""
+    """(first line, last line, expressions, node) of every statement; for a compound one, those of its
+    header."""
     for node in body:
         inner = _inner(node)
         if not inner and not isinstance(node, ast.Match):

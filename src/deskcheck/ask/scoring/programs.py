@@ -34,7 +34,7 @@ class Tested:
     passed: int
     of: int
     reason: str
-    """Why the answer is not right; empty if it is."""
+    """The reason why the answer is wrong; empty if it is right."""
     missing: str | None = None
     """A module that the answer or its tests import, and that is not installed."""
     parts: Mapping[str, bool] = field(default_factory=dict)
@@ -54,7 +54,7 @@ def _not_installed(passed: int, total: int, module: str) -> Tested:
 def run_tests(
     data: Mapping[str, Any], answer: str, judge: Judge, *, count: InstructionCount | None = None
 ) -> Tested:
-    """The outcome of an answer. data: of its sample. count: of the instructions of the answer in its tests.
+    """The outcome of an answer. data: `Sample.data`. count: gets the instructions of the answer in its tests.
     Raises SandboxError."""
     missing = missing_module(data["modules"], data.get("environment"))
     if missing is not None:
@@ -192,7 +192,7 @@ def only_report():
     sys.set_int_max_str_digits(0)
     return report
 """
-"""For a check: standard output for its report; everything else that is printed there is dropped."""
+"""Standard output for the report of a check; everything else that is printed is dropped."""
 
 _TESTS = """\
 def _run_tests(told, functions):
@@ -368,7 +368,7 @@ def _read_from(text):
 def _run_script(
     data: Mapping[str, Any], answer: str, stdin: str, judge: Judge, count: InstructionCount | None = None
 ) -> tuple[RunResult, str]:
-    """How a script ended, and why it did not end well; empty if it did."""
+    """The result of a script, and the reason why it failed; empty if it did not."""
     begin = f"{_STDIN}_read_from({stdin!r})\ndel _read_from\n{'' if count is None else _WATCHED}"
     run_result = judge.script(_program(data, begin + _pieces(answer)), count)
     exited = run_result.outcome is Outcome.EXITED and run_result.exit_status == 0
@@ -376,7 +376,8 @@ def _run_script(
 
 
 def _of_script(data: Mapping[str, Any], answer: str, judge: Judge, count: InstructionCount | None) -> Tested:
-    """Each case is a run. After one that met a limit the others are not run."""
+    """The outcome of a script in its cases, each a run. After a run that hits a limit the others are
+    skipped."""
     cases: Sequence[Mapping[str, str]] = data["cases"]
     passed, reason, missing = 0, "", None
     for number, case in enumerate(cases, 1):

@@ -54,7 +54,7 @@ RUN_FORMS = frozenset({"arguments", *PROGRAM_FORMS})
 _ANSWER_CHARS = 10_000
 _SHOWN_CHARS = 60
 _MEASURED_CHARS = 200_000
-"""Of an answer about a notebook, for the metrics of text; a longer one is never an exact match."""
+"""The limit of an answer about a notebook for the metrics of text; a longer one is never an exact match."""
 _PARTS = {
     "cell_output": ("exact", "rouge_l", "chrf", "by_value"),
     "next_cell": ("exact", "rouge_l", "chrf"),
@@ -124,7 +124,7 @@ class AnswerScore:
     answer: str | None
     """The part of the completion that was read, cut if it is long; None if no answer could be read."""
     reason: str = ""
-    """Why the score is not 1; empty for 1."""
+    """The reason why the score is not 1; empty for 1."""
     metrics: Mapping[str, float] = field(default_factory=dict)
     """`METRICS` of the form of the answer."""
     reading: Reading = Reading.ANSWERED
@@ -231,7 +231,7 @@ class _Unread(Exception):
 
 class _Judged(NamedTuple):
     reason: str
-    """Why the answer is wrong; empty if it is right."""
+    """The reason why the answer is wrong; empty if it is right."""
     metrics: Mapping[str, float] = {}
     answer: str | None = None
     """The answer, if it differs from the text that was read."""
@@ -370,7 +370,7 @@ def _judge_step(sample: Sample, answer: str) -> _Judged:
 
 
 def _judge_cell(sample: Sample, answer: str) -> _Judged:
-    """Of outputs equality as a value decides, of next cells the exact match."""
+    """Outputs must be equal as values; next cells must match exactly."""
     text = answer[:_MEASURED_CHARS]
     metrics = {
         "exact": exact(answer, sample.answer),

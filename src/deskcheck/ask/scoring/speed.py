@@ -34,7 +34,7 @@ class Fast:
     """None: unknown. So are those of the slow program."""
     slow: int | None
     reason: str
-    """Why the answer is not faster; empty if it is."""
+    """The reason why the answer is not faster; empty if it is."""
 
     @property
     def cost(self) -> float:

@@ -260,8 +260,8 @@ def test_what_cannot_be_rewarded_is_refused(unrun: Path, tmp_path: Path) -> None
     for ids, message in [
         (None, "the column 'id' is missing"),
         ([], "0 ids, and 1 completions"),
-        (["nobody's"], 'no question with the id "nobody\'s"'),
-        ([7], "no question with the id 7"),
+        (["nobody's"], 'the id "nobody\'s" is unknown'),
+        ([7], "the id 7 is unknown"),
     ]:
         with pytest.raises(InputError, match=message):
             rewarded(completions=["x"], id=ids)  # type: ignore[arg-type]

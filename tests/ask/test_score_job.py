@@ -186,7 +186,7 @@ def test_scores_can_be_reported(questions: Path, tmp_path: Path, samples: bool) 
     (moved / path.name).rename(path)
     (moved / "out").rename(tmp_path / "out")
     path.rename(tmp_path / "elsewhere")
-    with pytest.raises(InputError, match="are not there any more"):
+    with pytest.raises(InputError, match="are missing"):
         read_logs([tmp_path / "out"])
     lines = (tmp_path / "elsewhere").read_text().splitlines(keepends=True)
     path.write_text("".join(lines[1:]))

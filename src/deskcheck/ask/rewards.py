@@ -219,9 +219,7 @@ class Reward:
         position = self._questions.find(question_id) if isinstance(question_id, str) else None
         sample = None if position is None else self._questions.read(position)
         if sample is None or sample.id != question_id:
-            raise InputError(
-                f"there is no question with the id {question_id!r}. Give rows of other tasks the id None."
-            )
+            raise InputError(f"the id {question_id!r} is unknown. Give rows of other tasks the id None.")
         return sample
 
 

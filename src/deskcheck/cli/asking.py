@@ -133,7 +133,7 @@ def warn_of_few(clusters: Iterable[tuple[str, float]]) -> None:
 
 @contextmanager
 def _live(quiet: bool) -> Iterator[Callable[[Any], None]]:
-    """A bar on standard error while models answer; without a terminal a line now and then."""
+    """A progress bar on standard error while models answer; without a terminal, a line now and then."""
     is_watched = not quiet and sys.stderr.isatty()
     bar = Progress(
         BarColumn(),
@@ -156,7 +156,7 @@ def _live(quiet: bool) -> Iterator[Callable[[Any], None]]:
 
 
 def live_text(answered: Any, left_s: float | None) -> str:
-    """One line about how far a run is."""
+    """One line about the progress of a run."""
     parts = [f"{answered.done} of {answered.total} answers"]
     if answered.input_tokens or answered.output_tokens:
         parts.append(f"{answered.input_tokens:,} tokens read, {answered.output_tokens:,} written")
@@ -179,7 +179,7 @@ def benchmarks_in(places: list[Path], kinds: list[str] | None) -> list[str]:
     others = [str(path) for path in places if str(path) not in benchmarks]
     if benchmarks and others:
         raise InputError(
-            f"{benchmarks[0]} is a benchmark, and {others[0]} is none: ask them one after the other."
+            f"{benchmarks[0]} is a benchmark, and {others[0]} is not: ask them one after the other."
         )
     if benchmarks and kinds:
         raise InputError(f"{benchmarks[0]}: a benchmark has its own questions: leave --question out.")
@@ -379,8 +379,8 @@ def report(
 ) -> None:
     """Show scores of models, differences, failures and cost, as a page or as tables.
 
-    Logs of Inspect and of lm-evaluation-harness may be of any task. Where a person sits at a terminal and
-    a browser can be opened, the page opens in it."""
+    Logs of Inspect and of lm-evaluation-harness may be of any task. At a terminal with a browser, the page
+    opens in the browser."""
     from deskcheck.ask.results.logs import read_logs
     from deskcheck.view.report.report import report_of, report_page
 

@@ -52,7 +52,7 @@ def questions(
 ) -> None:
     """Write the questions that `ask` would ask, for models that answer elsewhere.
 
-    A line for each: its id, the prompt, and what `offline score` needs: the right answer, too."""
+    Each line has an id, the prompt, and fields that `offline score` needs, such as the right answer."""
     from deskcheck.ask.questions.lines import write_benchmark_questions, write_questions
 
     excluded: Mapping[str, Mapping[str, int]] = {}

@@ -176,7 +176,7 @@ def line_in(answer: str) -> str | None:
 
 
 def next_line_in(answer: str) -> str | None:
-    """Like `line_in`, but ``-1``, and nothing else, means that there is no line."""
+    """Like `line_in`, but only ``-1`` stands for no line."""
     if answer.strip() == "-1":
         return "-1"
     line = line_in(answer)

@@ -26,7 +26,7 @@ class Baseline:
 def _erring(arguments: dict[str, Any]) -> Callable[[str], str]:
     rate, seed = float(arguments.pop("rate", 0.05)), int(arguments.pop("seed", 0))
     if not 0 <= rate <= 1:
-        raise InputError(f"deskcheck/erring: rate={rate} must lie between 0 and 1.")
+        raise InputError(f"deskcheck/erring: rate={rate} must be between 0 and 1.")
     return partial(oracle.erring, rate=rate, seed=seed)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from deskcheck.settings import Setting
 
 STEP_BUDGET = 2000
-"""Most states that a model is asked for in one run, by default."""
+"""The default maximum number of states that a model is asked for in one run."""
 
 
 def price_of(text: str) -> tuple[str, tuple[float, float]]:

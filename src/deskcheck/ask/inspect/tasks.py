@@ -148,7 +148,7 @@ def step(
     try:
         jumps = (jump,) if isinstance(jump, int) else tuple(map(int, jump))
     except ValueError as error:
-        raise InputError(f"jump={jump}: give whole numbers with commas, as 2,5,10.") from error
+        raise InputError(f"jump={jump}: give whole numbers with commas, such as 2,5,10.") from error
     steps = StepOptions(detail=detail, jump=jumps, notation=notation)
     return _of_recordings("step", path, seed, per_recording, steps)
 

@@ -19,7 +19,7 @@ FORMS = frozenset({PROGRAM, SELF_INVOKING, SPEED})
 
 ABOUT = {
     PROGRAM: "a function, class or script that passes hidden tests",
-    SELF_INVOKING: "two functions, one of which uses the other; each part has its own score",
+    SELF_INVOKING: "two functions, one of which uses the other; each part is scored separately",
     SPEED: "a program that does the same in fewer steps",
 }
 

@@ -146,7 +146,7 @@ def _codesense_loop(row: Row, number: int, where: str) -> Sample:
     question = row["question"]
     kind, name = next(((kind, name) for kind, name, form in _LOOPS if form.match(question)), ("", ""))
     if not kind:
-        raise InputError(f"{where}: 'question' is none about a loop: {question:.80}")
+        raise InputError(f"{where}: 'question' is not about a loop: {question:.80}")
     return _codesense(
         kind, f"loop_{name}", row, row["loop_code"], f"Question: {question}", row["answer"], "loop"
     )

@@ -40,7 +40,7 @@ class SamplesFile:
     def __init__(self, path: Path) -> None:
         match = _NAME.fullmatch(path.name)
         if match is None:
-            raise InputError(f"{path}: is not named as samples of lm-evaluation-harness are.")
+            raise InputError(f"{path}: is not named like samples of lm-evaluation-harness.")
         self.path = path
         self.task: str = match["task"]
         day, _, time = match["date"].partition("T")

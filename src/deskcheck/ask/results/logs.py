@@ -89,7 +89,7 @@ def _check_same(run: LoggedRun, rows: Sequence[tuple[ScoredSample, LoggedRun, Sc
     for row, newer, newer_row in rows:
         if row.prompt != newer_row.prompt:
             raise InputError(
-                f"{run.folder}: its question {row.id!r} is another one than that in {newer.folder}. Report "
+                f"{run.folder}: its question {row.id!r} differs from that in {newer.folder}. Report "
                 "of them one at a time."
             )
 

@@ -78,12 +78,12 @@ def _questions(folder: Path) -> dict[str, Sample]:
         questions = read_json(read_file(file))
         path, digest = Path(questions["path"]), questions["digest"]
     except (OSError, ValueError, KeyError, TypeError):
-        raise InputError(f"{folder}: its scores are not whole: {file.name} is missing. {_AGAIN}") from None
+        raise InputError(f"{folder}: its scores are incomplete: {file.name} is missing. {_AGAIN}") from None
     if not path.exists():
         path = folder.resolve().parent / path.name  # moved together
     if not path.exists():
         raise InputError(
-            f"{folder}: its questions, {questions['path']}, are not there any more. Put them back, or beside "
+            f"{folder}: its questions, {questions['path']}, are missing. Put them back, or beside "
             f"the folder, or: {_AGAIN}"
         )
     if Questions(path).digest_of_all() != digest:
@@ -97,7 +97,7 @@ def _rows(folder: Path) -> Iterator[Mapping[str, Any]]:
     lacking = {shard.name for shard in read_plan(job_folder).shards} - {*lines, *parts_of(lines)}
     if lacking:
         raise InputError(
-            f"{job_folder.manifest}: its scores are not whole: it lacks {min(lacking)}. {_AGAIN}"
+            f"{job_folder.manifest}: its scores are incomplete: it lacks {min(lacking)}. {_AGAIN}"
         )
     for shard in lines:
         yield from read_rows(job_folder.file("scores", shard))

@@ -45,10 +45,10 @@ class StepOptions:
             if value not in choices:
                 raise InputError(f"there is no {name} {value!r} for step. Known are {', '.join(choices)}.")
         if not self.jump or len(set(self.jump)) < len(self.jump):
-            raise InputError(f"jump={','.join(map(str, self.jump))!r}: name each that is wanted once.")
+            raise InputError(f"jump={','.join(map(str, self.jump))!r}: name each once.")
         for jump in self.jump:
             if jump == 0 or abs(jump) > MOST_EVENTS:
                 raise InputError(
-                    f"jump={jump} must lie from 1 to {MOST_EVENTS}, or from -{MOST_EVENTS} to -1: 0 is the "
+                    f"jump={jump} must be from 1 to {MOST_EVENTS}, or from -{MOST_EVENTS} to -1: 0 is the "
                     "state that is shown."
                 )

@@ -193,7 +193,7 @@ def test_scores_can_be_reported(questions: Path, tmp_path: Path, samples: bool) 
     with pytest.raises(InputError, match="holds other questions"):
         read_logs([tmp_path / "out"])
     (tmp_path / "out" / "questions.json").unlink()
-    with pytest.raises(InputError, match="not whole"):
+    with pytest.raises(InputError, match="are incomplete"):
         read_logs([tmp_path / "out"])
 
 

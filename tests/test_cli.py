@@ -703,7 +703,7 @@ def test_answers_given_elsewhere_are_scored(folder: Path) -> None:
     assert odd.returncode == 1
     assert "b.jsonl line 1: there is no question with the id 'none'" in odd.stdout
     for arguments, said in (
-        ("b.jsonl a.jsonl --out x", "is no question that `deskcheck offline questions` wrote"),
+        ("b.jsonl a.jsonl --out x", "is not a question that `deskcheck offline questions` wrote"),
         ("q.jsonl b.jsonl --out runs", "Choose another folder"),
     ):
         refused = run(f"offline score {arguments}", folder)

@@ -66,7 +66,7 @@ def test_what_can_be_no_task(questions: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="answers of input are run"):
         write_tasks(only, tmp_path / "tasks")
     only.write_text(rows[0] + "{}\n")
-    with pytest.raises(InputError, match="line 2: is no question"):
+    with pytest.raises(InputError, match="line 2: is not a question"):
         write_tasks(only, tmp_path / "tasks")
     assert not (tmp_path / "tasks").exists()
 
@@ -165,8 +165,8 @@ def test_answers_in_a_log_of_inspect(
         ("a.json", "[1]", "nor generations in CRUXEval's form"),
         ("a.jsonl", '{"id": "x"}\n{}\n', "nor generations in CRUXEval's form"),
         ("a.json", '{"x": "y"}', "nor generations in CRUXEval's form"),
-        ("a.json", "{}", "holds no answers"),
-        ("a.eval", "PK", "is no log of Inspect's"),
+        ("a.json", "{}", "has no answers"),
+        ("a.eval", "PK", "is not a log of Inspect's"),
         ("none.json", None, r"none\.json: No such file"),
     ],
 )

@@ -119,7 +119,7 @@ def test_ctrl_c_keeps_what_is_answered(
         before = len(server.bodies)
         status, printed, said = run(place, server)
         assert status == 0, said
-        assert f"{folder.relative_to(place)}: goes on with the run" in said
+        assert f"{folder.relative_to(place)}: continues the run" in said
         assert f"answers and logs: {folder.relative_to(place)}" in printed
         asked = {body["messages"][-1]["content"] for body in server.bodies[before:]}
         assert len(asked) == total - kept
@@ -185,7 +185,7 @@ def not_scored(found: list[Result]) -> int:
     ("ending", "why"), [("page", "<html>"), ("never", "no answer came in time (--timeout)")]
 )
 def test_a_request_that_fails_costs_itself(place: Path, ending: str, why: str) -> None:
-    """What is no completion, and what never comes: the others are scored, the status is 2, and the same command
+    """What is not a completion, and what never comes: the others are scored, the status is 2, and the same command
     asks the rest."""
     with provider(endings=("stop", "stop", "stop", ending)) as server:
         more = ("--out", ending, "--max-retries", "0", "--timeout", "1", "--json", "--limit", "4")

@@ -265,6 +265,6 @@ def test_a_configuration_is_checked(tmp_path: Path) -> None:
     spec = SandboxEnvironmentSpec.model_validate({"type": "deskcheck", "config": {"level": "standard"}})
     assert spec.config == DeskcheckSandboxConfig(level=read.level)
     (tmp_path / "bad.toml").write_text("lvel = 1\n")
-    for bad, said in ((str(tmp_path / "bad.toml"), "lvel"), ("loose", "is no level")):
+    for bad, said in ((str(tmp_path / "bad.toml"), "lvel"), ("loose", "is neither a level")):
         with pytest.raises(InputError, match=said):
             _config(bad)

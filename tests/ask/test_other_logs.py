@@ -135,7 +135,7 @@ def test_scores_are_those_of_inspect(inspect_logs: Path) -> None:
 
 
 def test_what_is_left_out_is_said(inspect_logs: Path) -> None:
-    """Values that are no scores, as notes; what an answer took is counted once, by however many it is scored."""
+    """Values that are not scores, as notes; what an answer took is counted once, by however many it is scored."""
     logs = read_logs([inspect_logs])
     odd = [note for note in logs.notes if "several/opinion" in note]
     assert len(odd) == 2
@@ -241,7 +241,7 @@ def test_samples_of_earlier_versions(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("[1]\n", "line 1: is not a JSON object"),
-        ('{"doc_id": 1}\n', "line 1: is no sample of lm-evaluation-harness: it has no 'doc'"),
+        ('{"doc_id": 1}\n', "line 1: is not a sample of lm-evaluation-harness: it has no 'doc'"),
         (json.dumps(harness_row(0, "sum", "none", acc=1.0)) + "\n{", "line 2: is not JSON at column 2"),
     ],
 )

@@ -158,7 +158,7 @@ def test_a_field_that_is_missing(tmp_path: Path, name: str) -> None:
         ("livecodebench_test_output", {"test": '[{"input": "1", "output": "[2"}]'}, "'output': is not JSON"),
         ("livecodebench_test_output", {"test_id": "1"}, "1: 'test_id' is a string, not a whole number"),
         ("codesense_statement", {"Variable Values Before Statement": "x"}, "is a string, not an object"),
-        ("codesense_loop", {"question": "Why?"}, r"1: 'question' is none about a loop: Why\?"),
+        ("codesense_loop", {"question": "Why?"}, r"1: 'question' is not about a loop: Why\?"),
         ("coconut_path", {"ExecutedLines": "[]"}, "row 1: 'ExecutedLines' is empty"),
         ("surge_output", {"custom_features": {}}, "row 1: 'custom_features.language' is null"),
         ("surge_output", {"custom_categoey": 6}, "row 1: 'custom_category' is 6: of SURGE only"),

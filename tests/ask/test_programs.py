@@ -373,7 +373,7 @@ def test_what_names_a_benchmark(tasks: Path, tmp_path: Path) -> None:
     none = deskcheck("ask", tmp_path, "-m", "deskcheck/oracle", cwd=tmp_path)
     assert none.returncode == 2
     assert "--question is missing" in none.stderr
-    with pytest.raises(InputError, match=r"give your file: program:PATH"):
+    with pytest.raises(InputError, match=r"give your file as program:PATH"):
         benchmark_samples(["program"])
     with pytest.raises(InputError, match="humanevalfix: give its file"):
         benchmark_samples(["humanevalfix"])

@@ -258,10 +258,10 @@ def test_what_cannot_be_rewarded_is_refused(unrun: Path, tmp_path: Path) -> None
     path.write_text(unrun.read_text())
     rewarded = deskcheck.reward(path)
     for ids, message in [
-        (None, "there is no column 'id'"),
+        (None, "the column 'id' is missing"),
         ([], "0 ids, and 1 completions"),
-        (["nobody's"], 'no question with the id "nobody\'s"'),
-        ([7], "no question with the id 7"),
+        (["nobody's"], 'the id "nobody\'s" is unknown'),
+        ([7], "the id 7 is unknown"),
     ]:
         with pytest.raises(InputError, match=message):
             rewarded(completions=["x"], id=ids)  # type: ignore[arg-type]
@@ -271,7 +271,7 @@ def test_what_cannot_be_rewarded_is_refused(unrun: Path, tmp_path: Path) -> None
         deskcheck.reward(path, "speed")
     with pytest.raises(InputError, match="both have the id"):
         deskcheck.reward([sample, sample])
-    with pytest.raises(InputError, match="no samples"):
+    with pytest.raises(InputError, match="the samples are empty"):
         deskcheck.reward([])
     with pytest.raises(ValueError, match="workers=0"):
         deskcheck.reward(path, workers=0)

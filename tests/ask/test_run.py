@@ -151,7 +151,7 @@ def test_the_same_again_is_read_and_of_two_runs_the_newer_counts(
     table = pq.read_table(rows)
     place = table.column_names.index("prompt")
     pq.write_table(table.set_column(place, "prompt", [["another"] * len(table)]), rows)
-    with pytest.raises(InputError, match="is another one than that in"):
+    with pytest.raises(InputError, match="differs from that in"):
         read_logs([tmp_path / "ask"])
 
 
@@ -186,7 +186,7 @@ def test_of_two_runs_only_what_both_have_is_left_out(
         pq.write_table(
             rows.set_column(place, "prompt", [prompts]), tmp_path / other / "a" / "samples.parquet"
         )
-        with pytest.raises(InputError, match=f"its question {other!r} is another one than that in"):
+        with pytest.raises(InputError, match=f"its question {other!r} differs from that in"):
             read_logs([tmp_path / other / "a", tmp_path / "b"])
 
 

@@ -186,14 +186,14 @@ def test_scores_can_be_reported(questions: Path, tmp_path: Path, samples: bool) 
     (moved / path.name).rename(path)
     (moved / "out").rename(tmp_path / "out")
     path.rename(tmp_path / "elsewhere")
-    with pytest.raises(InputError, match="are not there any more"):
+    with pytest.raises(InputError, match="are missing"):
         read_logs([tmp_path / "out"])
     lines = (tmp_path / "elsewhere").read_text().splitlines(keepends=True)
     path.write_text("".join(lines[1:]))
     with pytest.raises(InputError, match="holds other questions"):
         read_logs([tmp_path / "out"])
     (tmp_path / "out" / "questions.json").unlink()
-    with pytest.raises(InputError, match="not whole"):
+    with pytest.raises(InputError, match="are incomplete"):
         read_logs([tmp_path / "out"])
 
 
@@ -477,7 +477,7 @@ def test_wrong_files_are_refused(questions: Path, tmp_path: Path) -> None:
     first, second = questions.read_text().splitlines()[:2]
     for text, said_why in (
         (f"{first}\n\n{second}\n{first}\n", r"q\.jsonl: lines 1 and 4 both have the id '.*:output'"),
-        (f"{first}\n{{}}\n", r"q\.jsonl line 2: is no question that .*: 'id'"),
+        (f"{first}\n{{}}\n", r"q\.jsonl line 2: is not a question that .*: 'id'"),
         (f"{first}\n{second[:-3]}\n", r"q\.jsonl line 2: is not JSON"),
         ("\n", r"q\.jsonl: has no questions"),
     ):
@@ -485,8 +485,8 @@ def test_wrong_files_are_refused(questions: Path, tmp_path: Path) -> None:
         with pytest.raises(InputError, match=said_why):
             scored(tmp_path / "q.jsonl", [answers], tmp_path / "out")
     for paths, said_why in (
-        ([tmp_path / "no.jsonl"], r"no\.jsonl: there is no such file"),
-        ([tmp_path], "is no file"),
+        ([tmp_path / "no.jsonl"], r"no\.jsonl: file not found"),
+        ([tmp_path], "is not a file"),
         ([write(tmp_path / "empty.jsonl", [])], r"empty\.jsonl: there are no answers"),
     ):
         with pytest.raises(InputError, match=said_why):

@@ -50,7 +50,7 @@ def scored(sample: Sample, answer: str) -> AnswerScore:
 
 def answered(sample: Sample) -> Moment:
     """The state that an answer is."""
-    found = read_state(sample.answer, notation=sample.data["notation"], known=sample.data.get("known", ""))
+    found = read_state(sample.answer, notation=sample.data["notation"], previous=sample.data.get("known", ""))
     assert not isinstance(found, str)
     return found
 

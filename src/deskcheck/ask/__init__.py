@@ -1,6 +1,6 @@
-"""Questions about recordings, put to language models; scoring; statistics.
+"""Questions about recordings for language models, with scoring and statistics.
 
-Questions, prompts, parsing and scoring are plain functions over our own rows. The models are reached through
+Questions, prompts, parsing and scoring are plain functions over deskcheck's rows. Models are reached through
 Inspect AI (the extra ``deskcheck[ask]``), which is imported only where it is used.
 """
 

@@ -94,7 +94,7 @@ class AnswerStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score(Figures):
-    """The score of one model over all questions of a kind, but for those on whose only answer our machinery
+    """The score of one model over all questions of a kind, without those on whose only answer deskcheck
     failed. A question with several answers counts with their mean."""
 
     model: str | None
@@ -105,7 +105,7 @@ class Score(Figures):
     """Answers that were scored."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields, JSON-able; `state` only where there is one."""
+        """The fields, JSON-able; `state` only if it is not empty."""
         return {name: value for name, value in asdict(self).items() if name != "state" or value}
 
 
@@ -147,8 +147,8 @@ def score_in_shards(
 
     Raises:
         InputError: a file cannot be read or was changed meanwhile; the questions are damaged, or two have one
-            id; there is no answer; a model answers one question twice, without `samples`; the folder has
-            other scores, without `replace`.
+            id; the files have no answers; a model answers one question twice, without `samples`; the folder
+            has other scores, without `replace`.
         RecordingError: another job has the folder, or the disk refuses.
         SandboxError: a machine does not provide what running answers needs.
     """
@@ -163,16 +163,16 @@ def score_in_shards(
     key = decided_by(settings=decisive, format=FORMAT)
     scores = OfflineScores()
 
-    def finish(place: JobFolder, lines: Sequence[Line]) -> None:
+    def finish(job_folder: JobFolder, lines: Sequence[Line]) -> None:
         _sum_up(
-            [place.file(TABLE, line["shard"]) for line in lines],
+            [job_folder.file(TABLE, line["shard"]) for line in lines],
             all_questions,
             scores,
             samples=settings.samples,
         )
         origin = {"path": str(all_questions.path.resolve()), "digest": all_questions.digest_of_all()}
-        with place.doing("say where the questions are"):
-            write_whole(place.folder / QUESTIONS_FILE, json.dumps(origin))
+        with job_folder.doing("say where the questions are"):
+            write_whole(job_folder.folder / QUESTIONS_FILE, json.dumps(origin))
 
     job = Job(
         kind="score",
@@ -204,17 +204,17 @@ def _items(questions: Questions, files: Sequence[Path], *, samples: bool) -> Ite
         for line in lines_of(path, empty=True):
             blank = blank and line.raw.isspace()
             digest = digest_of(line.raw).hex()
-            here = [file, line.number, line.offset, digest]
+            answer_place = [file, line.number, line.offset, digest]
             try:
                 answer = answer_in_line(line.raw)
             except ValueError:
                 answer = Given("", None, None, None)
-            place = questions.find(answer.id)
-            if place is None:
+            position = questions.find(answer.id)
+            if position is None:
                 decisive = json.dumps([str(path), line.number, digest])
-                yield Item(f"{file}:{line.number}", json.dumps([*here, None, None, None]), decisive)
+                yield Item(f"{file}:{line.number}", json.dumps([*answer_place, None, None, None]), decisive)
                 continue
-            again = answer.completion is not None and not answered.add(key_of(f"{place}:{answer.model}"))
+            again = answer.completion is not None and not answered.add(key_of(f"{position}:{answer.model}"))
             if again and not samples:
                 who = "" if answer.model is None else f" by {answer.model}"
                 raise InputError(
@@ -222,11 +222,11 @@ def _items(questions: Questions, files: Sequence[Path], *, samples: bool) -> Ite
                     "them, or say --samples if the model was asked several times: the mean of its answers "
                     "counts."
                 )
-            attempts[place] += 1
-            question, attempt = questions.digest(place).hex(), attempts[place]
+            attempts[position] += 1
+            question, attempt = questions.digest(position).hex(), attempts[position]
             yield Item(
                 f"{answer.id}#{attempt}",
-                json.dumps([*here, questions.offsets[place], question, attempt]),
+                json.dumps([*answer_place, questions.offsets[position], question, attempt]),
                 f"{question} {digest} {attempt}",
             )
     if blank:
@@ -417,11 +417,11 @@ class _Tally:
         self.readings: Counter[str] = Counter()
         self.answered = 0
         self.failed: Counter[int] = Counter()
-        """Key of a cluster -> questions on whose only answer our machinery failed."""
+        """Key of a cluster -> questions on whose only answer deskcheck failed."""
         self.totals: defaultdict[tuple[int, str], float] = defaultdict(float)
         """Key of a cluster, and ``score`` or metric -> the sum over its questions."""
         self.questions: dict[str, _Question] = {}
-        """With samples: the questions by id, until all of their answers are there."""
+        """With several samples: the questions by id, until all their answers have been read."""
 
     def add_answer(self, row: Mapping[str, Any], names: Sequence[str], *, samples: bool) -> None:
         question = _Question(row["cluster"])
@@ -489,7 +489,7 @@ def _sum_up(paths: Sequence[Path], questions: Questions, scores: OfflineScores, 
 
 
 def _score_of(key: _Key, sizes: Mapping[int, int], tally: _Tally) -> Score | None:
-    """The score over all questions of a kind. sizes: key of a cluster -> its questions. None if our machinery
+    """The score over all questions of a kind. sizes: key of a cluster -> its questions. None if deskcheck
     failed on all."""
     kind, state, model = key
     counts = {cluster: n for cluster, size in sizes.items() if (n := size - tally.failed[cluster]) > 0}

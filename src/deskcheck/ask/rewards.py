@@ -1,8 +1,8 @@
-"""Rewards for reinforcement learning: scores of answers to our questions, as a function that trainers call.
+"""Rewards for reinforcement learning: a function that trainers call, with the scores of answers as rewards.
 
-The scores are those of `deskcheck offline score`. A failure of ours is never a reward of 0. Answers that need
-not run are scored in the calling process; others run in a sandbox, which starts with the first of them. Not
-covered: next cells scored by running (`scoring.running`), and predicted runs (`methods.solvers`).
+The scores are those of `deskcheck offline score`. A failure of deskcheck is never a reward of 0. Answers that
+need not run are scored in the calling process; others run in a sandbox, which starts with the first of them.
+Not covered: next cells scored by running (`scoring.running`), and predicted runs (`methods.solvers`).
 """
 
 import os
@@ -28,7 +28,7 @@ OUTCOME = "outcome"
 
 
 class OnFailure(StrEnum):
-    """The reward of an answer whose run failed on our side, after three tries."""
+    """The reward of an answer whose run failed three times because of deskcheck or the machine."""
 
     RAISE = "raise"
     """The error `AnswerNotRun`, which ends the training."""
@@ -49,14 +49,14 @@ class _Samples:
             if self._places.setdefault(sample.id, position) != position:
                 raise InputError(f"two samples both have the id {sample.id!r}. Give each its own.")
         if not self._samples:
-            raise InputError("there are no samples to reward answers to.")
+            raise InputError("the samples are empty: give samples to reward answers to.")
         self.forms = {sample.data["form"] for sample in self._samples}
 
     def __len__(self) -> int:
         return len(self._samples)
 
-    def find(self, id_: str) -> int | None:
-        return self._places.get(id_)
+    def find(self, question_id: str) -> int | None:
+        return self._places.get(question_id)
 
     def read(self, position: int) -> Sample:
         return self._samples[position]
@@ -129,19 +129,19 @@ class Reward:
     ) -> list[float | None]:
         """The rewards of completions, in their order.
 
-        completions: texts, or conversations, of which the last message of the assistant counts. id: the id of
-        each question; the reward of a row without one is None. stop_reason: why each ended
+        completions: texts, or conversations, whose last message of the assistant counts. id: the id of each
+        question; the reward of a row without one is None. stop_reason: the reason why each ended
         (`score.reading_of`). Other columns are not read.
 
         Raises:
-            InputError: there are no ids, or not as many as completions; an unknown id; the file of questions
+            InputError: ids are missing, or not as many as completions; an unknown id; the file of questions
                 was changed; something that is neither a text nor a conversation.
             AnswerNotRun: an answer could not be run, unless ``on_failure="none"``.
             SandboxError: the level of confinement is not available here; the reward was closed meanwhile.
         """
         if id is None:
             raise InputError(
-                "there is no column 'id', which says what question a completion answers. Make the dataset "
+                "the column 'id' is missing, which says what question a completion answers. Make the dataset "
                 "from `rows()` of the reward, and let the trainer keep its columns: "
                 "remove_unused_columns=False."
             )
@@ -201,12 +201,12 @@ class Reward:
     def _applies(self, sample: Sample) -> bool:
         return self.metric == OUTCOME or self.metric in METRICS.get(sample.data["form"], ())
 
-    def _checked(self, id_: str, reward: float | AnswerNotRun | None) -> float | None:
+    def _checked(self, question_id: str, reward: float | AnswerNotRun | None) -> float | None:
         if not isinstance(reward, AnswerNotRun):
             return reward
         if self.on_failure is OnFailure.RAISE:
-            raise AnswerNotRun(f"the answer to {id_} could not be run: {reward}") from reward
-        warnings.warn(f"{id_}: {reward}. The answer has no reward.", RuntimeWarning, stacklevel=3)
+            raise AnswerNotRun(f"the answer to {question_id} could not be run: {reward}") from reward
+        warnings.warn(f"{question_id}: {reward}. The answer has no reward.", RuntimeWarning, stacklevel=3)
         return None
 
     def _pool(self) -> "_Pool":
@@ -215,13 +215,11 @@ class Reward:
         pid = os.getpid()
         return self._pools.get(pid) or self._pools.setdefault(pid, _Pool(self))
 
-    def _sample(self, id_: Any) -> Sample:
-        position = self._questions.find(id_) if isinstance(id_, str) else None
+    def _sample(self, question_id: Any) -> Sample:
+        position = self._questions.find(question_id) if isinstance(question_id, str) else None
         sample = None if position is None else self._questions.read(position)
-        if sample is None or sample.id != id_:
-            raise InputError(
-                f"there is no question with the id {id_!r}. Give rows of other tasks the id None."
-            )
+        if sample is None or sample.id != question_id:
+            raise InputError(f"the id {question_id!r} is unknown. Give rows of other tasks the id None.")
         return sample
 
 
@@ -233,7 +231,7 @@ class _Pool:
         threads = ThreadPoolExecutor(owner.workers, "deskcheck-reward") if owner.workers > 1 else None
         self.map = map if threads is None else threads.map
         self.end = weakref.finalize(owner, _end, os.getpid(), self.sandbox, threads)
-        """Also called when the owner is gone, and at the end of the interpreter."""
+        """Also called when the owner is garbage collected, and at the end of the interpreter."""
 
 
 def _end(pid: int, sandbox: Sandbox, threads: ThreadPoolExecutor | None) -> None:
@@ -251,8 +249,10 @@ def text_of(completion: Any) -> str:
     """
     if isinstance(completion, str):
         return completion
-    is_chat = isinstance(completion, (list, tuple)) and all(isinstance(one, Mapping) for one in completion)
-    messages = [one for one in completion if one.get("role") == "assistant"] if is_chat else []
+    is_chat = isinstance(completion, (list, tuple)) and all(
+        isinstance(message, Mapping) for message in completion
+    )
+    messages = [message for message in completion if message.get("role") == "assistant"] if is_chat else []
     if not messages:
         raise InputError(
             "a completion is neither a text nor a conversation with a message of the assistant: "

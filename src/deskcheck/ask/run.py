@@ -1,6 +1,6 @@
-"""Questions about recordings, put to models and scored, with intervals. `deskcheck ask` calls this.
+"""Asking models questions about recordings, and scoring, with intervals. `deskcheck ask` calls this.
 
-Inspect AI talks to the models; a run folder has its logs beside our tables.
+Inspect AI talks to the models; a run folder has its logs and deskcheck's tables.
 """
 
 import os
@@ -114,7 +114,7 @@ def ask(
     note: Callable[[str], None] = lambda text: None,
     progress: Callable[[AskProgress], None] = lambda answered: None,
 ) -> list[Result]:
-    """Put questions about recordings to models and score the answers: one result per question and model.
+    """Ask models questions about recordings, and score the answers: one result per question and model.
 
     recordings: a folder of recordings, several, or recordings. questions: names in `QUESTIONS`, or in
     `NOTEBOOK_QUESTIONS`, about the trajectories in the folders: these have a result for each view of the
@@ -122,9 +122,9 @@ def ask(
     run folder; by default a new one in ``ask`` beside the first folder's recordings, or here. note: gets
     sentences for the user.
 
-    Writes into the run folder (`results.folder`), and elsewhere only Inspect's cache. The same call continues
-    a run that was stopped, in the same folder `out`, or without one in the folder that it had. Of a finished
-    run it reads the answers.
+    Writes into the run folder (`results.folder`), and elsewhere only Inspect's cache. Repeat the call to
+    continue a run that was stopped, in the folder `out`, or without one in the folder that the run had. If
+    the run is finished, its answers are read.
 
     Raises:
         InputError: an unknown question or model, a missing key, a run folder that is in use.
@@ -182,8 +182,8 @@ def ask_benchmark(
     note: Callable[[str], None] = lambda text: None,
     progress: Callable[[AskProgress], None] = lambda answered: None,
 ) -> list[Result]:
-    """As `ask`, for benchmarks: names in `BENCHMARKS`, each as ``NAME:PATH`` or fetched, or files of your own
-    programs. Methods that need a recording are refused.
+    """Like `ask`, for benchmarks: names in `BENCHMARKS`, each as ``NAME:PATH`` or fetched, or files of your
+    own programs. Methods that need a recording are refused.
 
     Raises what `ask` raises, and InputError for a benchmark that cannot be read.
     """
@@ -197,7 +197,7 @@ def ask_benchmark(
         raise InputError(f"benchmarks are asked by methods that need no recording: {fit}.")
     run = _Run(prepare(models, settings.model_args), settings, note, progress)
     samples = benchmark_samples(benchmarks, note=note)
-    run.sets = {(name, ""): (some, Counter()) for name, some in samples.items()}
+    run.sets = {(name, ""): (benchmark_set, Counter()) for name, benchmark_set in samples.items()}
     run.draw()
     facts = {
         "question": [name for name, _ in run.sets],
@@ -288,9 +288,9 @@ class _Run:
     def results(
         self, facts: Mapping[str, Any], out: Folder | None, home: Path, folders: Sequence[str]
     ) -> list[Result]:
-        """The results, from a run folder in which the same was asked, or from the models.
+        """The results, from a run folder with the same questions and settings, or from the models.
 
-        facts: entries of the run's card about the samples. home: where run folders are without `out`.
+        facts: entries of the run's card about the samples. home: the folder of run folders if `out` is None.
         """
         sets = {_name(*key): samples for key, (samples, _) in self.sets.items()}
         model_facts, hidden = facts_of(self.models, self.settings.model_args)
@@ -391,20 +391,20 @@ class _Run:
         usage: dict[Key, tuple[Usage, ...]] = {}
         for log in logs:
             key = _key_of(log)
-            place = {sample.id: at for at, sample in enumerate(self.sets[key.question, key.state][0])}
+            position = {sample.id: at for at, sample in enumerate(self.sets[key.question, key.state][0])}
 
-            def order(row: ScoredSample | Usage, place: Mapping[str, int] = place) -> tuple[int, int]:
-                return place[row.id], row.epoch
+            def order(row: ScoredSample | Usage, position: Mapping[str, int] = position) -> tuple[int, int]:
+                return position[row.id], row.epoch
 
             samples = log.samples or []
             rows[key] = tuple(sorted(scored_of(samples, key), key=order))
             usage[key] = tuple(sorted(usage_of(samples, key), key=order))
         if self.settings.run_cells:
-            following = {key: some for key, some in rows.items() if key.question == "next_cell"}
-            runs = by_running(row for some in following.values() for row in some)
-            for key, some in following.items():
-                pairs = [(row, runs[row.id, row.completion]) for row in some]
-                rows[key] = tuple(replace(row, by_running=run.score, ran=run.why) for row, run in pairs)
+            following = {key: scored for key, scored in rows.items() if key.question == "next_cell"}
+            runs = by_running(row for scored in following.values() for row in scored)
+            for key, scored in following.items():
+                pairs = [(row, runs[row.id, row.completion]) for row in scored]
+                rows[key] = tuple(replace(row, by_running=run.score, ran=run.reason) for row, run in pairs)
         return rows, usage
 
 

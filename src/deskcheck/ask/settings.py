@@ -40,7 +40,7 @@ class AskSettings:
         bool, Setting("Explain the notation in prompts for runs, or use the prompts of lessons.")
     ] = True
     max_steps: Annotated[
-        int, Setting("dynamic_scratchpad: states of a run that are asked for, at most.", min=1)
+        int, Setting("dynamic_scratchpad: maximum number of states of a run that are asked for.", min=1)
     ] = STEP_BUDGET
     run_cells: Annotated[
         bool, Setting("Notebooks: also score next cells by running them, in forks of the state.")
@@ -63,7 +63,7 @@ class AskSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreSettings:
-    """How answers are scored that models gave elsewhere."""
+    """The settings for scoring answers that models gave elsewhere."""
 
     samples: Annotated[
         bool, Setting("Several answers of a model to one question are samples: their mean counts.")

@@ -323,7 +323,7 @@ def _write_questions(folder: Path, seed: int, ids_of_made: set[str]) -> dict[str
         [folder / RECORDINGS],
         KINDS,
         sampling=Sampling(seed=seed),
-        told=lambda sample: {"made_from": "made inputs" if sample.program in ids_of_made else "tests"},
+        extra=lambda sample: {"made_from": "made inputs" if sample.program in ids_of_made else "tests"},
     )
     return excluded
 

@@ -74,18 +74,23 @@ def ask(
 ) -> None:
     """Ask models questions about recordings, or of benchmarks, and score the answers.
 
-    A run that was stopped keeps its answers: the same command goes on with it. Of a finished run the same
-    command shows the answers; --out NEW_FOLDER asks again.
+    A run that was stopped keeps its answers: rerun the command to resume. After a finished run the same
+    command shows its results; --out NEW_FOLDER asks again.
 
     Exit status: 0 all were asked, 1 a model gave no text at all, 2 a wrong call, nothing to ask, or an error
-    of ours or of the provider, 130 interrupted."""
+    of deskcheck or of the provider, 130 interrupted."""
     from deskcheck.ask.run import Interrupted, ask_benchmark
     from deskcheck.ask.run import ask as ask_models
 
     benchmarks = benchmarks_in(folders, question)
     try:
-        with _live(as_json) as tell:
-            options: dict[str, Any] = {"out": out, "settings": settings, "note": say, "progress": tell}
+        with _live(as_json) as progress:
+            options: dict[str, Any] = {
+                "out": out,
+                "settings": settings,
+                "note": say,
+                "progress": progress,
+            }
             if benchmarks:
                 results = ask_benchmark(benchmarks, names(model), **options)
             else:
@@ -128,7 +133,7 @@ def warn_of_few(clusters: Iterable[tuple[str, float]]) -> None:
 
 @contextmanager
 def _live(quiet: bool) -> Iterator[Callable[[Any], None]]:
-    """A bar on standard error while models answer; without a terminal a line now and then."""
+    """A progress bar on standard error while models answer; without a terminal, a line now and then."""
     is_watched = not quiet and sys.stderr.isatty()
     bar = Progress(
         BarColumn(),
@@ -151,7 +156,7 @@ def _live(quiet: bool) -> Iterator[Callable[[Any], None]]:
 
 
 def live_text(answered: Any, left_s: float | None) -> str:
-    """One line about how far a run is."""
+    """One line about the progress of a run."""
     parts = [f"{answered.done} of {answered.total} answers"]
     if answered.input_tokens or answered.output_tokens:
         parts.append(f"{answered.input_tokens:,} tokens read, {answered.output_tokens:,} written")
@@ -170,11 +175,11 @@ def benchmarks_in(places: list[Path], kinds: list[str] | None) -> list[str]:
     """The benchmarks among the places: all of them or none. Raises InputError."""
     from deskcheck.ask.questions.benchmarks import benchmark_in
 
-    benchmarks = [str(place) for place in places if benchmark_in(str(place)) is not None]
-    others = [str(place) for place in places if str(place) not in benchmarks]
+    benchmarks = [str(path) for path in places if benchmark_in(str(path)) is not None]
+    others = [str(path) for path in places if str(path) not in benchmarks]
     if benchmarks and others:
         raise InputError(
-            f"{benchmarks[0]} is a benchmark, and {others[0]} is none: ask them one after the other."
+            f"{benchmarks[0]} is a benchmark, and {others[0]} is not: ask them one after the other."
         )
     if benchmarks and kinds:
         raise InputError(f"{benchmarks[0]}: a benchmark has its own questions: leave --question out.")
@@ -223,16 +228,16 @@ def _print_results(results: list[Any]) -> None:
         _print_state_effects(console, name, effects(of_kind))
         _print_not_run(console, name, of_kind)
     print_excluded(console, {r.question: r.excluded for r in results})
-    for place in sorted({r.folder for r in results}):
-        console.print(f"answers and logs: {place}", markup=False)
+    for folder in sorted({r.folder for r in results}):
+        console.print(f"answers and logs: {folder}", markup=False)
 
 
 def print_excluded(console: Console, excluded: Mapping[str, Mapping[str, int]]) -> None:
     """Print by question how many recordings are not asked about, and why."""
     for name, reasons in excluded.items():
         if reasons:
-            why = ", ".join(f"{n} {reason}" for reason, n in reasons.items())
-            console.print(f"not asked for {name}: {why}", markup=False)
+            reasons_text = ", ".join(f"{n} {reason}" for reason, n in reasons.items())
+            console.print(f"not asked for {name}: {reasons_text}", markup=False)
 
 
 def _print_scores(console: Console, results: list[Any]) -> None:
@@ -296,7 +301,7 @@ def _print_notebook_scores(console: Console, question: str, results: list[Any]) 
 
 
 def _print_state_effects(console: Console, question: str, effects: list[Any]) -> None:
-    """The effects of showing the state, by model, view and metric; in one line where there is none."""
+    """Print the effects of showing the state, by model, view and metric; without any, one line."""
     changed = [e for e in effects if e.better or e.worse]
     rows = []
     for e in changed:
@@ -318,8 +323,8 @@ def _print_not_run(console: Console, question: str, results: list[Any]) -> None:
     rows = {row.id: row for r in results for row in r.samples}.values()
     reasons = Counter(row.ran for row in rows if row.by_running is None and row.ran)
     if reasons:
-        why = ", ".join(f"{n} {reason}" for reason, n in reasons.most_common(5))
-        console.print(f"{question}: not scored by running: {why}", markup=False)
+        reasons_text = ", ".join(f"{n} {reason}" for reason, n in reasons.most_common(5))
+        console.print(f"{question}: not scored by running: {reasons_text}", markup=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -374,8 +379,8 @@ def report(
 ) -> None:
     """Show scores of models, differences, failures and cost, as a page or as tables.
 
-    Logs of Inspect and of lm-evaluation-harness may be of any task. Where a person sits at a terminal and
-    a browser can be opened, the page opens in it."""
+    Logs of Inspect and of lm-evaluation-harness may be of any task. At a terminal with a browser, the page
+    opens in the browser."""
     from deskcheck.ask.results.logs import read_logs
     from deskcheck.view.report.report import report_of, report_page
 
@@ -383,7 +388,7 @@ def report(
     if table not in (None, "markdown", "latex", "csv"):
         raise InputError(f"--table {table}: the formats are markdown, latex and csv.")
     if power is not None and not 0 < power <= 1:
-        raise InputError(f"--power {power:g}: a difference between two scores lies above 0, up to 1.")
+        raise InputError(f"--power {power:g}: a difference between two scores is above 0, up to 1.")
     data = report_of(read_logs(logs, cluster=options.cluster), prices.prices, by=options.by, difference=power)
     if out is not None:
         write_text(out, report_page(data), open_ is True)

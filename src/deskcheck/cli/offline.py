@@ -52,7 +52,7 @@ def questions(
 ) -> None:
     """Write the questions that `ask` would ask, for models that answer elsewhere.
 
-    A line for each: its id, the prompt, and what `offline score` needs: the right answer, too."""
+    Each line has an id, the prompt, and fields that `offline score` needs, such as the right answer."""
     from deskcheck.ask.questions.lines import write_benchmark_questions, write_questions
 
     excluded: Mapping[str, Mapping[str, int]] = {}
@@ -76,17 +76,17 @@ def tasks(
     out: Annotated[Path, typer.Option("--out", help="Folder for the tasks.")],
     as_json: Json = False,
 ) -> None:
-    """Write questions as tasks for lm-evaluation-harness, which then scores answers as `ask` does.
+    """Write questions as tasks for lm-evaluation-harness, which then scores answers like `ask`.
 
     Run them with `lm_eval run --include_path FOLDER --tasks deskcheck`, where deskcheck is installed, too."""
     from deskcheck.ask.offline.harness import write_tasks
 
-    written, left = write_tasks(questions_file, out)
+    written, left_out = write_tasks(questions_file, out)
     if as_json:
-        print(json.dumps({"tasks": dict(written), "left_out": dict(left)}))
+        print(json.dumps({"tasks": dict(written), "left_out": dict(left_out)}))
         return
     print(f"{out}: {len(written)} tasks: {counts_text(written)}")
-    for kind, count in left.items():
+    for kind, count in left_out.items():
         say(f"left out: {count} {kind}: their answers are run, which lm-evaluation-harness does not confine")
     print(f"lm_eval run --include_path {out} --tasks deskcheck --log_samples --output_path ...")
 
@@ -128,15 +128,15 @@ def score(
     work: Work,
     as_json: Json = False,
 ) -> None:
-    """Score answers that models gave elsewhere, as `ask` does; arguments and programs are run.
+    """Score answers that models gave elsewhere, like `ask`; arguments and programs are run.
 
     A score is over all questions of its kind: one that is not answered counts as wrong.
 
-    Exit status: 0 all were scored, 1 some lines hold no answer that can be, 2 a wrong call or an error of
-    ours."""
+    Exit status: 0 all were scored, 1 some lines have no answer that can be scored, 2 a wrong call or an
+    error of deskcheck."""
     from deskcheck.ask.job import SIZE, score_in_shards
 
-    with job_progress(out, as_json) as tell:
+    with job_progress(out, as_json) as show_progress:
         scores, summary = score_in_shards(
             questions_file,
             answers,
@@ -145,7 +145,7 @@ def score(
             runner=work.runner(),
             size=work.shards or SIZE,
             replace=work.replace,
-            progress=tell,
+            progress=show_progress,
         )
     if as_json:
         print(json.dumps({**scores.to_dict(), "job": summary.to_dict()}))

@@ -189,7 +189,7 @@ class Bench:
 
     def code_of(self, completion: Completion) -> FoundCode:
         """The program in a completion, or why there is none."""
-        return code_in(completion.text, self.puzzle.entry_point, whole=completion.whole)
+        return code_in(completion.text, self.puzzle.entry_point, complete=completion.whole)
 
     # -- the sandbox -----------------------------------------------------------------------------
 

@@ -159,7 +159,7 @@ async def _repaired(bench: Bench, code: str, function: RecordedFunction, test: s
 
 
 def _function_in(completion: Completion, name: str) -> str:
-    return code_in(completion.text, name, whole=completion.whole).code or ""
+    return code_in(completion.text, name, complete=completion.whole).code or ""
 
 
 # -- combinations ----------------------------------------------------------------------------------

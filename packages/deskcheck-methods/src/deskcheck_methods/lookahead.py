@@ -139,7 +139,7 @@ def _asked(bench: Bench, missing: str) -> str:
 
 def expression_in(completion: Completion) -> str | None:
     """The Python expression in a completion."""
-    text = answer_in(completion.text, whole=completion.whole)
+    text = answer_in(completion.text, complete=completion.whole)
     if text is None:
         return None
     try:

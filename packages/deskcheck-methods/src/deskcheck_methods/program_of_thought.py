@@ -40,7 +40,7 @@ async def program_of_thought(bench: Bench, options: ProgramOfThoughtOptions) -> 
         if bench.answer is None:
             none = "No program printed an answer." if completion.text.strip() else ""
             bench.offer(Completion(text=none, stop_reason=completion.stop_reason))
-        program = code_in(completion.text, None, whole=completion.whole)
+        program = code_in(completion.text, None, complete=completion.whole)
         if program.code is None:
             prompt = f"{request}\n\nYour last answer held no program: {program.why_not}."
             continue

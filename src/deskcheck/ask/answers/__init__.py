@@ -1,1 +1,1 @@
-"""The answers of models, as text: what was answered, and whether two say the same."""
+"""The answers of models as text: reading them, and comparing them."""

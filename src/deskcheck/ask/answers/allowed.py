@@ -1,10 +1,10 @@
-"""Which arguments a model may write: the gate before anything that a model wrote is run.
+"""The arguments that a model may write: a check before anything that a model wrote is run.
 
 An answer to an ``input`` question is an argument list. It is read as syntax and must consist of
 literals, operators, comprehensions, lambdas, calls of pure builtins, of what the program defines at
-its top level, and of what it imports from a few harmless modules. Whatever is not listed is
-refused. The gate keeps cheats out (reaching into the function, the interpreter, or the scoring);
-it is not what keeps the machine safe: the sandbox is.
+its top level, and of what it imports from a few harmless modules. Everything else is refused.
+The gate keeps out cheats, which reach into the function, the interpreter, or the scoring. It does
+not protect the machine: the sandbox does.
 """
 
 import ast
@@ -38,14 +38,14 @@ _FACTOR, _EXPONENT, _SHIFT, _STEPS = 10_000, 64, 256, 100_000
 
 
 class Refused(ValueError):
-    """The answer is no argument list, or holds what is not allowed in one."""
+    """The answer is not an argument list, or contains something that is not allowed in one."""
 
 
 def arguments_in(answer: str, entry: str, names: Names) -> str:
     """The argument list that an answer gives for a function, with its parentheses, ready to be run.
 
-    Read as the whole call ``f(1, 2)``, as an assertion about it, or as what stands between the parentheses,
-    in this order; ``(1, 2)`` alone is one tuple. The text is written anew from the syntax that was checked.
+    The answer is read as the whole call ``f(1, 2)``, as an assertion about it, or as the text between the
+    parentheses, in this order; only ``(1, 2)`` is one tuple. The result is made from the checked syntax.
 
     Raises:
         Refused: the answer cannot be read as that, or does not pass the gate.
@@ -82,7 +82,7 @@ def _call(answer: str, entry: str) -> ast.Call | None:
 
 
 def _without(names: Names, entry: str) -> Names:
-    """The function itself is no argument: what it gives for others would stand in for working it out."""
+    """The names without the function itself, which an argument could call to avoid working out the answer."""
     last = entry.rpartition(".")[2]
     return replace(
         names,
@@ -101,21 +101,18 @@ def _dotted(node: ast.expr) -> str | None:
 
 
 class _Gate:
-    """Looks at each part of an argument list.
-
-    calls: whether code runs before the call of which nobody knows what it changes of what it can reach: a
-    method, or code of the program. names_changeable: whether something can be reached that such code would
-    change.
-    """
+    """Checks each part of an argument list, and notes whether running it could change the program."""
 
     def __init__(self, names: Names) -> None:
         self.names = names
-        self.seen = 0
+        self.node_count = 0
         self.calls = False
+        """Whether a method, or code of the program, runs before the call. It may change what it can reach."""
         self.names_changeable = False
+        """Whether the list names a value that such code could change."""
 
     def argument(self, node: ast.AST, depth: int) -> None:
-        """A part that becomes an argument, or is put into one, as it is: nothing is done with it before."""
+        """Check a part that becomes an argument, or goes into one, unchanged."""
         match node:
             case ast.Name(id=name) if name in self.names.opaque:
                 return
@@ -131,12 +128,13 @@ class _Gate:
                 self.check(node, frozenset(), depth)
 
     def _count(self, depth: int) -> None:
-        self.seen += 1
-        if self.seen > _NODES or depth > _DEPTH:
+        self.node_count += 1
+        if self.node_count > _NODES or depth > _DEPTH:
             raise Refused("too long or too deep")
 
     def check(self, node: ast.AST, bound: frozenset[str], depth: int) -> None:
-        """Refuse what is not allowed; `bound` are the variables of enclosing lambdas and comprehensions."""
+        """Raise Refused for anything that is not allowed. bound: the variables of enclosing lambdas and
+        comprehensions."""
         self._count(depth)
         match node:
             case ast.Constant():
@@ -260,20 +258,20 @@ def _own_names(names: set[str]) -> frozenset[str]:
 
 def _arithmetic(node: ast.BinOp) -> None:
     """Sizes that only the sandbox's limits would stop are refused here."""
-    left, right = integer(node.left), integer(node.right)
+    first, second = integer(node.left), integer(node.right)
     if isinstance(node.op, ast.Pow):
-        if right is None or right > _EXPONENT or left is None or left > _FACTOR:
+        if second is None or second > _EXPONENT or first is None or first > _FACTOR:
             raise Refused("a power of that size is not allowed")
     elif isinstance(node.op, ast.LShift):
-        if right is None or right > _SHIFT:
+        if second is None or second > _SHIFT:
             raise Refused("a shift of that size is not allowed")
     elif isinstance(node.op, ast.Mult):
         if isinstance(node.left, ast.BinOp) and isinstance(node.left.op, (ast.Mult, ast.Pow)):
             raise Refused("a product of products is not allowed")
         if isinstance(node.right, ast.BinOp) and isinstance(node.right.op, (ast.Mult, ast.Pow)):
             raise Refused("a product of products is not allowed")
-        both = left is not None and right is not None
-        if not both and max(left or 0, right or 0) > _FACTOR:
+        both = first is not None and second is not None
+        if not both and max(first or 0, second or 0) > _FACTOR:
             raise Refused("a repetition of that length is not allowed")
     elif isinstance(node.op, ast.MatMult):
         raise Refused("@ is not allowed")

@@ -1,4 +1,4 @@
-"""From a completion to the program in it."""
+"""The program in a completion."""
 
 import ast
 import warnings
@@ -20,11 +20,11 @@ class FoundCode:
     read: bool = True
 
 
-def code_in(completion: str, entry_point: str | None, *, whole: bool = True) -> FoundCode:
+def code_in(completion: str, entry_point: str | None, *, complete: bool = True) -> FoundCode:
     """The program between the marks; without marks, in the only code fence. Of several fences the one that
-    defines `entry_point` counts. whole: as in `answer_in`."""
-    answer = answer_in(completion, whole=whole)
-    if answer is None and OPEN not in completion and whole:
+    defines `entry_point` counts. complete: as in `answer_in`."""
+    answer = answer_in(completion, complete=complete)
+    if answer is None and OPEN not in completion and complete:
         answer = completion if "```" in completion else None
     if answer is None:
         return FoundCode(None, "no program between [ANSWER] and [/ANSWER], and no code fence", read=False)
@@ -34,7 +34,7 @@ def code_in(completion: str, entry_point: str | None, *, whole: bool = True) -> 
         return FoundCode(None, f"the answer is longer than {MAX_CHARS} characters")
     if _tree(answer) is not None:
         return _checked(answer, entry_point)
-    blocks = [found for found in fenced_texts(answer) if found.strip()]
+    blocks = [text for text in fenced_texts(answer) if text.strip()]
     if not blocks:
         return _checked(answer, entry_point)
     if len(blocks) > 1:

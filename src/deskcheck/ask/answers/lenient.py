@@ -1,4 +1,4 @@
-"""What a person would accept: one reading of an answer that is not in the form that was asked for.
+"""Lenient readings: the answer that a person would see in a text that is not in the form that was asked for.
 
 An answer is read in one way only, by the first rules of `RULES` that fit; whether it is right is then decided
 as for any other answer. Texts that say two things, or say one with a doubt, are not read.
@@ -21,8 +21,11 @@ MAX_CHARS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What decides how an answer is read. form: of the answer (`Sample.data`). right: the right answer, whose
-    type counts, not its value. variable: that is asked about, if one is."""
+    """Facts about the question that decide how an answer is read.
+
+    form: the form of the answer (`Sample.data`). right: the right answer; only its type counts, not its
+    value. variable: the variable that the question is about, if any.
+    """
 
     form: str
     right: str = ""
@@ -57,16 +60,17 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A way in which answers are written. example: an answer, and what it is read as. read: from such a text
-    to one that is nearer to the form that was asked for; None: it is no such text. forms: of answers to
-    which it applies; empty: all that are read. at_once: the text would be read as something else, so that
-    this comes before it is asked whether the text is in the right form already."""
+    """A way in which answers are written, and how to read it."""
 
     name: str
     example: tuple[str, str]
+    """An answer, and the text that it is read as."""
     read: Callable[[str, Expected], str | None]
+    """From an answer to a text that is nearer to the form that was asked for; None if it does not fit."""
     forms: tuple[str, ...] = ()
+    """The forms of answers that the rule applies to; empty: all forms that can be read leniently."""
     at_once: bool = False
+    """Whether the rule comes first, even if the text can be read already, because that reading is wrong."""
 
 
 def read_leniently(text: str, expected: Expected) -> str | None:
@@ -118,13 +122,13 @@ _FONTS = re.compile(r"\\(?:text|texttt|textbf|mathrm|mathtt|mathbf|operatorname)
 
 
 def _latex(text: str, expected: Expected) -> str | None:
-    """Without LaTeX's fonts, escaped braces, and dollars around them."""
+    """The text without LaTeX's fonts, escaped braces, and dollars around them."""
     plain = re.sub(r"\\([{}_%#&])", r"\1", _FONTS.sub(r"\1", text)) if _FONTS.search(text) else text
     return re.sub(r"\$\$?([^$]+)\$\$?", r"\1", plain) if plain != text else None
 
 
 def _boxed(text: str, expected: Expected) -> str | None:
-    """What a sentence has in a box."""
+    """The only text in a box (``\\boxed``) in a sentence."""
     boxes = {*_boxes(text)}
     return boxes.pop() if len(boxes) == 1 else None
 
@@ -166,7 +170,7 @@ def _emphasised(text: str, expected: Expected) -> str | None:
     """The only answer that a longer text has in bold."""
     if _BOLD.fullmatch(text) or "'*" in text or '"*' in text:
         return None
-    ways: tuple[Callable[[str, Expected], str | None], ...] = (lambda span, asked: span, _yes_or_no, _said)
+    ways: tuple[Callable[[str, Expected], str | None], ...] = (lambda span, expected: span, _yes_or_no, _said)
     read = [(way(span.strip(" ."), expected) for way in ways) for span in _BOLD.findall(text)]
     values = {reading for readings in read for reading in readings if reading and expected.reads(reading)}
     return values.pop() if len(values) == 1 else None
@@ -176,13 +180,13 @@ _ARROW = re.compile(r".*(?:->|=>|→|⇒)\s*(?P<t>[^→⇒]+?)\.?", re.DOTALL)
 
 
 def _points_to(text: str, expected: Expected) -> str | None:
-    """What the last arrow of a sentence points to."""
+    """The text after the last arrow of a sentence."""
     match = _ARROW.fullmatch(text) if expected.kind not in (list, dict) else None
     return match["t"] if match and expected.reads(match["t"]) else None
 
 
 def _headless(text: str, expected: Expected) -> str | None:
-    """Without headings, and without a first line that only says what comes."""
+    """The text without headings, and without a first line that only announces the answer."""
     lines = [line for line in text.splitlines() if not re.match(r"#+\s", line)]
     if len(lines) > 1 and re.fullmatch(r".*[A-Za-z*][^'\"\[({]*:\**", lines[0].strip()):
         lines = lines[1:]
@@ -219,7 +223,7 @@ def _thousands(text: str, expected: Expected) -> str | None:
 
 
 def _constant(text: str, expected: Expected) -> str | None:
-    """``true``, ``null``; in containers as JSON has them."""
+    """``true``, ``null``; also inside of containers that are written as JSON."""
     spellings = {"true": "True", "false": "False", "none": "None", "null": "None"}
     if expected.kind in (bool, type(None)):
         return spellings.get(text.lower()) if text not in spellings.values() else None
@@ -247,7 +251,7 @@ _MOMENT = re.compile(
     r"(?:before|when|after|once|at|by|by the time|with|for|since|because|as)\b[^`:=\[\](){}'\"]*?,\s+",
     re.IGNORECASE,
 )
-"""How a sentence begins that says when, or why."""
+"""The beginning of a sentence that says when, or why."""
 _AT_LINE = re.compile(
     r"(?:just |right |immediately )?before line \d+(?: (?:runs|is executed))?"
     r"(?: (?:for|the) [\w ]{3,20} time)?",
@@ -260,9 +264,9 @@ _ADVERBS = re.compile(
 _SO = re.compile(
     r",?\s+(?:so|which|and so|i\.e\.|that is|hence|therefore|at (?:this|that) (?:point|moment)|when)\b"
 )
-"""Behind an answer, what follows from it."""
+"""The words between an answer and a conclusion from it."""
 _PARTS = 12
-"""Of a sentence, after each of which the answer may stand."""
+"""The number of parts of a sentence that may be followed by the answer."""
 _NAME = re.compile(r"[^\W\d]\w*")
 _SHOWN = re.compile(r"`([^`\n]+)`|(?<!\w)((['\"])(?:[^'\"\\\n]|\\.)*\3)(?!\w)")
 """Code, and text in quotation marks."""
@@ -301,7 +305,7 @@ def _said(text: str, expected: Expected) -> str | None:
 
 
 def _before_reasons(text: str) -> Iterator[str]:
-    """An answer without what follows from it, or why it is so."""
+    """An answer without the conclusion or the reason after it."""
     for form in (_WHY, _SO, _ASIDE):
         if match := form.search(text):
             yield text[: match.start()].rstrip(" ,;-\u2013\u2014.")
@@ -390,12 +394,12 @@ def _statements(text: str) -> list[str]:
     """The lines of a text, and of each its sentences. None ends inside of quotation marks."""
     sentences: list[str] = []
     for line in text.splitlines():
-        at = 0
+        position = 0
         for end in _ENDS_SENTENCE.finditer(line):
             if end["end"]:
-                sentences.append(line[at : end.end()])
-                at = end.end()
-        sentences.append(line[at:])
+                sentences.append(line[position : end.end()])
+                position = end.end()
+        sentences.append(line[position:])
     return [sentence.strip() for sentence in sentences if sentence.strip()]
 
 
@@ -425,7 +429,7 @@ def _conclusion(text: str, expected: Expected) -> str | None:
 
 
 def _only_statement(text: str, expected: Expected) -> str | None:
-    """Of several lines and sentences the only one that can be read."""
+    """The only one of several lines and sentences that can be read."""
     statements = _statements(text)
     if len(statements) < 2 or expected.question == "changes":
         return None
@@ -455,7 +459,7 @@ _RESULT = re.compile(
 
 
 def _of_statement(text: str, expected: Expected) -> str | None:
-    """A line or sentence as an answer of its own."""
+    """A line or a sentence, read as a separate answer."""
     for read in (_itself, _unwrapped, _said, _not_but, _runs_or_not, _commented, _only_code):
         reading = read(text if read in (_itself, _unwrapped) else text.replace("**", ""), expected)
         if reading and expected.reads(reading):
@@ -582,18 +586,18 @@ def _only_call(text: str, expected: Expected) -> str | None:
 
 
 def _places(text: str, word: str) -> Iterator[int]:
-    at = text.find(word)
-    while at >= 0:
-        if at == 0 or not (text[at - 1].isalnum() or text[at - 1] in "_."):
-            yield at
-        at = text.find(word, at + 1)
+    position = text.find(word)
+    while position >= 0:
+        if position == 0 or not (text[position - 1].isalnum() or text[position - 1] in "_."):
+            yield position
+        position = text.find(word, position + 1)
 
 
-def _closed(text: str, at: int) -> int | None:
-    """Where a call ends that begins at a place."""
-    for end in itertools.islice((match.end() for match in re.finditer(r"\)", text[at:])), 20):
-        if parse_expression(text[at : at + end]) is not None:
-            return at + end
+def _closed(text: str, position: int) -> int | None:
+    """The end of a call that begins at a position."""
+    for end in itertools.islice((match.end() for match in re.finditer(r"\)", text[position:])), 20):
+        if parse_expression(text[position : position + end]) is not None:
+            return position + end
     return None
 
 
@@ -712,7 +716,7 @@ def _no_exception(text: str, expected: Expected) -> str | None:
 
 
 def _prompted(text: str, expected: Expected) -> str | None:
-    """What an interpreter shows: the line after ``>>> f(5)``."""
+    """The output in an interpreter session: the line after ``>>> f(5)``."""
     printed = [line for line in text.splitlines() if not line.startswith((">>>", "..."))]
     return "\n".join(printed) if text.startswith(">>>") and printed else None
 
@@ -730,7 +734,7 @@ _OF_FORM: dict[str, tuple[Callable[[str, Expected], str | None], ...]] = {
     "line": (_line,),
     "path": (_path,),
 }
-"""Forms in which an answer stands at the end of a sentence."""
+"""Forms whose answer may be the end of a sentence."""
 _VALUES = ("value", "one_of")
 _DATA = (*_VALUES, "arguments")
 RULES = (

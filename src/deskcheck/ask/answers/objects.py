@@ -1,11 +1,12 @@
 """Values with objects in them, written as text: reading them without running anything, comparing them.
 
 The text is what `recording.render` writes: ``Class#1(attribute=value, ...)``, ``<Class #1 again>`` for an
-object that stands there already, ``<function NAME>``, ``<class 'NAME'>``, ``<method NAME of OBJECT>``,
-``Color.RED``, ``Decimal('1.5')``. Numbers tell which object is which; one without a number is met once.
-Also read: ``Class#1`` for an object that stands there already, an object written out once more.
+object that was written before, ``<function NAME>``, ``<class 'NAME'>``, ``<method NAME of OBJECT>``,
+``Color.RED``, ``Decimal('1.5')``. Numbers identify objects; an object without a number occurs once.
+Also read: ``Class#1`` for an object that was written before, and an object that is written out again.
 
-Not covered: iterators, generators, arrays, tables, and what was cut: nobody is asked for these.
+Not covered, because no question asks for them: iterators, generators, arrays, tables, and values that were
+cut.
 """
 
 import ast
@@ -36,20 +37,22 @@ _PLAIN = frozenset({*_BUILTIN, "list", "tuple", "dict", "str", "bytes", "int"})
 
 
 class UnreadableObject(Exception):
-    """The text is no such value."""
+    """The text is not such a value."""
 
 
 @dataclass(eq=False, slots=True)
 class Node:
-    """A part of a value. kind: ``plain`` (`name` is its `values.canonical`), ``code``, ``items`` (`name` is
-    the container), ``pairs`` and ``object``: what is inside stands in `items`, for pairs key and value in
-    turns, and `fields`. number: of an object, as the text has it."""
+    """A part of a value."""
 
     kind: str
+    """``plain``, ``code``, ``items``, ``pairs`` or ``object``."""
     name: Any
+    """For ``plain`` the value in the form of `values.canonical`; for ``items`` the type of the container."""
     items: list["Node"] = field(default_factory=list)
+    """The parts inside; for ``pairs`` keys and values in turns."""
     fields: dict[str, "Node"] = field(default_factory=dict)
     number: int | None = None
+    """The number of an object in the text."""
 
     @property
     def children(self) -> list["Node"]:
@@ -57,7 +60,7 @@ class Node:
 
 
 def read(text: str, *, max_chars: int = MAX_CHARS) -> Node:
-    """The value that a text writes down. An object that is met again is one node. Nothing is run.
+    """The value that a text writes down. An object that occurs twice is one node. Nothing is run.
 
     Raises Unreadable.
     """
@@ -74,12 +77,12 @@ def read(text: str, *, max_chars: int = MAX_CHARS) -> Node:
 
 
 def _as_python(text: str) -> str:
-    """The text with names and calls in the place of what Python's parser does not read."""
+    """The text with names and calls in place of the parts that Python's parser does not read."""
     parts: list[str] = []
-    at = methods = 0
+    position = methods = 0
     for token in _TOKEN.finditer(text):
-        parts.append(text[at : token.start()])
-        at = token.end()
+        parts.append(text[position : token.start()])
+        position = token.end()
         if token["string"] is not None:
             parts.append(token[0])
         elif token["code"] is not None and token["of"]:
@@ -100,7 +103,7 @@ def _as_python(text: str) -> str:
                 raise UnreadableObject("> without <")
             methods -= 1
             parts.append(")")
-    return "".join([*parts, text[at:]])
+    return "".join([*parts, text[position:]])
 
 
 def _last(name: str) -> str:
@@ -176,7 +179,7 @@ class _Reader:
         return node_of_class
 
     def resolved(self, root: Node) -> Node:
-        """With the objects themselves where they are met again."""
+        """The value in which later mentions of an object are the object itself."""
         targets: dict[int, Node] = {}
 
         def of(node: Node) -> Node:
@@ -238,7 +241,7 @@ def nodes(root: Node) -> Iterator[Node]:
 
 
 def _content(node: Node, inside: tuple[int, ...] = ()) -> Any:
-    """What a node says without telling which object is which."""
+    """The content of a node, without the identity of objects."""
     if id(node) in inside:
         return "again", len(inside) - inside.index(id(node))
     inside = (*inside, id(node))
@@ -252,8 +255,8 @@ def _content(node: Node, inside: tuple[int, ...] = ()) -> Any:
 
 
 def is_clear(root: Node) -> bool:
-    """Whether no set or dictionary holds two objects, as items or keys, that read the same: which of them is
-    which could not be told."""
+    """Whether no set or dictionary has two objects, as items or keys, with equal text: it would be unclear
+    which is which could not be told."""
     for node in nodes(root):
         keys = node.items if node.kind == "items" and node.name in ("set", "frozenset") else []
         keys = node.items[::2] if node.kind == "pairs" else keys
@@ -271,8 +274,8 @@ class _Comparison:
         self.partner: dict[int, Node] = {}
         self.taken: dict[int, Node] = {}
 
-    def same(self, true: Node, told: Node) -> bool:
-        todo = [(true, told)]
+    def same(self, true: Node, answered: Node) -> bool:
+        todo = [(true, answered)]
         while todo:
             first, second = todo.pop()
             if first.kind == "object" and second.kind == "object":
@@ -297,7 +300,7 @@ class _Comparison:
 
 
 def _pairs_of(first: Node, second: Node) -> list[tuple[Node, Node]] | None:
-    """What has to be the same inside of two nodes; None if these differ themselves."""
+    """The parts of two nodes that have to be the same, in pairs; None if the nodes themselves differ."""
     if (
         first.kind != second.kind
         or not _same_name(first, second)
@@ -313,10 +316,10 @@ def _pairs_of(first: Node, second: Node) -> list[tuple[Node, Node]] | None:
         by_content = {repr(_content(item)): item for item in second.items}
         matched = [(item, by_content.get(repr(_content(item)))) for item in first.items]
     elif first.kind == "pairs":
-        at = {repr(_content(key)): n for n, key in enumerate(second.items[::2])}
+        position_of = {repr(_content(key)): n for n, key in enumerate(second.items[::2])}
         matched = []
         for n, key in enumerate(first.items[::2]):
-            index = at.get(repr(_content(key)))
+            index = position_of.get(repr(_content(key)))
             if index is None:
                 return None
             matched += [(key, second.items[2 * index]), (first.items[2 * n + 1], second.items[2 * index + 1])]
@@ -331,7 +334,7 @@ def _pairs_of(first: Node, second: Node) -> list[tuple[Node, Node]] | None:
         matched = [*zip(mine.items, theirs.items, strict=True)]
     else:
         matched = [*zip(first.items, second.items, strict=True)]
-    pairs = [(left, right) for left, right in matched if right is not None]
+    pairs = [(first_item, second_item) for first_item, second_item in matched if second_item is not None]
     return [*pairs, *fields] if len(pairs) == len(matched) else None
 
 
@@ -345,7 +348,7 @@ def _held(node: Node) -> Node:
 
 
 def _same_name(true: Node, answered: Node) -> bool:
-    """Classes and functions may be told by their names alone."""
+    """Whether an answer names the same class or function; its name alone is enough."""
     if true.kind != "code" or answered.name[0] != "name":
         return bool(true.name == answered.name)
     return bool(true.name[1] == (answered.name[1] if true.name[0] == "name" else ".".join(answered.name[1])))
@@ -362,8 +365,8 @@ class ObjectAgreement:
 
 
 def compare(text: str, expected: str, arguments: Sequence[int]) -> ObjectAgreement | None:
-    """How a text agrees with the expected one; None if it cannot be read. arguments: the numbers of objects
-    that the question shows: they name these.
+    """The agreement of a text with the expected one; None if it cannot be read. arguments: the numbers of the
+    objects that the question shows. They must be the same in both texts.
 
     Raises Unreadable if the expected text cannot be read.
     """

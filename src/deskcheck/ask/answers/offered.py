@@ -1,8 +1,8 @@
-"""What a program's top level offers to an answer: its names, by what they may be used for.
+"""The names of a program's top level that an answer may use, by the use that is allowed.
 
-An answer is evaluated before the call that it is about. Whatever it calls then must leave the program as it
-is, and must give away nothing that reaches further. So a function or a class of the program may be called
-only where its whole text is known and shows that: a list of what is harmless decides, and the rest is not.
+An answer is evaluated before the call that it is about. The code that it calls must not change the program,
+and must not return anything that reaches further. So an answer may call a function or a class of the program
+only if its whole source is known and consists of what a list allows as harmless. Everything else is refused.
 """
 
 import ast
@@ -47,7 +47,7 @@ _MEMBERS: dict[str, frozenset[str] | None] = {
         "printable punctuation whitespace".split()
     ),
 }
-"""Standard modules and what of them may be used where the program imports them; None: all that is public.
+"""Standard modules, and the members that may be used if the program imports them; None: all public members.
 
 Not ``string.Formatter``, which reads attributes that a text names, nor ``decimal``'s contexts, which the
 program calculates in.
@@ -75,28 +75,29 @@ _REFUSED = frozenset().union(*_HARMFUL.values())
 METHODS = frozenset().union(*map(_public, _VALUES)) - _REFUSED
 """Methods that an answer may call.
 
-A name decides for all types that a value in an answer can have: it is a method of one of them at least, and
-harmless in each that has it. What an answer can make has these types, or a type of the program's own.
+The name is enough, without the type: each is a method of at least one type that a value in an answer can
+have, and harmless in every such type. Other values in answers are objects of the program's classes.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What a program's top level offers.
-
-    constants: plain values that cannot change, and what is imported from harmless modules. changeable: plain
-    values that a method would change. functions, classes: the program's own, that may be called. opaque:
-    whatever else it defines: an argument may be that, but nothing is done with it before the call. methods:
-    of `classes`. modules: name in the program -> harmless module.
-    """
+    """The names of a program's top level, by the use that an answer may make of them."""
 
     constants: frozenset[str] = frozenset()
+    """Plain values that cannot change, and names that are imported from harmless modules."""
     changeable: frozenset[str] = frozenset()
+    """Plain values that a method could change."""
     functions: frozenset[str] = frozenset()
+    """Functions of the program that may be called."""
     classes: frozenset[str] = frozenset()
+    """Classes of the program that may be called."""
     opaque: frozenset[str] = frozenset()
+    """All other definitions. They may be passed as arguments, but not used before the call."""
     methods: frozenset[str] = frozenset()
+    """The methods of `classes`."""
     modules: Mapping[str, str] = field(default_factory=dict)
+    """Name in the program -> harmless module."""
     shadowed: frozenset[str] = frozenset()
     """Builtins whose names the program binds to something else."""
 
@@ -105,7 +106,7 @@ _KINDS = ("constants", "changeable", "functions", "classes", "opaque")
 
 
 def names_of(*sources: str) -> Names:
-    """What the top level of the sources binds; dunder names are left out. Unreadable sources bind nothing."""
+    """The names that the top level of the sources binds, without dunder names and unreadable sources."""
     readable = [names for names in map(_names_in, sources) if names is not None]
     merged: dict[str, str] = {}
     for names in readable:
@@ -137,7 +138,7 @@ def is_member(module: str, name: str) -> bool:
 
 
 def integer(node: ast.expr) -> int | None:
-    """The whole number that stands there, if one does."""
+    """The integer that an expression writes down, or None."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
         node = node.operand
     return node.value if isinstance(node, ast.Constant) and type(node.value) is int else None
@@ -238,10 +239,10 @@ class _TopLevel:
         )
 
     def _is_pure(
-        self, name: str, node: ast.FunctionDef | ast.ClassDef, known: "_Known", pure: set[str]
+        self, name: str, node: ast.FunctionDef | ast.ClassDef, context: "_Known", pure: set[str]
     ) -> bool:
         table = self.tables.get(name)
-        return table is not None and _is_pure(node, table, known, pure)
+        return table is not None and _is_pure(node, table, context, pure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +254,7 @@ class _Known:
 
 
 def _below(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
-    """The tables of what a top level defines, without those of type parameters between."""
+    """The symbol tables of definitions at a top level, without those of type parameters in between."""
     for child in table.get_children():
         if child.get_type() in ("function", "class"):
             yield child
@@ -268,8 +269,8 @@ def _all_below(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
 
 
 def _bound(body: Iterable[ast.stmt]) -> Iterator[str]:
-    """Every name that statements bind at the top level, as often as they do; also by ``global``. A binding
-    within a compound statement counts twice: it may not happen, or happen again."""
+    """Every name that statements bind at the top level, once for each binding; also by ``global``. A binding
+    within a compound statement counts twice, because it may not happen, or happen again."""
     for node in body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield node.name
@@ -324,7 +325,7 @@ def _is_pure(
     context: _Known,
     pure: Set[str],
 ) -> bool:
-    """Whether a call of it changes nothing but what it is given or makes, and uses only what is harmless."""
+    """Whether a call of it changes only its arguments and new objects, and uses only harmless names."""
     if not all(map(_is_harmless_decorator, node.decorator_list)):
         return False
     for scope in _all_below(table):

@@ -36,8 +36,8 @@ _IN_ARRAY = re.compile(
 
 
 def same_output(text: str, expected: str, value: str | None = None) -> bool:
-    """Whether a text says what the expected output says. value: the recorded value of what the cell shows, as
-    a Python literal or nested list, where there is one."""
+    """Whether a text says the same as the expected output. value: the recorded value that the cell shows, as
+    a Python literal or nested list, if the recording has it."""
     if exact(text, expected):
         return True
     if not text.strip() or len(text) > MAX_CHARS or len(expected) > MAX_CHARS:
@@ -82,13 +82,15 @@ def same_number(answer: complex, right: complex) -> bool:
     if isinstance(answer, int) and isinstance(right, int):
         return answer == right
     if isinstance(answer, complex) or isinstance(right, complex):
-        a, b = complex(answer), complex(right)
-        return same_number(a.real, b.real) and same_number(a.imag, b.imag)
+        first, second = complex(answer), complex(right)
+        return same_number(first.real, second.real) and same_number(first.imag, second.imag)
     try:
-        a, b = float(answer), float(right)
+        first, second = float(answer), float(right)
     except OverflowError:
         return answer == right
-    return math.isclose(a, b, rel_tol=RELATIVE, abs_tol=ABSOLUTE) or (math.isnan(a) and math.isnan(b))
+    return math.isclose(first, second, rel_tol=RELATIVE, abs_tol=ABSOLUTE) or (
+        math.isnan(first) and math.isnan(second)
+    )
 
 
 def same_array(text: str, expected: str) -> bool:
@@ -108,7 +110,7 @@ def same_array(text: str, expected: str) -> bool:
 
 
 def _array(text: str) -> list[str | float] | None:
-    """Brackets and numbers in their order; None for what is no array of numbers."""
+    """Brackets and numbers in their order; None if the text is not an array of numbers."""
     match = _ARRAY.fullmatch(text.strip())
     if match is None:
         return None
@@ -141,13 +143,13 @@ def same_words(text: str, expected: str) -> bool:
     # Most differ early: nothing is compared twice, and no list is made of either.
     answer_tokens, right = _tokens(text), _tokens(expected)
     while True:
-        a, b = next(answer_tokens, None), next(right, None)
-        if a is None or b is None:
-            return a is b
-        if isinstance(a, str) or isinstance(b, str):
-            if a != b:
+        first, second = next(answer_tokens, None), next(right, None)
+        if first is None or second is None:
+            return first is second
+        if isinstance(first, str) or isinstance(second, str):
+            if first != second:
                 return False
-        elif not same_number(a, b):
+        elif not same_number(first, second):
             return False
 
 

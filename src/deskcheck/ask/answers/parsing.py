@@ -1,6 +1,6 @@
-"""From a completion, a model's raw text, to its answer.
+"""The answer in a completion, the raw text of a model.
 
-`lenient` has the ways in which answers are read that are in another form than was asked for."""
+`lenient` reads answers that are not in the form that was asked for."""
 
 import ast
 import re
@@ -17,7 +17,7 @@ _CHANNEL = re.compile(
     r"<\|channel\|>\s*(\w+)[^<]*<\|message\|>(.*?)(?=<\|(?:end|return|start|call)\|>|\Z)", re.DOTALL
 )
 _PLAIN_CHANNELS = re.compile(r"\Aanalysis(?=[A-Z]).*assistantfinal", re.DOTALL)
-"""Where the marks of channels were left out as the tokens were made text."""
+"""The names of channels in a text that has lost the marks around them."""
 _NEW_QUESTION = re.compile(
     r"^(?:Now yours\.|An example\.|Program:|File [^\n]*:$|Call: |How it is run: |Function: "
     r"|(?:Variable|Loop|Condition|About to run|Stopped|Command|Returned|Arguments): "
@@ -26,15 +26,15 @@ _NEW_QUESTION = re.compile(
     r"|<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>",
     re.MULTILINE,
 )
-"""How a question of ours begins, or a turn of a chat: what a model writes after it, it has invented."""
+"""The beginning of one of deskcheck's questions, or of a turn of a chat. A model invents what follows it."""
 
 
 def without_thinking(completion: str) -> tuple[str, bool]:
-    """What a model says, without what it thought before: between ``<think>`` and ``</think>`` and their like,
-    before a ``</think>`` that nothing opened (prompts may do that), and in Harmony's channels other than
-    ``final``. And whether the completion ends in a thought, so that it says nothing more.
+    """A completion without the model's thoughts, and whether it ends in a thought.
 
-    What stands between [ANSWER] and [/ANSWER] is an answer, whatever it is.
+    Thoughts are between ``<think>`` and ``</think>`` or similar tags, before a ``</think>`` without an
+    opening tag (the prompt may have opened it), and in Harmony's channels other than ``final``. A text
+    between [ANSWER] and [/ANSWER] is never a thought.
     """
     channels = _CHANNEL.findall(completion) if "<|channel|>" in completion else []
     if channels:
@@ -43,46 +43,50 @@ def without_thinking(completion: str) -> tuple[str, bool]:
     if plain := _PLAIN_CHANNELS.match(completion):
         return completion[plain.end() :], False
     parts: list[str] = []
-    at, last_close = 0, completion.rfind(CLOSE)
+    position, last_close = 0, completion.rfind(CLOSE)
     lower = completion.lower()
-    while match := _THOUGHT.search(completion, at):
-        parts.append(completion[at : match.start()])
-        at = match.end()
+    while match := _THOUGHT.search(completion, position):
+        parts.append(completion[position : match.start()])
+        position = match.end()
         if match["name"] is None:
-            close = completion.find(CLOSE, at) if at <= last_close else -1
-            end = at if close < 0 else close + len(CLOSE)
+            close = completion.find(CLOSE, position) if position <= last_close else -1
+            end = position if close < 0 else close + len(CLOSE)
             parts.append(completion[match.start() : end])
-            at = end
+            position = end
         elif match["ends"]:
             parts.clear()
         else:
             mark = f"</{match['name'].lower()}>"
-            end = lower.find(mark, at) if len(lower) == len(completion) else completion.find(mark, at)
+            end = (
+                lower.find(mark, position)
+                if len(lower) == len(completion)
+                else completion.find(mark, position)
+            )
             if end < 0:
                 return "".join(parts), True
-            at = end + len(mark)
-    return "".join(parts) + completion[at:], False
+            position = end + len(mark)
+    return "".join(parts) + completion[position:], False
 
 
 def answer_in(
-    completion: str, *, whole: bool = True, wrapped: bool = False, lenient: bool = False
+    completion: str, *, complete: bool = True, wrapped: bool = False, lenient: bool = False
 ) -> str | None:
-    """What stands between the first [ANSWER] and [/ANSWER] of what a model says; None if there is none.
+    """The text between the first [ANSWER] and [/ANSWER] of a completion; None without these marks.
 
-    A single [ANSWER] without any [/ANSWER] is closed by the end of the completion: a server that has
-    [/ANSWER] as its stop word does not send it. whole: False where the completion is known to be cut,
-    at a limit of tokens for example. What was cut has not said what it meant: that end closes nothing.
+    The end of the completion closes a single [ANSWER] without any [/ANSWER], because a server whose stop word
+    is [/ANSWER] does not send it. complete: False if the completion is known to be cut, for example at a
+    limit of tokens; then its end closes nothing.
 
-    Taken off: thoughts (`without_thinking`), white space around it, a code fence or a pair of backticks
-    around all of it. wrapped: fence and backticks stay, as where a program prints them. lenient: the last
-    such answer before a new question, with marks in other letters and brackets, too; without any, all that is
-    said. Time is linear in the length of the completion.
+    Thoughts (`without_thinking`), white space around the answer, and a code fence or a pair of backticks
+    around all of it are removed. wrapped: keep fence and backticks, for programs that print them. lenient:
+    take the last answer before a new question, and accept marks in other letters and brackets, too; without
+    marks, take the whole text. The time is linear in the length of the completion.
     """
     speech, thinks = without_thinking(completion)
     text = _between(
-        _MARKS.sub(_mark, speech) if lenient else speech, whole=whole and not thinks, last=lenient
+        _MARKS.sub(_mark, speech) if lenient else speech, complete=complete and not thinks, last=lenient
     )
-    if text is None and lenient and whole and not thinks and OPEN not in speech:
+    if text is None and lenient and complete and not thinks and OPEN not in speech:
         text = speech.partition(CLOSE)[0].strip() or None
     if text is None or wrapped:
         return text
@@ -108,8 +112,8 @@ def _mark(match: re.Match[str]) -> str:
     return CLOSE if match["ends"] else OPEN
 
 
-def _between(speech: str, *, whole: bool, last: bool) -> str | None:
-    """What stands between the first marks; last: between the last before a new question."""
+def _between(speech: str, *, complete: bool, last: bool) -> str | None:
+    """The text between the first marks; last: between the last marks before a new question."""
     if (
         last
         and (new := _NEW_QUESTION.search(speech))
@@ -126,7 +130,7 @@ def _between(speech: str, *, whole: bool, last: bool) -> str | None:
     if start < 0:
         if last and speech.count(OPEN) == 2 and CLOSE not in speech:
             return speech.split(OPEN)[1].strip() or None
-        if whole and CLOSE not in speech and speech.count(OPEN) == 1:
+        if complete and CLOSE not in speech and speech.count(OPEN) == 1:
             return speech.partition(OPEN)[2].strip() or None
         return None
     if last:
@@ -172,7 +176,7 @@ def line_in(answer: str) -> str | None:
 
 
 def next_line_in(answer: str) -> str | None:
-    """As `line_in`, where ``-1`` means that there is none, and nothing else does."""
+    """Like `line_in`, but only ``-1`` stands for no line."""
     if answer.strip() == "-1":
         return "-1"
     line = line_in(answer)
@@ -212,7 +216,7 @@ _BETWEEN = re.compile(r"[\s,;\[\](){}→>.-]+|lines?\b", re.IGNORECASE)
 
 
 def lines_in(answer: str) -> list[int] | None:
-    """Line numbers in order; None if anything but numbers, separators and the word line stands there."""
+    """Line numbers in order; None if the text has anything but numbers, separators and the word line."""
     if len(answer) > 20_000:
         return None
     words = _BETWEEN.sub(" ", answer).split()

@@ -1,9 +1,8 @@
-"""How alike two texts are: exact match, ROUGE-L and chrF, each from 0 to 1, and what they leave out of
-account.
+"""The similarity of two texts: exact match, ROUGE-L and chrF, each from 0 to 1.
 
-They compare spelling. Whether an answer means the same is for `outputs` (by value) and for running it. Where
-a text has nothing that a metric looks at (of ``[]`` no word is left), the metric is the exact match: the
-published packages say 0 there, also for a text and itself.
+They compare spelling. `outputs` compares by value, and running an answer by effect. If a text has nothing
+that a metric looks at (``[]`` has no words), the metric is the exact match. The published packages give 0 in
+that case, also for a text and itself.
 """
 
 import re
@@ -22,7 +21,7 @@ def lines_of(text: str) -> list[str]:
     """A text by lines; white space at the ends of lines and of the text does not count.
 
     A line ends with ``\\n`` alone, or with ``\\r`` before it. What else `str.splitlines` takes for an end (a
-    form feed, U+2028) is a character as any other: who printed it did not print a new line.
+    form feed, U+2028) is a character like any other: who printed it did not print a new line.
     """
     return [line.rstrip() for line in text.strip().split("\n")]
 
@@ -30,8 +29,8 @@ def lines_of(text: str) -> list[str]:
 def rouge_l(text: str, expected: str) -> float:
     """F1 of the longest common subsequence of words: ROUGE-L (Lin 2004, section 3.1) of the whole text.
 
-    Words as the package rouge_score (0.1.2, ``use_stemmer=False``) makes them: lower case, runs of ASCII
-    letters and digits; all else separates.
+    Words are those of the package rouge_score (0.1.2, ``use_stemmer=False``): lower case, runs of ASCII
+    letters and digits, separated by everything else.
     """
     words, right = _WORD.findall(text.lower()), _WORD.findall(expected.lower())
     if not words and not right:

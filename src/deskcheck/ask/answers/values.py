@@ -2,7 +2,7 @@
 
 Covers what `recording.render` writes for values made of builtins: literals, ``set()``,
 ``frozenset({...})``, ``range``, ``slice``, ``bytearray``, ``nan``, ``inf``, ``complex``, ``Ellipsis``. Not
-covered: any other call or name, arithmetic (``2 ** 10`` is no value), f-strings.
+covered: any other call or name, arithmetic (``2 ** 10`` is not a value), f-strings.
 """
 
 import ast
@@ -34,7 +34,7 @@ _NAMES = {
 
 
 def parse_expression(text: str, *, max_chars: int = MAX_CHARS) -> ast.expr | None:
-    """The text as one Python expression; None where it is none, or too long or deep to be read.
+    """The text as one Python expression; None if it is not one, or too long or deep to be read.
 
     Never raises, whatever the text: CPython's parser answers excess with MemoryError or RecursionError.
     """
@@ -116,8 +116,8 @@ def _called(name: str, args: list[Any]) -> Any:
         items = args[0] if args else ()
         if not isinstance(items, (list, tuple, set, frozenset)):
             raise ValueError(f"{name} of {type(items).__name__}")
-        made = {_hashable(item) for item in items}
-        return frozenset(made) if name == "frozenset" else made
+        distinct = {_hashable(item) for item in items}
+        return frozenset(distinct) if name == "frozenset" else distinct
     if name == "range" and 1 <= len(args) <= 3 and integers:
         return range(*args)
     if name == "slice" and 1 <= len(args) <= 3:
@@ -167,7 +167,7 @@ def _canonical(value: Any, strict: bool) -> Hashable:
 
 
 def _counted(items: Iterable[Hashable]) -> Hashable:
-    """The items without their order, each as often as it is there: a set may hold nan several times."""
+    """The items without their order, but with their counts: a set may contain nan several times."""
     return frozenset(Counter(items).items())
 
 
@@ -193,7 +193,7 @@ def canonical(text: str) -> Hashable | None:
 
 
 def same(text: str, expected: str, *, strict: bool = True) -> bool:
-    """Whether two texts write down the same value; texts that are no values must be equal as text.
+    """Whether two texts write down the same value. Texts that are not values must be equal as text.
 
     Strict: what `repr` tells apart is apart, so ``1``, ``1.0`` and ``True`` are three values, and ``0.0``
     and ``-0.0`` two. Not strict: as Python's ``==``, which is how CRUXEval scores (Gu et al. 2024,

@@ -15,7 +15,7 @@ from deskcheck.notation.forms.explained_steps import explained_in
 
 
 def completion(prompt: str) -> str:
-    """The guess for a prompt; a word without an answer for one that is not ours."""
+    """The guess for a prompt; a word without an answer if the prompt is not deskcheck's."""
     form = next((form for form, task in TASKS.items() if prompt.startswith(task)), None)
     notation = "dynamic" if form is not None else explained_in(prompt)
     above, marker, question = prompt.partition(f"\n\n{YOURS}\n\n")

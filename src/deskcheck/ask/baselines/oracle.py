@@ -1,14 +1,16 @@
-"""The models that know more than the prompt. ``deskcheck/oracle`` answers with what was recorded: it
-checks the scoring, where anything but a score of 1 is a fault of ours. It does not check the recording.
-``deskcheck/copy`` answers questions about notebooks with what the same cell showed when it was last executed,
-and with its last version: how much of a score is there for the copying. It knows which cell is next, which no
-prompt says.
+"""The models that know more than the prompt.
 
-``deskcheck/erring`` is the oracle with faults: of answers and of the states of a run, a stated share is
+``deskcheck/oracle`` gives the recorded answer. It checks the scoring: a score other than 1 is a defect of
+deskcheck. It does not check the recording.
+``deskcheck/copy`` answers questions about notebooks with what the same cell showed when it was last executed,
+and with the cell's last version. It measures how much of a score copying gets. It knows which cell is next,
+which no prompt says.
+
+``deskcheck/erring`` is the oracle with faults: a given share of its answers, or of the states of a run, is
 wrong, drawn by a seed. The accuracy that is reported of it must be the one that it was given.
 
-They have a channel that no other model has: whoever makes the samples of a task tells `remember` of each, and
-`remember_truth` of the runs that are to be predicted. The channel lives in this process.
+They know the answers from this process: the code that makes the samples of a task passes each to `remember`,
+and the runs to predict to `remember_truth`.
 """
 
 import random
@@ -27,7 +29,7 @@ from deskcheck.notation.layout import trace_prompt
 from deskcheck.recording import Kind
 
 _answers: dict[str, tuple[str, str | None]] = {}
-"""Prompt -> the answer, and what can be copied from the same cell."""
+"""Prompt -> the answer, and the text that can be copied from the same cell."""
 
 
 def remember(samples: Iterable[Sample]) -> None:
@@ -42,7 +44,7 @@ def forget(samples: Iterable[Sample]) -> None:
 
 
 def completion(prompt: str) -> str:
-    """The oracle's completion; without an answer for a prompt that it was not told of."""
+    """The oracle's completion; without an answer if the prompt was not passed to `remember`."""
     run = _run_in(prompt)
     if run is not None:
         return fenced(run.write(run.states))
@@ -67,7 +69,7 @@ _following: dict[str, dict[str, Moment]] = {}
 def remember_truth(truth: GroundTruth) -> None:
     """Tell the oracle of a run."""
     truths = _truths.setdefault(truth.text, [])
-    if not any(truth is other for other in truths):
+    if not any(truth is remembered for remembered in truths):
         truths.append(truth)
         _following.pop(truth.text, None)
 

@@ -15,8 +15,8 @@ from deskcheck.recording import InputError
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """about: what it answers. make: from the arguments that it was given, prompt -> completion; what it
-    does not take is left in them."""
+    """about: a description of its answers. make: from arguments to a function from prompt to completion;
+    it removes the arguments that it uses."""
 
     name: str
     about: str
@@ -26,7 +26,7 @@ class Baseline:
 def _erring(arguments: dict[str, Any]) -> Callable[[str], str]:
     rate, seed = float(arguments.pop("rate", 0.05)), int(arguments.pop("seed", 0))
     if not 0 <= rate <= 1:
-        raise InputError(f"deskcheck/erring: rate={rate} must lie between 0 and 1.")
+        raise InputError(f"deskcheck/erring: rate={rate} must be between 0 and 1.")
     return partial(oracle.erring, rate=rate, seed=seed)
 
 
@@ -37,12 +37,14 @@ BASELINES = Registry(
         Baseline(
             "oracle",
             "the stored answer: must score 1, which checks the scoring only",
-            lambda given: oracle.completion,
+            lambda arguments: oracle.completion,
         ),
-        Baseline("guess", "an honest cheap baseline", lambda given: guess.completion),
+        Baseline("guess", "an honest cheap baseline", lambda arguments: guess.completion),
         Baseline("erring", "the oracle with faults: -M rate=0.05 -M seed=0", _erring),
-        Baseline("copy", "notebooks: what the same cell showed, or was, before", lambda given: oracle.copied),
-        Baseline("empty", "an empty answer", lambda given: guess.nothing),
+        Baseline(
+            "copy", "notebooks: what the same cell showed, or was, before", lambda arguments: oracle.copied
+        ),
+        Baseline("empty", "an empty answer", lambda arguments: guess.nothing),
     ],
 )
 """Name, without ``deskcheck/`` -> the model."""

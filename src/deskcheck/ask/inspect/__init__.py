@@ -1,1 +1,1 @@
-"""The seam to Inspect AI: tasks, solvers, models and a sandbox, as it has them."""
+"""The seam to Inspect AI: its tasks, solvers, models and sandbox."""

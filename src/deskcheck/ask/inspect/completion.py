@@ -9,7 +9,7 @@ from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.errors import InputError
 
 MAX_TOKENS = 512
-"""Of a completion, by default; servers stop after 16."""
+"""The default limit of a completion; servers stop after 16."""
 
 
 def continue_prompts(model: Model) -> None:

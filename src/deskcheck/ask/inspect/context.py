@@ -27,7 +27,8 @@ class TaskQuestion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TaskQuestions:
-    """The questions of a task. folder: of the run of `deskcheck ask`; None for an evaluation of Inspect's."""
+    """The questions of a task. folder: the run folder of `deskcheck ask`; None for an evaluation of
+    Inspect's."""
 
     questions: tuple[TaskQuestion, ...] = ()
     folder: Path | None = None
@@ -35,7 +36,7 @@ class TaskQuestions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskProgress:
-    """How far a run is."""
+    """The progress of a run."""
 
     done: int
     """Scored answers, of `total`."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C while models were asked. The text says how many answers are kept, and where."""
+    """Ctrl-C while models answered. The message says how many answers are kept, and where."""
 
 
 def evaluate(
@@ -172,7 +172,7 @@ def why(error: "EvalError") -> str:
     if "Timeout" in error.message or (raised and "Timeout" in raised[1]):
         return "no answer came in time (--timeout)"
     if raised and raised[1].endswith("JSONDecodeError"):
-        return f"the answer is no completion: {raised[2]}"
+        return f"the answer is not a completion: {raised[2]}"
     message = f"{raised[1].rpartition('.')[2]}: {raised[2]}" if raised else error.message
     return plain_text(message)[:500].rstrip(".")
 

@@ -108,7 +108,8 @@ _LOCAL = frozenset({"hf", "sglang", "vllm"})
 def facts_of(
     models: "Sequence[Model]", model_args: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The entries of a run's card about its models; and what decides their answers and is not written."""
+    """The entries of a run's card about its models; and settings that decide their answers but are not
+    written."""
     servers = {str(model): url for model in models if (url := model.api.base_url)}
     arguments = {name: _without_secret(name, value) for name, value in model_args.items()}
     facts = {

@@ -1,4 +1,5 @@
-"""The baselines as a provider of Inspect's, and what models of Inspect need to work without a network."""
+"""The baselines as a provider of Inspect's, and a setup with which models of Inspect work without a
+network."""
 
 from typing import Any
 
@@ -24,7 +25,7 @@ class StandIn(ModelAPI):
         super().__init__(model_name, base_url, api_key, [], config)
         if model_name not in BASELINES:
             names = ", ".join(f"deskcheck/{name}" for name in BASELINES)
-            raise InputError(f"deskcheck/{model_name}: there is no such model. deskcheck's own are {names}.")
+            raise InputError(f"deskcheck/{model_name}: is not a model of deskcheck. Choose one of {names}.")
         self.completion = BASELINES[model_name].make(model_args)
 
     async def generate(

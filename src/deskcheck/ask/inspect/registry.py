@@ -1,4 +1,4 @@
-"""The module of the entry point ``inspect_ai``: it registers our tasks, solvers, scorer, models and
+"""The module of the entry point ``inspect_ai``: it registers deskcheck's tasks, solvers, scorer, models and
 sandbox."""
 
 from deskcheck.ask.inspect.provider import StandIn

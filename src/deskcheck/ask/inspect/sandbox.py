@@ -42,7 +42,7 @@ _T = TypeVar("_T")
 
 
 class DeskcheckSandboxConfig(BaseModel):
-    """The arguments of `Workspace`. limits: of each command."""
+    """The arguments of `Workspace`. limits: those of each command."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -71,14 +71,16 @@ def _config(config: SandboxEnvironmentConfigType | None) -> DeskcheckSandboxConf
         return _validated(tomllib.loads(read_text(config)), config)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         levels = ", ".join(Confinement)
-        raise InputError(f"deskcheck:{config}: is no level ({levels}), nor a TOML file: {error}") from error
+        raise InputError(
+            f"deskcheck:{config}: is neither a level ({levels}) nor a TOML file: {error}"
+        ) from error
 
 
-def _validated(fields: dict[str, Any], place: str) -> DeskcheckSandboxConfig:
+def _validated(fields: dict[str, Any], origin: str) -> DeskcheckSandboxConfig:
     try:
         return DeskcheckSandboxConfig(**fields)
     except ValidationError as error:
-        raise InputError(f"{place}: {error}") from error
+        raise InputError(f"{origin}: {error}") from error
 
 
 def _workspace(config: DeskcheckSandboxConfig) -> Workspace:
@@ -178,22 +180,22 @@ class DeskcheckSandboxEnvironment(SandboxEnvironment):
                 return error
 
         try:
-            done = await self._in_thread(run)
+            finished = await self._in_thread(run)
         finally:
             stop.set()
-        if isinstance(done, OSError):
-            status = _NOT_FOUND if isinstance(done, FileNotFoundError) else _NOT_STARTED
-            message = f"{done.filename or cmd[0]}: {done.strerror}\n"
+        if isinstance(finished, OSError):
+            status = _NOT_FOUND if isinstance(finished, FileNotFoundError) else _NOT_STARTED
+            message = f"{finished.filename or cmd[0]}: {finished.strerror}\n"
             return ExecResult(success=False, returncode=status, stdout="", stderr=message)
-        stdout, stderr = (data.decode("utf-8", "replace") for data in (done.stdout, done.stderr))
-        if done.outcome is Outcome.TIMED_OUT:
-            raise TimeoutError(f"{cmd[0]}: {done.detail}")
-        if done.outcome is Outcome.OUTPUT_LIMIT:
+        stdout, stderr = (data.decode("utf-8", "replace") for data in (finished.stdout, finished.stderr))
+        if finished.outcome is Outcome.TIMED_OUT:
+            raise TimeoutError(f"{cmd[0]}: {finished.detail}")
+        if finished.outcome is Outcome.OUTPUT_LIMIT:
             limit = SandboxEnvironmentLimits.MAX_EXEC_OUTPUT_SIZE_STR
             raise OutputLimitExceededError(limit_str=limit, truncated_output=stdout or stderr)
-        status = done.status if done.status >= 0 else 128 - done.status  # as a shell says it
-        if done.outcome is Outcome.OUT_OF_MEMORY:
-            stderr += f"{cmd[0]}: {done.detail}\n"
+        status = finished.status if finished.status >= 0 else 128 - finished.status  # as a shell says it
+        if finished.outcome is Outcome.OUT_OF_MEMORY:
+            stderr += f"{cmd[0]}: {finished.detail}\n"
         return ExecResult(success=status == 0, returncode=status, stdout=stdout, stderr=stderr)
 
     async def write_file(self, file: str, contents: str | bytes) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from deskcheck.settings import Setting
 
 STEP_BUDGET = 2000
-"""Most states that a model is asked for in one run, by default."""
+"""The default maximum number of states that a model is asked for in one run."""
 
 
 def price_of(text: str) -> tuple[str, tuple[float, float]]:
@@ -46,7 +46,7 @@ class Prices:
 class Generation(Prices):
     """The settings of completions. Without prices those that Inspect knows are used."""
 
-    max_tokens: Annotated[int | None, Setting("Tokens of a completion, at most.", min=1)] = None
+    max_tokens: Annotated[int | None, Setting("Maximum number of tokens of a completion.", min=1)] = None
     temperature: Annotated[
         float | None, Setting("0: the most likely token each time. By default the provider's own.", min=0)
     ] = None
@@ -54,11 +54,11 @@ class Generation(Prices):
     seed: Annotated[
         int | None, Setting("Seed of the model, if its provider has one.", flag="--model-seed")
     ] = None
-    token_limit: Annotated[int | None, Setting("Tokens of one sample, read and written, at most.", min=1)] = (
-        None
-    )
+    token_limit: Annotated[
+        int | None, Setting("Maximum number of tokens of one sample, read and written.", min=1)
+    ] = None
     cost_limit: Annotated[
-        float | None, Setting("US dollars for one sample, at most, if Inspect knows the prices.", min=0)
+        float | None, Setting("Maximum US dollars for one sample, if Inspect knows the prices.", min=0)
     ] = None
     cache: Annotated[bool, Setting("Keep completions in Inspect's cache, and use those in it.")] = False
     completion: Annotated[
@@ -83,7 +83,7 @@ class Generation(Prices):
         int | None,
         Setting("Times that a failed request is sent again (no limit, with longer and longer waits).", min=0),
     ] = None
-    max_connections: Annotated[int | None, Setting("Requests at a time, at most.", min=1)] = None
+    max_connections: Annotated[int | None, Setting("Maximum number of requests at a time.", min=1)] = None
 
     def decisive(self) -> dict[str, Any]:
         """The settings that decide the answers. Prices do if cost is limited."""

@@ -35,17 +35,17 @@ from deskcheck.ask.samples.sample import Sample
 from deskcheck.recording import InputError
 
 SHOWN_CHARS = 20_000
-"""Of a predicted trace beside a sample; the log has all of it."""
+"""The limit of a predicted trace in a sample's row; the log has all of it."""
 Prediction = tuple[Predicted, StopReason]
 """A predicted run, and the reason why its last completion ended."""
 
 
 def solver_of(method: str, *, explain: bool, max_steps: int) -> Solver:
     """The solver of a method, ``NAME`` or with its options (`named`)."""
-    known, options = named(method)
-    if known.make is not None:
-        return known.make(**options)
-    match known.name:
+    definition, options = named(method)
+    if definition.make is not None:
+        return definition.make(**options)
+    match definition.name:
         case "direct":
             return direct()
         case "chain_of_thought":
@@ -91,7 +91,7 @@ def sample_of(state: TaskState) -> Sample:
 
 @solver(name="direct")
 def direct() -> Solver:
-    """The question as it is, one completion."""
+    """The question without any addition, and one completion."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         return await generate(state, tool_calls="none")
@@ -180,8 +180,8 @@ async def _answered(
     key: tuple[Any, ...],
     predict: Callable[[GroundTruth], Awaitable[Prediction]],
 ) -> TaskState:
-    """The answer to a sample from a predicted run. key: what the prediction depends on besides the run, the
-    method, the model and the epoch."""
+    """The answer to a sample from a predicted run. key: values that the prediction depends on, in addition to
+    the run, the method, the model and the epoch."""
     check_methods([name], [sample.question])
     token = state.metadata.get("run")
     truth = run_context().truth(str(token))

@@ -45,15 +45,15 @@ def task_of(
     folder: Path | None = None,
     **metadata: Any,
 ) -> Task:
-    """A task of our samples, by `direct` unless there is a solver. The oracle learns the answers.
+    """A task of deskcheck's samples, with `direct` as the default solver. The oracle learns the answers.
 
-    runs: program -> key of its run in the `RunContext`. folder: of the run of `ask`.
+    runs: program -> key of its run in the `RunContext`. folder: the run folder of `ask`.
     """
     oracle.remember(samples)
     active = active_model()
     if active is not None:
         count_offline(active)
-    asked = run_context().add_task(samples, folder)
+    task_key = run_context().add_task(samples, folder)
     rows = [
         InspectSample(
             id=sample.id,
@@ -65,7 +65,7 @@ def task_of(
                 "cluster": sample.cluster,
                 "answer": sample.answer,
                 "data": sample.data,
-                "asked": asked,
+                "asked": task_key,
                 **({"run": runs[sample.program]} if runs is not None else {}),
             },
         )
@@ -143,12 +143,12 @@ def step(
     jump: int | Sequence[int | str] = 1,
     notation: str = "dynamic",
 ) -> Task:
-    """What is the state some events after a given one, or before it? -T jump=2,5,10,50 or -1,
+    """Which state is some events after a given one, or before it? -T jump=2,5,10,50 or -1,
     detail=instruction, notation=compact. Asked of recordings: -T path=FOLDER."""
     try:
         jumps = (jump,) if isinstance(jump, int) else tuple(map(int, jump))
     except ValueError as error:
-        raise InputError(f"jump={jump}: give whole numbers with commas, as 2,5,10.") from error
+        raise InputError(f"jump={jump}: give whole numbers with commas, such as 2,5,10.") from error
     steps = StepOptions(detail=detail, jump=jumps, notation=notation)
     return _of_recordings("step", path, seed, per_recording, steps)
 
@@ -228,8 +228,8 @@ def asked(
 ) -> Task:
     """Questions of a run of `deskcheck ask`, which Inspect can make again from these arguments.
 
-    questions: the file in the run folder; digest: its SHA-256. alone: there is no other method.
-    Methods that predict the run need the recordings, whose folders are in the run folder's card.
+    questions: the file in the run folder; digest: its SHA-256. alone: whether it is the only method of the
+    run. Methods that predict the run need the recordings, whose folders are in the run folder's card.
     """
     name = Path(questions).stem
     begun = Path(questions).parent.parent
@@ -254,8 +254,8 @@ def _samples_in(path: Path, digest: str) -> list[Sample]:
         raw = read_file(path)
     except OSError as error:
         raise InputError(
-            f"{path}: cannot be read: {error.strerror}. Where the run folder was moved, "
-            "`deskcheck ask` goes on with it: the same command, with --out FOLDER."
+            f"{path}: cannot be read: {error.strerror}. If the run folder was moved, "
+            "rerun `deskcheck ask` with --out FOLDER to resume it."
         ) from error
     if sha256(raw).hexdigest() != digest:
         raise InputError(f"{path}: was changed since it was asked. Start another run.")

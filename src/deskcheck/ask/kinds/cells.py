@@ -1,4 +1,4 @@
-"""How ``deskcheck/guess`` answers questions about notebooks."""
+"""The answers of ``deskcheck/guess`` to questions about notebooks."""
 
 import ast
 import math
@@ -18,7 +18,7 @@ _EXECUTED = re.compile(
 def _cell_output(prompt: str) -> str:
     """The text that the cell prints, and its last expression; else what the same cell showed before.
 
-    Known are literals, variables whose value the prompt shows or a cell assigned as a literal, and their
+    It can give literals, variables whose value the prompt shows or a cell assigned as a literal, and their
     shape and length.
     """
     before, _, now = prompt.rpartition(f"\n\n{NOW} ")
@@ -30,9 +30,9 @@ def _cell_output(prompt: str) -> str:
     for source in [source for _, _, source, *_ in executed] if not values else []:
         values |= _assigned(tree_of(source).body)
     values |= _assigned(body)
-    shown = [text for node in body if (text := _shown(node, values, last=node is body[-1])) is not None]
+    lines = [text for node in body if (text := _shown(node, values, last=node is body[-1])) is not None]
     earlier = [text for id_, _, _, _, text in executed if id_ == cell.rpartition(" ")[2]]
-    return "\n".join(shown) or (earlier[-1] if earlier else "")
+    return "\n".join(lines) or (earlier[-1] if earlier else "")
 
 
 _VARIABLE = re.compile(r"^(\w+): ([^\n]*)$", re.MULTILINE)
@@ -64,10 +64,10 @@ def _of(node: ast.expr, values: dict[str, str]) -> str | None:
     """The value of an expression that is a literal, or that the line of a variable has."""
     if is_literal(ast.unparse(node)):
         return repr(ast.literal_eval(node))
-    of = node.value if isinstance(node, ast.Attribute) else node
+    operand = node.value if isinstance(node, ast.Attribute) else node
     if isinstance(node, ast.Call) and called_name(node) == "len" and len(node.args) == 1:
-        of = node.args[0]
-    line = values.get(of.id) if isinstance(of, ast.Name) else None
+        operand = node.args[0]
+    line = values.get(operand.id) if isinstance(operand, ast.Name) else None
     if line is None:
         return None
     kind, _, value = line.partition(" = ")

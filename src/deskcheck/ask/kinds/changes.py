@@ -1,7 +1,7 @@
-"""The changes that a call makes in its arguments. Calls that return nothing have an answer so.
+"""The changes that a call makes in its arguments, so that calls that return nothing have an answer, too.
 
-The prompt shows receiver and arguments as they are when the call is made; the answer has the values that
-differ when it returns. Not covered: objects in other objects, and changes outside of the arguments.
+The prompt shows receiver and arguments before the call; the answer has the values that differ when it
+returns. Not covered: objects in other objects, and changes outside of the arguments.
 """
 
 import random

@@ -1,5 +1,5 @@
-"""Kinds about control flow: which way a condition goes, how often a loop turns, what it leaves behind, which
-line follows, whether a line runs at all.
+"""Kinds about control flow: the result of a condition, the number of iterations of a loop, values after a
+loop, the line that follows, whether a line runs at all.
 
 After CodeSense (arXiv:2506.00750: loop iterations, branches, values after a loop), REval (arXiv:2403.16437:
 coverage, next line) and CoCoNUT (arXiv:2501.16456: lines that follow one another).
@@ -58,11 +58,11 @@ def _interrupted(recording: Recording, run: Run) -> set[int]:
 
 
 def _blocks(recording: Recording, run: Run) -> dict[tuple[str, int], Block]:
-    """(File, line) -> block, of what is shown."""
+    """(File, line) -> block, for the sources that are shown."""
     return {
-        (shown.file, line): block
-        for shown in run.files
-        for line, block in blocks(recording.source(shown.file) or "").items()
+        (source.file, line): block
+        for source in run.files
+        for line, block in blocks(recording.source(source.file) or "").items()
     }
 
 
@@ -88,12 +88,12 @@ def branch(recording: Recording, rng: random.Random, per_recording: int) -> Iter
         if visit.then is not None and visit.then != "raise":
             tests.append((visit, block, visit.then in block.body))
     drawn = in_turns(tests, rng, lambda test: test[2], lambda test: (test[0].file, test[0].line))
-    for place, block, goes_in in drawn:
+    for arrival, block, goes_in in drawn:
         question = (
-            f"Condition: that of the {block.keyword} in {line_text(place, run)}, "
-            f"tested for time number {place.k}"
+            f"Condition: that of the {block.keyword} in {line_text(arrival, run)}, "
+            f"tested for time number {arrival.k}"
         )
-        yield sample_at(recording, "branch", run, place, question, str(goes_in))
+        yield sample_at(recording, "branch", run, arrival, question, str(goes_in))
 
 
 @kind(
@@ -106,9 +106,9 @@ def branch(recording: Recording, rng: random.Random, per_recording: int) -> Iter
 def visit(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     run = whole_run_of(recording)
     visits = [visit for visit in run.visits if has_one_successor(visit, recording, run)]
-    for place in in_turns(visits, rng, lambda visit: visit.then, lambda visit: (visit.file, visit.line)):
-        question = f"Line: {line_text(place, run)}, when it runs for time number {place.k}"
-        yield sample_at(recording, "visit", run, place, question, str(place.then), form="line")
+    for arrival in in_turns(visits, rng, lambda visit: visit.then, lambda visit: (visit.file, visit.line)):
+        question = f"Line: {line_text(arrival, run)}, when it runs for time number {arrival.k}"
+        yield sample_at(recording, "visit", run, arrival, question, str(arrival.then), form="line")
 
 
 # -- loops ---------------------------------------------------------------------------------------------
@@ -116,11 +116,11 @@ def visit(recording: Recording, rng: random.Random, per_recording: int) -> Itera
 
 @dataclass(slots=True)
 class _Loop:
-    """One run of a loop, from where it is entered to where it is left."""
+    """One run of a loop, from its entry to its exit."""
 
     block: Block
     entered: Arrival
-    """At its header. `k` counts how often the loop was entered, in all calls."""
+    """The arrival at its header. `k` counts the runs of the loop in all calls."""
     passes: int = 0
     last: Arrival | None = None
     """The last arrival in it."""
@@ -218,7 +218,7 @@ def after_loop(recording: Recording, rng: random.Random, per_recording: int) -> 
 
 @guesses("after_loop")
 def _guessed_after_loop(prompt: str) -> str:
-    """As for `state`, where the loop begins."""
+    """Like the guess for `state`, at the beginning of the loop."""
     loop, name = re.search(r"\nLoop: that in line (\d+)", prompt), re.search(r"\nVariable: (\w+),", prompt)
     return held_before(prompt, name[1], int(loop[1])) if loop and name else "0"
 
@@ -255,25 +255,25 @@ def coverage(recording: Recording, rng: random.Random, per_recording: int) -> It
     ran = {(visit.file, visit.line) for visit in run.visits}
     called = {(row.file, row.function) for row in recording.trace.rows if row.kind == Kind.CALL}
     places: list[tuple[str, int]] = []
-    for shown in run.files:
+    for source in run.files:
         inside = {
             line
-            for name, node in functions(recording.source(shown.file) or "")
-            if (shown.file, name) in called
+            for name, node in functions(recording.source(source.file) or "")
+            if (source.file, name) in called
             for line in _own_lines(node)
         }
-        sure = inside & {number for number, _ in shown.lines} & run.lines[shown.file].plain
-        places += [(shown.file, line) for line in sorted(sure)]
+        sure = inside & {number for number, _ in source.lines} & run.lines[source.file].plain
+        places += [(source.file, line) for line in sorted(sure)]
     if ran.issuperset(places):
         raise Unfit("every line of the functions that are called runs")
-    for file, line in in_turns(places, rng, lambda place: place in ran, lambda place: place):
+    for file, line in in_turns(places, rng, lambda at: at in ran, lambda at: at):
         yield sample_of(
             recording,
             "coverage",
             run.files,
             f"Line: {line}{where(run.files, file)}",
             str((file, line) in ran),
-            place=str(line),
+            id_part=str(line),
             data={"file": file, "line": line},
         )
 

@@ -1,4 +1,4 @@
-"""Which exception leaves a run, and where it is raised."""
+"""The exception that leaves a run, and the line that raises it."""
 
 import random
 import re
@@ -22,8 +22,8 @@ def exception(recording: Recording, rng: random.Random, per_recording: int) -> I
     files = files_of(recording)
     lines = statements_of(recording, files)
     file, line = _raised_at(recording)
-    shown = {number for source in files if source.file == file for number, _ in source.lines}
-    if file not in lines or line not in shown:
+    shown_lines = {number for source in files if source.file == file for number, _ in source.lines}
+    if file not in lines or line not in shown_lines:
         raise Unfit("it is raised in code that is not shown")
     line = lines[file].first.get(line, line)
     name = recording.run_result.exception.rpartition(".")[2]
@@ -54,11 +54,11 @@ def _guessed_exception(prompt: str) -> str:
 
 
 def _raised_at(recording: Recording) -> tuple[str, int]:
-    """File and line where the exception that left the run came up: the last recorded line of its traceback.
+    """The file and line that raised the exception that left the run: the last recorded line of its traceback.
 
-    An exception in flight has no number that outlives a frame, and one that is raised again by a bare
-    ``raise`` has no event. So it is followed back: from the frame that it left to its first event there, and,
-    where that comes right after a callee was left by one of this class, on in the callee.
+    The number of an exception is valid only within a frame, and a bare ``raise`` has no event. So the search
+    goes backward: from the frame that the exception left to its first event there. If that event follows
+    directly on a callee that an exception of the same class left, the search continues in the callee.
     """
     rows = recording.trace.rows
     raises: dict[int, list[tuple[int, Value]]] = {}
@@ -71,19 +71,19 @@ def _raised_at(recording: Recording) -> tuple[str, int]:
     raised_at: int | None = None
     frame, before, name = rows[0].frame, leaves[-1], recording.run_result.exception
     while True:
-        here = [(at, value) for at, value in raises.get(frame, ()) if at <= before]
-        last = next((value for _, value in reversed(here) if _class(value.type) == _class(name)), None)
+        candidates = [(at, value) for at, value in raises.get(frame, ()) if at <= before]
+        last = next((value for _, value in reversed(candidates) if _class(value.type) == _class(name)), None)
         if last is None:
             break
         raised_at = next(
-            at for at, value in here if value is last or (last.id is not None and value.id == last.id)
+            at for at, value in candidates if value is last or (last.id is not None and value.id == last.id)
         )
         # Thrown into a generator, it goes first to the one that this one delegates to, and then resumes it.
         entered = rows[raised_at - 1].kind == Kind.RESUME and rows[raised_at - 1].frame == frame
-        name, left = last.type, rows[raised_at - 1 - entered]
-        if left.kind != Kind.UNWIND or left.frame == frame:
+        name, unwound = last.type, rows[raised_at - 1 - entered]
+        if unwound.kind != Kind.UNWIND or unwound.frame == frame:
             break
-        frame, before = left.frame, left.index
+        frame, before = unwound.frame, unwound.index
     if raised_at is None:
         raise Unfit("where it is raised is not recorded")
     return rows[raised_at].file, rows[raised_at].line

@@ -1,5 +1,5 @@
-"""Where a debugger goes from a line: the commands ``step``, ``until`` and ``return`` of Python's own ``pdb``,
-told by statements. Its ``next`` is the kind `next_line`.
+"""The next stop of a debugger: the commands ``step``, ``until`` and ``return`` of ``pdb``, by statements.
+Its ``next`` is the kind `next_line`.
 """
 
 import ast
@@ -26,12 +26,13 @@ _COMMANDS = {
 
 
 class _Move(NamedTuple):
-    """A command given at a place. jumps: whether it ends elsewhere than at the next line of the text."""
+    """A command that is given at a line, and where it ends."""
 
-    place: Arrival
+    arrival: Arrival
     command: str
     answer: str
     jumps: bool
+    """Whether it does not end at the next line of the text."""
 
 
 @kind(
@@ -53,71 +54,71 @@ def move(recording: Recording, rng: random.Random, per_recording: int) -> Iterat
         moves,
         rng,
         lambda move: (move.command, move.jumps),
-        lambda move: (move.place.file, move.place.line, move.command, move.answer),
+        lambda move: (move.arrival.file, move.arrival.line, move.command, move.answer),
     )
-    for place, command, answer, _ in drawn:
-        used = names_used(recording.source(place.file) or "", place.line)
-        state = shown_state(recording.trace[place.index], used)
+    for arrival, command, answer, _ in drawn:
+        used = names_used(recording.source(arrival.file) or "", arrival.line)
+        state = shown_state(recording.trace[arrival.index], used)
         if state is None:
             continue
         question = (
-            f"Stopped: just before {line_text(place, run)} runs for time number {place.k}\n{state}\n"
+            f"Stopped: just before {line_text(arrival, run)} runs for time number {arrival.k}\n{state}\n"
             f"Command: {_COMMANDS[command]}"
         )
         form = "value" if command == "return" else "line"
-        yield sample_at(recording, "move", run, place, question, answer, form=form, command=command)
+        yield sample_at(recording, "move", run, arrival, question, answer, form=form, command=command)
 
 
 @guesses("move")
 def _guessed_move(prompt: str) -> str:
-    """As for `next_line`; of a return the last one of the function: a literal, or a variable with the value
-    that is shown."""
+    """Like the guess for `next_line`; for ``return`` the last one of the function: a literal, or the value
+    that the prompt shows for a variable."""
     if "\nCommand: return" not in prompt:
         return guessed_next_line(prompt)
     within = re.search(r"\nStopped: just before line \d+ of (\S+)", prompt)
     tree = tree_of("\n".join(text for _, text in numbered_lines(prompt)))
     returned = last_return(tree, within[1].rpartition(".")[2] if within else "")
-    shown = re.search(rf"\n    {returned.id} = (.*)", prompt) if isinstance(returned, ast.Name) else None
-    return shown[1] if shown else literal_of(returned) or "None"
+    value_line = re.search(rf"\n    {returned.id} = (.*)", prompt) if isinstance(returned, ast.Name) else None
+    return value_line[1] if value_line else literal_of(returned) or "None"
 
 
 def _moves(recording: Recording, run: Run) -> Iterator[_Move]:
     frames: dict[int, list[Arrival]] = {}
     for visit in run.visits:
         frames.setdefault(visit.frame, []).append(visit)
-    further = {place.index: after for visits in frames.values() for place, after in _further_down(visits)}
+    further = {arrival.index: after for visits in frames.values() for arrival, after in _further_down(visits)}
     halted, ends = set(), {}
     for row in recording.trace.rows:
         if row.kind == Kind.YIELD:
             halted.add(row.frame)
         elif row.kind in (Kind.RETURN, Kind.UNWIND):
             ends[row.frame] = row
-    follows = {shown.file: following(shown) for shown in run.files}
+    follows = {source.file: following(source) for source in run.files}
 
-    def to_line(place: Arrival, command: str, answer: str) -> _Move:
-        jumps = answer != str(follows[place.file].get(place.line))
-        return _Move(place, command, answer, jumps)
+    def to_line(arrival: Arrival, command: str, answer: str) -> _Move:
+        jumps = answer != str(follows[arrival.file].get(arrival.line))
+        return _Move(arrival, command, answer, jumps)
 
-    for place, then in itertools.zip_longest(run.visits, run.visits[1:]):
-        if not _is_stop(place, run):
+    for arrival, then in itertools.zip_longest(run.visits, run.visits[1:]):
+        if not _is_stop(arrival, run):
             continue
-        if then is not None and then.file == place.file and _is_stop(then, run):
-            yield to_line(place, "step", str(then.line))
-        end = ends.get(place.frame)
-        if end is None or place.frame in halted:
+        if then is not None and then.file == arrival.file and _is_stop(then, run):
+            yield to_line(arrival, "step", str(then.line))
+        end = ends.get(arrival.frame)
+        if end is None or arrival.frame in halted:
             continue
-        after = further[place.index]
+        after = further[arrival.index]
         if after is None:
             answer = "return" if end.kind == Kind.RETURN else "raise"
-            if answer == "raise" or place.line not in run.lines[place.file].leaves:
-                yield to_line(place, "until", answer)
+            if answer == "raise" or arrival.line not in run.lines[arrival.file].leaves:
+                yield to_line(arrival, "until", answer)
         elif _is_stop(after, run):
-            yield to_line(place, "until", str(after.line))
-        if end.kind == Kind.RETURN and place.function != "<module>":
+            yield to_line(arrival, "until", str(after.line))
+        if end.kind == Kind.RETURN and arrival.function != "<module>":
             value = recording.trace[end.index].value
             text = render(value) if value is not None and plain(value) else "None"
             if text != "None" and len(text) <= VALUE_CHARS:
-                yield _Move(place, "return", text, False)
+                yield _Move(arrival, "return", text, False)
 
 
 def _further_down(visits: list[Arrival]) -> Iterator[tuple[Arrival, Arrival | None]]:
@@ -127,16 +128,18 @@ def _further_down(visits: list[Arrival]) -> Iterator[tuple[Arrival, Arrival | No
         while waiting and waiting[-1].line < visit.line:
             yield waiting.pop(), visit
         waiting.append(visit)
-    for place in waiting:
-        yield place, None
+    for arrival in waiting:
+        yield arrival, None
 
 
-def _is_stop(place: Arrival, run: Run) -> bool:
+def _is_stop(arrival: Arrival, run: Run) -> bool:
     """Whether a debugger stops there and nowhere else on the line, in every version of Python."""
-    lines = run.lines[place.file]
-    name = place.function.rpartition(".")[2]
+    lines = run.lines[arrival.file]
+    name = arrival.function.rpartition(".")[2]
     if name.startswith("<") and name != "<module>":
         return False  # a comprehension or a lambda
     return (
-        place.line in lines.plain and place.line not in lines.classes and name not in lines.classes.values()
+        arrival.line in lines.plain
+        and arrival.line not in lines.classes
+        and name not in lines.classes.values()
     )

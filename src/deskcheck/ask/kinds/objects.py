@@ -45,11 +45,11 @@ def calls(recording: Recording, rng: random.Random, per_recording: int) -> Itera
 def _calls(recording: Recording, run: Run) -> Counter[tuple[str, str]]:
     """(Caller, callee) -> how often."""
     names: dict[str, set[str]] = {}
-    for shown in run.files:
-        defined = functions(recording.source(shown.file) or "")
-        names[shown.file] = {name for name, _ in defined}
+    for source in run.files:
+        defined = functions(recording.source(source.file) or "")
+        names[source.file] = {name for name, _ in defined}
         lazy = {name for name, node in defined if begins(node)}
-        if any(row.file == shown.file and row.function in lazy for row in recording.trace.rows):
+        if any(row.file == source.file and row.function in lazy for row in recording.trace.rows):
             raise Unfit("it runs generators or coroutines, whose calls are no calls")
     several = Counter(name for file in run.files for name, _ in functions(recording.source(file.file) or ""))
     if any(count > 1 for count in several.values()):
@@ -95,9 +95,9 @@ def _holder(function: str, names: set[str]) -> str:
 def _states(recording: Recording, run: Run, rng: random.Random) -> list[Arrival]:
     """Places of functions and of the top level whose state is looked at, in the order of the run."""
     functions_shown = {
-        (shown.file, name)
-        for shown in run.files
-        for name in ("<module>", *(name for name, _ in functions(recording.source(shown.file) or "")))
+        (source.file, name)
+        for source in run.files
+        for name in ("<module>", *(name for name, _ in functions(recording.source(source.file) or "")))
     }
     places = [
         visit
@@ -121,8 +121,8 @@ def _variables(event: Event) -> dict[str, Value]:
 def alias(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     run = whole_run_of(recording)
     places: list[tuple[Arrival, str, frozenset[str]]] = []
-    for place in _states(recording, run, rng):
-        event = recording.trace[place.index]
+    for arrival in _states(recording, run, rng):
+        event = recording.trace[arrival.index]
         if event.function == "<module>":
             continue
         shared = {
@@ -131,20 +131,25 @@ def alias(recording: Recording, rng: random.Random, per_recording: int) -> Itera
             if value.kind in _SHARED and value.id is not None
         }
         for name, value in shared.items():
-            others = {other for other in shared if other != name and shared[other].type == value.type}
-            if others and is_asked_name(name, recording.source(place.file) or ""):
-                same = frozenset(other for other in others if shared[other].id == value.id)
-                places.append((place, name, same))
+            others = {
+                variable for variable in shared if variable != name and shared[variable].type == value.type
+            }
+            if others and is_asked_name(name, recording.source(arrival.file) or ""):
+                same = frozenset(variable for variable in others if shared[variable].id == value.id)
+                places.append((arrival, name, same))
     if not places:
         raise Unfit("no function has two variables with objects of one type")
     if not any(same for _, _, same in places):
         raise Unfit("no two variables of a function are the same object")
     drawn = in_turns(
-        places, rng, lambda place: bool(place[2]), lambda place: (place[0].file, place[0].line, place[1])
+        places,
+        rng,
+        lambda candidate: bool(candidate[2]),
+        lambda candidate: (candidate[0].file, candidate[0].line, candidate[1]),
     )
-    for place, name, same in drawn:
+    for arrival, name, same in drawn:
         answer = "{" + ", ".join(map(repr, sorted(same))) + "}" if same else "set()"
-        yield sample_of_variable(recording, "alias", run, place, name, answer)
+        yield sample_of_variable(recording, "alias", run, arrival, name, answer)
 
 
 @guesses("alias")
@@ -157,7 +162,7 @@ def _guessed_alias(prompt: str) -> str:
 
 @kind(
     "type",
-    "of which class is the value of a variable?",
+    "what is the class of a variable's value?",
     4,
     of_raised=True,
     none="no variable that a function has made itself",
@@ -172,18 +177,21 @@ def type_(recording: Recording, rng: random.Random, per_recording: int) -> Itera
             variables = _variables(recording.trace[visit.index])
             began[visit.frame] = {name: value.type for name, value in variables.items()}
     places = [
-        (place, name, value.type)
-        for place in _states(recording, run, rng)
-        for name, value in _variables(recording.trace[place.index]).items()
-        if is_asked_name(name, recording.source(place.file) or "")
-        if began[place.frame].get(name) != value.type  # a parameter as it was passed: nothing to work out
+        (arrival, name, value.type)
+        for arrival in _states(recording, run, rng)
+        for name, value in _variables(recording.trace[arrival.index]).items()
+        if is_asked_name(name, recording.source(arrival.file) or "")
+        if began[arrival.frame].get(name) != value.type  # a parameter as it was passed: nothing to work out
     ]
     drawn = in_turns(
-        places, rng, lambda place: place[2], lambda place: (place[0].file, place[0].line, place[1])
+        places,
+        rng,
+        lambda candidate: candidate[2],
+        lambda candidate: (candidate[0].file, candidate[0].line, candidate[1]),
     )
-    for place, name, class_ in drawn:
+    for arrival, name, class_ in drawn:
         answer = class_.rpartition(".")[2]
-        yield sample_of_variable(recording, "type", run, place, name, answer, form="name")
+        yield sample_of_variable(recording, "type", run, arrival, name, answer, form="name")
 
 
 @guesses("type")

@@ -19,7 +19,7 @@ FORMS = frozenset({PROGRAM, SELF_INVOKING, SPEED})
 
 ABOUT = {
     PROGRAM: "a function, class or script that passes hidden tests",
-    SELF_INVOKING: "two functions, of which one uses the other; both parts are told apart",
+    SELF_INVOKING: "two functions, one of which uses the other; each part is scored separately",
     SPEED: "a program that does the same in fewer steps",
 }
 
@@ -64,8 +64,8 @@ _SHOWN_CODE = re.compile(
 
 @guesses("program")
 def _guessed_program(prompt: str) -> str:
-    """The code to repair or edit as it is; else a function that returns None; a script that does nothing."""
-    if shown := _SHOWN_CODE.search(prompt):
-        return shown[2]
+    """The code to repair or edit, unchanged; else a function that returns None, or an empty script."""
+    if block := _SHOWN_CODE.search(prompt):
+        return block[2]
     name = labelled(prompt, "Name to define")
     return f"def {name}(*args, **kwargs):\n    return None" if name else "pass"

@@ -65,7 +65,8 @@ def output_sample(
     strict: bool = True,
     source: str | None = None,
 ) -> Sample:
-    """What does the call return? `result` is the repr of what it returned. source: as in `how_run`."""
+    """A question for the result of a call. `result` is the repr of what it returned. source: as in
+    `how_run`."""
     parts = parts_of("output", files, f"Call: {how_run(program, source)}")
     return _sample(program, "output", parts, result, {"form": "value", "strict": strict})
 
@@ -73,13 +74,13 @@ def output_sample(
 def input_sample(
     program: Program, files: Sequence[ShownSource], result: str, *, strict: bool = True
 ) -> Sample:
-    """Which arguments give this result? The reference answer is the call as it was made.
+    """A question for arguments that give a result. The reference answer is the call that was made.
 
     Raises Refused (a ValueError) if the call itself would not pass the gate that answers must pass.
     """
     assert program.entry is not None
     reference = f"{program.entry}{program.arguments}"
-    sources = [program.code, *("\n".join(line for _, line in shown.lines) for shown in files)]
+    sources = [program.code, *("\n".join(line for _, line in file.lines) for file in files)]
     arguments_in(reference, program.entry, names_of(*sources))
     parts = parts_of("input", files, f"Function: {program.entry}\nReturned: {result}")
     return _sample(
@@ -164,7 +165,7 @@ def _makes_an_object(program: Program) -> bool:
 
 def _object_sample(program: Program, files: Sequence[ShownSource], result: Returned, form: str) -> Sample:
     parts = parts_of(form, files, f"Call: {how_run(program)}")
-    if not all(text in parts["question"] or text in parts["program"] for text in result.said):
+    if not all(text in parts["question"] or text in parts["program"] for text in result.required_texts):
         raise Unfit("it holds a docstring, or the name of a module, that is not shown")
     data = {"form": "object", "numbers": [*result.numbers]}
     return _sample(program, "output", parts, result.text, data)
@@ -190,7 +191,7 @@ def _short(answer: str) -> str:
 
 
 def _drawn(recording: Recording) -> str:
-    """The list of what the generator that was called gave."""
+    """The list of values that the called generator yielded."""
     result = recording.run_result.result
     if result is None or not read_value(result, max_chars=ANSWER_CHARS)[0]:
         raise Unfit("its generator gives no plain data, or much")
@@ -208,15 +209,15 @@ def _asserted_result(recording: Recording) -> str:
     """The result of the last call of the function under test by the module itself."""
     check_all_recorded(recording)
     entry = recording.program.extra["entry"]
-    wanted: set[int] = set()
+    entry_frames: set[int] = set()
     returned: int | None = None
     for row in recording.trace.rows:
         if row.function == entry and row.file == recording.program.filename:
             if row.kind == Kind.CALL and row.caller:
                 caller = json.loads(row.caller)
                 if caller["frame"] == 0 and "via" not in caller:
-                    wanted.add(row.frame)
-            elif row.kind == Kind.RETURN and row.frame in wanted:
+                    entry_frames.add(row.frame)
+            elif row.kind == Kind.RETURN and row.frame in entry_frames:
                 returned = row.index
     if returned is None:
         raise Unfit("the module does not call the function under test")

@@ -1,4 +1,4 @@
-"""The result of a call as an answer where it is not plain data: objects with their contents when the call
+"""The result of a call as an answer if it is not plain data: objects with their contents when the call
 returns, functions and classes by name.
 
 `recording.render` writes them, with numbers only where they are needed. An object that the question shows has
@@ -27,11 +27,11 @@ _NUMBER = re.compile(r"#(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """text: the answer. numbers: of the objects that the question shows."""
+    """text: the answer. numbers: those of the objects that the question shows."""
 
     text: str
     numbers: tuple[int, ...]
-    said: tuple[str, ...] = ()
+    required_texts: tuple[str, ...] = ()
     """Names of modules and docstrings that the result holds: the prompt has to hold them, too."""
 
 
@@ -47,21 +47,21 @@ def ends(recording: Recording) -> tuple[Event, Event]:
 
 
 def returned(recording: Recording) -> Returned:
-    """What the call returns."""
+    """The result of the call."""
     check_all_recorded(recording)
-    called, left = ends(recording)
-    if left.value is None:
+    called, returning = ends(recording)
+    if returning.value is None:
         raise Unfit(NO_DATA)
-    return _answer_of(left.value, _shown_numbers(recording.program, called))
+    return _answer_of(returning.value, _shown_numbers(recording.program, called))
 
 
 def made(recording: Recording) -> Returned:
     """The object that a call of ``__init__`` fills, when it returns."""
     check_all_recorded(recording)
-    called, left = ends(recording)
+    called, returning = ends(recording)
     numbers = _shown_numbers(recording.program, called)
     first = next((value for value in called.locals.values() if numbers.get(value.id or 0) == 1), None)
-    after = next((value for value in left.locals.values() if first and value.id == first.id), None)
+    after = next((value for value in returning.locals.values() if first and value.id == first.id), None)
     if after is None:
         raise Unfit("the object that is made is not shown")
     return _answer_of(after, numbers)
@@ -106,14 +106,14 @@ def _answer_of(value: Value, numbers: Mapping[int, int]) -> Returned:
     text = render(_Writer(times, number_of, free).renumbered(value))
     if len(text) > ANSWER_CHARS:
         raise Unfit("the answer is long")
-    shown = tuple(sorted(numbers.values()))
+    shown_numbers = tuple(sorted(numbers.values()))
     try:
-        again = compare(text, text, shown)
+        again = compare(text, text, shown_numbers)
         if again is None or not again.same or not is_clear(read(text)):
             raise Unfit(NO_DATA)
     except UnreadableObject:
         raise Unfit(NO_DATA) from None
-    return Returned(text, shown, tuple(_said(value)))
+    return Returned(text, shown_numbers, tuple(_said(value)))
 
 
 def _said(value: Value) -> Iterator[str]:
@@ -125,14 +125,14 @@ def _said(value: Value) -> Iterator[str]:
 
 def _met(value: Value) -> Iterator[Value]:
     """Objects, as often as they occur in a text that writes each out once."""
-    seen: set[int] = set()
+    ids: set[int] = set()
     todo = [value]
     while todo:
         part = todo.pop()
         if part.kind in ("object", "exception", "ref", "opaque"):
             yield part
-        if part.id is None or part.id not in seen or part.kind in _CONTAINERS:
-            seen.add(part.id or 0)
+        if part.id is None or part.id not in ids or part.kind in _CONTAINERS:
+            ids.add(part.id or 0)
             todo += part.children()
 
 

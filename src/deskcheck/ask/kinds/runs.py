@@ -1,4 +1,5 @@
-"""Lines and variables of a run: which line is next, what a variable holds, and held, which lines run."""
+"""Lines and variables of a run: the next line, the values of a variable now and before, the lines that
+run."""
 
 import ast
 import itertools
@@ -73,40 +74,40 @@ def next_line(recording: Recording, rng: random.Random, per_recording: int) -> I
     places = [visit for visit in run.visits if has_one_successor(visit, recording, run)]
     if not places:
         raise Unfit("no line with one clear successor")
-    follows = {shown.file: following(shown) for shown in run.files}
+    follows = {source.file: following(source) for source in run.files}
     visits: dict[tuple[str, int, str], list[Arrival]] = {}
     for visit in run.visits:
         visits.setdefault((visit.file, visit.line, visit.function), []).append(visit)
 
-    def looks_the_same(place: Arrival, state: str) -> bool:
+    def looks_the_same(arrival: Arrival, state: str) -> bool:
         """Whether another line runs after a moment at the same line that looks the same in a prompt.
 
         Something unseen decides then, so that the question has no answer.
         """
-        at_line = visits[place.file, place.line, place.function][:COMPARED]
-        others = (visit for visit in at_line if visit.then != place.then)
-        return any(_state_at(recording, other) == state for other in others)
+        at_line = visits[arrival.file, arrival.line, arrival.function][:COMPARED]
+        others = (visit for visit in at_line if visit.then != arrival.then)
+        return any(_state_at(recording, alternative) == state for alternative in others)
 
-    for place in _mixed(places, follows, rng):
-        state = _state_at(recording, place)
-        if state is None or looks_the_same(place, state):
+    for arrival in _mixed(places, follows, rng):
+        state = _state_at(recording, arrival)
+        if state is None or looks_the_same(arrival, state):
             continue
         yield sample_of(
             recording,
             "next_line",
             run.files,
-            f"About to run: {line_text(place, run)}\n{state}",
-            str(place.then),
+            f"About to run: {line_text(arrival, run)}\n{state}",
+            str(arrival.then),
             form="line",
-            place=str(place.index),
+            id_part=str(arrival.index),
             data={
-                "file": place.file,
-                "line": place.line,
-                "k": place.k,
-                "event": place.index,
-                "frame": place.frame,
-                "function": place.function,
-                "falls_through": place.then == follows[place.file].get(place.line),
+                "file": arrival.file,
+                "line": arrival.line,
+                "k": arrival.k,
+                "event": arrival.index,
+                "frame": arrival.frame,
+                "function": arrival.function,
+                "falls_through": arrival.then == follows[arrival.file].get(arrival.line),
             },
         )
 
@@ -121,15 +122,15 @@ def guessed_next_line(prompt: str) -> str:
     return str(after[0]) if after else "return"
 
 
-def _state_at(recording: Recording, place: Arrival) -> str | None:
-    used = names_used(recording.source(place.file) or "", place.line)
-    return shown_state(recording.trace[place.index], used)
+def _state_at(recording: Recording, arrival: Arrival) -> str | None:
+    used = names_used(recording.source(arrival.file) or "", arrival.line)
+    return shown_state(recording.trace[arrival.index], used)
 
 
-def following(shown: ShownSource) -> dict[int, int]:
+def following(source: ShownSource) -> dict[int, int]:
     """Line -> the next line in the text that is neither empty nor a comment."""
     numbers = [
-        n for n, line in shown.lines if n is not None and line.strip() and not line.lstrip().startswith("#")
+        n for n, line in source.lines if n is not None and line.strip() and not line.lstrip().startswith("#")
     ]
     return dict(pairwise(numbers))
 
@@ -142,7 +143,7 @@ def _mixed(
     comes after all others.
     """
     shuffled = rng.sample(places, len(places))
-    for group in first_and_repeated(shuffled, lambda place: (place.file, place.line, place.then)):
+    for group in first_and_repeated(shuffled, lambda arrival: (arrival.file, arrival.line, arrival.then)):
         falls = [p for p in group if p.then == following[p.file].get(p.line)]
         jumps = [p for p in group if p.then != following[p.file].get(p.line)]
         first, second = (falls, jumps) if rng.random() < 0.5 else (jumps, falls)
@@ -169,9 +170,9 @@ def shown_state(event: Event, used: frozenset[str]) -> str | None:
     texts = [*map(render, [*values.values(), *outer.values(), *iterators])]
     if any(len(text) > SHOWN_VALUE_CHARS for text in texts) or sum(map(len, texts)) > SHOWN_STATE_CHARS:
         return None
-    shown = [f"    {name} = {render(value)}" for name, value in values.items()]
-    text = "Values:\n" + "\n".join(shown) if shown else "Values: none yet"
-    if not shown and event.locals and event.function != "<module>":
+    lines = [f"    {name} = {render(value)}" for name, value in values.items()]
+    text = "Values:\n" + "\n".join(lines) if lines else "Values: none yet"
+    if not lines and event.locals and event.function != "<module>":
         text = "Values: functions and classes alone"
     if outer:
         text += "\nGlobals:\n" + "\n".join(f"    {name} = {render(value)}" for name, value in outer.items())
@@ -216,13 +217,17 @@ def state(recording: Recording, rng: random.Random, per_recording: int) -> Itera
         if is_asked_name(name, recording.source(visit.file) or "")
     ]
     shuffled = rng.sample(places, len(places))
-    first, repeated = first_and_repeated(shuffled, lambda place: (place[0].file, place[0].line, place[1]))
-    for place, name in first + repeated:
-        value = recording.trace[place.index].locals.get(name)
+    first, repeated = first_and_repeated(
+        shuffled, lambda candidate: (candidate[0].file, candidate[0].line, candidate[1])
+    )
+    for arrival, name in first + repeated:
+        value = recording.trace[arrival.index].locals.get(name)
         if value is None or not plain(value) or len(text := render(value)) > STATE_CHARS:
             continue
-        if called.get(place.frame, {}).get(name) != text:  # a parameter as it was passed: nothing to work out
-            yield sample_of_variable(recording, "state", run, place, name, text)
+        if (
+            called.get(arrival.frame, {}).get(name) != text
+        ):  # a parameter as it was passed: nothing to work out
+            yield sample_of_variable(recording, "state", run, arrival, name, text)
 
 
 @guesses("state")
@@ -274,7 +279,7 @@ def history(recording: Recording, rng: random.Random, per_recording: int) -> Ite
             run.files,
             f"Variable: {name}, in call number {call.k} of {call.function}{where(run.files, call.file)}",
             f"[{', '.join(values)}]",
-            place=f"{call.function}:{call.k}:{name}",
+            id_part=f"{call.function}:{call.k}:{name}",
             data={"file": call.file, "function": call.function, "k": call.k, "variable": name},
         )
 
@@ -303,22 +308,22 @@ class _Call:
 
 
 def _histories(recording: Recording, run: Run) -> Iterator[tuple[_Call, str, list[str]]]:
-    """Variables of calls with all that they hold, one after the other. Seen at the lines of the call and at
-    its end, so a call with a line that is not one moment (`Statements.plain`) is left out whole."""
+    """Variables of calls, each with all its values in order. They are read at the lines of the call and at
+    its end. So a call is left out if one of its lines is not one moment (`Statements.plain`)."""
     calls = _calls_of(recording, run)
     moments = {visit.index: visit.frame for visit in run.visits}
     odd = {visit.frame for visit in run.visits if visit.line not in run.lines[visit.file].plain}
-    held: dict[int, dict[str, list[Value | None]]] = {}
+    by_frame: dict[int, dict[str, list[Value | None]]] = {}
     for event in recording.trace:
         ends = event.kind in (Kind.RETURN, Kind.UNWIND)
         if event.frame in calls and event.frame not in odd and (ends or event.index in moments):
-            histories = held.setdefault(event.frame, {})
+            histories = by_frame.setdefault(event.frame, {})
             for name in [
                 *histories,
                 *(name for name in event.locals if name not in histories),
             ]:
                 histories.setdefault(name, []).append(event.locals.get(name))
-    for frame, variables in held.items():
+    for frame, variables in by_frame.items():
         for name, values in variables.items():
             if not is_asked_name(name, recording.source(calls[frame].file) or ""):
                 continue
@@ -334,10 +339,12 @@ def _histories(recording: Recording, run: Run) -> Iterator[tuple[_Call, str, lis
 def _calls_of(recording: Recording, run: Run) -> dict[int, _Call]:
     """Frame -> its function and the number of its call, of functions that their call runs."""
     run_by_call: set[tuple[str, str]] = set()
-    for shown in run.files:
-        defined = functions(recording.source(shown.file) or "")
+    for source in run.files:
+        defined = functions(recording.source(source.file) or "")
         times = Counter(name for name, _ in defined)
-        run_by_call |= {(shown.file, name) for name, node in defined if times[name] == 1 and not begins(node)}
+        run_by_call |= {
+            (source.file, name) for name, node in defined if times[name] == 1 and not begins(node)
+        }
     counts: Counter[tuple[str, str]] = Counter()
     calls: dict[int, _Call] = {}
     for row in recording.trace.rows:
@@ -370,8 +377,8 @@ def path(recording: Recording, rng: random.Random, per_recording: int) -> Iterat
     ran = Counter(row.file for row in rows_of(recording) if row.kind == Kind.LINE and row.file in run.lines)
     if not ran:
         raise Unfit("no line runs")
-    most = max(ran.values())
-    file = next(shown.file for shown in files if ran[shown.file] == most)
+    longest = max(ran.values())
+    file = next(source.file for source in files if ran[source.file] == longest)
     statements = run.lines[file]
     lines = lines_of_path(run.visits, file)
     if not statements.shared.isdisjoint(lines):
@@ -384,9 +391,9 @@ def path(recording: Recording, rng: random.Random, per_recording: int) -> Iterat
     if cut:
         path = path[:PATH_EVENTS]
         notes.append(f"How many: the first {PATH_EVENTS}")
-    elif most > 100 * PATH_EVENTS:
+    elif longest > 100 * PATH_EVENTS:
         raise Unfit("the path is long")  # few lines, each many times on end
-    shown_lines = {line for shown in files if shown.file == file for line, _ in shown.lines}
+    shown_lines = {line for source in files if source.file == file for line, _ in source.lines}
     if not shown_lines.isdisjoint(with_lines(recording.source(file) or "")):
         notes.append("Note: the line of a with statement runs again when its block is left.")
     if not shown_lines.isdisjoint(decorator_lines(recording.source(file) or "")):
@@ -411,7 +418,7 @@ def path(recording: Recording, rng: random.Random, per_recording: int) -> Iterat
 
 
 def path_of(lines: Sequence[int], first: Mapping[int, int], silent: frozenset[int]) -> list[int]:
-    """Lines in order, each as the first line of its statement, silent ones left out, repeats on end once.
+    """Lines in order, each as the first line of its statement, without silent lines and direct repeats.
 
     The answer of a model goes through the same function as the recording.
     """

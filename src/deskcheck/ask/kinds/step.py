@@ -1,21 +1,21 @@
-"""A step from a true state: what Execution Tuning (arXiv:2503.05703) and CWM (arXiv:2510.02387) train a model
-to do, as a question to any model. One event on, if nothing else is said; several; or back.
+"""A step from a true state. Execution Tuning (arXiv:2503.05703) and CWM (arXiv:2510.02387) train a model to
+take such steps; here any model is asked for one. By default it is one event forward. It may be several, or
+back.
 
-One event on by lines, the prompt is, character by character, the one that the method ``dynamic_scratchpad``
-puts at that state. States are written in the notation ``dynamic``. Where code of several files runs, which no
-method predicts, the prompt shows of each what ran; the first frame's file is the program's own then, and
-frames of the others name their file.
+For one event forward by lines, the prompt is exactly the one that the method ``dynamic_scratchpad`` gives for
+that state. States are written in the notation ``dynamic``. If code of several files runs, which no method
+predicts, the prompt shows the code of each file that ran. Then the program's own file is that of the first
+frame, and frames of other files name their file.
 
-What comes after a state is decided by the program and the state. What came before it is not: the event has
-overwritten what a variable held, or taken with it a frame and all that was in it. To accept every state that
-could have come before would need to run the program from each; to ask only where no more than one could have
-would need to know that of any program. So the prompt says how the program is run, too: the run is decided
-then, and with it what came before each of its states. Whoever reads only the state cannot know all of it:
-``kept`` in a sample's data says whether all that the answer holds stands in the state that is shown.
+The program and a state decide which state comes next. They do not decide which state came before: the event
+has overwritten the value of a variable, or has removed a frame with its values. So the prompt also says how
+the program is run, which decides the whole run and so every earlier state. A reader of the state alone may
+not be able to know the answer: ``kept`` in a sample's data says whether the state that is shown contains
+everything that the answer contains.
 
-A state that the run meets again, with another one at the end of the same jump, or none, is left out, and
-counted. A run that ends does not meet a state again, unless something decides what comes that no state shows,
-as how far `sorted` has come.
+A state is left out, and counted, if the run reaches it again and the same jump leads to another state, or to
+none. A run that ends reaches no state twice, unless something that states do not show decides the next event,
+such as the progress of `sorted`.
 """
 
 import hashlib
@@ -60,14 +60,15 @@ AGAIN = "states met again, from which the same jump leads elsewhere"
 LIBRARY = "states with functions or classes of a library that the state before does not show"
 UNREAD = "an answer that is long in its notation or does not read back"
 _LIBRARY = re.compile(r"""<text \S+ (?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
-"""As ``<text type "<class 'decimal.Decimal'>"``: no prompt says how such things are written."""
+"""Like ``<text type "<class 'decimal.Decimal'>"``: no prompt says how such things are written."""
 _EMPTY = "\n\n"
 """Stands between the parts of a prompt."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A run as `step` shows it. lines: of the file that frames without a file are in; text: of all files."""
+    """A run as `step` shows it. lines: those of the file of frames that name no file. text: the code of all
+    files."""
 
     file: str
     lines: Sequence[str]
@@ -76,7 +77,7 @@ class _Shown:
 
 
 class _State:
-    """One state of a run, with what is found out of it once."""
+    """One state of a run, with facts that are computed once."""
 
     def __init__(self, moment: Moment) -> None:
         self.moment = moment
@@ -108,28 +109,31 @@ class _State:
 
     @cached_property
     def library(self) -> frozenset[str]:
-        """What it shows of libraries."""
+        """The names of libraries that it shows."""
         return frozenset(_LIBRARY.findall(self.text))
 
 
 class _Pair(NamedTuple):
-    """A state that is shown, and the one that is asked for; None: there is none. number: of the first."""
+    """A state that is shown, and the one that is asked for."""
 
     number: int
+    """The number of the state that is shown."""
     jump: int
-    known: _State
-    asked: _State | None
+    start: _State
+    target: _State | None
+    """None if the run has no such state."""
 
 
 class _Place(NamedTuple):
-    """A pair that can be asked about, as far as drawing needs it. where: what tells it from others like it.
-    start: jump and key of the state that is shown."""
+    """A pair that can be asked about, with the fields that drawing needs."""
 
     number: int
     jump: int
     comes: str
     where: tuple[object, ...]
+    """Function, line, kinds of event and jump. A place that repeats an earlier one is asked about last."""
     start: tuple[int, bytes]
+    """Jump and key of the state that is shown."""
 
 
 @kind(
@@ -163,13 +167,13 @@ def _steps(
         yield Unfit(reason)
     if not places:
         raise Unfit(NONE)
-    wanted = [(place.number, place.jump) for place in islice(_drawn(places, rng), per_recording)]
+    keys = [(candidate.number, candidate.jump) for candidate in islice(_drawn(places, rng), per_recording)]
     samples = {
         (pair.number, pair.jump): _sample(recording, truth, options, pair)
         for pair in _pairs(truth, options.jump)
-        if pair.asked is not None and (pair.number, pair.jump) in wanted
+        if pair.target is not None and (pair.number, pair.jump) in keys
     }
-    for key in wanted:
+    for key in keys:
         yield samples[key]
 
 
@@ -220,70 +224,72 @@ def _places(truth: _Shown, options: StepOptions) -> tuple[list[_Place], Counter[
     leads: dict[tuple[int, bytes], bytes] = {}
     apart: set[tuple[int, bytes]] = set()
     for pair in _pairs(truth, options.jump):
-        if not pair.known.whole:
+        if not pair.start.whole:
             continue
-        start, end = (pair.jump, pair.known.key), b"" if pair.asked is None else pair.asked.key
+        start, end = (pair.jump, pair.start.key), b"" if pair.target is None else pair.target.key
         if leads.setdefault(start, end) != end:
             apart.add(start)
-        if pair.asked is None or not pair.asked.whole:
+        if pair.target is None or not pair.target.whole:
             continue
-        if options.detail == "line" and not pair.asked.library <= pair.known.library:
+        if options.detail == "line" and not pair.target.library <= pair.start.library:
             unfit[LIBRARY] += 1
         else:
-            at, comes = pair.known.moment.running, _comes(pair)
-            where = at.function, at.line, at.offset, pair.known.moment.kind, pair.jump, comes
+            frame, comes = pair.start.moment.running, _comes(pair)
+            where = frame.function, frame.line, frame.offset, pair.start.moment.kind, pair.jump, comes
             places.append(_Place(pair.number, pair.jump, comes, where, start))
-    fit = [place for place in places if place.start not in apart]
+    fit = [candidate for candidate in places if candidate.start not in apart]
     unfit[AGAIN] += len(places) - len(fit)
     return fit, unfit
 
 
 def _comes(pair: _Pair) -> str:
     """The kind of event that is asked for, and in the same frame whether it is further down the text."""
-    assert pair.asked is not None
-    before, after = pair.known.moment, pair.asked.moment
+    assert pair.target is not None
+    before, after = pair.start.moment, pair.target.moment
     if len(before.frames) != len(after.frames):
         return str(after.kind)
     return f"{after.kind} {'on' if after.running.line > before.running.line else 'back'}"
 
 
 def _drawn(places: Sequence[_Place], rng: random.Random) -> Iterator[_Place]:
-    """Places in the order in which they are asked: jumps take turns, and for each jump what comes."""
+    """Places in the order in which they are asked: jumps take turns, and for each jump the kinds of event."""
     turns: dict[int, list[_Place]] = {}
-    for place in in_turns(places, rng, lambda place: (place.jump, place.comes), lambda place: place.where):
-        turns.setdefault(place.jump, []).append(place)
+    for candidate in in_turns(
+        places, rng, lambda candidate: (candidate.jump, candidate.comes), lambda candidate: candidate.where
+    ):
+        turns.setdefault(candidate.jump, []).append(candidate)
     for row in zip_longest(*turns.values()):
-        yield from (place for place in row if place is not None)
+        yield from (candidate for candidate in row if candidate is not None)
 
 
-def _answer(shown: _State, wanted: _State, notation: str) -> str:
+def _answer(state: _State, target: _State, notation: str) -> str:
     """The answer. Raises Unfit if it is long or does not read back as the state."""
     if notation == "dynamic":
-        return wanted.text
-    text = answer_text(shown.moment, wanted.moment, notation)
-    if len(text) > TEXT_CHARS or read_state(text, notation=notation, known=shown.text) != wanted.moment:
+        return target.text
+    text = answer_text(state.moment, target.moment, notation)
+    if len(text) > TEXT_CHARS or read_state(text, notation=notation, previous=state.text) != target.moment:
         raise Unfit(UNREAD)
     return text
 
 
 def _sample(recording: Recording, truth: _Shown, options: StepOptions, pair: _Pair) -> Sample | Unfit:
-    assert pair.asked is not None
+    assert pair.target is not None
     try:
-        answer = _answer(pair.known, pair.asked, options.notation)
+        answer = _answer(pair.start, pair.target, options.notation)
     except Unfit as reason:
         return reason
-    by_line, whole = options.detail == "line", options.notation == "dynamic"
-    plain = by_line and whole and pair.jump == 1
+    by_line, full_states = options.detail == "line", options.notation == "dynamic"
+    plain = by_line and full_states and pair.jump == 1
     words = explained_step(options.notation, instructions=not by_line, back=pair.jump < 0)
     run = "" if plain else _run(recording, truth, options, back=pair.jump < 0)
-    place = [
+    id_parts = [
         str(pair.number),
         *([] if by_line else [options.detail]),
         *([] if pair.jump == 1 else [f"{pair.jump:+d}"]),
-        *([] if whole else [options.notation]),
+        *([] if full_states else [options.notation]),
     ]
     return Sample(
-        id=":".join([recording.id, "step", *place]),
+        id=":".join([recording.id, "step", *id_parts]),
         question="step",
         program=recording.id,
         cluster=cluster_of(recording.program),
@@ -291,27 +297,27 @@ def _sample(recording: Recording, truth: _Shown, options: StepOptions, pair: _Pa
             "task": TASKS["step"] if plain else words.removesuffix(_EMPTY),
             **({"run": run} if run else {}),
             "program": truth.text,
-            "question": step_prompt(truth.lines, pair.known.text, pair.jump),
+            "question": step_prompt(truth.lines, pair.start.text, pair.jump),
         },
         answer=answer,
         data={
             "form": "step",
             "file": truth.file,
-            "line": current_line(pair.known.text),
+            "line": current_line(pair.start.text),
             "state": pair.number,
-            "comes": str(pair.asked.moment.kind),
+            "comes": str(pair.target.moment.kind),
             "detail": options.detail,
             "jump": pair.jump,
             "direction": "on" if pair.jump > 0 else "back",
             "notation": options.notation,
-            "kept": _shows_all_of(pair.known.moment, pair.asked.moment),
-            **({} if whole else {"known": pair.known.text}),
+            "kept": _shows_all_of(pair.start.moment, pair.target.moment),
+            **({} if full_states else {"known": pair.start.text}),
         },
     )
 
 
 def _run(recording: Recording, truth: _Shown, options: StepOptions, *, back: bool) -> str:
-    """The text about the run above the program: the version of Python for instructions, and the call where a
+    """The text about the run above the program: the version of Python for instructions, and the call if a
     jump goes back."""
     program = recording.program
     python = ".".join(recording.environment.python.split(".")[:2]) if options.detail != "line" else None
@@ -324,17 +330,17 @@ def _run(recording: Recording, truth: _Shown, options: StepOptions, *, back: boo
     return text + globals_text(recording)
 
 
-def _shows_all_of(shown: Moment, wanted: Moment) -> bool:
-    """Whether a state shows all values of another one, so that an answer adds only the place and which of the
-    variables there are."""
-    if wanted.kind in VALUED or wanted.output or len(wanted.frames) > len(shown.frames):
+def _shows_all_of(state: Moment, target: Moment) -> bool:
+    """Whether a state shows all values of another one. Then an answer adds only the place, and which of the
+    variables exist."""
+    if target.kind in VALUED or target.output or len(target.frames) > len(state.frames):
         return False
-    pairs = list(zip(shown.frames, wanted.frames, strict=False))
+    pairs = list(zip(state.frames, target.frames, strict=False))
     if any((mine.function, mine.file) != (theirs.function, theirs.file) for mine, theirs in pairs):
         return False
     frames = [replace(b, locals=_of(a.locals, b.locals), stack=a.stack) for a, b in pairs]
-    names = {file: _of(shown.globals.get(file, {}), there) for file, there in wanted.globals.items()}
-    return wanted == replace(wanted, frames=tuple(frames), globals=names, objects=shown.objects)
+    names = {file: _of(state.globals.get(file, {}), variables) for file, variables in target.globals.items()}
+    return target == replace(target, frames=tuple(frames), globals=names, objects=state.objects)
 
 
 def _of(names: Mapping[str, Encoded], others: Mapping[str, Encoded]) -> Mapping[str, Encoded]:
@@ -343,26 +349,26 @@ def _of(names: Mapping[str, Encoded], others: Mapping[str, Encoded]) -> Mapping[
 
 
 def guessed_step(prompt: str, notation: str) -> str:
-    """The same state at the next line of the text; N lines on, or back, of those that hold code. By
-    instructions, the same state: where it is about to return, what is on top of the stack is returned.
+    """The same state at the next line of the text, or N lines with code further or back. By instructions, the
+    same state; if it is about to return, it returns the top of the stack.
 
-    notation: of the answer.
+    notation: the notation of the answer.
     """
     above, _, question = prompt.rpartition("\n\n")
-    shown = read_state(asked_state(question) or "")
-    if isinstance(shown, str):
+    start = read_state(asked_state(question) or "")
+    if isinstance(start, str):
         return ""
-    state = replace(shown, value=None, output="")
-    if shown.instruction is not None:
-        if shown.instruction.startswith("RETURN_") and shown.running.stack:
-            value = shown.running.stack[-1]
+    state = replace(start, value=None, output="")
+    if start.instruction is not None:
+        if start.instruction.startswith("RETURN_") and start.running.stack:
+            value = start.running.stack[-1]
             state = replace(state, kind=Kind.RETURN, instruction=None, value=value)
     else:
         numbered = re.findall(r"^(\d+)\|(.*)$", above, re.MULTILINE)
-        frame, jump = shown.running, int(question.rpartition("\n")[0].rpartition("\n")[2])
+        frame, jump = start.running, int(question.rpartition("\n")[0].rpartition("\n")[2])
         lines = [int(number) for number, text in numbered if text.strip()]
         before, after = ([n for n in lines if n < frame.line], [n for n in lines if n > frame.line])
         on_the_way = after[:jump] if jump > 0 else before[jump:][::-1]
         frame = replace(frame, line=on_the_way[-1] if on_the_way else frame.line)
-        state = replace(state, kind=Kind.LINE, frames=(*shown.frames[:-1], frame))
-    return answer_text(shown, state, notation)
+        state = replace(state, kind=Kind.LINE, frames=(*start.frames[:-1], frame))
+    return answer_text(start, state, notation)

@@ -1,1 +1,1 @@
-"""How a model answers: the methods, and the run that it would have to predict."""
+"""The methods in which models answer, and the true runs that some of them predict."""

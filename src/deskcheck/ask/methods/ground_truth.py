@@ -20,7 +20,7 @@ from deskcheck.recording.program import code_lines
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroundTruth:
-    """A recorded run with the program as it is shown."""
+    """A recorded run with the program that prompts show."""
 
     recording: Recording
     program: Program
@@ -87,8 +87,13 @@ def ground_truth_of(recording: Recording) -> GroundTruth | str:
             return OTHER_FILES
         if row.kind == Kind.CALL and row.caller and call is not None:
             caller, (line, start, end) = json.loads(row.caller), call
-            at = caller.get("at")
-            if caller["frame"] == 0 and at and at[0] == line and not (start <= at[1] and at[3] <= end):
+            position = caller.get("at")
+            if (
+                caller["frame"] == 0
+                and position
+                and position[0] == line
+                and not (start <= position[1] and position[3] <= end)
+            ):
                 return "the assert calls more than the function"
         ends += row.frame == 0 and row.kind in (Kind.RETURN, Kind.UNWIND)
     outermost = {row.frame for row in recording.trace.rows if row.kind == Kind.CALL and not row.caller}
@@ -114,8 +119,8 @@ def _without_doctests(program: Program) -> Program:
         return program
     left_out = doctest_lines(program.code)
     lines = code_lines(program.code)
-    shown = ["" if number in left_out else line for number, line in enumerate(lines, 1)]
-    return replace(program, code="\n".join(shown) + "\n")
+    kept_lines = ["" if number in left_out else line for number, line in enumerate(lines, 1)]
+    return replace(program, code="\n".join(kept_lines) + "\n")
 
 
 def is_end(moment: Moment) -> bool:

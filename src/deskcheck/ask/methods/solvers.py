@@ -128,31 +128,31 @@ def check_methods(methods: Sequence[str], questions: Sequence[str]) -> None:
     if not methods:
         raise InputError(f"no method is named. Known are {', '.join(METHODS)}.")
     for text in methods:
-        known, options = named(text)
+        definition, options = named(text)
         if list(methods).count(text) > 1:
             raise InputError(f"the method {text} is named twice.")
         unreadable = next((question for question in questions if question not in READABLE), None)
-        if known.notation is not None and unreadable is not None:
+        if definition.notation is not None and unreadable is not None:
             raise InputError(
-                f"{known.name} cannot answer {unreadable}: it predicts runs of programs, and the answer "
+                f"{definition.name} cannot answer {unreadable}: it predicts runs of programs, and the answer "
                 f"is read from those. It answers {', '.join(sorted(READABLE))}."
             )
-        if known.check_options is not None:
-            known.check_options(options)
+        if definition.check_options is not None:
+            definition.check_options(options)
         elif options:
-            raise InputError(f"{text}: the method {known.name} has no options.")
+            raise InputError(f"{text}: the method {definition.name} has no options.")
 
 
 def check_answers(methods: Sequence[str], samples: Mapping[str, Iterable[Sample]]) -> None:
     """Raises InputError if a method cannot answer a sample. samples: question -> its samples."""
     for text in methods:
-        known, _ = named(text)
-        if known.refuses is None:
+        definition, _ = named(text)
+        if definition.refuses is None:
             continue
         for question, of_question in samples.items():
             for sample in of_question:
-                if (why := known.refuses(sample)) is not None:
-                    raise InputError(f"{known.name} cannot answer {question}: {why}.")
+                if (reason := definition.refuses(sample)) is not None:
+                    raise InputError(f"{definition.name} cannot answer {question}: {reason}.")
 
 
 def unfit(truth: GroundTruth | str, method: str) -> str | None:
@@ -171,8 +171,8 @@ def unfit(truth: GroundTruth | str, method: str) -> str | None:
 
 
 def trace_question(truth: GroundTruth, notation: str, *, explain: bool) -> str:
-    """The prompt for a whole trace. explain: with an explanation of the notation and an example; without, it
-    is laid out as in lessons."""
+    """The prompt for a whole trace. explain: with an explanation of the notation and an example; otherwise in
+    the layout of lessons."""
     prompt = truth.text + trace_prompt(truth.program, notation)
     return EXPLAINED[notation] + prompt if explain else prompt
 
@@ -237,19 +237,19 @@ def _looks_like_trace(line: str) -> bool:
     return _AFTER_PLACE.match(reader.line, reader.at) is not None
 
 
-def read_state(text: str, *, notation: str = "dynamic", known: str = "") -> Moment | str:
+def read_state(text: str, *, notation: str = "dynamic", previous: str = "") -> Moment | str:
     """The only state in a model's text up to an empty line; or a text, the reason why there is none.
 
-    known: the text of the state before it, for notations in which a state follows another.
+    previous: the text of the state before it, for notations in which a state follows another.
     """
     body = inside(text).partition("\n\n")[0]
     if not body.strip():
         return "there is no state in it"
-    parsed = NOTATIONS[notation].parse(f"{known}\n{body}" if known else body)
+    parsed = NOTATIONS[notation].parse(f"{previous}\n{body}" if previous else body)
     if parsed.unreadable:
-        line = parsed.unreadable[0].line - (known.count("\n") + 1 if known else 0)
+        line = parsed.unreadable[0].line - (previous.count("\n") + 1 if previous else 0)
         return f"line {line}: {parsed.unreadable[0].why}"
-    states = parsed.moments[1:] if known else parsed.moments
+    states = parsed.moments[1:] if previous else parsed.moments
     if len(states) != 1:
         return f"{len(states)} states, and one was asked for"
     return states[0]
@@ -257,21 +257,21 @@ def read_state(text: str, *, notation: str = "dynamic", known: str = "") -> Mome
 
 def read_trace(text: str, notation: str, *, truncated: bool = False, source: str | None = None) -> Predicted:
     """The run in a model's text, up to the first line that cannot be read. truncated: the text was cut at the
-    limit of tokens. source: of the program."""
+    limit of tokens. source: the source of the program."""
     body = inside(text)
     if truncated:
         body = body.rpartition("\n")[0]
     parsed = NOTATIONS[notation].parse(body, source)
-    states, stop, why = parsed.moments, Stop.END, ""
+    states, stop, reason = parsed.moments, Stop.END, ""
     if parsed.unreadable:
-        bad = min(parsed.unreadable, key=lambda place: place.line)
+        bad = min(parsed.unreadable, key=lambda unreadable: unreadable.line)
         states = tuple(m for m, line in zip(parsed.moments, parsed.lines, strict=True) if line < bad.line)
-        stop, why = Stop.UNREADABLE, f"line {bad.line}: {bad.why}"
+        stop, reason = Stop.UNREADABLE, f"line {bad.line}: {bad.why}"
     elif truncated or parsed.cut:
         stop = Stop.BUDGET
     elif not states:
-        stop, why = Stop.UNREADABLE, "there is no trace in it"
-    return Predicted(states=states, stop=stop, why=why, text=text)
+        stop, reason = Stop.UNREADABLE, "there is no trace in it"
+    return Predicted(states=states, stop=stop, why=reason, text=text)
 
 
 # -- the interpreter -----------------------------------------------------------------------------
@@ -329,7 +329,7 @@ class PromptedRun:
         )
 
     def predicted(self) -> Predicted:
-        """The run as far as it went."""
+        """The run up to this state."""
         text = "\n".join([state_text(state) for state in self.states])
         stop = self.stop or Stop.BUDGET
         return Predicted(states=tuple(self.states), stop=stop, given=1, why=self.why, text=text)
@@ -415,9 +415,9 @@ def _variable(sample: Sample, truth: GroundTruth, states: Sequence[Moment]) -> s
 def _next_line(sample: Sample, truth: GroundTruth, predicted: Predicted) -> str | None:
     data = sample.data
     # An interpreter begins at the visit in question, a trace with the run.
-    k = 1 if predicted.given else data["k"]
+    visit_number = 1 if predicted.given else data["k"]
     for arrival in _arrivals(predicted.states, truth):
-        if (arrival.file, arrival.line, arrival.k) == (data["file"], data["line"], k):
+        if (arrival.file, arrival.line, arrival.k) == (data["file"], data["line"], visit_number):
             return None if arrival.then is None else str(arrival.then)
     return None
 

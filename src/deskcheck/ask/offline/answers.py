@@ -1,7 +1,7 @@
 """Answers in the files of other programs, converted to the lines that scoring reads (`lines`).
 
-Sources are logs of Inspect AI and samples of lm-evaluation-harness, both of tasks of our questions, and
-CRUXEval's files of generations, which name questions by program.
+Sources are logs of Inspect AI and samples of lm-evaluation-harness, both with deskcheck's questions as tasks,
+and CRUXEval's files of generations, which name questions by program.
 """
 
 import json
@@ -16,7 +16,7 @@ from deskcheck.files import NotJSON, read_file, read_json, write_file
 from deskcheck.recording import InputError
 
 Answer = dict[str, Any]
-"""``id`` of the question, ``completion``, ``model``; ``stop_reason`` where it is known."""
+"""``id`` of the question, ``completion``, ``model``; ``stop_reason`` if it is known."""
 
 
 def write_answers(
@@ -26,13 +26,14 @@ def write_answers(
     question: str = "output",
     model: str | None = None,
 ) -> int:
-    """Write the answers in files, in their order, whole or not at all; return their number.
+    """Write the answers in files, in their order; return their number. After an error nothing is written.
 
     question: the kind that CRUXEval's generations answer. model: who answered, if a file does not say; by
     default the name of the file.
 
     Raises:
-        InputError: a file cannot be read or has no answers to questions of ours; `path` cannot be written.
+        InputError: a file cannot be read or has no answers to deskcheck's questions, or `path` cannot be
+            written.
         MissingExtra: Inspect AI, which its logs need, is not installed.
     """
     count = 0
@@ -45,7 +46,7 @@ def write_answers(
                 count += 1
                 yield json.dumps(answer) + "\n"
             if count == before:
-                raise InputError(f"{file}: holds no answers to questions of ours.")
+                raise InputError(f"{file}: has no answers to deskcheck's questions.")
 
     write_file(Path(path), lines())
     return count

@@ -17,7 +17,7 @@ from deskcheck.ask.scoring.score import METRICS, RUN_FORMS, score_answer
 from deskcheck.recording import InputError
 
 MAX_TOKENS = 2048
-"""Of an answer, without ``--gen_kwargs max_gen_toks=...``."""
+"""The limit of an answer without ``--gen_kwargs max_gen_toks=...``."""
 
 _TASK = """\
 task: deskcheck_{kind}
@@ -118,8 +118,13 @@ def documents(path: Path) -> list[dict[str, str]]:
     """The questions of a file as documents of the harness, each with the ``sample`` for scoring."""
     samples = [sample_in(line.raw) for line in lines_of(path)]
     return [
-        {"id": one.id, "prompt": one.prompt, "answer": one.answer, "sample": json.dumps(one.to_dict())}
-        for one in samples
+        {
+            "id": sample.id,
+            "prompt": sample.prompt,
+            "answer": sample.answer,
+            "sample": json.dumps(sample.to_dict()),
+        }
+        for sample in samples
     ]
 
 

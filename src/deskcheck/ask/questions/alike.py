@@ -22,7 +22,7 @@ _Lot = tuple[int, str]
 
 
 class _Drawn(NamedTuple, Generic[_T]):
-    """Samples of a recording by one kind of question, and what comes with them."""
+    """Samples of a recording by one kind of question, and the value that belongs to them."""
 
     lot: _Lot
     samples: list[Sample]
@@ -48,7 +48,7 @@ class Alike(Generic[_T]):
         self._answers: dict[bytes, bytes] = {}
         """Prompt -> its answer, both as digests."""
         self._ambiguous: set[bytes] = set()
-        """Prompts that were met with different answers: something decides that they do not show."""
+        """Prompts that occurred with different answers, which depend on something that they do not show."""
 
     @staticmethod
     def concerns(recording: Recording) -> bool:
@@ -56,7 +56,7 @@ class Alike(Generic[_T]):
         return "own" in recording.program.extra
 
     def hold(self, recording: Recording, samples: Mapping[str, list[Sample]], beside: _T) -> None:
-        """Take in the samples of a recording, by question, with what shall come back with them."""
+        """Add the samples of a recording, by question, with a value that is returned with them."""
         function, path = cluster_of(recording.program), _path(recording)
         for question, of_question in samples.items():
             self._recordings[question] += 1
@@ -71,7 +71,7 @@ class Alike(Generic[_T]):
             del along[MOST:]
 
     def chosen(self, excluded: Mapping[str, Counter[str]]) -> Iterator[tuple[str, list[Sample], _T]]:
-        """(question, samples of a recording, what came with them); reasons go to `excluded`."""
+        """(question, samples of a recording, their value); reasons for exclusion are added to `excluded`."""
         lots: dict[tuple[Any, ...], list[_Lot]] = {}
         for (question, function, _), along in self._along.items():
             for sample in (sample for drawn in along for sample in drawn.samples):
@@ -95,10 +95,10 @@ class Alike(Generic[_T]):
             if left_out:
                 excluded[question][REASON] += left_out
 
-    def _lot(self, id_: str) -> _Lot:
+    def _lot(self, recording_id: str) -> _Lot:
         from deskcheck.jobs.key_set import key_of
 
-        return key_of(f"{self._seed}:{id_}"), id_
+        return key_of(f"{self._seed}:{recording_id}"), recording_id
 
 
 def _asks(question: str, function: str, sample: Sample) -> tuple[Any, ...]:

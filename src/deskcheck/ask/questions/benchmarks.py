@@ -33,9 +33,9 @@ def _coding(name: str) -> Read:
 
 def _of_user(path: str | None, note: Note) -> Iterator[Sample]:
     if path is None:
-        raise InputError(f"program: give your file: program:PATH, or its path alone. {HOLDS}")
+        raise InputError(f"program: give your file as program:PATH, or only its path. {HOLDS}")
     if not Path(path).is_file():
-        raise InputError(f"{path}: there is no such file. {HOLDS}")
+        raise InputError(f"{path}: file not found. {HOLDS}")
     return map(program_sample, read_coding_tasks(Path(path), path))
 
 
@@ -57,8 +57,8 @@ BENCHMARKS: dict[str, BenchmarkReader] = {
             code_lines,
         ),
         *(
-            BenchmarkReader(name, f"{known.title}: {known.about}", _coding(name))
-            for name, known in CODING_SETS.items()
+            BenchmarkReader(name, f"{coding_set.title}: {coding_set.about}", _coding(name))
+            for name, coding_set in CODING_SETS.items()
         ),
         *PREDICTED_BENCHMARKS,
         *REVAL_BENCHMARKS,
@@ -71,8 +71,11 @@ BENCHMARKS: dict[str, BenchmarkReader] = {
 
 
 def benchmark_in(text: str) -> tuple[BenchmarkReader, str | None] | None:
-    """The benchmark that is named, ``NAME`` or ``NAME:PATH``, and its path; a path to a file of rows is one
-    of one's own. None: it names none. After the name may stand ``@`` and an environment."""
+    """The benchmark that a text names, and its path; None if it names none.
+
+    The text is ``NAME`` or ``NAME:PATH``, with ``@`` and an environment after the name if wanted. The path of
+    a file of rows alone names a benchmark of programs.
+    """
     named = _named(text)
     return None if named is None else named[:2]
 
@@ -106,7 +109,7 @@ def benchmark_samples(texts: Sequence[str], *, note: Note = lambda text: None) -
     environment is not built.
     """
     by_benchmark: dict[str, list[Sample]] = {}
-    seen: dict[str, str] = {}
+    benchmark_of: dict[str, str] = {}
     for text in texts:
         named = _named(text)
         if named is None:
@@ -122,6 +125,8 @@ def benchmark_samples(texts: Sequence[str], *, note: Note = lambda text: None) -
             samples = _in_environment(samples, environment, text)
         by_benchmark[benchmark.name] = list(samples)
         for sample in by_benchmark[benchmark.name]:
-            if seen.setdefault(sample.id, benchmark.name) != benchmark.name:
-                raise InputError(f"{text}: {sample.id!r} is the id of a sample of {seen[sample.id]}, too.")
+            if benchmark_of.setdefault(sample.id, benchmark.name) != benchmark.name:
+                raise InputError(
+                    f"{text}: {sample.id!r} is the id of a sample of {benchmark_of[sample.id]}, too."
+                )
     return by_benchmark

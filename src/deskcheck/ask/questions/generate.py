@@ -28,21 +28,21 @@ def of_each(
     excluded: Mapping[str, Counter[str]],
     beside: Callable[[Recording], tuple[_T, str | None]],
 ) -> Iterator[tuple[str, list[Sample], _T]]:
-    """(question, samples of a recording, what `beside` gives of it): those that are asked.
+    """(question, samples of a recording, the first value of `beside`), for all samples that are asked.
 
-    One recording is held at a time. Samples of recordings of tests are held to the end, as far as
-    `alike` says, and come last. beside: of a recording that has samples, what is to come with
-    them, and None or the reason why it is not asked about. steps: how `step` asks. doubtful: whether
-    recordings are asked about for which there is a `Recording.doubt`.
+    Memory holds one recording at a time. Samples of recordings of tests stay until the end, as far as
+    `alike` says, and come last. beside: from a recording that has samples to a value that is returned with
+    them, and None or the reason why it is not asked about. steps: how `step` asks. doubtful: whether to
+    ask about recordings with a `Recording.doubt`.
 
-    Raises InputError where two recordings have one id, so that samples would too.
+    Raises InputError if two recordings have one id, because their samples would have one, too.
     """
     from deskcheck.jobs.key_set import KeySet, key_of
 
-    seen, alike = KeySet(), Alike[_T](seed)
+    ids, alike = KeySet(), Alike[_T](seed)
     kinds = {name: kind_of(name, steps) for name in questions}
     for recording in recordings:
-        if not seen.add(key_of(recording.id)):
+        if not ids.add(key_of(recording.id)):
             raise InputError(
                 f"two recordings have the id {recording.id!r}. Ask about their folders one at a time, or "
                 "record them into one folder, which refuses an id that it has."
@@ -59,13 +59,13 @@ def of_each(
                         recording, seed=seed, per_recording=per_recording, excluded=excluded[name]
                     )
                     by_kind[name] = list(samples_of_kind)
-            why = "deskcheck failed on it"
+            reason = "deskcheck failed on it"
         except RecordingError as error:
-            failures, why = [str(error)], "its rows are damaged"
+            failures, reason = [str(error)], "its rows are damaged"
         if failures:
             _log.warning("%s is left out: %s", recording.id, failures[0])
             for name in questions:
-                excluded[name][why] += 1
+                excluded[name][reason] += 1
             continue
         by_kind = {name: samples for name, samples in by_kind.items() if samples}
         if not by_kind:
@@ -82,9 +82,9 @@ def of_each(
     yield from alike.chosen(excluded)
 
 
-def check_questions(names: Sequence[str], known: Iterable[str]) -> None:
+def check_questions(names: Sequence[str], available: Iterable[str]) -> None:
     if not names:
-        raise InputError(f"nothing to ask: name at least one of {', '.join(known)}.")
+        raise InputError(f"nothing to ask: name at least one of {', '.join(available)}.")
     for name in names:
-        if name not in known:
-            raise InputError(f"there is no question {name!r}. Known are {', '.join(known)}.")
+        if name not in available:
+            raise InputError(f"there is no question {name!r}. Known are {', '.join(available)}.")

@@ -54,16 +54,17 @@ def write_questions(
     sampling: Sampling | None = None,
     steps: StepOptions | None = None,
     notebooks: NotebookOptions | None = None,
-    told: Callable[[Sample], Mapping[str, object]] = lambda sample: {},
+    extra: Callable[[Sample], Mapping[str, object]] = lambda sample: {},
 ) -> tuple[Counter[str], dict[str, Counter[str]]]:
-    """Write the questions that `run.ask` would put, whole or not at all, in the order of
-    `draw.drawn`. Return how many there are of each kind, and by kind what was excluded. One
-    recording is held at a time, and the names of all samples; of recordings of tests the samples
-    that may be asked (`alike`), of notebooks all samples.
+    """Write the questions that `run.ask` would ask, in the order of `draw.drawn`. After an error nothing is
+    written. Return the number of questions of each kind, and by kind the reasons for exclusions.
 
-    recordings: as for `run.ask`. steps: how `step` asks. notebooks: with several views of the state,
-    each question is written once for each; they are drawn alike, and an id ends with its view. told: what a
-    line says of its sample besides; no reader of ours asks for it.
+    Memory holds one recording at a time, and the names of all samples; for recordings of tests also the
+    samples that may be asked (`alike`), for notebooks all samples.
+
+    recordings: as for `run.ask`. steps: how `step` asks. notebooks: with several views of the state, each
+    question is written once for each view; all views have the same questions, and an id ends with its view.
+    extra: more fields for the line of a sample, which deskcheck does not read.
 
     Raises:
         InputError: an unknown question; nothing can be asked; the file cannot be written.
@@ -111,7 +112,7 @@ def write_questions(
                     several = len(options.state) > 1
                     yield name, replace(sample, id=f"{sample.id}:{state}") if several else sample
 
-    return _write(Path(path), samples(), questions, sampling, folders, excluded, told), excluded
+    return _write(Path(path), samples(), questions, sampling, folders, excluded, extra), excluded
 
 
 def write_benchmark_questions(
@@ -121,8 +122,8 @@ def write_benchmark_questions(
     sampling: Sampling | None = None,
     note: Callable[[str], None] = lambda text: None,
 ) -> Counter[str]:
-    """As `write_questions`, the questions of benchmarks, as `benchmark_samples` takes them. Return how many
-    there are of each."""
+    """Like `write_questions`, for benchmarks in the form that `benchmark_samples` takes. Return the number of
+    questions of each."""
     by_benchmark = benchmark_samples(benchmarks, note=note)
     samples = ((name, sample) for name, of_benchmark in by_benchmark.items() for sample in of_benchmark)
     return _write(Path(path), samples, [*by_benchmark], sampling or Sampling(), None, {})
@@ -135,45 +136,47 @@ def _write(
     sampling: Sampling,
     folders: Mapping[str, int] | None,
     excluded: Mapping[str, Counter[str]],
-    told: Callable[[Sample], Mapping[str, object]] = lambda sample: {},
+    extra: Callable[[Sample], Mapping[str, object]] = lambda sample: {},
 ) -> Counter[str]:
     """Write samples, each with the name that those are drawn by which belong together."""
     written: Counter[str] = Counter()
     texts = own_words(sampling, names)
-    made = path.with_name(f".{path.name}.{os.getpid()}")
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     everything = path.with_name(f".{path.name}.{os.getpid()}.all")
     kinds: dict[str, dict[str, list[_Written]]] = {name: {} for name in names}
     try:
         try:
-            with open(everything, "w+b") as all_, open(made, "wb") as file:
+            with open(everything, "w+b") as all_, open(unfinished, "wb") as file:
                 for name, sample in samples:
                     if name in texts:
                         (sample,) = in_own_words([sample], texts[name])
-                    place = _Written(sample.id_in_all_views, sample.program, sample.cluster, all_.tell())
-                    kinds[name].setdefault(sample.view, []).append(place)
-                    all_.write(line_of(sample, told(sample)).encode("ascii"))
-                for kind, there in ((kind, some) for kind, views in kinds.items() for some in views.values()):
-                    chosen = drawn(there, seed=sampling.seed, limit=sampling.limit, folders=folders)
+                    sample_at = _Written(sample.id_in_all_views, sample.program, sample.cluster, all_.tell())
+                    kinds[name].setdefault(sample.view, []).append(sample_at)
+                    all_.write(line_of(sample, extra(sample)).encode("ascii"))
+                for kind, of_view in (
+                    (kind, of_view) for kind, views in kinds.items() for of_view in views.values()
+                ):
+                    chosen = drawn(of_view, seed=sampling.seed, limit=sampling.limit, folders=folders)
                     lines = (_line_at(all_, place_of_line.offset) for place_of_line in chosen)
                     if sampling.shots is not None:
-                        shown = with_shots(
+                        with_examples = with_shots(
                             [sample_in(line) for line in lines],
                             sampling.shots,
                             seed=sampling.seed,
                             excluded=excluded.get(kind, Counter()),
                         )
-                        lines = (line_of(sample, told(sample)).encode("ascii") for sample in shown)
+                        lines = (line_of(sample, extra(sample)).encode("ascii") for sample in with_examples)
                     for line in lines:
                         file.write(line)
                         written[kind] += 1
             written = +written
             if not written:
                 every = (f"{n} {reason}" for reasons in excluded.values() for reason, n in reasons.items())
-                why = "; ".join(every)
-                raise InputError(f"there is nothing to ask: {why or 'no recordings'}.")
-            os.replace(made, path)
+                reasons_text = "; ".join(every)
+                raise InputError(f"there is nothing to ask: {reasons_text or 'no recordings'}.")
+            os.replace(unfinished, path)
         finally:
-            made.unlink(missing_ok=True)
+            unfinished.unlink(missing_ok=True)
             everything.unlink(missing_ok=True)
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror}.") from error
@@ -186,7 +189,7 @@ def _line_at(file: IO[bytes], offset: int) -> bytes:
 
 
 class _Written(NamedTuple):
-    """Where the line of a question is, and what drawing needs of it. id: the same in all views."""
+    """The place of a question's line, and the fields that drawing needs. id: the same in all views."""
 
     id: str
     program: str
@@ -204,10 +207,10 @@ class Line(NamedTuple):
 
 
 def lines_of(path: Path, *, empty: bool = False) -> Iterator[Line]:
-    """The lines of a file. empty: those with nothing but white space, too. Raises InputError where it cannot
+    """The lines of a file. empty: also lines that have only white space. Raises InputError if the file cannot
     be read."""
     if not path.is_file():
-        raise InputError(f"{path}: there is no such file." if not path.exists() else f"{path}: is no file.")
+        raise InputError(f"{path}: file not found." if not path.exists() else f"{path}: is not a file.")
     try:
         with open_file(path) as file:
             offset = 0
@@ -217,9 +220,9 @@ def lines_of(path: Path, *, empty: bool = False) -> Iterator[Line]:
                     return
                 if empty or not raw.isspace():
                     yield Line(number, offset, raw)
-                rest = raw
-                while len(raw) > LINE_BYTES and rest and not rest.endswith(b"\n"):
-                    rest = file.readline(1 << 20)
+                chunk = raw
+                while len(raw) > LINE_BYTES and chunk and not chunk.endswith(b"\n"):
+                    chunk = file.readline(1 << 20)
                 offset = file.tell()
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
@@ -237,7 +240,7 @@ def digest_of(raw: bytes) -> bytes:
 
 
 def _object(raw: bytes) -> dict[str, object]:
-    """The object that a line is. Raises ValueError with what it is instead."""
+    """The JSON object in a line. Raises ValueError if the line is something else."""
     if len(raw) > LINE_BYTES:
         raise ValueError(f"is longer than {LINE_BYTES} bytes")
     row = read_json(raw)
@@ -260,23 +263,23 @@ _KINDS: dict[str, type] = {
 
 
 def sample_in(raw: bytes) -> Sample:
-    """The sample of a line. Raises ValueError with what is wrong."""
+    """The sample in a line. Raises ValueError with the reason if there is none."""
     row = _object(raw)
     for name, kind in _KINDS.items():
         if not isinstance(row.get(name), kind):
             raise ValueError(
-                f"is no question that `deskcheck offline questions` wrote: {name!r} is missing or wrong"
+                f"is not a question that `deskcheck offline questions` wrote: {name!r} is missing or wrong"
             )
     sample = Sample.from_dict({name: row[name] for name in _KINDS})
     if not isinstance(sample.data.get("form"), str):
-        raise ValueError("is no question that `deskcheck offline questions` wrote: 'data' has no form")
+        raise ValueError("is not a question that `deskcheck offline questions` wrote: 'data' has no form")
     return sample
 
 
 class Questions:
-    """Where the questions of a file are, by id. Reads all of it once.
+    """The places of the questions in a file, by id. Reads the whole file once.
 
-    Raises InputError, with file and line: one that is damaged; an id that is there twice; no question.
+    Raises InputError, with file and line: a damaged line; an id that occurs twice; no question.
     """
 
     def __init__(self, path: Path) -> None:
@@ -310,7 +313,7 @@ class Questions:
         order = pc.array_sort_indices(column)
         self._order = array("Q", order.buffers()[1].to_pybytes()[: 8 * len(keys)])
         """Places in the file, by key."""
-        self._keys = array("Q", (keys[place] for place in self._order))
+        self._keys = array("Q", (keys[position] for position in self._order))
         for at in range(1, len(keys)):
             if self._keys[at - 1] == self._keys[at]:
                 self._refuse_twice(*sorted((self._order[at - 1], self._order[at])))
@@ -318,43 +321,43 @@ class Questions:
     def __len__(self) -> int:
         return len(self.offsets)
 
-    def find(self, id_: str) -> int | None:
+    def find(self, question_id: str) -> int | None:
         """Place of the question that has this id (or, one in 10^19, the same hash: see its line)."""
-        key = key_of(id_)
-        at = bisect_left(self._keys, key)
-        return self._order[at] if at < len(self._keys) and self._keys[at] == key else None
+        key = key_of(question_id)
+        index = bisect_left(self._keys, key)
+        return self._order[index] if index < len(self._keys) and self._keys[index] == key else None
 
-    def read(self, place: int) -> Sample:
+    def read(self, position: int) -> Sample:
         """The question at a place. Raises InputError: the file cannot be read, or its line is another now."""
         try:
             with open(self.path, "rb") as file:
-                raw = read_line(file, self.offsets[place])
+                raw = read_line(file, self.offsets[position])
         except OSError as error:
             raise InputError(f"{self.path}: cannot be read: {error.strerror}.") from error
-        if digest_of(raw) != self.digest(place):
+        if digest_of(raw) != self.digest(position):
             raise InputError(f"{self.path}: was changed after it was read. Read it again.")
         return sample_in(raw)
 
     def of_kind(self, name: tuple[str, str]) -> Counter[int]:
-        """How many questions of one of `names` each cluster has, by `key_of` its name."""
-        wanted = self.names.index(name)
-        there = zip(self._kinds, self._clusters, strict=True)
-        return Counter(cluster for kind, cluster in there if kind == wanted)
+        """The number of questions of one of `names` in each cluster, by `key_of` the cluster's name."""
+        number = self.names.index(name)
+        kinds_and_clusters = zip(self._kinds, self._clusters, strict=True)
+        return Counter(cluster for kind, cluster in kinds_and_clusters if kind == number)
 
     def digest_of_all(self) -> str:
-        """Of all lines, in their order."""
+        """The digest of all lines in order."""
         return digest_of(bytes(self._digests)).hex()
 
-    def digest(self, place: int) -> bytes:
-        """Of the line."""
-        return bytes(self._digests[_DIGEST * place : _DIGEST * (place + 1)])
+    def digest(self, position: int) -> bytes:
+        """The digest of a line."""
+        return bytes(self._digests[_DIGEST * position : _DIGEST * (position + 1)])
 
     def _refuse_twice(self, first: int, second: int) -> None:
-        wanted = (self.offsets[first], self.offsets[second])
-        lines = [line for line in lines_of(self.path) if line.offset in wanted]
-        id_ = sample_in(lines[0].raw).id
+        offsets = (self.offsets[first], self.offsets[second])
+        lines = [line for line in lines_of(self.path) if line.offset in offsets]
+        repeated = sample_in(lines[0].raw).id
         numbers = " and ".join(str(line.number) for line in lines)
-        raise InputError(f"{self.path}: lines {numbers} both have the id {id_!r}. Give each its own.")
+        raise InputError(f"{self.path}: lines {numbers} both have the id {repeated!r}. Give each its own.")
 
 
 # -- answers -----------------------------------------------------------------------------------------
@@ -362,21 +365,23 @@ class Questions:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """An answer as its line has it. completion: None where there is none. extra: what else the line has, as
-    JSON. stop_reason: why the completion ended, for `score.reading_of`; None where that is not told."""
+    """The answer in a line of a file."""
 
     id: str
     completion: str | None
+    """None if the line has no completion."""
     model: str | None
     extra: str | None
+    """The other fields of the line, as JSON."""
     stop_reason: str | None = None
+    """The reason why the completion ended, for `score.reading_of`; None if unknown."""
 
 
 def answer_in_line(raw: bytes) -> Given:
-    """The answer of a line. Raises ValueError with what is wrong."""
+    """The answer in a line. Raises ValueError with the reason if there is none."""
     row = _object(raw)
-    id_, completion = row.pop("id", None), row.pop("completion", None)
-    if not isinstance(id_, str):
+    question_id, completion = row.pop("id", None), row.pop("completion", None)
+    if not isinstance(question_id, str):
         raise ValueError('has no "id" that is text')
     if completion is not None and not isinstance(completion, str):
         raise ValueError('its "completion" is no text')
@@ -387,12 +392,13 @@ def answer_in_line(raw: bytes) -> Given:
         extra = json.dumps(row) if row else None
     except RecursionError:
         raise ValueError("is nested too deep") from None
-    return Given(id_, completion, model if isinstance(model, str) else None, extra, _stop_reason(row))
+    return Given(question_id, completion, model if isinstance(model, str) else None, extra, _stop_reason(row))
 
 
 def _stop_reason(row: dict[str, object]) -> str | None:
-    """OpenAI and vLLM tell it in ``finish_reason``, Anthropic and Inspect in ``stop_reason``. vLLM has
-    there the stop word or token that it met. A message of OpenAI's that refuses says so in ``refusal``."""
+    """The reason why the completion ended. OpenAI and vLLM give it in ``finish_reason``, Anthropic and
+    Inspect in ``stop_reason``. vLLM may give the stop word or token. A refusal of OpenAI's is in
+    ``refusal``."""
     finish, stop = row.get("finish_reason"), row.get("stop_reason")
     if row.get("refusal"):
         return "refusal"

@@ -1,4 +1,4 @@
-"""Where the recordings that are asked about come from."""
+"""Loading the recordings that are asked about."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,7 +29,7 @@ def recordings_of(source: Folder | Iterable[Folder] | Iterable[Recording]) -> It
 
 
 def by_folder(source: Iterable[Folder] | Iterable[Recording], folders: dict[str, int]) -> Iterator[Recording]:
-    """As `recordings_of`; the number of each recording's folder is noted by its id, 0 where there is none."""
+    """Like `recordings_of`, but adds the number of each recording's folder by its id; 0 without a folder."""
     for number, item in enumerate(source):
         recordings = [item] if isinstance(item, Recording) else load(item)
         for recording in recordings:

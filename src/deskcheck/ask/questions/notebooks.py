@@ -4,8 +4,8 @@ Samples come from trajectories (trajectory.md), each in several views of the ker
 target: the same sample id, the same history, another part ``state``, so that what runtime information does is
 a paired difference. After Themisto (Grotov and Titov 2025, arXiv:2504.12365), with its filters: at least 5
 actions before the target, nothing empty, nothing longer than the 0.99 quantile of the set that is asked; and
-further: no output that did not repeat in a fresh kernel. What is left out is counted with its reason.
-`crash` is ours: of each notebook, as many cells that raise nothing as cells that raise.
+further: no output that did not repeat in a fresh kernel. Everything left out is counted with its reason.
+`crash` is deskcheck's: it takes from each notebook as many cells that raise nothing as cells that raise.
 
 Markdown cells are not shown. Not covered: pictures and other MIME types than text.
 """
@@ -38,13 +38,13 @@ from deskcheck.recording import InputError, Value, render
 NOTEBOOK_QUESTIONS: Mapping[str, str] = {
     "cell_output": "what does this cell of a notebook show?",
     "next_cell": "which cell of a notebook is executed next?",
-    "crash": "does this cell of a notebook raise an exception, and of which class?",
+    "crash": "does this cell of a notebook raise an exception, and which one?",
 }
-"""Kind of question about notebooks -> what is asked."""
+"""Kind of question about notebooks -> its description."""
 
 
 def trajectory_files(folders: Sequence[str | Path]) -> list[Path]:
-    """The files of all trajectories below some folders, by name. Raises InputError where there is none."""
+    """The files of all trajectories below some folders, by name. Raises InputError if there are none."""
     from deskcheck.notebook.trajectory.trajectory import SUFFIX
 
     files = [path for folder in folders for path in sorted(Path(folder).rglob(f"*{SUFFIX}"))]
@@ -67,10 +67,10 @@ def notebook_samples(
     """(question, state) -> its samples and what was excluded. The files are read twice: for the quantile of
     the lengths, and for the samples.
 
-    per_recording: at most so many targets of a kind from one trajectory, drawn with the seed; None: all.
+    per_recording: how many targets of a kind are drawn from one trajectory, with the seed; None: all.
 
     Raises:
-        InputError: two trajectories have one id, so that samples would too.
+        InputError: two trajectories have one id, so their samples would have one, too.
         RecordingError: a file is damaged.
     """
     from deskcheck.notebook.trajectory.file import read_trajectory
@@ -95,11 +95,11 @@ def notebook_samples(
                     excluded[question]["the state before it was not recorded"] += 1
                     continue
                 try:
-                    made = _samples(question, moment, options, path, trajectory)
+                    by_state = _samples(question, moment, options, path, trajectory)
                 except (DamagedRows, ValueError):
                     excluded[question]["the state before it cannot be read"] += 1
                     continue
-                for state, sample in made.items():
+                for state, sample in by_state.items():
                     samples[question, state].append(sample)
     return {key: (of_view, Counter(excluded[key[0]])) for key, of_view in samples.items()}
 
@@ -138,10 +138,10 @@ def _targets(
     for moment in _moments(trajectory, with_state=False):
         if moment.execution.status is Status.ERROR:
             raised.add(moment.number)
-        for question, most in longest.items():
+        for question, max_chars in longest.items():
             reason = _unfit(question, moment, options)
-            if reason is None and len(_target(question, moment)) > most:
-                reason = f"longer than the {options.quantile} quantile ({most} characters)"
+            if reason is None and len(_target(question, moment)) > max_chars:
+                reason = f"longer than the {options.quantile} quantile ({max_chars} characters)"
             if reason is None:
                 numbers[question].append(moment.number)
             else:
@@ -179,7 +179,7 @@ def _as_many(numbers: list[int], raised: set[int], seed: str) -> list[int]:
 # -- moments -------------------------------------------------------------------------------------------
 
 _KEPT_CHARS = 20_000
-"""Of an earlier cell's source and output, to copy from."""
+"""The part of an earlier cell's source and output that is kept, to copy from."""
 
 
 @dataclass(slots=True)
@@ -189,23 +189,23 @@ class _Past:
     label: str
     cell: str
     source: str
-    shown: str
+    output: str
     raised: str
     after_restart: bool
 
 
 @dataclass(slots=True)
 class _Moment:
-    """An execution, and what there was before it. number: of its step in the trajectory."""
+    """An execution with its history. number: the number of its step in the trajectory."""
 
     execution: Execution
     number: int
     actions: int
     past: list[_Past]
     sources: list[str]
-    """Of the executions since the last restart."""
+    """The sources of the executions since the last restart."""
     restarted: bool
-    """Since the execution before."""
+    """Whether the kernel was restarted since the execution before."""
     before: KernelState | None
     after: KernelState | None
 
@@ -217,7 +217,7 @@ _NOTHING = KernelState(
 
 @dataclass(slots=True)
 class _Walk:
-    """Counts what lies between executions, as their states are being read."""
+    """Counts the steps between executions while their states are read."""
 
     number: int = -1
     actions: int = 0
@@ -235,7 +235,7 @@ class _Walk:
 
 
 def _moments(trajectory: Trajectory, *, with_state: bool) -> Iterator[_Moment]:
-    """Every execution in order; `past` is one list that grows, whoever keeps a moment must copy it."""
+    """Every execution in order. All moments share the list `past`, which grows: copy it to keep it."""
     walk = _Walk()
     past: list[_Past] = []
     steps = walk.through(trajectory.steps)
@@ -244,13 +244,13 @@ def _moments(trajectory: Trajectory, *, with_state: bool) -> Iterator[_Moment]:
         yield _Moment(
             execution, walk.number, walk.actions, past, walk.sources, walk.restarted, walk.before, after
         )
-        shown, _ = shown_text(execution)
+        output, _ = shown_text(execution)
         past.append(
             _Past(
                 _label(execution),
                 execution.cell,
                 execution.source[:_KEPT_CHARS],
-                shown[:_KEPT_CHARS],
+                output[:_KEPT_CHARS],
                 _raised(execution),
                 walk.restarted,
             )
@@ -262,9 +262,9 @@ def _moments(trajectory: Trajectory, *, with_state: bool) -> Iterator[_Moment]:
 def shown_text(execution: Execution) -> tuple[str, str]:
     """The text that a cell shows, and of what kind it is: ``stream``, ``result``, ``error``, joined by ``+``.
 
-    All of standard output, then the ``text/plain`` of each result and display that is no picture, then the
-    exception's class and message, each on lines of its own; of a text that is no Python without the place,
-    which a reader sees above it: its name for the cell is a hash. Standard error does not count.
+    It has, each on separate lines, all of standard output, then the ``text/plain`` of each result and display
+    that is not a picture, then the exception's class and message. A syntax error comes without its place,
+    which names the cell by a hash. Standard error does not count.
     """
     outputs = execution.shown()
     texts = {"stream": "".join(o.text or "" for o in outputs if o.type == "stream" and o.name == "stdout")}
@@ -274,13 +274,13 @@ def shown_text(execution: Execution) -> tuple[str, str]:
     leaves = (o for o in outputs if o.type == "error" and execution.status is not Status.OK)
     error = next(leaves, None)
     texts["error"] = _last_line(error) if error is not None else ""
-    shown = {kind: text.rstrip("\n") for kind, text in texts.items() if text.strip()}
-    return "\n".join(shown.values()), "+".join(shown)
+    parts = {kind: text.rstrip("\n") for kind, text in texts.items() if text.strip()}
+    return "\n".join(parts.values()), "+".join(parts)
 
 
 _NO_PYTHON = ("SyntaxError", "IndentationError", "TabError", "_IncompleteInputError")
 _PLACE = re.compile(r" \([^()\n]*, line \d+\)\Z")
-"""Behind the message of such an exception: ``(3257131231.py, line 1)``."""
+"""The end of the message of such an exception: ``(3257131231.py, line 1)``."""
 
 
 def _last_line(error: Output) -> str:
@@ -317,11 +317,11 @@ def _target(question: str, moment: _Moment) -> str:
 
 
 REPLAY = "deskcheck record NAME.trajectory.parquet --out FOLDER runs it again, and asks about that"
-"""How a live recording, or a log, comes to be checked."""
+"""The advice for a live recording, or a log."""
 
 
 def _unfit(question: str, moment: _Moment, options: NotebookOptions) -> str | None:
-    """Why a moment cannot be asked about; None if it can."""
+    """The reason why a moment cannot be asked about; None if it can."""
     if moment.actions < options.actions:
         return f"fewer than {options.actions} actions before it"
     target = _target(question, moment)
@@ -355,7 +355,7 @@ def _unfit(question: str, moment: _Moment, options: NotebookOptions) -> str | No
 
 
 _NO_INPUT = "StdinNotImplementedError"
-"""The exception of `input` where no user can answer."""
+"""The exception of `input` if no user can answer."""
 
 
 def _raises_plainly(source: str) -> bool:
@@ -374,13 +374,13 @@ def _samples(
     execution = moment.execution
     history, account = _history(moment, options.history_tokens)
     again = next((past for past in reversed(moment.past) if past.cell == execution.cell), None)
-    shown, kind = shown_text(execution)
+    output, kind = shown_text(execution)
     data: dict[str, Any] = {
         "form": question,
         "trajectory": str(path),
         "step": moment.number,
         "cell": execution.cell,
-        "near_duplicate": _seen_before(question, moment, shown),
+        "near_duplicate": _seen_before(question, moment, output),
         "history": account,
         "drew": [*execution.drew],
         "copy": _copied(question, again),
@@ -414,7 +414,7 @@ def _copied(question: str, again: _Past | None) -> str:
     """The answer that the same cell had when it was last executed."""
     if again is None:
         return NO_EXCEPTION if question == "crash" else ""
-    return {"cell_output": again.shown, "crash": again.raised}.get(question, again.source)
+    return {"cell_output": again.output, "crash": again.raised}.get(question, again.source)
 
 
 def _label(execution: Execution) -> str:
@@ -422,26 +422,32 @@ def _label(execution: Execution) -> str:
 
 
 _SOURCE_CHARS, _SHOWN_CHARS = 4000, 1000
-"""Of one earlier cell in the history; the middle of longer texts is left out."""
+"""The limits of one earlier cell in the history; the middle of longer texts is left out."""
 
 
 def _history(moment: _Moment, budget: int) -> tuple[str, dict[str, Any]]:
-    """The executions before, the newest kept, the oldest first; and the account of what was cut."""
+    """The executions before, oldest first, as many of the newest as fit; and an account of what was cut."""
     entries: list[str] = []
     tokens = cut = 0
     for past in reversed(moment.past):
-        source, shown = _middle_out(past.source, _SOURCE_CHARS), _middle_out(past.shown, _SHOWN_CHARS)
+        source, output = _middle_out(past.source, _SOURCE_CHARS), _middle_out(past.output, _SHOWN_CHARS)
         entry = "(The kernel was restarted: all variables were gone.)\n" if past.after_restart else ""
         entry += f"{past.label}, cell {past.cell}:\n{fenced(source, 'python')}\n"
-        entry += f"It showed:\n{fenced(shown)}\n" if shown else ""
+        entry += f"It showed:\n{fenced(output)}\n" if output else ""
         if tokens + estimate_tokens(entry) > budget:
             break
         tokens += estimate_tokens(entry)
-        cut += (source, shown) != (past.source, past.shown)
+        cut += (source, output) != (past.source, past.output)
         entries.append(entry)
-    left = len(moment.past) - len(entries)
-    account = {"budget": budget, "tokens": tokens, "cells": len(entries), "left_out": left, "shortened": cut}
-    head = f"({left} cells that were executed before these are not shown.)\n" if left else ""
+    omitted = len(moment.past) - len(entries)
+    account = {
+        "budget": budget,
+        "tokens": tokens,
+        "cells": len(entries),
+        "left_out": omitted,
+        "shortened": cut,
+    }
+    head = f"({omitted} cells that were executed before these are not shown.)\n" if omitted else ""
     return head + "\n".join(reversed(entries)), account
 
 
@@ -460,8 +466,8 @@ _LATELY = 3
 
 
 def _used_lately(moment: _Moment) -> list[str]:
-    """What ``used`` means for the next cell, whose source must not leak: the variables that the last three
-    executions since the restart used, read or bound, the newest execution first."""
+    """The variables in the view ``used`` for a next cell, whose source must not leak. They are those that the
+    last three executions since the restart read or bound, the newest execution first."""
     assert moment.before is not None
     names: list[str] = []
     for source in reversed(moment.sources[-_LATELY:]):
@@ -473,15 +479,18 @@ def _used_lately(moment: _Moment) -> list[str]:
 NEAR = 0.9
 
 
-def _seen_before(question: str, moment: _Moment, shown: str) -> bool:
-    """Whether a near-duplicate of the target stands in the history, shown or not: a source whose tree as text
-    (or, where it cannot be parsed, its lines without white space at the ends) is at least 0.9 similar by
-    difflib's ratio; of an output, one that showed the same."""
+def _seen_before(question: str, moment: _Moment, output: str) -> bool:
+    """Whether the history has a near-duplicate of the target, shown or not.
+
+    That is a source whose syntax tree as text is at least 0.9 similar by difflib's ratio. Of a source that
+    cannot be parsed, its lines without white space at the ends are compared. For an output, the earlier cell
+    must also have shown the same.
+    """
     source = normalised(moment.execution.source)
     return any(
         _similar(normalised(past.source), source)
         for past in moment.past
-        if question == "next_cell" or past.shown == shown[:_KEPT_CHARS]
+        if question == "next_cell" or past.output == output[:_KEPT_CHARS]
     )
 
 
@@ -503,12 +512,12 @@ def _similar(first: str, second: str) -> bool:
 
 
 def _value(moment: _Moment, kind: str) -> str | None:
-    """The recorded value that a cell shows whose last line is a variable's name and that shows nothing else,
-    as a Python literal.
+    """The recorded value that a cell shows, as a Python literal. The last line of the cell must be a
+    variable's name, and the cell must show nothing else.
 
-    Of an array nested lists; of a Series a dict by its index, of a table a dict of its columns, of either
-    without the index where that only counts from 0. None where it is not recorded whole, or not all is
-    shown, or two items would have one label."""
+    An array becomes nested lists, a Series a dict by its index, a table a dict of its columns; an index that
+    only counts from 0 is left out. None if the value is not recorded or not shown in full, or if two items
+    would have one label."""
     tree = parse(moment.execution.source)
     last = tree.body[-1] if tree is not None and tree.body else None
     if kind != "result" or not isinstance(last, ast.Expr) or not isinstance(last.value, ast.Name):
@@ -528,7 +537,7 @@ def _literal(value: Value) -> str | None:
         return None
     index = dict(value.fields).get("index")
     counted = index is None or (
-        index.dtype == "range" and all(label.atom == place for place, label in enumerate(index.items))
+        index.dtype == "range" and all(label.atom == number for number, label in enumerate(index.items))
     )
     if value.kind == "array" and counted:
         return _nested(list(value.items), value.shape if value.shape is not None else (len(value.items),))
@@ -540,7 +549,7 @@ def _literal(value: Value) -> str | None:
 
 
 def _by_label(items: Iterable[tuple[Value, str | None]]) -> str | None:
-    """A dict as a literal; None where one label stands there twice."""
+    """A dict as a literal; None if a label occurs twice."""
     pairs = [(render(label), item) for label, item in items]
     if len(dict(pairs)) < len(pairs):
         return None

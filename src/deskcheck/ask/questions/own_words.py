@@ -19,10 +19,10 @@ _KIND = re.compile(r"(\w+)=(.+)", re.DOTALL)
 
 
 def own_words(sampling: Sampling, questions: Sequence[str]) -> dict[str, str]:
-    """Kind of question -> the text of its file (`Sampling.prompt`), where it has one.
+    """Kind of question -> the text of its file (`Sampling.prompt`), for kinds that have one.
 
-    Raises InputError: a file cannot be read or has no places, a kind is not asked, or examples are wanted
-    besides.
+    Raises InputError: a file cannot be read or has no fields, a kind is not asked, or examples are wanted,
+    too.
     """
     if sampling.prompt and sampling.shots is not None:
         raise InputError("--prompt and --shots exclude each other: the file has its own examples.")
@@ -48,11 +48,11 @@ def own_words(sampling: Sampling, questions: Sequence[str]) -> dict[str, str]:
 
 
 def in_own_words(samples: Sequence[Sample], template: str) -> list[Sample]:
-    """The samples with the text as their prompt, its places filled: ``{{code}}`` with the program,
+    """The samples with the text as their prompt. Its fields are filled: ``{{code}}`` with the program,
     ``{{program}}``, ``{{question}}`` and ``{{task}}`` with these parts of deskcheck's prompt, and each line
     of the question by its label, such as ``{{call}}`` or ``{{about_to_run}}``.
 
-    Raises InputError: a question does not have what a place names.
+    Raises InputError: a question does not have a field of the text.
     """
     return [replace(sample, parts={"own": _filled(template, sample)}) for sample in samples]
 
@@ -60,18 +60,18 @@ def in_own_words(samples: Sequence[Sample], template: str) -> list[Sample]:
 def _filled(template: str, sample: Sample) -> str:
     fields = fields_of(sample)
 
-    def fill(place: re.Match[str]) -> str:
-        if place[1] not in fields:
+    def fill(match: re.Match[str]) -> str:
+        if match[1] not in fields:
             raise InputError(
-                f"--prompt: {{{{{place[1]}}}}} is not known of {sample.id}. It has {', '.join(fields)}."
+                f"--prompt: {{{{{match[1]}}}}} is not known of {sample.id}. It has {', '.join(fields)}."
             )
-        return fields[place[1]]
+        return fields[match[1]]
 
     return _PLACE.sub(fill, template).rstrip("\n")
 
 
 def fields_of(sample: Sample) -> dict[str, str]:
-    """What a place in a template may name."""
+    """The fields that a template may name."""
     parts = {
         name: text.removeprefix(f"{YOURS}\n\n") for name, text in sample.parts.items() if name != "example"
     }

@@ -1,7 +1,7 @@
 """Published sets of execution prediction whose rows hold the answers: rows become samples, nothing is run.
 
-Of LiveCodeBench's code execution and of CRUXEval-X a row is a program, a call and its result, as of CRUXEval.
-Others ask what their rows say, about code that may not be there whole.
+A row of LiveCodeBench's code execution or of CRUXEval-X is a program, a call and its result, like one of
+CRUXEval. The rows of other sets contain the question, and their code may be incomplete.
 
 The forms, and the rules by which answers are scored, are those of the code in each set's own repository
 (docs/reference/published-sets.md). The words of the prompts are ours.
@@ -35,12 +35,12 @@ from deskcheck.sources.text.rows import Row, check_fields, check_type
 # -- LiveCodeBench, test output prediction ----------------------------------------------------------------
 
 
-def _test_output(row: Row, number: int, place: str) -> Sample:
-    tests = read_json(row["test"], f"{place}: 'test'")
+def _test_output(row: Row, number: int, where: str) -> Sample:
+    tests = read_json(row["test"], f"{where}: 'test'")
     if not isinstance(tests, list) or not tests or not isinstance(tests[0], dict):
-        raise InputError(f"{place}: 'test' is not the JSON text of a list of tests.")
-    check_fields(tests[0], {"input": str, "output": str}, f"{place}: 'test'", "A test has input and output.")
-    expected = read_json(tests[0]["output"], f"{place}: 'test': 'output'")
+        raise InputError(f"{where}: 'test' is not the JSON text of a list of tests.")
+    check_fields(tests[0], {"input": str, "output": str}, f"{where}: 'test'", "A test has input and output.")
+    expected = read_json(tests[0]["output"], f"{where}: 'test': 'output'")
     call = f"{row['function_name']}({', '.join(tests[0]['input'].split(chr(10)))})"
     head = shown(row["starter_code"].split("\n"))
     parts = own_parts(TASKS["test_output"], head, f"Call: {call}", numbered=False)
@@ -73,7 +73,7 @@ def _of_problem(prompt: str) -> str:
 
 
 def _codesense(kind: str, name: str, row: Row, code: str, question: str, answer: str, task: str) -> Sample:
-    """name: what tells the files of the set apart, whose rows are numbered from 0 each."""
+    """name: differs between the files of the set, whose rows are all numbered from 0."""
     return Sample(
         id=f"codesense_{name}_{row['idx']}:{kind}",
         question=kind,
@@ -85,17 +85,17 @@ def _codesense(kind: str, name: str, row: Row, code: str, question: str, answer:
     )
 
 
-def _codesense_output(row: Row, number: int, place: str) -> Sample:
+def _codesense_output(row: Row, number: int, where: str) -> Sample:
     question = f"Arguments: {row['input']}"
     return _codesense("output", "io", row, row["code"], question, row["output"], "output")
 
 
-def _codesense_input(row: Row, number: int, place: str) -> Sample:
+def _codesense_input(row: Row, number: int, where: str) -> Sample:
     question = f"Returned: {row['output']}"
     return _codesense("input", "io", row, row["code"], question, row["input"], "input")
 
 
-def _codesense_statement(row: Row, number: int, place: str) -> Sample:
+def _codesense_statement(row: Row, number: int, where: str) -> Sample:
     branch = row["Statement Type"] == "Branch"
     before = _variables(row["Variable Values Before Statement"])
     return _codesense(
@@ -109,15 +109,15 @@ def _codesense_statement(row: Row, number: int, place: str) -> Sample:
     )
 
 
-def _codesense_block(row: Row, number: int, place: str) -> Sample:
+def _codesense_block(row: Row, number: int, where: str) -> Sample:
     inputs = row.get("Function Input", {})
-    shown = _variables(inputs) if isinstance(inputs, dict) else f"    {inputs}"
+    variables = _variables(inputs) if isinstance(inputs, dict) else f"    {inputs}"
     return _codesense(
         "state",
         "block",
         row,
         row["Source Code"],
-        f"Statement: {row['Selected Statement']}\nInput:\n{shown}",
+        f"Statement: {row['Selected Statement']}\nInput:\n{variables}",
         row["Value After Statement Execution"],
         "block",
     )
@@ -127,7 +127,7 @@ def _variables(values: Mapping[str, object]) -> str:
     return "\n".join(f"    {name} = {value}" for name, value in values.items()) or "    none"
 
 
-def _codesense_line(row: Row, number: int, place: str) -> Sample:
+def _codesense_line(row: Row, number: int, where: str) -> Sample:
     return _codesense(
         "coverage", "line", row, row["Source Code"], f"Question: {row['question']}", row["answer"], "line"
     )
@@ -142,11 +142,11 @@ _LOOPS = (
 """Kind of question, the set's own name of it, and how such a question begins."""
 
 
-def _codesense_loop(row: Row, number: int, place: str) -> Sample:
+def _codesense_loop(row: Row, number: int, where: str) -> Sample:
     question = row["question"]
     kind, name = next(((kind, name) for kind, name, form in _LOOPS if form.match(question)), ("", ""))
     if not kind:
-        raise InputError(f"{place}: 'question' is none about a loop: {question:.80}")
+        raise InputError(f"{where}: 'question' is not about a loop: {question:.80}")
     return _codesense(
         kind, f"loop_{name}", row, row["loop_code"], f"Question: {question}", row["answer"], "loop"
     )
@@ -195,10 +195,10 @@ def _guessed_codesense_loop(prompt: str) -> str:
 # -- CoCoNUT ----------------------------------------------------------------------------------------------
 
 
-def _coconut(row: Row, number: int, place: str) -> Sample:
-    lines = published_lines(row, place)
+def _coconut(row: Row, number: int, where: str) -> Sample:
+    lines = published_lines(row, where)
     if not lines:
-        raise InputError(f"{place}: 'ExecutedLines' is empty.")
+        raise InputError(f"{where}: 'ExecutedLines' is empty.")
     once = [line for k, line in enumerate(lines) if k == 0 or lines[k - 1] != line]
     code, call = row["Code_Indices"], f"{row['Name']}({_inside(row['FunctionCall'])})"
     return Sample(
@@ -213,13 +213,13 @@ def _coconut(row: Row, number: int, place: str) -> Sample:
 
 
 def _inside(arguments: str) -> str:
-    """What stands between the parentheses of a call: some rows have the text of a tuple."""
+    """The text between the parentheses of a call. Some rows have the text of a tuple instead."""
     text = arguments.strip()
     try:
-        whole = text.startswith("(") and isinstance(ast.parse(f"f{text}", mode="eval").body, ast.Call)
+        is_wrapped = text.startswith("(") and isinstance(ast.parse(f"f{text}", mode="eval").body, ast.Call)
     except (SyntaxError, ValueError):
-        whole = False
-    return text[1:-1].rstrip().removesuffix(",") if whole else text
+        is_wrapped = False
+    return text[1:-1].rstrip().removesuffix(",") if is_wrapped else text
 
 
 @guesses("trace")
@@ -233,15 +233,15 @@ def _guessed_trace(prompt: str) -> str:
 # -- SURGE ------------------------------------------------------------------------------------------------
 
 
-def _surge(row: Row, number: int, place: str) -> Sample:
-    category = surge_category(row, place)
+def _surge(row: Row, number: int, where: str) -> Sample:
+    category = surge_category(row, where)
     if category not in EXACT_CATEGORIES:
         raise InputError(
-            f"{place}: 'custom_category' is {category}: of SURGE only categories 1 and 2 are read, whose "
+            f"{where}: 'custom_category' is {category}: of SURGE only categories 1 and 2 are read, whose "
             "answers the set compares for equality."
         )
     language = row["custom_features"].get("language")
-    check_type(language, str, "custom_features.language", place)
+    check_type(language, str, "custom_features.language", where)
     tag = "python" if language == "Python" else ""
     # Rows have no name, and the numbers of each file begin anew.
     name = f"surge_{cluster_of_text(row['question'])[:8]}_{number}"
@@ -262,8 +262,8 @@ def _surge(row: Row, number: int, place: str) -> Sample:
 @guesses("printed")
 def _guessed_printed(prompt: str) -> str:
     """The first text of the program."""
-    shown = FENCED.search(prompt)
-    texts = re.findall(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'", shown["text"] if shown else "")
+    program = FENCED.search(prompt)
+    texts = re.findall(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'", program["text"] if program else "")
     return next((first or second for first, second in texts), "")
 
 

@@ -1,4 +1,4 @@
-"""`QUESTIONS`: the kinds of question there are, by name; and how one of one's own is added."""
+"""`QUESTIONS`: the kinds of question by name, and `question`, which adds one."""
 
 from collections.abc import Callable
 
@@ -39,7 +39,7 @@ def kind_of(name: str, steps: StepOptions | None = None) -> Question:
 def question(
     name: str, *, about: str, per_recording: int = 1, score: Score | None = None
 ) -> Callable[[Ask], Question]:
-    """Make a kind of question of a function that asks it.
+    """Make a kind of question from a function that asks it.
 
         @question("events", about="how many events does the run have?")
         def events(recording, rng, per_recording):
@@ -48,8 +48,8 @@ def question(
                 asked=f"How it is run: {how_run(recording.program)}", answer=str(len(recording.trace)),
             )
 
-    The function is given the recording, a generator that is seeded for it, and how many samples are wanted at
-    most. It raises `Unfit` for a recording that it does not ask about. about: what is asked, in a sentence.
-    score: see `Question`.
+    The function gets the recording, a generator of random numbers that is seeded for it, and the maximum
+    number of samples. It raises `Unfit` for a recording that it does not ask about. about: a description of
+    the question. score: see `Question`.
     """
     return lambda ask: QUESTIONS.register(Question(name, ask, per_recording, about, score))

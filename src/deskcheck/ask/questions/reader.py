@@ -16,7 +16,7 @@ Read = Callable[[str | None, Note], Iterator[Sample]]
 
 
 def _quiet(text: str) -> None:
-    """Nobody is told what is fetched."""
+    """Does not report what is fetched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +25,15 @@ class BenchmarkReader:
 
     name: str
     about: str
-    """What is asked, of which set."""
+    """A description: the question and the set."""
     read: Read
-    """The samples of a file, or of the set as it is fetched (None), and who is told what is fetched."""
+    """From a file (None: fetch the set) and a function for messages about fetching to the samples."""
 
     def samples(self, path: str | None = None, *, note: Note = _quiet) -> Iterator[Sample]:
-        """The samples in the order of the set: of a file of it, or (None) fetched from its public home.
+        """The samples in the order of the set, from a file of it, or (None) fetched from its public home.
 
-        Raises:
-            InputError: the file is missing or no file of the set, a row has no answer, or its input cannot be
+        Raises: InputError: the file is missing or not a file of the set, a row has no answer, or its input
+            cannot be
                 an answer; the set cannot be fetched.
         """
         return self.read(path, note)
@@ -42,19 +42,19 @@ class BenchmarkReader:
 def of_rows(
     name: str, about: str, home: str, required: Mapping[str, type], sample: Callable[[Row, int, str], Sample]
 ) -> BenchmarkReader:
-    """A set of which each row is a question and nothing is fetched.
+    """The reader of a set whose rows are questions, and which is not fetched.
 
-    home: where the set is published. required: field of a row -> its type. sample: the question of a row, of
-    its number from 1 and of its place for messages.
+    home: where the set is published. required: field of a row -> its type. sample: from a row, its number
+    from 1 and its place for messages to the question.
     """
 
     def read(path: str | None, note: Note) -> Iterator[Sample]:
         if path is None:
             raise InputError(f"{name}: is not fetched: write {name}:PATH with your copy, from {home}.")
         fields = f"A row has {', '.join(required)}."
-        for number, (place, row) in enumerate(read_rows(Path(path).expanduser(), path, fields), 1):
-            check_fields(row, required, place, fields)
-            yield sample(row, number, place)
+        for number, (where, row) in enumerate(read_rows(Path(path).expanduser(), path, fields), 1):
+            check_fields(row, required, where, fields)
+            yield sample(row, number, where)
 
     return BenchmarkReader(name, about, read)
 
@@ -80,7 +80,7 @@ def of_calls(
                 yield sample(program, shown(lines(program.code)), program.expected, strict=False)
             except Refused as reason:
                 raise InputError(
-                    f"{name}: {program.id}: its own input is no allowed answer: {reason}"
+                    f"{name}: {program.id}: its own input is not an allowed answer: {reason}"
                 ) from None
 
     return BenchmarkReader(name, about, read)

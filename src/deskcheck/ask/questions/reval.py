@@ -1,15 +1,15 @@
 """REval's own questions, about recordings of its programs (``deskcheck record reval:PATH``).
 
-Which lines and variables are asked about stands in the set's file of tasks, and the answers come from the
-recording, as the set takes them from a run (``dynamics.py`` of its repository): a run is the lines of the
-code under test in the order in which its frames come by them, each once where it comes several times on end.
+The set's file of tasks says which lines and variables are asked about. The answers come from the recording,
+in the way in which the set takes them from a run (``dynamics.py`` of its repository). A run is the lines of
+the code under test in the order in which they run; a line that runs several times in a row counts once.
 
     coverage  does the line run?
     path      which line comes after it? each that ever does is right; -1 where it does not run, or is last
     state     what is the variable after it? each value that it ever has then is right; Nil for none
 
-Where the set runs under CPython up to 3.11, comprehensions are frames of their own, whose lines and variables
-it counts. Here they belong to the function around them.
+Under CPython up to 3.11, comprehensions have separate frames, whose lines and variables the set counts. Here
+they belong to the function around them.
 """
 
 import ast
@@ -39,23 +39,23 @@ _LEFT_OUT = frozenset({"function", "iterator", "generator"})
 
 @dataclass(slots=True)
 class _Stop:
-    """One stay at a line. event: of the last line event there; None if there is none."""
+    """One stay at a line. event: the last line event there, or None."""
 
     line: int
     event: int | None = None
 
 
 def _stops(recording: Recording) -> list[_Stop]:
-    """The run of the code that is asked about. Of a test, what its method does, without ``setUp``."""
+    """The run of the code under test. For a test it is the run of its method, without ``setUp``."""
     program = recording.program
     last_line, begun = len(code_lines(program.code)), program.mode is Mode.CALL
-    most = program.extra["reval"]["of"]
+    last_tested_line = program.extra["reval"]["of"]
     stops: list[_Stop] = []
     for row in recording.trace.rows:
         if row.file != program.filename:
             continue
         begun = begun or (row.function == "<module>" and row.line == last_line)
-        if not begun or row.line > most or row.kind not in _STOPS:
+        if not begun or row.line > last_tested_line or row.kind not in _STOPS:
             continue
         if not stops or stops[-1].line != row.line:
             stops.append(_Stop(row.line))
@@ -110,8 +110,8 @@ def _python(value: Value) -> Any:
 
 
 def _values(node: ast.expr, states: list[Any]) -> list[Any]:
-    """What an expression has been, over all states: of items every container with every index, as the set
-    does it. Values of the recording stay as they are where they are no plain data."""
+    """The values of an expression over all states. For items these are all containers with all indexes, as in
+    the set. Values that are not plain data stay values of the recording."""
     match node:
         case ast.Constant(value=value):
             return [value]
@@ -129,20 +129,20 @@ def _values(node: ast.expr, states: list[Any]) -> list[Any]:
     raise Unfit("an index that is worked out")  # the set's own code comes to Nil there, whatever ran
 
 
-def _attribute(of: Any, name: str) -> Any:
-    if not isinstance(of, Value):
+def _attribute(container: Any, name: str) -> Any:
+    if not isinstance(container, Value):
         raise Unfit("an attribute of no object of the program")
-    for key, value in of.fields:
+    for key, value in container.fields:
         if key == name:
             return _python(value) if plain(value) else value
     raise Unfit("an attribute that is not recorded")
 
 
-def _item(of: Any, at: Any) -> list[Any]:
-    if isinstance(of, Value) or isinstance(at, Value):
+def _item(container: Any, index: Any) -> list[Any]:
+    if isinstance(container, Value) or isinstance(index, Value):
         raise Unfit("an item of no plain data")
     try:
-        return [of[at]]
+        return [container[index]]
     except (TypeError, KeyError, IndexError):
         return []
 
@@ -162,8 +162,8 @@ def _reader(name: str, task: str) -> Read:
     def read(path: str | None, note: Note) -> Iterator[Sample]:
         """Every question of the set about every recording of a folder, in order.
 
-        note: is told at the end how many are not asked, and why. Raises InputError: no folder is named, or it
-        has a recording of something else.
+        note: gets at the end the number of questions that are not asked, and the reasons. Raises InputError
+        if no folder is named, or if it has a recording of something else.
         """
         if path is None:
             raise InputError(
@@ -175,9 +175,9 @@ def _reader(name: str, task: str) -> Read:
             if "reval" not in recording.program.extra:
                 raise InputError(f"{path}: {recording.id} was not recorded from reval:PATH.")
             questions = recording.program.extra["reval"]["tasks"]
-            why = _unfit(recording)
-            if why is not None:
-                excluded[why] += len(questions)
+            unfit = _unfit(recording)
+            if unfit is not None:
+                excluded[unfit] += len(questions)
                 continue
             stops = _stops(recording)
             for number, question in enumerate(questions):
@@ -186,8 +186,8 @@ def _reader(name: str, task: str) -> Read:
                 except Unfit as reason:
                     excluded[str(reason)] += 1
         if excluded:
-            why = "; ".join(f"{count} {reason}" for reason, count in excluded.most_common())
-            note(f"{name}: {excluded.total()} questions of the set are not asked: {why}")
+            reasons_text = "; ".join(f"{count} {reason}" for reason, count in excluded.most_common())
+            note(f"{name}: {excluded.total()} questions of the set are not asked: {reasons_text}")
 
     return read
 

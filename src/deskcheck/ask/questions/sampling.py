@@ -1,7 +1,7 @@
-"""Which of many samples are asked, and in which order.
+"""The choice of samples to ask, and their order.
 
-That depends on the samples and the seed alone, and not on the order of the recordings in their files:
-workers write a recording when they finish it, so that this order differs from run to run.
+Both depend only on the samples and the seed, not on the order of the recordings in their files. Workers write
+a recording when they finish it, so that order differs between runs.
 """
 
 from collections import Counter
@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 
 
 class Drawable(Protocol):
-    """What is drawn, as far as drawing looks at it."""
+    """The fields of a sample that drawing needs."""
 
     @property
     def id(self) -> str: ...

@@ -1,4 +1,4 @@
-"""What decides which questions are asked, and what is shown of notebooks."""
+"""Settings that decide which questions are asked, and how much of notebooks is shown."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -10,7 +10,7 @@ from deskcheck.settings import Setting
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """Which samples are asked."""
+    """The choice of samples."""
 
     per_recording: Annotated[int | None, Setting("Samples of each kind from one recording.", min=1)] = None
     limit: Annotated[
@@ -44,11 +44,11 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotebookOptions:
-    """How notebooks are asked about.
+    """Settings of questions about notebooks.
 
-    actions: how many there must be before a target: executions, edits, insertions, deletions, moves and
-    restarts by the user. quantile: of the lengths of targets, in characters; longer ones are left out.
-    Tokens are estimated (`notebook.state.views.estimate_tokens`).
+    actions: the minimum number of actions before a target: executions, edits, insertions, deletions, moves
+    and restarts by the user. quantile: targets longer than this quantile of lengths in characters are left
+    out. Tokens are estimated (`notebook.state.views.estimate_tokens`).
     """
 
     state: Annotated[
@@ -76,6 +76,6 @@ class NotebookOptions:
                 f"state={','.join(self.state)!r} must name views, each once: {', '.join(VIEWS)}."
             )
         if not 0 < self.quantile <= 1:
-            raise InputError(f"quantile={self.quantile} must lie above 0 and not above 1.")
+            raise InputError(f"quantile={self.quantile} must be above 0 and not above 1.")
         if min(self.history_tokens, self.state_tokens, self.actions) < 0:
             raise InputError("history_tokens, state_tokens and actions must be at least 0.")

@@ -11,9 +11,11 @@ from deskcheck.ask.samples.sample import Sample
 
 
 def with_shots(samples: Sequence[Sample], shots: int, *, seed: int, excluded: Counter[str]) -> list[Sample]:
-    """The samples with so many examples in their prompts, each drawn from the others of another cluster. With
-    none, the example that the prompts have goes, too. Where there are not as many other programs, none of
-    them, and their number is added to `excluded`."""
+    """The samples with a number of examples in their prompts, each drawn from samples of other clusters.
+
+    With 0, the example that the prompts have is removed, too. Without enough other programs the result is
+    empty, and the number of the samples is added to `excluded`.
+    """
     by_cluster: dict[str, list[Sample]] = {}
     for sample in samples:
         by_cluster.setdefault(sample.cluster, []).append(sample)
@@ -31,7 +33,7 @@ def _with_shots(
     others = [cluster for cluster in by_cluster if cluster != sample.cluster]
     chosen = [rng.choice(by_cluster[cluster]) for cluster in rng.sample(others, shots)]
     examples = "\n\n".join(
-        f"{EXAMPLE}\n\n{_question_text(other)}\n{OPEN}{other.answer}{CLOSE}" for other in chosen
+        f"{EXAMPLE}\n\n{_question_text(example)}\n{OPEN}{example.answer}{CLOSE}" for example in chosen
     )
     parts = {name: text.removeprefix(_HEAD) for name, text in _parts_of_sample(sample).items()}
     first = next(iter(parts))
@@ -45,7 +47,7 @@ _HEAD = f"{YOURS}\n\n"
 
 
 def _parts_of_sample(sample: Sample) -> dict[str, str]:
-    """The parts of a prompt that are about this sample alone."""
+    """The parts of a prompt that are only about this sample."""
     return {name: text for name, text in sample.parts.items() if name not in ("task", "example")}
 
 

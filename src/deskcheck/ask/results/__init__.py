@@ -1,1 +1,1 @@
-"""What came of asking: rows, tables, statistics, logs."""
+"""The results of asking: rows, tables, statistics, logs."""

@@ -30,10 +30,10 @@ def vote_of(answer: str | None) -> Hashable:
 
 
 def pass_at(k: int, n: int, right: int) -> float:
-    """The chance that at least one of k answers is right, drawn from n of which some are right (Chen et al.
-    2021, arXiv:2107.03374, equation 1). Raises ValueError for impossible numbers."""
+    """The chance that at least one of k answers is right, if they are drawn from n with that number of right
+    ones (Chen et al. 2021, arXiv:2107.03374, equation 1). Raises ValueError for impossible numbers."""
     if not (1 <= k <= n and 0 <= right <= n):
-        raise ValueError(f"pass@{k} of {n} answers, {right} of them right: there is no such thing")
+        raise ValueError(f"pass@{k} of {n} answers, {right} of them right: impossible numbers")
     return 1 - math.comb(n - right, k) / math.comb(n, k)
 
 
@@ -57,8 +57,8 @@ def consistency(attempts: Sequence[Attempt]) -> float:
     for _, vote in attempts:
         if vote is not None:
             counts[vote] = counts.get(vote, 0) + 1
-    n = len(attempts)
-    return sum(count * (count - 1) for count in counts.values()) / (n * (n - 1))
+    total = len(attempts)
+    return sum(count * (count - 1) for count in counts.values()) / (total * (total - 1))
 
 
 def measured(questions: Mapping[str, Sequence[Attempt]]) -> dict[str, dict[str, float]]:
@@ -66,7 +66,7 @@ def measured(questions: Mapping[str, Sequence[Attempt]]) -> dict[str, dict[str, 
     fewest = min(map(len, questions.values()), default=0)
     if fewest < 2:
         return {}
-    counts = {id_: (len(some), sum(score >= 1 for score, _ in some)) for id_, some in questions.items()}
+    counts = {id_: (len(scores), sum(score >= 1 for score, _ in scores)) for id_, scores in questions.items()}
     measures = {
         f"pass@{k}": {id_: pass_at(k, n, right) for id_, (n, right) in counts.items()}
         for k in sorted({*(k for k in KS if k <= fewest), fewest})

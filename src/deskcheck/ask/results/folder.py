@@ -1,6 +1,6 @@
 """The folder of a run of `ask`, and the continuation of a run that was stopped.
 
-    run.json             the card: what decides the result, written before a model is asked
+    run.json             the card: settings that decide the result, written before a model is asked
     questions/*.jsonl    the questions, a `Sample` a line, as `deskcheck offline questions` writes them
     shared.json          texts that questions share, which a method has the model write once
     logs/*.eval          Inspect's logs. They get each answer when it is scored; with more than 600 samples up
@@ -91,7 +91,7 @@ class Contents:
     output and number of events."""
 
     def __init__(self) -> None:
-        self._seen: list[bytes] = []
+        self._content_digests: list[bytes] = []
 
     def through(self, recordings: Iterable[Recording]) -> Iterator[Recording]:
         """The same recordings, which are added as they pass."""
@@ -103,15 +103,15 @@ class Contents:
                 [len(trace) for trace in recording.traces],
             ]
             text = json.dumps(facts, sort_keys=True, default=str)
-            self._seen.append(hashlib.sha256(text.encode()).digest())
+            self._content_digests.append(hashlib.sha256(text.encode()).digest())
             yield recording
 
     def add_file(self, path: Path) -> None:
         """A trajectory, by its bytes."""
-        self._seen.append(hashlib.sha256(read_file(path)).digest())
+        self._content_digests.append(hashlib.sha256(read_file(path)).digest())
 
     def digest(self) -> str:
-        return hashlib.sha256(b"".join(sorted(self._seen))).hexdigest()
+        return hashlib.sha256(b"".join(sorted(self._content_digests))).hexdigest()
 
 
 @contextmanager
@@ -140,7 +140,7 @@ def run_folder(
             with disk_errors(folder):
                 write_whole(folder / CARD, json.dumps(card, indent=1) + "\n")
         elif not finished(folder):
-            note(f"{folder}: goes on with the run that was started there")
+            note(f"{folder}: continues the run that was started there")
         yield folder
 
 
@@ -153,8 +153,8 @@ def disk_errors(folder: Path) -> Iterator[None]:
         if error.errno not in _DISK:
             raise
         raise DeskcheckError(
-            f"{folder}: cannot be written: {error.strerror}. What was answered before is kept there: make "
-            "room, and give the same command again."
+            f"{folder}: cannot be written: {error.strerror}. The answers so far are kept there: make "
+            "room, and rerun the command to resume."
         ) from error
 
 
@@ -243,7 +243,7 @@ def read_card(folder: Path) -> dict[str, Any] | None:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file that is whole or not there."""
+    """Write a file atomically."""
     part = path.with_name(f".{path.name}")
     try:
         part.write_text(text)
@@ -257,6 +257,6 @@ def questions_file(folder: Path, name: str) -> Path:
 
 
 def write_samples(path: Path, samples: Iterable[Sample]) -> None:
-    """Write the questions of a kind, a line each; whole or not there."""
+    """Write the questions of a kind, a line each, atomically."""
     path.parent.mkdir(exist_ok=True)
     write_whole(path, "".join(map(line_of, samples)))

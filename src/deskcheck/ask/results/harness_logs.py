@@ -40,7 +40,7 @@ class SamplesFile:
     def __init__(self, path: Path) -> None:
         match = _NAME.fullmatch(path.name)
         if match is None:
-            raise InputError(f"{path}: is not named as samples of lm-evaluation-harness are.")
+            raise InputError(f"{path}: is not named like samples of lm-evaluation-harness.")
         self.path = path
         self.task: str = match["task"]
         day, _, time = match["date"].partition("T")
@@ -62,7 +62,7 @@ class SamplesFile:
         self.less_is_better = {metric for metric, higher in better.items() if higher is False}
 
     def score(self, metric: str, value: object) -> float | None:
-        """The value of a metric, if it is a score from 0 to 1 of which more is better."""
+        """The value of a metric, if it is a score from 0 to 1 and more is better."""
         if metric in self.less_is_better or not isinstance(value, (bool, int, float)):
             return None
         return float(value) if 0 <= value <= 1 else None
@@ -82,7 +82,7 @@ class SamplesFile:
             raise InputError(f"{self.path}, line {number}: is not a JSON object.")
         if missing := {"doc_id", "doc", "target", "resps", "filtered_resps"} - row.keys():
             raise InputError(
-                f"{self.path}, line {number}: is no sample of lm-evaluation-harness: it has no "
+                f"{self.path}, line {number}: is not a sample of lm-evaluation-harness: it has no "
                 f"{sorted(missing)[0]!r}."
             )
         metrics = row.get("metrics") or []
@@ -92,9 +92,10 @@ class SamplesFile:
 
 
 def runs_in_samples(path: Path, cluster: str | None, notes: list[str]) -> Iterator[LoggedRun]:
-    """The runs in a file of samples. cluster: the field of documents by which they belong together. notes:
-    gets a sentence about everything that is left out. Answers to questions of ours (`offline.harness`) are
-    scored again.
+    """The runs in a file of samples. Answers to deskcheck's questions (`offline.harness`) are scored again.
+
+    cluster: the field of documents by which they belong together. notes: gets a sentence about everything
+    that is left out.
 
     Raises InputError: the file cannot be read, or a document does not have that field.
     """
@@ -114,8 +115,8 @@ def runs_in_samples(path: Path, cluster: str | None, notes: list[str]) -> Iterat
                 scores.setdefault((str(row.get("filter", "none")), metric), []).append((row, score))
     for metric, count in odd.items():
         notes.append(
-            f"{path.name}: {count} values of {metric} are no scores from 0 to 1 where more is better, and "
-            "are left out."
+            f"{path.name}: left out: {count} values of {metric} that are not scores from 0 to 1 with more as "
+            "better."
         )
     filters, metrics = ({key[part] for key in scores} for part in (0, 1))
     rows = dict(ours)
@@ -129,7 +130,7 @@ def runs_in_samples(path: Path, cluster: str | None, notes: list[str]) -> Iterat
 
 
 def sample_of(row: Mapping[str, Any]) -> Sample | None:
-    """The question of ours in a row, if it is one."""
+    """The question in a row, if deskcheck asked it."""
     text = row["doc"].get("sample") if isinstance(row["doc"], dict) else None
     if not isinstance(text, str):
         return None
@@ -144,7 +145,9 @@ def answers_in(row: Mapping[str, Any]) -> list[str]:
     responses = row["resps"]
     while isinstance(responses, list) and len(responses) == 1 and isinstance(responses[0], list):
         responses = responses[0]
-    return [text_of(each) for each in responses] if isinstance(responses, list) else [text_of(responses)]
+    return (
+        [text_of(response) for response in responses] if isinstance(responses, list) else [text_of(responses)]
+    )
 
 
 def _model(results: Mapping[str, Any]) -> str:
@@ -185,8 +188,10 @@ def _scored(
 def _prompt(arguments: object) -> str:
     """The first argument of the model; earlier versions have a list of lists."""
     for _ in range(2):
-        some = arguments.values() if isinstance(arguments, dict) else arguments
-        arguments = next(iter(some), "") if isinstance(some, Iterable) and not isinstance(some, str) else some
+        values = arguments.values() if isinstance(arguments, dict) else arguments
+        arguments = (
+            next(iter(values), "") if isinstance(values, Iterable) and not isinstance(values, str) else values
+        )
     return arguments if isinstance(arguments, str) else ""
 
 

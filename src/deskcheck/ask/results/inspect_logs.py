@@ -1,6 +1,6 @@
-"""Rows of the logs of Inspect AI: of our own tasks, and of any other.
+"""Rows of the logs of Inspect AI, for deskcheck's tasks and for any other task.
 
-Of another task each scorer, and each key of a score that is a mapping, is a question: ``TASK``,
+In logs of other tasks, each scorer is a question, and so is each key of a score that is a mapping: ``TASK``,
 ``TASK/SCORER`` if there are several scorers, ``TASK/SCORER/KEY``. Arguments of the task are part of its name.
 """
 
@@ -39,11 +39,11 @@ def read_log(path: Path) -> "EvalLog":
         return read_eval_log(str(path))
     except Exception as error:  # readers of foreign files raise anything on what is not a log
         message = (str(error).splitlines() or [type(error).__name__])[0]
-        raise InputError(f"{path}: is no log of Inspect's that can be read: {message}") from error
+        raise InputError(f"{path}: is not a log of Inspect's that can be read: {message}") from error
 
 
 def runs_in_log(path: Path, cluster: str | None, notes: list[str]) -> Iterator[LoggedRun]:
-    """The runs of a log. cluster: of other tasks, the field of metadata by which samples belong together.
+    """The runs of a log. cluster: for other tasks, the field of metadata by which samples belong together.
     notes: gets a sentence about everything that is left out.
 
     Raises what `read_log` raises, and InputError for a sample without that field.
@@ -61,7 +61,7 @@ def runs_in_log(path: Path, cluster: str | None, notes: list[str]) -> Iterator[L
 
 
 def scored_of(samples: Sequence["EvalSample"], key: Key) -> Iterator[ScoredSample]:
-    """The rows of samples of one of our tasks, without those that ended in an error."""
+    """The rows of samples of one of deskcheck's tasks, without those that ended in an error."""
     for sample in samples:
         if sample.error is not None:
             continue
@@ -112,7 +112,7 @@ def _steps(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def usage_of(samples: Sequence["EvalSample"], key: Key) -> Iterator[Usage]:
-    """What samples took."""
+    """The tokens, costs and times of samples."""
     for sample in samples:
         used = list(sample.model_usage.values())
         costs = [usage.total_cost for usage in used if usage.total_cost is not None]
@@ -163,7 +163,7 @@ def _why_not_scored(sample: "EvalSample") -> str:
 
 
 def _last_solver(steps: Sequence[Any]) -> str:
-    """The method in a log of ours, with its options; ``direct`` without one."""
+    """The method in a log of deskcheck's, with its options; ``direct`` if it has none."""
     if not steps:
         return "direct"
     registered = str(steps[-1].solver)
@@ -195,7 +195,7 @@ def _other_runs(path: Path, log: "EvalLog", cluster: str | None, notes: list[str
     for (scorer, name), count in odd.items():
         name_of_value = "/".join(filter(None, (task, scorer, name)))
         notes.append(
-            f"{path.name}: {count} values of {name_of_value} are no numbers from 0 to 1 and are left out."
+            f"{path.name}: left out: {count} values of {name_of_value} that are not numbers from 0 to 1."
         )
     several = len({scorer for scorer, _ in [*numbers, *odd]}) > 1
     for number, ((scorer, name), scored) in enumerate(numbers.items()):

@@ -89,7 +89,7 @@ def _check_same(run: LoggedRun, rows: Sequence[tuple[ScoredSample, LoggedRun, Sc
     for row, newer, newer_row in rows:
         if row.prompt != newer_row.prompt:
             raise InputError(
-                f"{run.folder}: its question {row.id!r} is another one than that in {newer.folder}. Report "
+                f"{run.folder}: its question {row.id!r} differs from that in {newer.folder}. Report "
                 "of them one at a time."
             )
 
@@ -115,9 +115,9 @@ def _runs_in(path: Path, cluster: str | None, notes: list[str], read: set[Path])
     """The runs in a file, or in a folder and those below. read: places that were read before; they are not
     read again."""
 
-    def is_new(place: Path) -> bool:
+    def is_new(path: Path) -> bool:
         before = len(read)
-        read.add(place.resolve())
+        read.add(path.resolve())
         return len(read) > before
 
     folders = sorted(file.parent for file in path.rglob("samples.parquet"))

@@ -18,7 +18,7 @@ from deskcheck.jobs.manifest import claims, parts_of
 from deskcheck.jobs.plan import read_plan
 
 QUESTIONS_FILE = "questions.json"
-"""In a folder of scores: path and digest of the questions, which decide what was not answered."""
+"""The file in a folder of scores with path and digest of the questions, to know which were not answered."""
 UNNAMED = "(no name)"
 """The model of answers whose lines do not name one."""
 _AGAIN = "Score again: deskcheck offline score QUESTIONS ANSWERS --out FOLDER."
@@ -78,12 +78,12 @@ def _questions(folder: Path) -> dict[str, Sample]:
         questions = read_json(read_file(file))
         path, digest = Path(questions["path"]), questions["digest"]
     except (OSError, ValueError, KeyError, TypeError):
-        raise InputError(f"{folder}: its scores are not whole: {file.name} is missing. {_AGAIN}") from None
+        raise InputError(f"{folder}: its scores are incomplete: {file.name} is missing. {_AGAIN}") from None
     if not path.exists():
         path = folder.resolve().parent / path.name  # moved together
     if not path.exists():
         raise InputError(
-            f"{folder}: its questions, {questions['path']}, are not there any more. Put them back, or beside "
+            f"{folder}: its questions, {questions['path']}, are missing. Put them back, or beside "
             f"the folder, or: {_AGAIN}"
         )
     if Questions(path).digest_of_all() != digest:
@@ -92,13 +92,15 @@ def _questions(folder: Path) -> dict[str, Sample]:
 
 
 def _rows(folder: Path) -> Iterator[Mapping[str, Any]]:
-    place = JobFolder(folder)
-    lines = claims(place)
-    lacking = {shard.name for shard in read_plan(place).shards} - {*lines, *parts_of(lines)}
+    job_folder = JobFolder(folder)
+    lines = claims(job_folder)
+    lacking = {shard.name for shard in read_plan(job_folder).shards} - {*lines, *parts_of(lines)}
     if lacking:
-        raise InputError(f"{place.manifest}: its scores are not whole: it lacks {min(lacking)}. {_AGAIN}")
+        raise InputError(
+            f"{job_folder.manifest}: its scores are incomplete: it lacks {min(lacking)}. {_AGAIN}"
+        )
     for shard in lines:
-        yield from read_rows(place.file("scores", shard))
+        yield from read_rows(job_folder.file("scores", shard))
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:

@@ -33,7 +33,7 @@ class Missing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkKind:
-    """A kind of question in a benchmark. functions: each is a cluster. scores: of each baseline. excluded:
+    """A kind of question in a benchmark. functions: each is a cluster. scores: by baseline. excluded:
     reason -> recordings."""
 
     name: str
@@ -63,8 +63,9 @@ class Benchmark:
     """A benchmark.
 
     tests: outcome -> number; failing: test -> reason. network: tests that failed without a network.
-    made_inputs: recordings of calls with made inputs; made_failed: why none could be made. wall_s: step ->
-    seconds. own_s: CPU time of the tests alone; cost_s: of recording them; inputs_s: of making inputs.
+    made_inputs: recordings of calls with made inputs; made_failed: the reason why none could be made. wall_s:
+    step -> seconds. own_s: CPU time of the tests without recording; cost_s: of recording them; inputs_s: of
+    making inputs.
     """
 
     folder: str
@@ -112,8 +113,8 @@ class Benchmark:
     def origins(self) -> tuple[int, int, int]:
         """Public functions with samples from tests; from made inputs; without samples."""
         asked_about, public = self.public
-        made = sum(function.made for function in self.functions if function.public)
-        return asked_about - made, made, public - asked_about
+        from_made_inputs = sum(function.made for function in self.functions if function.public)
+        return asked_about - from_made_inputs, from_made_inputs, public - asked_about
 
     @property
     def right(self) -> bool:
@@ -121,9 +122,9 @@ class Benchmark:
         return all(kind.scores["oracle"].value == 1 for kind in self.kinds if kind.samples)
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields and what follows from them, JSON-able."""
+        """The fields, and figures that follow from them, JSON-able."""
         with_samples, public = self.public
-        from_tests, made, _ = self.origins
+        from_tests, from_made_inputs, _ = self.origins
         return asdict(self) | {
             "samples": self.samples,
             "clusters": self.clusters,
@@ -131,7 +132,7 @@ class Benchmark:
                 "asked_about": with_samples,
                 "all": public,
                 "from_tests": from_tests,
-                "from_made_inputs": made,
+                "from_made_inputs": from_made_inputs,
             },
             "oracle_is_right": self.right,
         }

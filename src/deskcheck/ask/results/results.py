@@ -37,7 +37,7 @@ class Figures:
     """The view of the kernel's state, of questions about notebooks."""
     metrics: Mapping[str, Interval] = field(default_factory=dict)
     attempts: Mapping[str, Interval] = field(default_factory=dict)
-    """Of several answers to each question: ``pass@k``, ``majority``, ``consistency`` (`attempts`)."""
+    """With several answers to each question: ``pass@k``, ``majority``, ``consistency`` (`attempts`)."""
 
 
 def figures_of(score: Interval | None, readings: Mapping[str, int]) -> dict[str, Any]:
@@ -67,7 +67,7 @@ class Result(Figures):
     excluded: Mapping[str, int]
     """Reason -> recordings that were not asked about."""
     steps: Steps | None = None
-    """Of methods that predict the run."""
+    """Only for methods that predict the run."""
     samples: tuple[ScoredSample, ...]
     usage: tuple[Usage, ...] = ()
     failed: Mapping[str, int] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""An answer as a row: what was asked, what the model wrote, how it was scored, and what it took."""
+"""An answer as a row: the question, the text of the model, the score, and tokens, cost and time."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ class ScoredSample:
     """The reference answer; of an ``input`` question one of the right ones."""
     score: float
     reason: str
-    """Why the score is 0."""
+    """The reason why the score is 0."""
     data: str
     """`Sample.data` as JSON."""
     state: str = ""
@@ -122,7 +122,7 @@ class Usage:
     solver: str
     state: str
     input_tokens: int | None
-    """As the provider counts them, with those read from and written to its cache."""
+    """As counted by the provider, with those read from and written to its cache."""
     output_tokens: int | None
     cost: float | None
     """US dollars, if Inspect knows the prices of the model."""
@@ -182,20 +182,22 @@ def scored_here(sample: Sample, scored: AnswerScore, model: str, **columns: Any)
 
 
 def scored_elsewhere(
-    id_: str, fields: Mapping[str, Any], cluster: str | None, file: str, **columns: Any
+    sample_id: str, fields: Mapping[str, Any], cluster: str | None, file: str, **columns: Any
 ) -> ScoredSample:
-    """The row of a sample that another program scored. fields: its metadata, of which numbers and short texts
+    """The row of a sample that another program scored. fields: its metadata; numbers and short texts in them
     are kept. cluster: the field by which samples belong together.
 
     Raises InputError: the sample does not have that field.
     """
     if cluster is not None and cluster not in fields:
         raise InputError(
-            f"{file}: sample {id_} has no {cluster!r}: it has {', '.join(fields) or 'no fields'}."
+            f"{file}: sample {sample_id} has no {cluster!r}: it has {', '.join(fields) or 'no fields'}."
         )
     data = {name: value for name, value in fields.items() if _is_short(value)}
-    value = id_ if cluster is None else str(fields[cluster])
-    return ScoredSample(id=id_, program=id_, cluster=value, reason="", data=json.dumps(data), **columns)
+    value = sample_id if cluster is None else str(fields[cluster])
+    return ScoredSample(
+        id=sample_id, program=sample_id, cluster=value, reason="", data=json.dumps(data), **columns
+    )
 
 
 def _is_short(value: object) -> bool:

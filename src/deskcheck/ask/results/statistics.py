@@ -31,7 +31,7 @@ class Interval:
 
 
 FEW_CLUSTERS = 10
-"""With fewer effective clusters an interval is rough."""
+"""An interval with fewer effective clusters is rough."""
 LEAST_CLUSTERS = 5
 """Fewer effective clusters have no interval."""
 TOO_FEW = "too few programs for an interval"
@@ -58,11 +58,11 @@ def effective_clusters(counts: Sequence[int]) -> float:
 
 def few_clusters(clusters: Iterable[tuple[str, float]]) -> str | None:
     """A warning if names have few effective clusters; a name that comes twice counts with the fewer."""
-    least: dict[str, float] = {}
+    fewest: dict[str, float] = {}
     for name, count in clusters:
-        least[name] = min(count, least.get(name, count))
+        fewest[name] = min(count, fewest.get(name, count))
     few = [
-        f"{name}: {math.floor(10 * count) / 10:g}" for name, count in least.items() if count < FEW_CLUSTERS
+        f"{name}: {math.floor(10 * count) / 10:g}" for name, count in fewest.items() if count < FEW_CLUSTERS
     ]
     if not few:
         return None
@@ -164,7 +164,7 @@ def _in_clusters(values: Sequence[float], clusters: Sequence[str]) -> tuple[list
 
 
 def _pulls(counts: Sequence[int], totals: Sequence[float]) -> list[float]:
-    """For each of at least two clusters the mean with it minus the mean without it."""
+    """The mean with each cluster minus the mean without it, for two clusters or more."""
     n = sum(counts)
     mean = math.fsum(totals) / n
     return [(total - count * mean) / (n - count) for count, total in zip(counts, totals, strict=True)]
@@ -243,7 +243,7 @@ def difference_bounds(
 
 def mcnemar(first: Mapping[str, float], second: Mapping[str, float]) -> float:
     """The two-sided p-value of the exact test for pairs of right and wrong (McNemar 1947, Psychometrika 12,
-    153): if there is no effect, the better of n pairs that differ are Binomial(n, 1/2). It takes samples for
+    153). Without an effect, the better of n pairs that differ are Binomial(n, 1/2). It treats samples as
     independent; `sign_flip` does not.
 
     Raises:
@@ -264,7 +264,7 @@ _GRAIN = 1000
 
 def sign_flip(first: Mapping[str, float], second: Mapping[str, float], clusters: Mapping[str, str]) -> float:
     """The two-sided p-value of the exact sign-flip test by cluster (Canay, Romano and Shaikh 2017,
-    Econometrica 85, 1013): if there is no effect, a cluster's sum of differences is as likely with the other
+    Econometrica 85, 1013). Without an effect, a cluster's sum of differences is as likely with the other
     sign.
 
     It is the share of all 2^clusters signs whose sum is at least as far from 0. The sums come from a
@@ -300,7 +300,7 @@ def sign_flip(first: Mapping[str, float], second: Mapping[str, float], clusters:
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """P-values adjusted for their number, in their order (Holm 1979, Scandinavian Journal of Statistics 6,
-    65): the chance that any of those up to 0.05 is no effect is at most 0.05."""
+    65). If none of them has an effect, the chance that any is 0.05 or less is at most 0.05."""
     adjusted = [0.0] * len(p_values)
     highest = 0.0
     for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
@@ -331,7 +331,7 @@ def power_of(differences: Sequence[float], clusters: Sequence[str], difference: 
         ValueError: fewer than two clusters, no difference anywhere, or `difference` is not above 0.
     """
     if not 0 < difference <= 1:
-        raise ValueError(f"a difference of {difference} cannot be looked for: it lies above 0, up to 1")
+        raise ValueError(f"a difference of {difference} is not possible: give a number above 0, up to 1")
     counts, totals = _in_clusters(differences, clusters)
     if len(counts) < 2:
         raise ValueError("a variance needs two programs at least")

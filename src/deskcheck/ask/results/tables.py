@@ -17,8 +17,8 @@ from deskcheck.ask.results.rows import ScoredSample, Usage
 
 
 def write_results(results: Sequence[Result], folder: Path, card: Mapping[str, Any]) -> None:
-    """Write ``samples.parquet``, ``usage.parquet``, where views or methods are compared ``effects.json``, and
-    last ``results.json``. Each is whole or not there."""
+    """Write ``samples.parquet``, ``usage.parquet``, ``effects.json`` if views or methods are compared, and
+    last ``results.json``. Each is written atomically."""
     compared = effects(results)
     _write_table(folder / "usage.parquet", Usage, [row for result in results for row in result.usage])
     _write_table(

@@ -1,4 +1,4 @@
-"""The transcript of a method that asks several times, which is kept beside an answer.
+"""The transcript of a method that asks several times, which is stored with an answer.
 
 A solver puts it into the metadata of Inspect's sample, as ``attempts``. The table of samples has it as JSON,
 and `deskcheck view RUN_FOLDER SAMPLE` shows it.
@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 SHOWN_CHARS = 20_000
-"""Of a prompt, completion, program or trace in the transcript; the log has all of it."""
+"""The limit of a prompt, completion, program or trace in the transcript; the log has all of it."""
 TRANSCRIPT_CHARS = 1_000_000
 LEFT_OUT = "[left out: the transcript is long; the log has it]"
 _TEXTS = ("prompt", "completion", "code", "trace")
@@ -54,8 +54,8 @@ def transcript(
 ) -> dict[str, Any]:
     """The transcript of one answer, JSON-able. If it is very long, later lines have no texts.
 
-    calls: of the model. runs: in the sandbox. ended: why there were no more attempts. left_out: visible tests
-    that cannot be run alone.
+    calls: of the model. runs: in the sandbox. ended: the reason why there were no more attempts. left_out:
+    visible tests that cannot be run separately.
     """
     attempts = [line.to_dict() for line in lines]
     size = 0

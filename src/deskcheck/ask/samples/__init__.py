@@ -1,1 +1,1 @@
-"""What a sample is made of: prompts, the sources they show, places in a run, the frame of a kind."""
+"""The parts of a sample: prompts, the sources they show, places in a run, the frame of a kind."""

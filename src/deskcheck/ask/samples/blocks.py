@@ -1,4 +1,4 @@
-"""The conditions and loops of a source, as far as the lines of a run tell what they did."""
+"""The conditions and loops of a source whose course the lines of a run show."""
 
 import ast
 import functools
@@ -13,26 +13,26 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """An ``if``, ``while`` or ``for`` statement whose body begins on a line of its own."""
+    """An ``if``, ``while`` or ``for`` statement whose body begins on a separate line."""
 
     keyword: str
     """``if``, ``while`` or ``for``. An ``elif`` is an ``if``."""
     line: int
-    """Of the header; the first, where it has several."""
+    """The line of the header, the first if it has several."""
     body: range
     """Lines of the body."""
     last: int
     """Line of the header's end."""
     has_else: bool
     joined: bool
-    """Python goes from the end of this loop to its next beginning without a line in between."""
+    """Python continues from the end of this loop at its next beginning without a line in between."""
 
     @property
     def loops(self) -> bool:
         return self.keyword != "if"
 
     def __contains__(self, line: int) -> bool:
-        """Whether a line is in its header or its body; what stands under ``else`` is not."""
+        """Whether a line is in its header or its body, not under ``else``."""
         return self.line <= line <= self.last or line in self.body
 
 
@@ -41,7 +41,7 @@ def blocks(source: str) -> dict[int, Block]:
     """First line of the header -> block.
 
     Left out: conditions that are constants, for which Python runs no line; headers that are not `plain`
-    (`source.Statements`); bodies of which no line runs, such as one that holds only ``global x``.
+    (`source.Statements`); bodies without a line that runs, such as one with only ``global x``.
     """
     tree, statements_of_text = parsed(source), statements(source)
     if tree is None or statements_of_text is None:
@@ -85,7 +85,7 @@ def _block(node: ast.If | ast.While | ast.For | ast.AsyncFor, joined: bool) -> B
 
 
 def is_constant(test: ast.expr) -> bool:
-    """Whether the compiler knows what a condition is: no name is in it that is looked up."""
+    """Whether the compiler knows the value of a condition, because it has no names that are looked up."""
     return not any(
         isinstance(node, (ast.Call, ast.Attribute, ast.Await, ast.Yield, ast.NamedExpr, ast.JoinedStr))
         or (isinstance(node, ast.Name) and node.id != "__debug__")

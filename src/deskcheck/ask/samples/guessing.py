@@ -1,4 +1,4 @@
-"""What the model ``deskcheck/guess`` reads off a prompt; and `GUESSES`, how it answers each form of question.
+"""Functions with which the model ``deskcheck/guess`` reads prompts; `GUESSES`, its answers by question form.
 
 A guess sees the program and the question of a prompt, nothing else.
 """
@@ -120,7 +120,7 @@ def is_literal(text: str) -> bool:
 def held_before(prompt: str, variable: str, line: int, label: str = "How it is run") -> str:
     """The last literal assigned to a variable above a line; the argument passed for it; else 0.
 
-    label: of the call in the prompt.
+    label: the label of the call in the prompt.
     """
     lines = numbered_lines(prompt)
     assigned = re.compile(rf"\s*{re.escape(variable)}\s*=\s*(.+)")

@@ -2,9 +2,8 @@
 
 A recording is asked about only if its run returned or, by the kinds that say `of_raised`, an exception left
 it, if it is recorded whole and is not known to differ between two runs. Whatever is not asked about is
-counted with its reason in `excluded`. Which places of a recording are asked about is drawn from a generator
-seeded with the text ``seed:recording:kind``: the choice depends on nothing else, and not on what else is
-asked.
+counted with its reason in `excluded`. The places of a recording that are asked about are drawn from a
+generator seeded with the text ``seed:recording:kind``. So the choice does not depend on the other questions.
 
 Not covered: other threads than the main one; questions about notebooks.
 """
@@ -41,8 +40,8 @@ SHOWN_VALUE_CHARS = 400
 
 
 class Ask(Protocol):
-    """Yields samples of a recording, of which the first `per_recording` are taken, and an Unfit for each
-    place that cannot be asked and is to be counted. Raises Unfit for a recording that cannot be asked."""
+    """Yields samples of a recording, and an Unfit for each place that cannot be asked about, to be counted.
+    Only the first `per_recording` samples are used. Raises Unfit if a recording cannot be asked about."""
 
     def __call__(
         self, recording: Recording, rng: random.Random, per_recording: int, /
@@ -50,7 +49,7 @@ class Ask(Protocol):
 
 
 Score = Callable[[Sample, str], float]
-"""From a sample and an answer, what stands between the marks, to a score from 0 to 1."""
+"""From a sample and an answer (the text between the marks) to a score from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +59,16 @@ class Question:
     name: str
     ask: Ask
     few: int
-    """Samples of one recording where nobody says how many."""
+    """Samples of one recording by default."""
     about: str
-    """What is asked, in a sentence."""
+    """A sentence that describes the question."""
     score: Score | None = None
     """Scores answers whose form is ``own``. It must not run them, nor raise for whatever a model wrote."""
     of_raised: bool = False
     """Whether runs that an exception left are asked about, too."""
     shows_globals: bool = False
-    """Whether its prompts show global variables. To other prompts those are added that do not hold what the
-    source gives them."""
+    """Whether its prompts show global variables. Other prompts get those whose values differ from those in
+    the source."""
     shows_call: bool = True
     """Whether its prompts show the call: objects and functions among the arguments are explained below."""
     none: str = ""
@@ -83,7 +82,8 @@ class Question:
         per_recording: int | None = None,
         excluded: Counter[str] | None = None,
     ) -> Iterator[Sample]:
-        """Samples of a recording, at most `per_recording`; reasons for none are added to `excluded`."""
+        """Up to `per_recording` samples of a recording; if there are none, the reason is added to
+        `excluded`."""
         count = self.few if per_recording is None else per_recording
         if count < 1:
             raise ValueError(
@@ -91,7 +91,7 @@ class Question:
             )
         excluded = Counter() if excluded is None else excluded
         rng = random.Random(f"{seed}:{recording.id}:{self.name}")
-        made = 0
+        sample_count = 0
         try:
             _check(recording, raised=self.of_raised)
             below = self._below(recording)
@@ -105,16 +105,16 @@ class Question:
                 if below:
                     parts = parts | {"question": parts["question"] + below}
                 yield replace(sample, parts=parts, data=sample.data | _size(recording))
-                made += 1
-                if made == count:
+                sample_count += 1
+                if sample_count == count:
                     return
-            if not made and self.none:
+            if not sample_count and self.none:
                 raise Unfit(self.none)
         except Unfit as reason:
             excluded[str(reason)] += 1
 
     def _below(self, recording: Recording) -> str:
-        """The text below a question that says what its prompt does not show otherwise."""
+        """The text below a question about values that its prompt does not show otherwise."""
         below = "" if self.shows_globals else globals_text(recording)
         if self.shows_call and recording.program.extra.get("arguments") == "shown":
             below = f"\n{OBJECTS}{functions_text(recording.program)}{below}"
@@ -128,7 +128,7 @@ def kind(name: str, about: str, few: int = 1, **fields: Any) -> Callable[[Ask], 
 
 @once
 def _size(recording: Recording) -> dict[str, int]:
-    """How many events the trace has, and, unless that are very many, frames inside one another at most."""
+    """The number of events of the trace, and the maximum depth of calls unless the trace is very long."""
     trace = recording.trace
     size = {"events": len(trace)}
     if len(trace) <= SCANNED_EVENTS:
@@ -141,7 +141,7 @@ def _size(recording: Recording) -> dict[str, int]:
 
 
 _BY_DEPTH = frozenset({"RecursionError", "MemoryError"})
-"""Where runs end that these exceptions leave depends on the machine."""
+"""Exceptions that another machine may raise at another place."""
 
 
 def _check(recording: Recording, *, raised: bool) -> None:
@@ -171,39 +171,39 @@ T = TypeVar("T")
 
 
 def globals_text(recording: Recording) -> str:
-    """What a prompt has to say of global variables that do not hold what the source gives them."""
-    shown = []
+    """The part of a prompt about global variables whose values differ from those in the source."""
+    lines = []
     several = len({row.file for row in recording.trace.rows}) > 1
     for (file, name), value in filled_elsewhere(recording).items():
         if not plain(value) or len(text := render(value)) > SHOWN_VALUE_CHARS:
             raise Unfit("a global variable that was filled elsewhere cannot be shown")
-        shown.append(f"    {name} = {text}" + (f" in {file}" if several else ""))
-    return "\nGlobals when the call is made:\n" + "\n".join(shown) if shown else ""
+        lines.append(f"    {name} = {text}" + (f" in {file}" if several else ""))
+    return "\nGlobals when the call is made:\n" + "\n".join(lines) if lines else ""
 
 
 def in_turns(
     places: Iterable[T], rng: random.Random, answer: Callable[[T], Hashable], where: Callable[[T], Hashable]
 ) -> Iterator[T]:
-    """The places in a drawn order in which the answers take turns. One whose answer at its place was drawn
-    already comes after all others."""
+    """The candidates in a drawn order in which the answers take turns. A candidate comes after all others if
+    one with the same answer at the same place was drawn before."""
     shuffled = list(places)
     rng.shuffle(shuffled)
-    for group in first_and_repeated(shuffled, lambda place: (where(place), answer(place))):
+    for group in first_and_repeated(shuffled, lambda candidate: (where(candidate), answer(candidate))):
         by_answer: dict[Hashable, list[T]] = {}
-        for place in group:
-            by_answer.setdefault(answer(place), []).append(place)
+        for candidate in group:
+            by_answer.setdefault(answer(candidate), []).append(candidate)
         for row in zip_longest(*by_answer.values()):
-            yield from (place for place in row if place is not None)
+            yield from (candidate for candidate in row if candidate is not None)
 
 
 def first_and_repeated(places: Iterable[T], key: Callable[[T], Hashable]) -> tuple[list[T], list[T]]:
-    """The places whose key is met for the first time, and the others, both in their order."""
-    seen: set[Hashable] = set()
+    """The places with a new key, and those that repeat a key, both in their order."""
+    keys: set[Hashable] = set()
     first: list[T] = []
     repeated: list[T] = []
-    for place in places:
-        (repeated if key(place) in seen else first).append(place)
-        seen.add(key(place))
+    for candidate in places:
+        (repeated if key(candidate) in keys else first).append(candidate)
+        keys.add(key(candidate))
     return first, repeated
 
 
@@ -215,33 +215,33 @@ def sample_of(
     answer: str,
     *,
     form: str = "value",
-    place: str = "",
+    id_part: str = "",
     data: Mapping[str, Any] | None = None,
 ) -> Sample:
     """A sample about a run, in the words that `prompts` has for its kind. The question begins with how the
     program is run.
 
-    question: lines of ``Label: text``. place: tells several samples of a recording apart, with
-    ``data["file"]``, where that is not the program's own.
+    question: lines of ``Label: text``. id_part: differs between samples of one recording, together with
+    ``data["file"]`` if that is not the program's own file.
     """
     began = f"How it is run: {how_run(recording.program, call_source(recording))}"
     file = (data or {}).get("file", recording.program.filename)
-    elsewhere = "" if file == recording.program.filename or not place else file
+    elsewhere = "" if file == recording.program.filename or not id_part else file
     parts = parts_of(kind, files, "\n".join(filter(None, (began, question))))
-    return _sample(recording, kind, [elsewhere, place], parts, answer, {"form": form, **(data or {})})
+    return _sample(recording, kind, [elsewhere, id_part], parts, answer, {"form": form, **(data or {})})
 
 
 def _sample(
     recording: Recording,
     kind: str,
-    place: Sequence[str],
+    id_parts: Sequence[str],
     parts: dict[str, str],
     answer: str,
     data: Mapping[str, Any],
 ) -> Sample:
     strict = {"strict": True} if data["form"] == "value" else {}
     return Sample(
-        id=":".join(filter(None, (recording.id, kind, *place))),
+        id=":".join(filter(None, (recording.id, kind, *id_parts))),
         question=kind,
         program=recording.id,
         cluster=cluster_of(recording.program),
@@ -255,14 +255,15 @@ def sample_at(
     recording: Recording,
     kind: str,
     run: Run,
-    place: Arrival,
+    arrival: Arrival,
     question: str,
     answer: str,
     *,
     form: str = "value",
     **data: str,
 ) -> Sample:
-    """A sample about the k-th time that a line runs. data: what tells samples about this moment apart."""
+    """A sample about the k-th time that a line runs. data: values that differ between samples about this
+    moment."""
     return sample_of(
         recording,
         kind,
@@ -270,20 +271,20 @@ def sample_at(
         question,
         answer,
         form=form,
-        place=":".join([str(place.line), str(place.k), *data.values()]),
-        data={"file": place.file, "line": place.line, "k": place.k, "event": place.index, **data},
+        id_part=":".join([str(arrival.line), str(arrival.k), *data.values()]),
+        data={"file": arrival.file, "line": arrival.line, "k": arrival.k, "event": arrival.index, **data},
     )
 
 
 def sample_of_variable(
-    recording: Recording, kind: str, run: Run, place: Arrival, name: str, answer: str, form: str = "value"
+    recording: Recording, kind: str, run: Run, arrival: Arrival, name: str, answer: str, form: str = "value"
 ) -> Sample:
     """A sample about a variable just before a line runs for the k-th time."""
     question = (
-        f"Variable: {name}, just before line {place.line}{where(run.files, place.file)} "
-        f"runs for time number {place.k}"
+        f"Variable: {name}, just before line {arrival.line}{where(run.files, arrival.file)} "
+        f"runs for time number {arrival.k}"
     )
-    return sample_at(recording, kind, run, place, question, answer, form=form, variable=name)
+    return sample_at(recording, kind, run, arrival, question, answer, form=form, variable=name)
 
 
 def sample_about(
@@ -297,12 +298,12 @@ def sample_about(
     place: str = "",
     data: Mapping[str, Any] | None = None,
 ) -> Sample:
-    """A sample of a kind of one's own. The prompt is the task, the program and the question.
+    """A sample of a kind that you define. The prompt is the task, the program and the question.
 
-    task: what is to be done; that the answer stands between marks is added. asked: this question. answer: the
-    right one, at most 1,000 characters. form: how answers are compared: ``value``, as values of Python;
-    ``stdout``, as printed text; ``line``, as a line number (the lines are shown with theirs); ``own``, by the
-    question's `score`. place: tells several samples of a recording apart. data: for `score`, JSON-able.
+    task: the instructions; the marks around the answer are added. asked: this question. answer: the right
+    answer, up to 1,000 characters. form: how answers are compared: ``value``, as values of Python;
+    ``stdout``, as printed text; ``line``, as a line number (the prompt has line numbers); ``own``, by the
+    question's `score`. place: differs between samples of one recording. data: for `score`, JSON-able.
 
     Raises Unfit for an answer that is too long.
     """

@@ -1,4 +1,4 @@
-"""Where in a run something can be asked, and what of the recording may be shown or asked there."""
+"""The places in a run that can be asked about, and the values that may be shown or asked there."""
 
 import functools
 import itertools
@@ -31,7 +31,7 @@ def check_arguments(program: Program, *fit: str) -> None:
 
 
 def call_source(recording: Recording) -> str | None:
-    """The source of the function that is called, where it is a module's; None where it is the program's."""
+    """The source of the called function if it is in a module; None if it is in the program."""
     rows = recording.trace.rows
     if recording.program.code.strip() or not rows:
         return None
@@ -39,7 +39,8 @@ def call_source(recording: Recording) -> str | None:
 
 
 class Visit(Protocol):
-    """What `arrivals` needs of an event: a `Row` has it, and so has an event of a predicted run."""
+    """The fields of an event that `arrivals` needs. A `Row` has them, and so has an event of a predicted
+    run."""
 
     @property
     def kind(self) -> str: ...
@@ -60,7 +61,7 @@ class Arrival:
     """A statement begins to run: a line event of a frame that was not at that statement before.
 
     line: first line of the statement. k: how often the line was arrived at, this time included.
-    then: what the frame arrives at next: a line, ``return``, ``raise``, or None: it is not known.
+    then: the next arrival of the frame: a line, ``return``, ``raise``, or None if it is unknown.
     """
 
     index: int
@@ -74,7 +75,7 @@ class Arrival:
 
 def arrivals(events: Iterable[Visit], lines: Mapping[str, Statements]) -> list[Arrival]:
     """Every arrival at a statement of the files in `lines`, in order."""
-    at: dict[int, int] = {}
+    line_in_frame: dict[int, int] = {}
     """Frame -> statement that it is at."""
     open_: dict[int, Arrival] = {}
     counts: Counter[tuple[str, int]] = Counter()
@@ -85,16 +86,18 @@ def arrivals(events: Iterable[Visit], lines: Mapping[str, Statements]) -> list[A
         statements_of_file = lines.get(row.file)
         if statements_of_file is None:
             continue
-        if row.kind == Kind.LINE and not is_within_definition(row, statements_of_file, begun=row.frame in at):
+        if row.kind == Kind.LINE and not is_within_definition(
+            row, statements_of_file, begun=row.frame in line_in_frame
+        ):
             line = statements_of_file.first.get(row.line, row.line)
-            if at.get(row.frame) == line:
+            if line_in_frame.get(row.frame) == line:
                 continue
-            at[row.frame] = line
+            line_in_frame[row.frame] = line
             if row.frame in open_:
                 then[open_[row.frame].index] = line
             counts[row.file, line] += 1
-            k = counts[row.file, line]
-            open_[row.frame] = Arrival(row.index, row.file, line, row.frame, row.function, k, None)
+            visit_number = counts[row.file, line]
+            open_[row.frame] = Arrival(row.index, row.file, line, row.frame, row.function, visit_number, None)
             visits.append(open_[row.frame])
         elif row.frame in open_ and row.kind == Kind.RESUME:
             resumed[row.frame] = open_[row.frame].index
@@ -109,21 +112,21 @@ def arrivals(events: Iterable[Visit], lines: Mapping[str, Statements]) -> list[A
     return [Arrival(a.index, a.file, a.line, a.frame, a.function, a.k, then.get(a.index)) for a in visits]
 
 
-def is_within_definition(row: Visit, known: Statements, *, begun: bool) -> bool:
-    """Whether a line event is part of a definition that its outer frame has begun: Python runs the body
-    of a class, from the line of its first decorator on, and type parameters in frames of their own.
+def is_within_definition(row: Visit, statements_of_file: Statements, *, begun: bool) -> bool:
+    """Whether a line event is part of a definition that its outer frame has begun. Python runs the body of a
+    class, from the line of its first decorator, and type parameters in separate frames.
 
     begun: whether the frame has had a line event before.
     """
     name = row.function.rpartition(".")[2]
     if name.startswith("<generic parameters of "):
         return True
-    return not begun and known.bodies.get(row.line) == name
+    return not begun and statements_of_file.bodies.get(row.line) == name
 
 
 def is_expression(function: str) -> bool:
-    """Whether a frame's code is part of a statement of another frame: of a comprehension, a generator
-    expression or a lambda."""
+    """Whether a frame is that of a comprehension, a generator expression or a lambda, whose code is part of a
+    statement of another frame."""
     return function.rpartition(".")[2] in _EXPRESSIONS
 
 
@@ -141,12 +144,12 @@ def statements_of(recording: Recording, files: Sequence[ShownSource]) -> dict[st
     if len(recording.traces) > 1:
         raise Unfit("runs in several threads")
     check_all_recorded(recording)
-    for shown in files:
-        source = recording.source(shown.file)
+    for shown_source in files:
+        source = recording.source(shown_source.file)
         statements_of_file = statements(source) if source is not None else None
         if statements_of_file is None:
             raise Unfit("a source cannot be parsed")
-        by_file[shown.file] = statements_of_file
+        by_file[shown_source.file] = statements_of_file
     return by_file
 
 
@@ -162,7 +165,7 @@ class Run:
     """A run, as far as questions about its lines are concerned."""
 
     files: tuple[ShownSource, ...]
-    """What a prompt shows."""
+    """The files of the program that a prompt shows."""
     lines: Mapping[str, Statements]
     """File -> its statements."""
     visits: Sequence[Arrival]
@@ -184,9 +187,9 @@ def once(find: Callable[[Recording], T]) -> Callable[[Recording], T]:
 
 @once
 def run_of(recording: Recording) -> Run:
-    """The run as arrivals; of a long one the first `SCANNED_EVENTS` events.
+    """The run as arrivals; for a long one only those in the first `SCANNED_EVENTS` events.
 
-    Raises Unfit where lines cannot be asked about.
+    Raises Unfit if lines cannot be asked about.
     """
     files = files_of(recording)
     lines = statements_of(recording, files)
@@ -194,38 +197,38 @@ def run_of(recording: Recording) -> Run:
 
 
 def whole_run_of(recording: Recording) -> Run:
-    """The run, for kinds whose prompt shows how it begins and no state: what the call was made with is known,
-    and all that followed. Raises Unfit where that is not so."""
+    """The run, for kinds whose prompt shows its beginning but no state. The arguments and all that followed
+    must be recorded: raises Unfit otherwise."""
     check_arguments(recording.program, "literal", "shown")
     if len(recording.trace) > SCANNED_EVENTS:
         raise Unfit("the run is long")
     return run_of(recording)
 
 
-def has_one_successor(place: Arrival, recording: Recording, run: Run) -> bool:
+def has_one_successor(arrival: Arrival, recording: Recording, run: Run) -> bool:
     """Whether "the line that runs next in the frame" says one thing to every reader."""
-    statements_of_file = run.lines[place.file]
-    if place.line not in statements_of_file.plain or place.then is None:
+    statements_of_file = run.lines[arrival.file]
+    if arrival.line not in statements_of_file.plain or arrival.then is None:
         return False
-    if place.line in statements_of_file.leaves and place.then == "return":
+    if arrival.line in statements_of_file.leaves and arrival.then == "return":
         return False  # the line says so itself
-    if recording.program.mode is Mode.SESSION and place.function == "<module>":
+    if recording.program.mode is Mode.SESSION and arrival.function == "<module>":
         return False  # every statement of it has a frame of its own
-    return isinstance(place.then, str) or place.then in statements_of_file.plain
+    return isinstance(arrival.then, str) or arrival.then in statements_of_file.plain
 
 
 def where(files: Sequence[ShownSource], file: str) -> str:
-    """Which file, where several are shown."""
+    """The words that name the file, if several are shown."""
     return f" in {file}" if len(files) > 1 else ""
 
 
-def line_text(place: Arrival, run: Run) -> str:
+def line_text(arrival: Arrival, run: Run) -> str:
     """The line of a place as questions name it: ``line 3 of f in helper.py``."""
-    return f"line {place.line}{in_function(place)}{where(run.files, place.file)}"
+    return f"line {arrival.line}{in_function(arrival)}{where(run.files, arrival.file)}"
 
 
-def in_function(place: Arrival) -> str:
-    return ", at the top level" if place.function == "<module>" else f" of {place.function}"
+def in_function(arrival: Arrival) -> str:
+    return ", at the top level" if arrival.function == "<module>" else f" of {arrival.function}"
 
 
 def is_asked_name(name: str, source: str) -> bool:
@@ -242,5 +245,5 @@ def plain(value: Value) -> bool:
 
 def lines_of_path(visits: Iterable[Arrival], file: str) -> list[int]:
     """The lines of a file at which statements begin, in order. The code of comprehensions and lambdas is part
-    of a statement, whose own frame comes to it once."""
+    of a statement, at which the statement's frame arrives once."""
     return [visit.line for visit in visits if visit.file == file and not is_expression(visit.function)]

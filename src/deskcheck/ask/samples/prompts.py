@@ -1,7 +1,7 @@
-"""The words of a question. Every prompt asks for the answer between [ANSWER] and [/ANSWER] and has one
-worked example, after the direct prompts of CRUXEval (Gu et al. 2024, arXiv:2401.03065, appendix C),
-in words of our own. Where line numbers are asked for, the source is shown with them: equal lines
-are ambiguous by their text.
+"""The words of a question. Every prompt asks for the answer between [ANSWER] and [/ANSWER] and has one worked
+example, like the direct prompts of CRUXEval (Gu et al. 2024, arXiv:2401.03065, appendix C), but in other
+words. If a question asks for line numbers, the prompt shows them, because lines with equal text are
+ambiguous.
 """
 
 import tomllib
@@ -19,7 +19,7 @@ from deskcheck.sources.sets.coding import CodingTask
 
 EXAMPLE, YOURS = "An example.", "Now yours."
 STATE = "Variables of the kernel at this moment"
-"""How the part with the variables begins, in every view."""
+"""The beginning of the part with the variables, in every view."""
 BEFORE = "Executed before, oldest first:"
 NOW = "Executed now,"
 
@@ -29,7 +29,7 @@ class PromptWords:
     """The texts of a form of question that are the same in every prompt (``prompts.toml``)."""
 
     task: str
-    """What is asked."""
+    """The task in a prompt."""
     example: str
     """The question and the answer of a worked example."""
     code: str
@@ -57,10 +57,10 @@ TASKS["step"] = EXPLAINED["dynamic"].removesuffix("\n\n")
 def files_text(files: Sequence[ShownSource], *, numbered: bool) -> str:
     """The sources in fences. A single file needs no name."""
     texts = []
-    for shown in files:
-        head = "Program:" if len(files) == 1 and shown.whole else f"File {shown.file}:"
-        left_out = "" if shown.whole else " (what does not matter here is left out)"
-        texts.append(f"{head[:-1]}{left_out}:\n{fenced(shown.text(numbered=numbered), 'python')}")
+    for source in files:
+        head = "Program:" if len(files) == 1 and source.is_complete else f"File {source.file}:"
+        left_out = "" if source.is_complete else " (what does not matter here is left out)"
+        texts.append(f"{head[:-1]}{left_out}:\n{fenced(source.text(numbered=numbered), 'python')}")
     return "\n\n".join(texts)
 
 
@@ -85,8 +85,8 @@ def functions_text(program: Program) -> str:
 
 
 def how_run(program: Program, source: str | None = None) -> str:
-    """In one phrase, how a program is run. source: the text with the function that is called, where that is
-    not the program's."""
+    """A phrase that says how a program is run. source: the text with the called function, if that is not the
+    program's."""
     if program.mode is Mode.CALL:
         return called(program, source)
     if program.mode is Mode.SESSION:
@@ -95,7 +95,7 @@ def how_run(program: Program, source: str | None = None) -> str:
 
 
 def parts_of(form: str, files: Sequence[ShownSource], question: str) -> dict[str, str]:
-    """The parts of a prompt: what is asked, an example, the program, and this question."""
+    """The parts of a prompt: the task, an example, the program, and this question."""
     words = WORDS[form]
     code = words.code
     if words.numbered:
@@ -109,7 +109,7 @@ def parts_of(form: str, files: Sequence[ShownSource], question: str) -> dict[str
 
 
 def own_parts(task: str, files: Sequence[ShownSource], question: str, *, numbered: bool) -> dict[str, str]:
-    """The parts of a prompt without an example, for a task that does not say where the answer stands."""
+    """The parts of a prompt without an example, for a task that does not say where to write the answer."""
     return {
         "task": f"{task}\n{_SHARED['tags']}",
         "program": files_text(files, numbered=numbered),
@@ -124,7 +124,7 @@ WORK_ON = {
     "edit": "Edit this code",
     "speed": "This code is right, and slow. Write one that does the same in fewer steps of Python",
 }
-"""What is said of the code that a task gives, by `coding.WORK`."""
+"""Sentences about the code that a task gives, by `coding.WORK`."""
 
 
 def program_parts(task: CodingTask) -> dict[str, str]:
@@ -141,16 +141,16 @@ def program_parts(task: CodingTask) -> dict[str, str]:
     if task.visible_tests:
         parts["tests"] = "Some of the tests:\n" + fenced_code("\n".join(task.visible_tests))
     modules = ", ".join(["the standard library", *task.modules])
-    wanted = (
+    kind_of_program = (
         "A script: it reads standard input and prints to standard output."
         if task.entry_point is None
         else f"Name to define: {task.entry_point}"
     )
-    return parts | {"question": f"Modules that are there: {modules}\n{wanted}"}
+    return parts | {"question": f"Modules that are there: {modules}\n{kind_of_program}"}
 
 
 def _of_view(view: str, form: str) -> str:
-    """Which variables a view shows, and how they are written, as the prompt says it."""
+    """The sentence of a prompt that says which variables a view shows, and how they are written."""
     match view:
         case "names":
             return f"{STATE}, as name: type:"
@@ -168,18 +168,18 @@ def _of_view(view: str, form: str) -> str:
 def notebook_parts(
     form: str, history: str, view: str, state: str, label: str, source: str, *, restarted: bool
 ) -> dict[str, str]:
-    """The parts of a prompt about a notebook: what is asked, the cells before, the variables, the question.
+    """The parts of a prompt about a notebook: the task, the cells before, the variables, the question.
 
-    view: one of `VIEWS` of notebooks; with ``none`` the part with the variables is not there. state: the
-    text of that view. label, source: of the cell that is executed now, empty where that is the question.
+    view: one of `VIEWS` of notebooks; with ``none`` the part with the variables is missing. state: the
+    text of that view. label, source: of the cell that is executed now; empty if the question asks for it.
     """
     parts = {
         "task": TASKS[form],
         "history": f"{BEFORE}\n\n{history.rstrip()}",
     }
     if view != "none":
-        shown = state.rstrip() or "(none)"
-        parts["state"] = f"{_of_view(view, form)}\n{fenced(shown)}"
+        state_text = state.rstrip() or "(none)"
+        parts["state"] = f"{_of_view(view, form)}\n{fenced(state_text)}"
     question = "The kernel was restarted: all variables are gone.\n" if restarted else ""
     if form in ("cell_output", "crash"):
         question += f"{NOW} {label}:\n{fenced(source, 'python')}"

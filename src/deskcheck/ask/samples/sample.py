@@ -25,19 +25,19 @@ class Sample:
     data: dict[str, Any] = field(default_factory=dict)
     """JSON-able values that scoring needs, and tables group by.
 
-    Of every kind the ``form`` of the answer; of recordings ``events`` of the trace and ``depth`` of calls,
-    where it is not very long; of places in a run ``file``, ``line``, ``k`` and ``variable``. The rest is what
-    the kind of question adds.
+    All kinds have the ``form`` of the answer. Samples of recordings have the number of ``events`` of the
+    trace, and the ``depth`` of calls if the trace is not very long. Samples about a place in a run have
+    ``file``, ``line``, ``k`` and ``variable``. A kind of question may add more.
     """
 
     @property
     def prompt(self) -> str:
-        """What a model sees, and all that it sees."""
+        """All that a model sees."""
         return "\n\n".join(self.parts.values())
 
     @property
     def view(self) -> str:
-        """Which view of the kernel's state it shows; empty for what is no question about notebooks."""
+        """The view of the kernel's state that it shows; empty unless the question is about a notebook."""
         state = self.data.get("state")
         kind = state.get("kind") if isinstance(state, dict) else None
         return kind if isinstance(kind, str) else ""
@@ -57,6 +57,6 @@ class Sample:
         return cls(**row)
 
 
-def line_of(sample: Sample, told: Mapping[str, object] | None = None) -> str:
-    """A sample with its prompt as a line of JSON. told: what the line says besides, under other names."""
-    return json.dumps({"id": sample.id, "prompt": sample.prompt, **sample.to_dict(), **(told or {})}) + "\n"
+def line_of(sample: Sample, extra: Mapping[str, object] | None = None) -> str:
+    """A sample with its prompt as a line of JSON. extra: more fields of the line, with other names."""
+    return json.dumps({"id": sample.id, "prompt": sample.prompt, **sample.to_dict(), **(extra or {})}) + "\n"

@@ -1,4 +1,4 @@
-"""What a prompt shows of a program, and which statement a line belongs to."""
+"""The part of a program that a prompt shows, and the statement that each line belongs to."""
 
 import ast
 import functools
@@ -12,7 +12,7 @@ from deskcheck.recording import Mode, Program, Recording
 from deskcheck.recording.program import code_lines
 
 MAX_LINES = 300
-"""A program of which more must be shown than this is not asked about."""
+"""Programs that need more lines in a prompt are not asked about."""
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
 _NO_EVENT = (ast.Global, ast.Nonlocal)
@@ -26,14 +26,14 @@ class Statements:
     plain: lines where exactly one statement begins, which has no comprehension, generator
     expression, lambda, decorator or ``with``: the interpreter visits such a line exactly when the
     statement is run, which is what a reader means by it.
-    shared: lines on which a statement begins behind the end of another that began on a line above: the
-    interpreter comes to them for both.
+    shared: lines on which a statement begins behind the end of another that began on a line above, so that
+    the interpreter visits them for both.
     silent: lines with nothing but docstrings and other constants, ``global``, ``nonlocal``, annotations
     without a value: whether they count as run differs between Python versions and between module, class and
     function.
     leaves: lines of ``return`` statements.
     classes: first line of a ``class`` statement -> name.
-    bodies: the same, from the line of the first decorator, where there is one: there its body begins.
+    bodies: the same, but by the line of the first decorator if there is one, because the body begins there.
     """
 
     first: dict[int, int]
@@ -89,7 +89,8 @@ def _is_silent(node: ast.AST) -> bool:
 
 
 def _headers(body: Iterable[ast.stmt]) -> Iterator[tuple[int, int, list[ast.AST], ast.AST]]:
-    """(first line, last line, its expressions, node) of every statement: of a compound one, of its header."""
+    """(first line, last line, expressions, node) of every statement; for a compound one, those of its
+    header."""
     for node in body:
         inner = _inner(node)
         if not inner and not isinstance(node, ast.Match):
@@ -167,10 +168,10 @@ def asserted_call(program: Program) -> str | None:
 
 
 def without_answer(program: Program) -> Program | None:
-    """The program as a prompt may show it: an assert that tells the answer gives way to its call.
+    """The program as a prompt may show it: the call alone replaces an assert that contains the answer.
 
     The lines keep their numbers. None if that cannot be done: the assert is not the last line, or
-    does not hold exactly one call of the function, or the two spread over several lines.
+    does not contain exactly one call of the function, or one of the two has several lines.
     """
     test = program.extra.get("assert")
     if program.mode is not Mode.MODULE or test is None:
@@ -196,7 +197,7 @@ def returns_values(recording: Recording) -> bool:
 
 
 def cluster_of(program: Program) -> str:
-    """What programs that differ only in what they are called with have in common: a digest of the code."""
+    """A digest of the code, equal for programs that differ only in the arguments of their call."""
     code = program.code.rstrip().removesuffix(str(program.extra.get("assert", "")).strip())
     text = "\n".join([code.rstrip(), program.module or "", program.entry or ""])
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -208,7 +209,7 @@ class ShownSource:
 
     file: str
     lines: tuple[tuple[int | None, str], ...]
-    whole: bool
+    is_complete: bool
 
     def text(self, *, numbered: bool) -> str:
         """The lines, each after its number if asked for."""
@@ -222,12 +223,13 @@ class ShownSource:
 
 
 def shown_files(recording: Recording, *, all_methods: bool = False) -> tuple[ShownSource, ...] | str:
-    """The sources that a prompt shows: the program, and what ran of the other recorded files.
+    """The sources that a prompt shows: the program, and the code of other recorded files that ran; or a
+    text, the reason why they cannot be shown.
 
     A long file is cut down to the top-level definitions that ran and the other top-level statements
-    that bind a name that is used there. Docstrings with doctests are left out: they tell what calls
-    return. Where that is still long, of a call that a test made, methods that did not run are left out,
-    but if `all_methods`: with other arguments they might. A text, the reason, if that cannot be done.
+    that bind a name that is used there. Docstrings with doctests are left out, because they contain the
+    results of calls. If the source of a call that a test made is still long, methods that did not run are
+    left out, unless `all_methods`: with other arguments they might run.
     """
     program = without_answer(recording.program)
     if program is None:
@@ -246,13 +248,13 @@ def shown_files(recording: Recording, *, all_methods: bool = False) -> tuple[Sho
         if source.strip():
             sources[file] = source
     for cut in (False, True) if "own" in program.extra and not all_methods else (False,):
-        shown = []
+        sources_shown = []
         for file, source in sources.items():
             tops = frozenset({*(name.partition(".")[0] for name in ran[file]), entry})
             methods = frozenset(ran[file]) if cut else None
-            shown.append(shown_file(file, source, tops, file == program.filename, methods))
-        if sum(len(source_shown.lines) for source_shown in shown) <= MAX_LINES:
-            return tuple(shown)
+            sources_shown.append(shown_file(file, source, tops, file == program.filename, methods))
+        if sum(len(source_shown.lines) for source_shown in sources_shown) <= MAX_LINES:
+            return tuple(sources_shown)
     return "the source is long"
 
 
@@ -260,8 +262,8 @@ def shown_files(recording: Recording, *, all_methods: bool = False) -> tuple[Sho
 def shown_file(
     file: str, source: str, ran: frozenset[str], is_program: bool, methods: frozenset[str] | None = None
 ) -> ShownSource:
-    """What a prompt shows of a source of which the top-level definitions `ran` were run. methods: without the
-    methods whose qualified names are not among these."""
+    """The part of a source that a prompt shows, if its top-level definitions `ran` were run. methods: leave
+    out all methods but those with these qualified names."""
     lines = code_lines(source)
     tree = parsed(source)
     if tree is None:
@@ -274,36 +276,36 @@ def shown_file(
             named = _attributes(source, methods)
             shown_lines -= {line for node in tree.body for line in _other_methods(node, "", methods, named)}
     shown_lines -= doctest_lines(source)
-    shown: list[tuple[int | None, str]] = []
+    visible: list[tuple[int | None, str]] = []
     gap: str | None = None
     for number, line in enumerate(lines, 1):
         if methods is not None and gap is not None and not line.strip():
             continue  # between two methods that are left out: one `...` says as much
         if number in shown_lines:
             if gap is not None:
-                shown.append((None, gap))
-            shown.append((number, line))
+                visible.append((None, gap))
+            visible.append((number, line))
             gap = None
         elif line.strip() and gap is None:
             gap = line[: len(line) - len(line.lstrip())] + "..."
-    return ShownSource(file, tuple(shown), not cut_down)
+    return ShownSource(file, tuple(visible), not cut_down)
 
 
 def _lines_needed(tree: ast.Module, ran: frozenset[str]) -> set[int]:
-    """Lines of the definitions that ran, and of what binds a name that is used in what is kept.
+    """Lines of the definitions that ran, and of statements that bind a name that these lines use.
 
-    A function is kept only if it is called; of a class that is only named, the parts outside of its
+    A function is included only if it is called; a class that is only named, without its
     methods. A star may bind any name."""
-    whole: list[ast.stmt] = [node for node in _module_level(tree.body) if getattr(node, "name", None) in ran]
-    whole += [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == "__future__"]
-    bound = {name for node in whole for name in _binds(node)}
+    added: list[ast.stmt] = [node for node in _module_level(tree.body) if getattr(node, "name", None) in ran]
+    added += [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == "__future__"]
+    bound = {name for node in added for name in _binds(node)}
     outlines: list[ast.ClassDef] = []
     lines: set[int] = set()
-    rest = tree.body
-    while whole or outlines:
-        rest = [node for node in rest if node not in whole and node not in outlines]
-        texts: list[ast.AST] = list(whole)
-        for node in whole:
+    remaining = tree.body
+    while added or outlines:
+        remaining = [node for node in remaining if node not in added and node not in outlines]
+        texts: list[ast.AST] = list(added)
+        for node in added:
             lines.update(_lines_of(node))
         for outline in outlines:
             outline_lines, parts = _outline(outline)
@@ -313,16 +315,18 @@ def _lines_needed(tree: ast.Module, ran: frozenset[str]) -> set[int]:
         # A function that is called runs, and is here; what a statement calls may have run before.
         called = {
             sub.id
-            for node in [*whole, *outlines]
+            for node in [*added, *outlines]
             for part in _run_before(node)
             for sub in ast.walk(part)
             if isinstance(sub, ast.Name)
         }
-        wanted = (used - bound) | {"*"}
-        whole = [
-            n for n in rest if not (called if isinstance(n, DEFINITIONS) else wanted).isdisjoint(_binds(n))
+        unbound = (used - bound) | {"*"}
+        added = [
+            n
+            for n in remaining
+            if not (called if isinstance(n, DEFINITIONS) else unbound).isdisjoint(_binds(n))
         ]
-        outlines = [n for n in rest if isinstance(n, ast.ClassDef) and n.name in used and n not in whole]
+        outlines = [n for n in remaining if isinstance(n, ast.ClassDef) and n.name in used and n not in added]
     return lines
 
 
@@ -331,7 +335,7 @@ def _lines_of(node: ast.stmt) -> range:
 
 
 def _outline(node: ast.ClassDef) -> tuple[set[int], list[ast.AST]]:
-    """A class without its methods: its lines, and what is written there."""
+    """A class without its methods: its lines, and the nodes in them."""
     body = [part for part in node.body if not isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef))]
     header = range(_begin(node), max(_begin(node.body[0]), node.lineno + 1))
     lines = {line for part in (header, *map(_lines_of, body)) for line in part}
@@ -339,8 +343,8 @@ def _outline(node: ast.ClassDef) -> tuple[set[int], list[ast.AST]]:
 
 
 def _run_before(node: ast.stmt) -> Iterator[ast.AST]:
-    """What a statement of a module runs when the module is imported: of a definition its decorators, of a
-    class those of its methods and its other statements, too. Not the classes that it extends."""
+    """The code of a statement that runs when its module is imported: the decorators of a definition, and in a
+    class also those of its methods and the other statements, but not its base classes."""
     if isinstance(node, DEFINITIONS):
         yield from node.decorator_list
         for inner in node.body if isinstance(node, ast.ClassDef) else []:
@@ -426,7 +430,7 @@ def words(source: str) -> frozenset[str]:
 
 @functools.lru_cache(16 * SOURCES)
 def names_used(source: str, line: int) -> frozenset[str]:
-    """Names that stand in the innermost function, class or module that covers a line."""
+    """The names in the innermost function, class or module that covers a line."""
     covering = (node for first, last, node in _scopes(source) if first <= line <= last)
     scope: ast.AST = next(covering, None) or parsed(source) or ast.Module([], [])
     return frozenset(sub.id for sub in ast.walk(scope) if isinstance(sub, ast.Name))

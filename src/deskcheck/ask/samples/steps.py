@@ -1,4 +1,4 @@
-"""What `step` asks, as far as its user says."""
+"""The options of the question `step`."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -13,13 +13,12 @@ MOST_EVENTS = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepOptions:
-    """Which state `step` asks for, and how it is written.
+    """The state that `step` asks for, and its notation.
 
-    detail: which events count: calls, lines, returns and the like; or each instruction too, which is in
-    recordings of that granularity. jump: how many events the state is after the one that is shown; less than
-    0: before it. The jumps take turns. notation: the answer is a whole state, or what a trace in that
-    notation says next after the state that is shown. The other notations do not fit: from none of them can a
-    whole state be read back.
+    detail: the events that count: calls, lines, returns and the like; or each instruction too, for recordings
+    of that granularity. jump: the number of events from the state that is shown to the one that is asked for;
+    less than 0: backward. The jumps take turns. notation: the answer is a whole state, or the text that
+    follows the shown state in a trace in that notation. In other notations a whole state cannot be read back.
     """
 
     detail: Annotated[
@@ -46,10 +45,10 @@ class StepOptions:
             if value not in choices:
                 raise InputError(f"there is no {name} {value!r} for step. Known are {', '.join(choices)}.")
         if not self.jump or len(set(self.jump)) < len(self.jump):
-            raise InputError(f"jump={','.join(map(str, self.jump))!r}: name each that is wanted once.")
+            raise InputError(f"jump={','.join(map(str, self.jump))!r}: name each once.")
         for jump in self.jump:
             if jump == 0 or abs(jump) > MOST_EVENTS:
                 raise InputError(
-                    f"jump={jump} must lie from 1 to {MOST_EVENTS}, or from -{MOST_EVENTS} to -1: 0 is the "
+                    f"jump={jump} must be from 1 to {MOST_EVENTS}, or from -{MOST_EVENTS} to -1: 0 is the "
                     "state that is shown."
                 )

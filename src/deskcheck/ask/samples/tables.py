@@ -1,8 +1,10 @@
-"""What a run finds that its prompt does not show: docstrings that are left out; and in tests, as others left
-it, global variables that do not hold what the program's text gives them, and the state of random numbers.
+"""Values that a run can read although its prompt does not show them.
 
-``signatures = {}`` may have been filled by any code that ran before the call, and a prompt shows that line.
-Variables and random numbers only for recordings of tests: other programs begin with what their text says.
+These are docstrings that are left out. In tests they are also global variables whose values differ from those
+in the program's text, and the state of random numbers, because other tests ran before. For example,
+``signatures = {}`` may have been filled by any code that ran before the call, and a prompt shows only that
+line. Programs other than tests begin with the values in their text, so their variables and random numbers are
+not checked.
 """
 
 import ast
@@ -25,8 +27,8 @@ _UNKNOWN = object()
 
 @once
 def filled_elsewhere(recording: Recording) -> dict[tuple[str, str], Value]:
-    """(File, name) of what the functions that ran read, with what it holds when the first of their
-    file runs."""
+    """(File, name) of the variables that functions that ran read, with their values when the first function
+    of the file runs."""
     if "own" not in recording.program.extra:
         return {}
     filled: dict[tuple[str, str], Value] = {}
@@ -55,12 +57,12 @@ def _names(source: str, functions: frozenset[str]) -> frozenset[str]:
 
 
 _RANDOM = ("random", "secrets", "numpy.random")
-"""Modules whose functions have a state of their own."""
+"""Modules whose functions have a hidden state."""
 
 
 @once
 def reads_docstrings(recording: Recording) -> bool:
-    """Whether a line that ran names ``__doc__``, where docstrings are left out of what is shown."""
+    """Whether a line that ran names ``__doc__``, if docstrings are left out of the prompt."""
     texts = recording.program.extra.get("functions", {}).values()
     cut = any(f'"""{DOCSTRING}"""' in text for text in texts)
     for source, lines in _lines_run(recording):
@@ -74,8 +76,8 @@ def reads_docstrings(recording: Recording) -> bool:
 
 @once
 def draws_random(recording: Recording) -> bool:
-    """Whether a line that ran uses what its file has from a module of random numbers. The tests may have
-    seeded it: then the call repeats, and nobody who sees the call alone can tell what comes."""
+    """Whether a line that ran uses a name that its file imports from a module of random numbers. The tests
+    may have seeded it. Then the call repeats, but its prompt does not say which numbers come."""
     if "own" not in recording.program.extra:
         return False
     for source, lines in _lines_run(recording):
@@ -88,7 +90,7 @@ def draws_random(recording: Recording) -> bool:
 
 
 def _lines_run(recording: Recording) -> Iterator[tuple[str, set[int]]]:
-    """The text of each file with the lines of it that ran; an empty text where there is none."""
+    """The text of each file, empty if unknown, with those of its lines that ran."""
     lines: dict[str, set[int]] = {}
     for row in recording.trace.rows:
         lines.setdefault(row.file, set()).add(row.line)
@@ -98,7 +100,7 @@ def _lines_run(recording: Recording) -> Iterator[tuple[str, set[int]]]:
 
 @functools.lru_cache(SOURCES)
 def _random_lines(source: str) -> frozenset[int]:
-    """First lines of the statements that use what the file has from a module of random numbers."""
+    """First lines of the statements that use names from a module of random numbers."""
     tree, statements_of_text = parsed(source), statements(source)
     if tree is None or statements_of_text is None:
         return frozenset()
@@ -120,7 +122,7 @@ def _is_random(node: ast.AST, names: set[str]) -> TypeGuard[ast.expr]:
 
 
 def _random_names(node: ast.AST) -> Iterator[str]:
-    """What an import binds to a module of random numbers, or to something of it."""
+    """The names that an import binds to a module of random numbers, or to a member of one."""
     if isinstance(node, ast.ImportFrom) and node.module in _RANDOM:
         yield from (alias.asname or alias.name for alias in node.names)
     elif isinstance(node, ast.Import):
@@ -129,12 +131,12 @@ def _random_names(node: ast.AST) -> Iterator[str]:
 
 def _first_events(recording: Recording, files: int) -> Iterator[Event]:
     """The first event of each file."""
-    seen: set[str] = set()
+    files_met: set[str] = set()
     for event in recording.trace:
-        if event.file not in seen:
-            seen.add(event.file)
+        if event.file not in files_met:
+            files_met.add(event.file)
             yield event
-        if len(seen) == files:
+        if len(files_met) == files:
             return
 
 

@@ -1,1 +1,1 @@
-"""From a sample and a completion to a score: by value, by calling, by running."""
+"""Scores of completions: by value, by calling, by running."""

@@ -6,8 +6,8 @@ answer that passes runs once more, in a fresh process, with twins of the tests: 
 assert is also made with the opposite claim, everything that is compared is compared with a random word, and
 each test then fails with that word. An answer that patched asserts, replaced the test runner, left the test
 early, ended the process or returned an object that is equal to everything does the same to the twins: they do
-not fail, and the answer is wrong. An answer made against this, which reads the expected values or the word
-out of its own process, is not stopped.
+not fail, and the answer is wrong. An answer that is written against this check, and reads the expected values
+or the word from its process, is not stopped.
 
 Random numbers of `random` and numpy follow from a fixed seed, so that verdicts repeat.
 """
@@ -139,10 +139,10 @@ _EQUALITIES = (
     "assertTupleEqual",
     "assertMultiLineEqual",
 )
-_OPPOSITE = {one: (other, count) for one, other, count in _PAIRS}
-_OPPOSITE |= {other: (one, count) for one, other, count in _PAIRS}
+_OPPOSITE = {name: (opposite, count) for name, opposite, count in _PAIRS}
+_OPPOSITE |= {opposite: (name, count) for name, opposite, count in _PAIRS}
 _OPPOSITE |= dict.fromkeys(_EQUALITIES, ("assertNotEqual", 2))
-"""Assert -> the one that raises where it does not, and how many arguments both compare."""
+"""Assert -> the opposite assert, and the number of arguments that both compare."""
 
 _COMPARE = frozenset(
     {"assertEqual", "assertIn", "assertSequenceEqual", "assertCountEqual", "assertAlmostEqual", *_EQUALITIES}
@@ -228,14 +228,14 @@ def _opposite(statement: ast.stmt) -> list[ast.stmt]:
     call = statement.value
     if not isinstance(call.func, ast.Attribute) or not isinstance(call.func.value, ast.Name):
         return []
-    other, count = _OPPOSITE.get(call.func.attr, ("", 0))
+    opposite, count = _OPPOSITE.get(call.func.attr, ("", 0))
     compared = call.args[:count]
-    if not other or len(compared) < count or any(isinstance(each, ast.Starred) for each in compared):
+    if not opposite or len(compared) < count or any(isinstance(operand, ast.Starred) for operand in compared):
         return []
     arguments = ast.Starred(ast.Name("compared_here", ast.Load()), ast.Load())
     claim = ast.Call(call.func, [arguments, *call.args[count:]], call.keywords)
     return _body(
         f"compared_here = {ast.unparse(ast.Tuple(compared, ast.Load()))}\n{ast.unparse(claim)}\n"
-        f"try:\n    {call.func.value.id}.{other}(*compared_here)\n"
+        f"try:\n    {call.func.value.id}.{opposite}(*compared_here)\n"
         "except Exception:\n    pass\nelse:\n    return"
     )

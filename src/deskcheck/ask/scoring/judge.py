@@ -10,11 +10,12 @@ from deskcheck.sandbox.limits import WALL_TIMES
 from deskcheck.tracer import Granularity, TraceLimits
 
 PROGRAM_LIMITS = Limits(cpu_s=10, wall_s=60, memory_bytes=1 << 30, output_bytes=1 << 18, file_bytes=16 << 20)
-"""Of a model's program in all of its tests. CPU time decides."""
+"""The limits of a model's program in all of its tests; CPU time decides."""
 MOST_S = 3 * WALL_TIMES * PROGRAM_LIMITS.wall_s
 """Time in which a program is run or given up, with three tries."""
 _COUNTED = TraceLimits(items=1, text_chars=1, depth=1, objects=100, events=50_000_000)
-"""Of a program whose instructions are counted: its events are not kept, so they need not contain much."""
+"""The settings for a program whose instructions are counted. Its events are not stored, so they need little
+content."""
 
 
 class AnswerNotRun(SandboxError):
@@ -33,7 +34,7 @@ class InstructionCount:
 
     def __init__(self) -> None:
         self.instructions = 0
-        self.whole = True
+        self.is_complete = True
         """Whether no instruction was left out."""
         self._checker = Checker(references=False)
 
@@ -44,7 +45,7 @@ class InstructionCount:
     def end(self, run_result: RunResult) -> None:
         """Note the end of a program. One that was ended while it waited for a call has reported
         everything."""
-        self.whole = self.whole and run_result.cut in (None, "ended")
+        self.is_complete = self.is_complete and run_result.cut in (None, "ended")
 
 
 class Judge:

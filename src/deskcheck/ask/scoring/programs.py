@@ -1,4 +1,4 @@
-"""Answers that are programs, judged by hidden tests beside them, or by what a script prints.
+"""Answers that are programs, judged by hidden tests, or by the output of a script.
 
 Tests run in another process and call the answer from there (`sandbox.checked`). The answer knows its
 arguments but not the expected result, and nothing that it prints, patches or exits with is a verdict. A
@@ -34,7 +34,7 @@ class Tested:
     passed: int
     of: int
     reason: str
-    """Why the answer is not right; empty if it is."""
+    """The reason why the answer is wrong; empty if it is right."""
     missing: str | None = None
     """A module that the answer or its tests import, and that is not installed."""
     parts: Mapping[str, bool] = field(default_factory=dict)
@@ -47,14 +47,14 @@ class Tested:
         return not self.reason
 
 
-def _not_installed(passed: int, of: int, module: str) -> Tested:
-    return Tested(passed, of, f"the module {module} is not installed here", module)
+def _not_installed(passed: int, total: int, module: str) -> Tested:
+    return Tested(passed, total, f"the module {module} is not installed here", module)
 
 
 def run_tests(
     data: Mapping[str, Any], answer: str, judge: Judge, *, count: InstructionCount | None = None
 ) -> Tested:
-    """The outcome of an answer. data: of its sample. count: of the instructions of the answer in its tests.
+    """The outcome of an answer. data: `Sample.data`. count: gets the instructions of the answer in its tests.
     Raises SandboxError."""
     missing = missing_module(data["modules"], data.get("environment"))
     if missing is not None:
@@ -65,14 +65,14 @@ def run_tests(
         return _of_checked_script(data, answer, judge)
     if data.get("unittest"):
         return _of_classes(data, answer, judge)
-    whole = _of_function(data, answer, judge, count=count)
-    if not data["parts"] or whole.missing is not None:
-        return whole
+    result = _of_function(data, answer, judge, count=count)
+    if not data["parts"] or result.missing is not None:
+        return result
     right = {
-        name: whole.right or _of_function(data, answer, judge, instead=code).right
+        name: result.right or _of_function(data, answer, judge, instead=code).right
         for name, code in data["parts"].items()
     }
-    return Tested(whole.passed, whole.of, whole.reason, None, right)
+    return Tested(result.passed, result.of, result.reason, None, right)
 
 
 def tests_in(data: Mapping[str, Any]) -> int:
@@ -192,7 +192,7 @@ def only_report():
     sys.set_int_max_str_digits(0)
     return report
 """
-"""For a check: standard output for its report; everything else that is printed there is dropped."""
+"""Standard output for the report of a check; everything else that is printed is dropped."""
 
 _TESTS = """\
 def _run_tests(told, functions):
@@ -262,25 +262,25 @@ def reports(printed: str, parts: int) -> list[list[Any]]:
     return rows
 
 
-def _read(run_result: RunResult, printed: str, of: int, answer: str, environment: str | None) -> Tested:
+def _read(run_result: RunResult, printed: str, total: int, answer: str, environment: str | None) -> Tested:
     """The outcome by the report of the check, and the end of the answer's process."""
     lines = reports(printed, 2)
     setup = next((message for what, message in lines if what == "setup"), None)
     if setup is not None:
-        return Tested(0, of, f"the tests cannot begin: {setup}", _missing(setup, None, environment))
+        return Tested(0, total, f"the tests cannot begin: {setup}", _missing(setup, None, environment))
     messages = [message for what, message in lines if what == "test"]
     passed = messages.count("")
-    if run_result.outcome is Outcome.RETURNED and passed == of == len(messages):
-        return Tested(passed, of, "")
-    number, why = next(((n, text) for n, text in enumerate(messages, 1) if text), (len(messages) + 1, ""))
-    if not why or (run_result.outcome in _ITS_OWN and why.startswith(_GONE)):
+    if run_result.outcome is Outcome.RETURNED and passed == total == len(messages):
+        return Tested(passed, total, "")
+    number, reason = next(((n, text) for n, text in enumerate(messages, 1) if text), (len(messages) + 1, ""))
+    if not reason or (run_result.outcome in _ITS_OWN and reason.startswith(_GONE)):
         finished = run_result.outcome is Outcome.RETURNED
-        why = "the tests did not come to their end" if finished else _ended(run_result)
-    missing = _missing(why, answer, environment)
+        reason = "the tests did not come to their end" if finished else _ended(run_result)
+    missing = _missing(reason, answer, environment)
     if missing is not None:
-        return _not_installed(passed, of, missing)
-    place = f"test {number} of {of}: " if messages or run_result.outcome not in _ITS_OWN else ""
-    return Tested(min(passed, of), of, f"{place}{why}", failed=min(number, of) - 1)
+        return _not_installed(passed, total, missing)
+    prefix = f"test {number} of {total}: " if messages or run_result.outcome not in _ITS_OWN else ""
+    return Tested(min(passed, total), total, f"{prefix}{reason}", failed=min(number, total) - 1)
 
 
 _GONE = "EOFError: the program is gone"
@@ -335,11 +335,11 @@ def _of_classes(data: Mapping[str, Any], answer: str, judge: Judge) -> Tested:
     if len(holds) == tested.of and all(holds):
         return tested
     number = holds.index(False) + 1 if False in holds else len(holds) + 1
-    why = (
+    reason = (
         f"test {number} of {tested.of}: does not fail where it must: asserts, their runner or what they "
         "compare is changed"
     )
-    return Tested(holds.count(True), tested.of, why)
+    return Tested(holds.count(True), tested.of, reason)
 
 
 def _run_classes(data: Mapping[str, Any], answer: str, text: str, judge: Judge) -> tuple[RunResult, str]:
@@ -368,7 +368,7 @@ def _read_from(text):
 def _run_script(
     data: Mapping[str, Any], answer: str, stdin: str, judge: Judge, count: InstructionCount | None = None
 ) -> tuple[RunResult, str]:
-    """How a script ended, and why it did not end well; empty if it did."""
+    """The result of a script, and the reason why it failed; empty if it did not."""
     begin = f"{_STDIN}_read_from({stdin!r})\ndel _read_from\n{'' if count is None else _WATCHED}"
     run_result = judge.script(_program(data, begin + _pieces(answer)), count)
     exited = run_result.outcome is Outcome.EXITED and run_result.exit_status == 0
@@ -376,16 +376,17 @@ def _run_script(
 
 
 def _of_script(data: Mapping[str, Any], answer: str, judge: Judge, count: InstructionCount | None) -> Tested:
-    """Each case is a run. After one that met a limit the others are not run."""
+    """The outcome of a script in its cases, each a run. After a run that hits a limit the others are
+    skipped."""
     cases: Sequence[Mapping[str, str]] = data["cases"]
     passed, reason, missing = 0, "", None
     for number, case in enumerate(cases, 1):
-        run_result, why = _run_script(data, answer, case["stdin"], judge, count)
-        if not why and lines_of(run_result.stdout) == lines_of(case["stdout"]):
+        run_result, failure = _run_script(data, answer, case["stdin"], judge, count)
+        if not failure and lines_of(run_result.stdout) == lines_of(case["stdout"]):
             passed += 1
             continue
-        missing = missing or _missing(why, answer, data.get("environment"))
-        reason = reason or f"case {number} of {len(cases)}: {why or 'another text'}"
+        missing = missing or _missing(failure, answer, data.get("environment"))
+        reason = reason or f"case {number} of {len(cases)}: {failure or 'another text'}"
         if run_result.outcome in (Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY, Outcome.OUTPUT_LIMIT):
             break
     if missing is not None:
@@ -395,10 +396,10 @@ def _of_script(data: Mapping[str, Any], answer: str, judge: Judge, count: Instru
 
 def _of_checked_script(data: Mapping[str, Any], answer: str, judge: Judge) -> Tested:
     """A script, and its output judged by the task's own check, in another process."""
-    run_result, why = _run_script(data, answer, "", judge)
-    if why:
-        missing = _missing(why, answer, data.get("environment"))
-        return Tested(0, 1, why) if missing is None else _not_installed(0, 1, missing)
+    run_result, failure = _run_script(data, answer, "", judge)
+    if failure:
+        missing = _missing(failure, answer, data.get("environment"))
+        return Tested(0, 1, failure) if missing is None else _not_installed(0, 1, missing)
     checked = judge.script(_program(data, f"printed = {run_result.stdout!r}\n{data['checker']}"))
     if checked.outcome is Outcome.RETURNED:
         return Tested(1, 1, "")

@@ -41,7 +41,7 @@ class CellRun:
 
     score: float | None
     """1.0 if they do the same, 0.0 if not, None if that is unknown."""
-    why: str = ""
+    reason: str = ""
     """The first difference, or why the score is unknown."""
 
 
@@ -82,20 +82,20 @@ def _of_notebook(
         return {answered: CellRun(None, str(error)) for answers in steps.values() for answered in answers}
     with trials:
         for step in sorted(steps):
-            place = trials.at(step)
+            trial = trials.at(step)
             scores: dict[str, CellRun] = {}
             for id_, completion in steps[step]:
                 source = answer_in(completion) or ""
                 if source not in scores:
-                    scores[source] = _ran(place.score(source))
+                    scores[source] = _ran(trial.score(source))
                 runs[id_, completion] = scores[source]
     return runs
 
 
 def _ran(agreement: Agreement) -> CellRun:
     first = agreement.why[0] if agreement.why else None
-    why = "" if first is None else f"{first.kind} {first.name}: {first.detail}".replace(" :", ":")
-    return CellRun(None if agreement.score is None else float(agreement.score), why[:_WHY_CHARS])
+    reason = "" if first is None else f"{first.kind} {first.name}: {first.detail}".replace(" :", ":")
+    return CellRun(None if agreement.score is None else float(agreement.score), reason[:_WHY_CHARS])
 
 
 _WHY_CHARS = 500

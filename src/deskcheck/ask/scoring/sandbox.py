@@ -11,7 +11,7 @@ from deskcheck.recording import Outcome, Program, RunResult
 from deskcheck.sandbox import Confinement, Limits, Sandbox
 
 LIMITS = Limits(cpu_s=5, wall_s=20, memory_bytes=1 << 30, output_bytes=1 << 16, file_bytes=1 << 20)
-"""Of a published function with the arguments of a model: what needs more than this is not an answer."""
+"""The limits of a published function with the arguments of a model; an answer that needs more is wrong."""
 
 
 def for_many(confinement: Confinement = Confinement.STRICT, workers: int = 1) -> Sandbox:
@@ -28,8 +28,8 @@ def score_in(
     judge: Judge | None = None,
     stop_reason: str | None = None,
 ) -> AnswerScore:
-    """`score_answer`, with a sandbox for what has to run. Threads may call this together. judge: of programs,
-    by default one in that sandbox.
+    """`score_answer`, with a sandbox for answers that have to run. Threads may call it at the same time.
+    judge: the judge of programs, by default one in that sandbox.
 
     Raises:
         AnswerNotRun: the sandbox failed in each try. The score is unknown.

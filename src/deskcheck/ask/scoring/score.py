@@ -54,7 +54,7 @@ RUN_FORMS = frozenset({"arguments", *PROGRAM_FORMS})
 _ANSWER_CHARS = 10_000
 _SHOWN_CHARS = 60
 _MEASURED_CHARS = 200_000
-"""Of an answer about a notebook, for the metrics of text; a longer one is never an exact match."""
+"""The limit of an answer about a notebook for the metrics of text; a longer one is never an exact match."""
 _PARTS = {
     "cell_output": ("exact", "rouge_l", "chrf", "by_value"),
     "next_cell": ("exact", "rouge_l", "chrf"),
@@ -72,12 +72,11 @@ _FORMS = ("value", "object", "one_of", "stdout", "line", "name", "arguments", "o
 METRICS = {form: ("lenient", *_PARTS.get(form, ())) for form in _FORMS}
 """Form of an answer -> the metrics of its score, each from 0 to 1.
 
-``lenient`` is the score of the answer as a person would read it, though it is in another form than was asked
-for (`answers.lenient`). ``right_...`` are parts of an answer, ``prefix`` and ``right_fields`` shares of it,
-``exact``, ``rouge_l``, ``chrf`` similarities (`answers.similarity`), ``by_value`` is equality as a value;
-``tests_passed`` is the share of tests, ``missing_module`` whether a module is not installed, ``base_right``
-and ``new_right`` each of two functions with the reference's other one; ``correct`` and ``cost`` are in
-`speed`.
+``lenient`` is the score of the answer as a person would read it, in any form (`answers.lenient`).
+``right_...`` are parts of an answer, ``prefix`` and ``right_fields`` shares of it, ``exact``, ``rouge_l``,
+``chrf`` similarities (`answers.similarity`), ``by_value`` is equality as a value; ``tests_passed`` is the
+share of tests, ``missing_module`` whether a module is not installed, ``base_right`` and ``new_right`` each of
+two functions with the reference's other one; ``correct`` and ``cost`` are in `speed`.
 """
 
 
@@ -92,7 +91,7 @@ class Reading(StrEnum):
     REFUSED = "refused"
     """No answer: the provider refused the request, for its content or length."""
     UNREADABLE = "unreadable"
-    """A whole text without an answer in the form that was asked for."""
+    """The text has no answer in the form that was asked for, although it was not cut."""
 
 
 _WRITTEN = frozenset({"stdout", "text", "cell_output", "next_cell"})
@@ -125,7 +124,7 @@ class AnswerScore:
     answer: str | None
     """The part of the completion that was read, cut if it is long; None if no answer could be read."""
     reason: str = ""
-    """Why the score is not 1; empty for 1."""
+    """The reason why the score is not 1; empty for 1."""
     metrics: Mapping[str, float] = field(default_factory=dict)
     """`METRICS` of the form of the answer."""
     reading: Reading = Reading.ANSWERED
@@ -164,14 +163,14 @@ def score_answer(
         otherwise = Reading.CUT
     if (stop_reason or "").lower() == "refusal":  # the text is the provider's
         return _no_answer(sample, Reading.REFUSED)
-    whole = otherwise not in (Reading.CUT, Reading.REFUSED)
+    complete = otherwise not in (Reading.CUT, Reading.REFUSED)
     if sample.data["form"] in PROGRAM_FORMS:
         if judge is None:
             raise ValueError(f"{sample.id}: scoring a program runs it; give judge=...")
-        scored = _score_program(sample, text, otherwise, whole, judge)
+        scored = _score_program(sample, text, otherwise, complete, judge)
         return _with_lenient(scored, scored.score)
-    strict = _strictly(sample, text, otherwise, whole, run)
-    return _with_lenient(strict, _leniently(sample, text, whole, strict, run))
+    strict = _strictly(sample, text, otherwise, complete, run)
+    return _with_lenient(strict, _leniently(sample, text, complete, strict, run))
 
 
 def _with_lenient(scored: AnswerScore, lenient: float) -> AnswerScore:
@@ -179,38 +178,38 @@ def _with_lenient(scored: AnswerScore, lenient: float) -> AnswerScore:
     return replace(scored, metrics={"lenient": lenient, **metrics})
 
 
-def _strictly(sample: Sample, text: str, otherwise: Reading, whole: bool, run: Run | None) -> AnswerScore:
+def _strictly(sample: Sample, text: str, otherwise: Reading, complete: bool, run: Run | None) -> AnswerScore:
     """The score of the answer in the form that was asked for."""
     form = sample.data["form"]
-    answer = answer_in(text, whole=whole)
-    if answer is None and form == "step" and whole and text.strip():
+    answer = answer_in(text, complete=complete)
+    if answer is None and form == "step" and complete and text.strip():
         blocks = [block for block in fenced_texts(text) if inside(block)]
         answer = blocks[0] if blocks else text  # a state may be in a fence, or be the whole text
     if answer is None:
         return _no_answer(sample, otherwise)
     scored = _scored(sample, answer, run)
     if scored.score < 1 and form in _WRITTEN:
-        wrapped = answer_in(text, whole=whole, wrapped=True)
+        wrapped = answer_in(text, complete=complete, wrapped=True)
         if wrapped is not None and wrapped != answer:
             scored = max(_scored(sample, wrapped, run), scored, key=lambda candidate: candidate.score)
     return scored if scored.readable else replace(scored, reading=Reading.UNREADABLE)
 
 
-def _leniently(sample: Sample, text: str, whole: bool, strict: AnswerScore, run: Run | None) -> float:
+def _leniently(sample: Sample, text: str, complete: bool, strict: AnswerScore, run: Run | None) -> float:
     """The score of the answer as a person would read it."""
     data = sample.data
-    answer = answer_in(text, whole=whole, lenient=True)
+    answer = answer_in(text, complete=complete, lenient=True)
     if answer is None:
         return strict.score
-    first = answer_in(text, whole=whole)
-    known = strict.score if first is None or answer == first else 0.0
+    first = answer_in(text, complete=complete)
+    strict_score = strict.score if first is None or answer == first else 0.0
     if data["form"] not in _FREE:
         right = data["right"][0] if data["form"] == "one_of" else sample.answer
         expected = Expected(data["form"], right, data.get("variable"), sample.question)
         answer = read_leniently(answer, expected) if answer else answer
     if answer is None:  # such as where the marks are mentioned once more
         return strict.score
-    return known if answer == first else max(known, _scored(sample, answer, run).score)
+    return strict_score if answer == first else max(strict_score, _scored(sample, answer, run).score)
 
 
 def _no_answer(sample: Sample, reading: Reading, reason: str = "") -> AnswerScore:
@@ -232,10 +231,10 @@ class _Unread(Exception):
 
 class _Judged(NamedTuple):
     reason: str
-    """Why the answer is wrong; empty if it is right."""
+    """The reason why the answer is wrong; empty if it is right."""
     metrics: Mapping[str, float] = {}
     answer: str | None = None
-    """The answer, if it is another text than what was read."""
+    """The answer, if it differs from the text that was read."""
 
 
 def _scored(sample: Sample, answer: str, run: Run | None) -> AnswerScore:
@@ -359,9 +358,9 @@ def _judge_crash(sample: Sample, answer: str) -> _Judged:
 
 def _judge_step(sample: Sample, answer: str) -> _Judged:
     """A state is right if its place (event, line, call stack) and its values are."""
-    notation, known = sample.data.get("notation", "dynamic"), sample.data.get("known", "")
-    true = read_state(sample.answer, notation=notation, known=known)
-    state = read_state(answer, notation=notation, known=known)
+    notation, previous = sample.data.get("notation", "dynamic"), sample.data.get("known", "")
+    true = read_state(sample.answer, notation=notation, previous=previous)
+    state = read_state(answer, notation=notation, previous=previous)
     assert not isinstance(true, str), sample.id
     if isinstance(state, str):
         raise _Unread(state)
@@ -371,7 +370,7 @@ def _judge_step(sample: Sample, answer: str) -> _Judged:
 
 
 def _judge_cell(sample: Sample, answer: str) -> _Judged:
-    """Of outputs equality as a value decides, of next cells the exact match."""
+    """Outputs must be equal as values; next cells must match exactly."""
     text = answer[:_MEASURED_CHARS]
     metrics = {
         "exact": exact(answer, sample.answer),
@@ -428,10 +427,10 @@ def _judge_arguments(sample: Sample, answer: str, run: Run | None) -> _Judged:
 
 
 def _score_program(
-    sample: Sample, completion: str, otherwise: Reading, whole: bool, judge: Judge
+    sample: Sample, completion: str, otherwise: Reading, complete: bool, judge: Judge
 ) -> AnswerScore:
     """All tests decide; a metric is the share that pass."""
-    program = code_in(completion, sample.data["entry_point"], whole=whole)
+    program = code_in(completion, sample.data["entry_point"], complete=complete)
     if program.code is None and not program.read:
         return _no_answer(sample, otherwise, program.why_not if otherwise is Reading.UNREADABLE else "")
     if program.code is None:

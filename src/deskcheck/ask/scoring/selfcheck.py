@@ -20,10 +20,10 @@ class Finding:
     id: str
     answer: str
     """``reference``, or ``known_bad[0]`` and so on."""
-    why: str
+    reason: str
 
     def __str__(self) -> str:
-        return f"{self.id}: {self.answer}: {self.why}"
+        return f"{self.id}: {self.answer}: {self.reason}"
 
 
 @dataclass(slots=True)
@@ -49,7 +49,7 @@ class SelfCheck:
 
 
 def self_check(
-    samples: Iterable[Sample], *, workers: int = 2, progress: Callable[[int], None] = lambda done: None
+    samples: Iterable[Sample], *, workers: int = 2, progress: Callable[[int], None] = lambda count: None
 ) -> SelfCheck:
     """Score the reference and the known-bad answers of each sample. progress: gets the number that are done.
 
@@ -70,9 +70,9 @@ def self_check(
             return sample, scored(sample, sample.answer) if sample.answer else None, bad
 
         try:
-            for done, checked in enumerate(pool.map(check, samples), 1):
+            for count, checked in enumerate(pool.map(check, samples), 1):
                 _note(*checked, result)
-                progress(done)
+                progress(count)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
     return result

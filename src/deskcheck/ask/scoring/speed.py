@@ -34,7 +34,7 @@ class Fast:
     """None: unknown. So are those of the slow program."""
     slow: int | None
     reason: str
-    """Why the answer is not faster; empty if it is."""
+    """The reason why the answer is not faster; empty if it is."""
 
     @property
     def cost(self) -> float:
@@ -64,7 +64,7 @@ def _counted(data: Mapping[str, Any], answer: str, judge: Judge) -> tuple[Tested
     count = InstructionCount()
     # From 3.13 on the compiler joins instructions of one line: each line has one statement.
     tested = run_tests(data, unparsed(answer), judge, count=count)
-    return tested, count.instructions if count.whole else None
+    return tested, count.instructions if count.is_complete else None
 
 
 _SLOW: dict[str, int | None] = {}

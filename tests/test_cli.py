@@ -449,7 +449,7 @@ def test_a_check_that_finds_something_has_a_status_of_its_own(folder: Path) -> N
         (["record", "generated", "--out", "o"], "Did you mean generated:COUNT"),
         (["record", "mine.jsonl"], "--out FOLDER"),
         (["record", "nosuch.py"], "nosuch.py: no such file or folder"),
-        (["record", "nosuch"], "there is no module nosuch to import"),
+        (["record", "nosuch"], "found no module nosuch to import"),
         (["record", "foo:bar"], "no source is called 'foo'"),
         (["record", "cruxeval"], "--out FOLDER"),
         (["record", "broken.py"], "broken.py:1:7"),

@@ -226,7 +226,7 @@ def test_no_damage_escapes_as_another_error(tmp_path: Path, suffix: str) -> None
 @pytest.mark.parametrize("path", ["", "absent.jsonl", ".", "test_published.txt"])
 def test_a_file_that_is_not_there_is_refused(path: str) -> None:
     """At once, before anything is recorded, with both ways to name the set."""
-    with pytest.raises(InputError, match=r"write cruxeval:PATH .* or cruxeval alone to fetch the set"):
+    with pytest.raises(InputError, match=r"write cruxeval:PATH .* or only cruxeval to fetch the set"):
         programs(f"cruxeval:{path}")
 
 

@@ -131,7 +131,7 @@ def make_inputs(
             settings = RecordSettings(
                 sandbox=Confinement.STRICT, python=python, trace_limits=making.trace_limits, limits=LIMITS
             )
-            effort = Effort(each=making.each, budget=_TRIED)
+            effort = Effort(per_function=making.each, budget=_TRIED)
             programs = _programs(group, keys, effort, making.seed, clock, python, workers, noted)
             summary = record_programs(
                 programs,
@@ -206,7 +206,7 @@ def _programs(
     noted: Callable[[Tried, str], None],
 ) -> Iterator[Program]:
     """The calls that are worth a recording, while there is time."""
-    modules = {file.shown: file.first.module or "" for file in files}
+    modules = {file.display_path: file.first.module or "" for file in files}
     environment = None if python is None else of_interpreter(python)
     with Sandbox(Confinement.STRICT, workers=workers, limits=LIMITS, environment=environment) as sandbox:
         search = EachFunction(
@@ -214,7 +214,7 @@ def _programs(
             effort,
             seed,
             methods=True,
-            wanted=lambda file, name: f"{file.first.module}:{name}" in keys,
+            accepts=lambda file, name: f"{file.first.module}:{name}" in keys,
             cpu_s=clock.share_s,
             spent_s=clock.add,
         )

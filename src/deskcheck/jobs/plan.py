@@ -284,7 +284,7 @@ class Planning:
 
     def _end(self) -> None:
         if not self.shards:
-            raise InputError(f"{self.job_folder.folder}: there are no programs to record.")
+            raise InputError(f"{self.job_folder.folder}: the job has no programs to record.")
         planned_names = {shard.name for shard in self.shards}
         foreign = (self.complete | self._changed_too_much(planned_names)) - planned_names
         if foreign & self.parts.keys():

@@ -82,7 +82,7 @@ def _missing(module: str, name: str, locations: list[str] | None, near: list[str
         names = {f"{package}.{entry.stem}" for entry in entries if entry.suffix == ".py" or entry.is_dir()}
     close = difflib.get_close_matches(name, sorted(names), n=3, cutoff=0.7)
     hint = f"Did you mean {' or '.join(close)}?" if close else "Is it installed where deskcheck is?"
-    return f"{module}: there is no module {name} to import, and no file or folder of that name. {hint}"
+    return f"{module}: found no module {name} to import, and no file or folder of that name. {hint}"
 
 
 def import_name(file: Path) -> tuple[str, Path]:

@@ -56,7 +56,7 @@ def is_line(line: Any) -> bool:
         return False
     if not all(type(line.get(name)) is dict for name in ("bytes", "sha256", "outcomes", "problems")):
         return False
-    of = line.get("of", [[line.get("shard"), 0]])
+    parts = line.get("of", [[line.get("shard"), 0]])
     return (
         bool(line["bytes"])
         and all(map(_is_count, (*line["bytes"].values(), *line["outcomes"].values())))
@@ -65,9 +65,9 @@ def is_line(line: Any) -> bool:
         and line["bytes"].keys() == line["sha256"].keys()
         and type(line.get("shard")) is str
         and all(is_file(f"{table}-{line['shard']}.parquet") for table in line["bytes"])
-        and type(of) is list
-        and bool(of)
-        and all(type(part) is list and list(map(type, part)) == [str, int] for part in of)
+        and type(parts) is list
+        and bool(parts)
+        and all(type(part) is list and list(map(type, part)) == [str, int] for part in parts)
     )
 
 

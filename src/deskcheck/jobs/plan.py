@@ -254,8 +254,8 @@ class Planning:
                 self._written.append(path)
             with self.job_folder.doing("write the plan"):  # rewritten each time, so it need not be synced
                 write_whole(path, "\n".join(item.line for item in group) + "\n", sync=False)
-        before, at = self._before, len(self.shards)
-        earlier = before.shards[at] if at < len(before.shards) else None
+        before, position = self._before, len(self.shards)
+        earlier = before.shards[position] if position < len(before.shards) else None
         self._same = self._same and (not before.is_whole if earlier is None else earlier == shard)
         if self._same and self._started and earlier is None:
             self._note([shard])

@@ -155,10 +155,10 @@ def _published(recording: Recording) -> str | None:
     lines = _once(lines)
     if ran == lines:
         return None
-    at = next((k for k, pair in enumerate(zip(ran, lines, strict=False)) if pair[0] != pair[1]), None)
-    if at is None:
+    position = next((k for k, pair in enumerate(zip(ran, lines, strict=False)) if pair[0] != pair[1]), None)
+    if position is None:
         return f"{len(ran)} lines run, not {len(lines)}; the first {min(len(ran), len(lines))} are the same"
-    return f"line {ran[at]} is the {at + 1}th that runs, not line {lines[at]}"
+    return f"line {ran[position]} is the {position + 1}th that runs, not line {lines[position]}"
 
 
 def _once(lines: Iterable[int]) -> list[int]:

@@ -27,7 +27,7 @@ from deskcheck.sources.near import NearCopies, digest
 LIST_NAME = "duplicates.parquet"
 SAME_RUN, SAME_PROGRAM, NEAR = "the same run", "the same program but for names", "a near copy"
 _RECORDINGS, _EVENTS = 5_000, 1_000_000
-"""Numbers of recordings and events of which either completes a shard."""
+"""Numbers of recordings and of events. A shard is complete when it reaches either."""
 _CALL = ("code", "mode", "entry", "arguments", "module", "sources")
 """Columns that decide a run. The code of a call that a test made is only in `sources`."""
 

@@ -99,7 +99,7 @@ def families(source: str) -> Iterator[Program]:
     it also has events, the number of line events in the run.
 
     Raises:
-        InputError: there is no such family or option, or the family does not support the option.
+        InputError: the family or option does not exist, or the family does not support the option.
     """
     name, options = with_options(source.removeprefix(PREFIX), _OPTIONS, source)
     if name != "all" and name not in FAMILIES:
@@ -359,8 +359,8 @@ def _brackets(numbers: random.Random, size: int) -> str:
             kind = between(numbers, 0, 1)
             text, closers = text + "(["[kind], closers + ")]"[kind]
     if numbers.random() < 0.3:
-        at = between(numbers, 0, size - 1)
-        text = text[:at] + "()[]"[between(numbers, 0, 3)] + text[at + 1 :]
+        position = between(numbers, 0, size - 1)
+        text = text[:position] + "()[]"[between(numbers, 0, 3)] + text[position + 1 :]
     return f"({text!r})"
 
 

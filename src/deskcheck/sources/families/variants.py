@@ -69,8 +69,8 @@ def _renamed(code: str, numbers: random.Random) -> str:
         elif isinstance(node, ast.arg):
             edits.append(places.replace(node, new[node.arg]))
         elif isinstance(node, ast.FunctionDef):
-            at = places.start(node) + len("def ")
-            edits.append(TextEdit(at, at + len(node.name), new[node.name]))
+            name_start = places.start(node) + len("def ")
+            edits.append(TextEdit(name_start, name_start + len(node.name), new[node.name]))
     return edited(code, *edits)
 
 

@@ -153,8 +153,8 @@ def _parts(line: Line) -> list[str]:
 def _driver(job_folder: JobFolder) -> str | None:
     """The process that has the lock.
 
-    Asking does not affect the lock of another process, but would release a lock of this process: a `lockf` lock
-    ends when any descriptor of its file is closed. So this process does not ask about its own lock.
+    Asking does not affect the lock of another process, but would release a lock of this process: a `lockf`
+    lock ends when any descriptor of its file is closed. So this process does not ask about its own lock.
     """
     if FolderLock.held_here(job_folder.folder):
         return f"process {os.getpid()} on {os.uname().nodename}"

@@ -9,14 +9,14 @@ from deskcheck.sources.generated.writing.writer import ProgramWriter, Rules
 RULES = Rules()
 
 
-def _is_constant(a: Operand) -> bool:
-    return a.text.lstrip("-").isdigit()
+def _is_constant(number: Operand) -> bool:
+    return number.text.lstrip("-").isdigit()
 
 
 def _variable(writer: ProgramWriter) -> Operand:
-    a = writer.variable()
-    writer.need(not _is_constant(a))
-    return a
+    number = writer.variable()
+    writer.need(not _is_constant(number))
+    return number
 
 
 @RULES.enter("int", 1, 10)
@@ -43,29 +43,29 @@ def _multiply(writer: ProgramWriter, depth: int) -> Operand:
     return product_of(writer.number(depth) if writer.chance(0.3) else writer.variable(), factor)
 
 
-def _need_dividend(writer: ProgramWriter, a: Operand, by: int) -> None:
+def _need_dividend(writer: ProgramWriter, number: Operand, by: int) -> None:
     """Raise CannotWrite if the dividend is too large.
 
     Division by 2, 5 and 10 is easy for large numbers; division by 7 needs all digits, which is hard in one
     step.
     """
-    writer.need(largest(a) <= (9999 if by in (2, 5, 10, 100) else 999))
+    writer.need(largest(number) <= (9999 if by in (2, 5, 10, 100) else 999))
 
 
 @RULES.enter("int", 1, 5)
 def _modulo(writer: ProgramWriter, depth: int) -> Operand:
-    a, by = writer.number(depth), writer.pick((2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 10, 10, 100))
-    writer.need(a.lo != a.hi)
-    _need_dividend(writer, a, by)
-    return Operand(f"{a.at(2)} % {by}", "int", 0, by - 1, 2)
+    number, by = writer.number(depth), writer.pick((2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 10, 10, 100))
+    writer.need(number.lo != number.hi)
+    _need_dividend(writer, number, by)
+    return Operand(f"{number.at(2)} % {by}", "int", 0, by - 1, 2)
 
 
 @RULES.enter("int", 1, 5)
 def _divide(writer: ProgramWriter, depth: int) -> Operand:
-    a, by = writer.number(depth), writer.pick((2, 2, 2, 3, 4, 5, 10, 10))
-    writer.need(a.lo != a.hi)
-    _need_dividend(writer, a, by)
-    return Operand(f"{a.at(2)} // {by}", "int", a.lo // by, a.hi // by, 2)
+    number, by = writer.number(depth), writer.pick((2, 2, 2, 3, 4, 5, 10, 10))
+    writer.need(number.lo != number.hi)
+    _need_dividend(writer, number, by)
+    return Operand(f"{number.at(2)} // {by}", "int", number.lo // by, number.hi // by, 2)
 
 
 @RULES.enter("int", 1, 1.5)
@@ -79,23 +79,23 @@ def _divide_by_variable(writer: ProgramWriter, depth: int) -> Operand:
 
 @RULES.enter("int", 1, 1)
 def _square(writer: ProgramWriter, depth: int) -> Operand:
-    a = _variable(writer)
-    writer.need(largest(a) <= 20)
-    low = 0 if a.lo <= 0 <= a.hi else min(a.lo * a.lo, a.hi * a.hi)
-    return Operand(f"{a.at(3)} ** 2", "int", low, largest(a) ** 2, 2)
+    number = _variable(writer)
+    writer.need(largest(number) <= 20)
+    low = 0 if number.lo <= 0 <= number.hi else min(number.lo * number.lo, number.hi * number.hi)
+    return Operand(f"{number.at(3)} ** 2", "int", low, largest(number) ** 2, 2)
 
 
 @RULES.enter("int", 1, 1.2)
 def _negate(writer: ProgramWriter, depth: int) -> Operand:
-    a = _variable(writer)
-    return Operand(f"-{a.at(3)}", "int", -a.hi, -a.lo, 1)
+    number = _variable(writer)
+    return Operand(f"-{number.at(3)}", "int", -number.hi, -number.lo, 1)
 
 
 @RULES.enter("int", 1, 2)
 def _absolute(writer: ProgramWriter, depth: int) -> Operand:
-    a = writer.number(depth)
-    writer.need(a.lo < 0)
-    return Operand(f"abs({a.text})", "int", 0, largest(a))
+    number = writer.number(depth)
+    writer.need(number.lo < 0)
+    return Operand(f"abs({number.text})", "int", 0, largest(number))
 
 
 @RULES.enter("int", 1, 4)
@@ -118,35 +118,37 @@ def _bits(writer: ProgramWriter, depth: int) -> Operand:
 
 @RULES.enter("int", 1, 0.7)
 def _shift(writer: ProgramWriter, depth: int) -> Operand:
-    a, by = writer.variable(), writer.between(1, 3)
-    writer.need(a.lo >= 0 and a.hi <= 99)
+    number, by = writer.variable(), writer.between(1, 3)
+    writer.need(number.lo >= 0 and number.hi <= 99)
     if writer.chance(0.5):
-        return Operand(f"{a.at(3)} << {by}", "int", a.lo << by, a.hi << by, 0)
-    return Operand(f"{a.at(3)} >> {by}", "int", a.lo >> by, a.hi >> by, 0)
+        return Operand(f"{number.at(3)} << {by}", "int", number.lo << by, number.hi << by, 0)
+    return Operand(f"{number.at(3)} >> {by}", "int", number.lo >> by, number.hi >> by, 0)
 
 
 @RULES.enter("int", 1, 0.6)
 def _invert(writer: ProgramWriter, depth: int) -> Operand:
-    a = writer.variable()
-    writer.need(a.text[0].isalpha())
-    return Operand(f"~{a.at(3)}", "int", -a.hi - 1, -a.lo - 1, 1)
+    number = writer.variable()
+    writer.need(number.text[0].isalpha())
+    return Operand(f"~{number.at(3)}", "int", -number.hi - 1, -number.lo - 1, 1)
 
 
 @RULES.enter("int", 1, 0.8)
 def _whole_half(writer: ProgramWriter, depth: int) -> Operand:
-    a = writer.choose(writer.of("float"))
-    return Operand(f"{writer.pick(('int', 'int', 'round'))}({a.text})", "int", a.lo - 1, a.hi + 1)
+    number = writer.choose(writer.of("float"))
+    return Operand(
+        f"{writer.pick(('int', 'int', 'round'))}({number.text})", "int", number.lo - 1, number.hi + 1
+    )
 
 
 @RULES.enter("condition", 1, 10)
 def compare(writer: ProgramWriter) -> str:
-    a = _variable(writer)
+    number = _variable(writer)
     sign = writer.pick(("<", ">", "<=", ">=", "==", "!=", "<", ">"))
-    low, high = max(a.lo, -20), min(a.hi, 99)
+    low, high = max(number.lo, -20), min(number.hi, 99)
     if high <= low:
-        low, high = a.lo, a.hi
+        low, high = number.lo, number.hi
     middle = writer.between(low, min(high, low + writer.pick((5, 10, 20, 120))))
-    return f"{a.text} {sign} {middle}"
+    return f"{number.text} {sign} {middle}"
 
 
 @RULES.enter("condition", 1, 5)
@@ -158,19 +160,19 @@ def compare_two(writer: ProgramWriter) -> str:
 
 @RULES.enter("condition", 1, 5)
 def divides(writer: ProgramWriter) -> str:
-    a = writer.variable()
+    number = writer.variable()
     by, sign = writer.pick((2, 2, 2, 3, 3, 4, 5)), writer.pick(("==", "==", "==", "!=", ">"))
-    writer.need(not _is_constant(a))
-    _need_dividend(writer, a, by)
-    return f"{a.text} % {by} {sign} {writer.pick((0, 0, 0, 1))}"
+    writer.need(not _is_constant(number))
+    _need_dividend(writer, number, by)
+    return f"{number.text} % {by} {sign} {writer.pick((0, 0, 0, 1))}"
 
 
 @RULES.enter("condition", 1, 2)
 def _compare_sum(writer: ProgramWriter) -> str:
-    a = writer.number(1)
-    writer.need(a.prec >= 1 and a.lo != a.hi)
+    number = writer.number(1)
+    writer.need(number.prec >= 1 and number.lo != number.hi)
     sign = writer.pick(("<", ">", "==", "!=", "<="))
-    return f"{a.at(1)} {sign} {writer.between(max(a.lo, -9), min(max(a.hi, -9), 50))}"
+    return f"{number.at(1)} {sign} {writer.between(max(number.lo, -9), min(max(number.hi, -9), 50))}"
 
 
 @RULES.enter("condition", 1, 2)

@@ -35,12 +35,11 @@ def _not(writer: ProgramWriter) -> str:
 
 @RULES.enter("condition", 2, 1.5)
 def _chain(writer: ProgramWriter) -> str:
-    a = writer.variable()
-    writer.need(not a.text.lstrip("-").isdigit())
-    low = writer.between(max(a.lo, -9), max(a.lo, -9) + 5)
-    return (
-        f"{low} {writer.pick(('<', '<='))} {a.text} {writer.pick(('<', '<='))} {low + writer.between(2, 20)}"
-    )
+    number = writer.variable()
+    writer.need(not number.text.lstrip("-").isdigit())
+    low = writer.between(max(number.lo, -9), max(number.lo, -9) + 5)
+    signs = [writer.pick(("<", "<=")) for _ in range(2)]
+    return f"{low} {signs[0]} {number.text} {signs[1]} {low + writer.between(2, 20)}"
 
 
 @RULES.enter("condition", 2, 1)

@@ -7,9 +7,9 @@ from deskcheck.sources.generated.writing.writer import ProgramWriter, Rules
 RULES = Rules()
 
 
-def key_for(writer: ProgramWriter, a: Operand) -> str:
+def key_for(writer: ProgramWriter, container: Operand) -> str:
     """A key for a dict: a variable or a constant of the type of its keys."""
-    if a.keys == "int":
+    if container.keys == "int":
         return writer.number_in(0, 9).text
     choices = [v for v in writer.of("str") if v.hi <= 6]
     if choices and writer.chance(0.7):
@@ -19,24 +19,52 @@ def key_for(writer: ProgramWriter, a: Operand) -> str:
 
 @RULES.enter("int", 7, 6)
 def _lookup(writer: ProgramWriter, depth: int) -> Operand:
-    a = writer.choose(writer.of("dict"))
-    default = writer.between(max(a.item_lo, 0), min(a.item_hi, 3))
-    return Operand(f"{a.text}.get({key_for(writer, a)}, {default})", "int", min(a.item_lo, 0), a.item_hi)
+    container = writer.choose(writer.of("dict"))
+    default = writer.between(max(container.item_lo, 0), min(container.item_hi, 3))
+    return Operand(
+        f"{container.text}.get({key_for(writer, container)}, {default})",
+        "int",
+        min(container.item_lo, 0),
+        container.item_hi,
+    )
 
 
 @RULES.enter("int", 7, 1.5)
 def _of_dict(writer: ProgramWriter, depth: int) -> Operand:
-    a = writer.choose([v for v in writer.of("dict") if v.hi <= 4 and v.item_hi <= 999])
-    return Operand(f"sum({a.text}.values())", "int", min(0, a.item_lo * a.hi), max(0, a.item_hi * a.hi))
+    container = writer.choose([v for v in writer.of("dict") if v.hi <= 4 and v.item_hi <= 999])
+    return Operand(
+        f"sum({container.text}.values())",
+        "int",
+        min(0, container.item_lo * container.hi),
+        max(0, container.item_hi * container.hi),
+    )
 
 
 @RULES.enter("list", 7, 4)
 def _keys_list(writer: ProgramWriter, depth: int) -> Operand:
-    a = writer.choose(writer.of("dict"))
+    container = writer.choose(writer.of("dict"))
     if writer.below(3) == 0:
-        return Operand(f"list({a.text}.values())", "list", a.lo, a.hi, 3, "int", a.item_lo, a.item_hi)
-    kind, low, high = ("str", 0, 8) if a.keys == "str" else ("int", 0, 99)
-    return Operand(f"{writer.pick(('list', 'sorted'))}({a.text})", "list", a.lo, a.hi, 3, kind, low, high)
+        return Operand(
+            f"list({container.text}.values())",
+            "list",
+            container.lo,
+            container.hi,
+            3,
+            "int",
+            container.item_lo,
+            container.item_hi,
+        )
+    kind, low, high = ("str", 0, 8) if container.keys == "str" else ("int", 0, 99)
+    return Operand(
+        f"{writer.pick(('list', 'sorted'))}({container.text})",
+        "list",
+        container.lo,
+        container.hi,
+        3,
+        kind,
+        low,
+        high,
+    )
 
 
 @RULES.enter("list", 7, 1.5)
@@ -46,9 +74,13 @@ def _set_list(writer: ProgramWriter, depth: int) -> Operand:
 
 @RULES.enter("condition", 7, 5)
 def _key_test(writer: ProgramWriter) -> str:
-    a = writer.choose(writer.of("dict") + writer.of("set"))
-    key = key_for(writer, a) if a.kind == "dict" and a.keys == "str" else writer.number_in(0, 7).at(1)
-    return f"{key} {'not ' if writer.chance(0.3) else ''}in {a.text}"
+    container = writer.choose(writer.of("dict") + writer.of("set"))
+    key = (
+        key_for(writer, container)
+        if container.kind == "dict" and container.keys == "str"
+        else writer.number_in(0, 7).at(1)
+    )
+    return f"{key} {'not ' if writer.chance(0.3) else ''}in {container.text}"
 
 
 @RULES.enter("statement", 7, 6)
@@ -60,10 +92,10 @@ def _new_dict(writer: ProgramWriter) -> None:
     choices = [v for v in writer.of("list", "int") if v.hi <= 4]
     text = loop_name(writer, "item")
     if choices and text is not None and writer.chance(0.2):
-        a = writer.recent(choices)
-        if a.item_lo >= 0 and a.item_hi <= 99:
-            writer.write(f"{name} = {{{text}: {text} * 2 for {text} in {a.text}}}")
-            writer.declare(name, Operand(name, "dict", 0, a.hi, 3, "int", 0, 999, "int"))
+        container = writer.recent(choices)
+        if container.item_lo >= 0 and container.item_hi <= 99:
+            writer.write(f"{name} = {{{text}: {text} * 2 for {text} in {container.text}}}")
+            writer.declare(name, Operand(name, "dict", 0, container.hi, 3, "int", 0, 999, "int"))
             return
     parts = {
         (f'"{writer.word()}"' if keys == "str" else str(writer.below(10))): writer.literal(0, 20).text
@@ -75,33 +107,39 @@ def _new_dict(writer: ProgramWriter) -> None:
 
 @RULES.enter("statement", 7, 9)
 def set_key(writer: ProgramWriter) -> None:
-    a = writer.choose(writer.growable("dict"))
-    writer.need(writer.may_grow(a, 0, 1, KEYS))
-    key = key_for(writer, a)
+    container = writer.choose(writer.growable("dict"))
+    writer.need(writer.may_grow(container, 0, 1, KEYS))
+    key = key_for(writer, container)
     form = writer.below(5)
-    if form == 0 and not a.looped and writer.chance(0.5):
-        writer.write(f"{a.text}.setdefault({key}, {writer.below(10)})")
+    if form == 0 and not container.looped and writer.chance(0.5):
+        writer.write(f"{container.text}.setdefault({key}, {writer.below(10)})")
     elif form <= 2:
         # A loop counts far less than the 99 that are reserved for it.
-        writer.write(f"{a.text}[{key}] = {a.text}.get({key}, 0) + {writer.pick((1, 1, 1, 2))}")
+        writer.write(
+            f"{container.text}[{key}] = {container.text}.get({key}, 0) + {writer.pick((1, 1, 1, 2))}"
+        )
     else:
-        writer.write(f"{a.text}[{key}] = {writer.number_in(0, 900).text}")
+        writer.write(f"{container.text}[{key}] = {writer.number_in(0, 900).text}")
 
 
 @RULES.enter("statement", 7, 3)
 def _change_dict(writer: ProgramWriter) -> None:
     writer.need(writer.indent <= 4)
-    a = writer.choose(writer.growable("dict"))
-    writer.need(not (a.looped and a.base_lo > 0))
-    key = key_for(writer, a) if a.keys == "str" else str(writer.below(10))
+    container = writer.choose(writer.growable("dict"))
+    writer.need(not (container.looped and container.base_lo > 0))
+    key = key_for(writer, container) if container.keys == "str" else str(writer.below(10))
     form = writer.below(3)
     if form == 0:
-        writer.write(f"{a.text}.pop({key}, None)")
+        writer.write(f"{container.text}.pop({key}, None)")
     else:
-        with writer.under(f"if {key} in {a.text}:"):
-            writer.write(f"del {a.text}[{key}]" if form == 1 else f"{a.text}[{key}] = {writer.below(10)}")
-    if not a.looped:
-        a.lo = 0
+        with writer.under(f"if {key} in {container.text}:"):
+            writer.write(
+                f"del {container.text}[{key}]"
+                if form == 1
+                else f"{container.text}[{key}] = {writer.below(10)}"
+            )
+    if not container.looped:
+        container.lo = 0
 
 
 @RULES.enter("statement", 7, 3)
@@ -122,9 +160,9 @@ def _new_set(writer: ProgramWriter) -> None:
 
 @RULES.enter("statement", 7, 5)
 def _change_set(writer: ProgramWriter) -> None:
-    a = writer.choose([v for v in writer.of("set") if not v.locked])
+    container = writer.choose([v for v in writer.of("set") if not v.locked])
     item = writer.number_in(0, 7).text
-    writer.write(f"{a.text}.{writer.pick(('add', 'add', 'add', 'discard'))}({item})")
+    writer.write(f"{container.text}.{writer.pick(('add', 'add', 'add', 'discard'))}({item})")
 
 
 @RULES.enter("statement", 7, 1)

@@ -54,25 +54,25 @@ def _try_divide(writer: ProgramWriter) -> None:
 @RULES.enter("statement", 10, 8)
 def _try_item(writer: ProgramWriter) -> None:
     writer.need(_is_shallow(writer))
-    a = writer.choose(writer.of("list", "int"))
+    container = writer.choose(writer.of("list", "int"))
     name = writer.fresh("int")
     indices = [v for v in writer.of("int") if v.lo >= 0 and v.hi < 100]
     index = (
         writer.recent(indices).text
         if indices and writer.chance(0.7)
-        else str(writer.between(0, max(a.hi, 1)))
+        else str(writer.between(0, max(container.hi, 1)))
     )
     kinds = ("IndexError", "IndexError", "LookupError", "Exception")
-    _write_try(writer, kinds, name, f"{a.text}[{index}]", a.item_lo, a.item_hi)
+    _write_try(writer, kinds, name, f"{container.text}[{index}]", container.item_lo, container.item_hi)
 
 
 @RULES.enter("statement", 10, 6)
 def _try_key(writer: ProgramWriter) -> None:
     writer.need(_is_shallow(writer))
-    a = writer.choose(writer.of("dict"))
-    key, name = key_for(writer, a), writer.fresh("int")
+    container = writer.choose(writer.of("dict"))
+    key, name = key_for(writer, container), writer.fresh("int")
     kinds = ("KeyError", "KeyError", "LookupError")
-    _write_try(writer, kinds, name, f"{a.text}[{key}]", a.item_lo, a.item_hi)
+    _write_try(writer, kinds, name, f"{container.text}[{key}]", container.item_lo, container.item_hi)
 
 
 @RULES.enter("statement", 10, 6)
@@ -111,11 +111,19 @@ def _risk(writer: ProgramWriter) -> None:
     lists, dicts = writer.of("list", "int"), writer.of("dict")
     form = writer.below(3)
     if form == 0 and lists:
-        a = writer.recent(lists)
-        text, low, high = f"{a.text}[{writer.between(0, max(a.hi - 1, 0))}]", a.item_lo, a.item_hi
+        container = writer.recent(lists)
+        text, low, high = (
+            f"{container.text}[{writer.between(0, max(container.hi - 1, 0))}]",
+            container.item_lo,
+            container.item_hi,
+        )
     elif form == 1 and dicts:
-        a = writer.recent(dicts)
-        text, low, high = f"{a.text}[{key_for(writer, a)}]", a.item_lo, a.item_hi
+        container = writer.recent(dicts)
+        text, low, high = (
+            f"{container.text}[{key_for(writer, container)}]",
+            container.item_lo,
+            container.item_hi,
+        )
     else:
         divisors = [v for v in writer.of("int") if v.lo <= 0 <= v.hi <= 20]
         number = writer.small()
@@ -132,13 +140,17 @@ def _risk(writer: ProgramWriter) -> None:
 def _raise(writer: ProgramWriter) -> None:
     """Write a raise or assert that ends a few calls in a hundred."""
     writer.need(writer.indent <= 3)
-    a = writer.choose([v for v in writer.of("int") if v.lo <= 0 and v.hi > 3])
+    container = writer.choose([v for v in writer.of("int") if v.lo <= 0 and v.hi > 3])
     kind = writer.pick(("ValueError", "ValueError", "KeyError", "RuntimeError"))
     if writer.chance(0.25):
-        test = f"assert {a.text} != {writer.between(0, 5)}"
+        test = f"assert {container.text} != {writer.between(0, 5)}"
         writer.write(test + (f', "{writer.pick(MESSAGES)}"' if writer.chance(0.5) else ""))
         return
-    test = f"{a.text} < 0" if a.lo < 0 else f"{a.text} == {writer.between(0, min(a.hi, 5))}"
+    test = (
+        f"{container.text} < 0"
+        if container.lo < 0
+        else f"{container.text} == {writer.between(0, min(container.hi, 5))}"
+    )
     with writer.under(f"if {test}:"):
         writer.write(f'raise {kind}("{writer.pick(MESSAGES)}")' if writer.chance(0.85) else f"raise {kind}")
 

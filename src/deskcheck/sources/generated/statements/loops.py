@@ -20,8 +20,8 @@ def _for_range(writer: ProgramWriter) -> None:
         n = writer.recent(choices)
         text, low, high, trips = n.text, 0, max(n.hi - 1, 0), max(n.hi, 1)
     elif form == 2:
-        a, k = writer.between(1, 4), writer.between(2, 5)
-        text, low, high, trips = f"{a}, {a + k}", a, a + k - 1, k
+        iterated, k = writer.between(1, 4), writer.between(2, 5)
+        text, low, high, trips = f"{iterated}, {iterated + k}", iterated, iterated + k - 1, k
     elif form == 3:
         step, k = writer.pick((2, 2, 3, -1)), writer.between(2, 5)
         if step < 0:
@@ -132,21 +132,21 @@ def _while_below(writer: ProgramWriter) -> None:
 
 @RULES.enter("loop", 5, 8)
 def _for_letter(writer: ProgramWriter) -> None:
-    a = writer.choose([v for v in writer.of("str") if 1 <= v.hi <= 8])
-    _need_trips(writer, a.hi)
+    iterated = writer.choose([v for v in writer.of("str") if 1 <= v.hi <= 8])
+    _need_trips(writer, iterated.hi)
     form = writer.below(4)
     if form == 0:
         i, c = writer.fresh("loop"), writer.fresh("char")
-        header = f"for {i}, {c} in enumerate({a.text}):"
-        bound: tuple[Operand, ...] = (Operand(i, "int", 0, a.hi - 1), Operand(c, "str", 1, 1))
+        header = f"for {i}, {c} in enumerate({iterated.text}):"
+        bound: tuple[Operand, ...] = (Operand(i, "int", 0, iterated.hi - 1), Operand(c, "str", 1, 1))
     elif form == 1:
         i = writer.fresh("loop")
-        header = f"for {i} in range(len({a.text})):"
-        bound = (Operand(i, "int", 0, a.hi - 1, indexes=a.text),)
+        header = f"for {i} in range(len({iterated.text})):"
+        bound = (Operand(i, "int", 0, iterated.hi - 1, indexes=iterated.text),)
     else:
         c = writer.fresh("char")
-        header, bound = f"for {c} in {a.text}:", (Operand(c, "str", 1, 1),)
-    loop_body(writer, header, a.hi, bound=bound, locked=(a,))
+        header, bound = f"for {c} in {iterated.text}:", (Operand(c, "str", 1, 1),)
+    loop_body(writer, header, iterated.hi, bound=bound, locked=(iterated,))
 
 
 @RULES.enter("loop", 6, 14)
@@ -184,57 +184,65 @@ def _for_item(writer: ProgramWriter) -> None:
 def _while_items(writer: ProgramWriter) -> None:
     """Write a loop that empties a list."""
     writer.need(not writer.branches)
-    a = writer.choose([v for v in writer.growable("list", "int") if not v.looped and 1 <= v.hi <= 6])
-    _need_trips(writer, a.hi)
+    iterated = writer.choose([v for v in writer.growable("list", "int") if not v.looped and 1 <= v.hi <= 6])
+    _need_trips(writer, iterated.hi)
     x = writer.fresh("item")
-    trips = a.hi
-    header = writer.pick((f"while {a.text}:", f"while len({a.text}) > 0:"))
+    trips = iterated.hi
+    header = writer.pick((f"while {iterated.text}:", f"while len({iterated.text}) > 0:"))
     since = len(writer.lines)
-    a.lo = 0
-    bound = (Operand(x, "int", a.item_lo, a.item_hi),)
-    loop_body(writer, header, trips, bound=bound, locked=(a,), may_have_else=False)
-    _begin_rounds(writer, header, since, [f"{x} = {a.text}.pop({writer.pick(('', '', '0'))})"])
+    iterated.lo = 0
+    bound = (Operand(x, "int", iterated.item_lo, iterated.item_hi),)
+    loop_body(writer, header, trips, bound=bound, locked=(iterated,), may_have_else=False)
+    _begin_rounds(writer, header, since, [f"{x} = {iterated.text}.pop({writer.pick(('', '', '0'))})"])
     writer.cost += trips
-    a.lo = 0
+    iterated.lo = 0
 
 
 @RULES.enter("loop", 6, 2)
 def _for_row(writer: ProgramWriter) -> None:
     writer.need(writer.indent <= 3)
     _need_trips(writer, 4)
-    a, row = writer.choose(writer.of("grid")), writer.fresh("row")
+    iterated, row = writer.choose(writer.of("grid")), writer.fresh("row")
     if writer.chance(0.3):
         x, y = writer.fresh("item"), writer.fresh("item")
         writer.names.discard(row)
-        cells = tuple(Operand(name, "int", a.item_lo, a.item_hi) for name in (x, y))
-        loop_body(writer, f"for {x}, {y} in {a.text}:", 2, bound=cells)
+        cells = tuple(Operand(name, "int", iterated.item_lo, iterated.item_hi) for name in (x, y))
+        loop_body(writer, f"for {x}, {y} in {iterated.text}:", 2, bound=cells)
     else:
-        item = Operand(row, "list", 2, 2, 3, "int", a.item_lo, a.item_hi)
-        loop_body(writer, f"for {row} in {a.text}:", 2, bound=(item,))
+        item = Operand(row, "list", 2, 2, 3, "int", iterated.item_lo, iterated.item_hi)
+        loop_body(writer, f"for {row} in {iterated.text}:", 2, bound=(item,))
 
 
 @RULES.enter("loop", 7, 9)
 def _for_key(writer: ProgramWriter) -> None:
-    a = writer.choose([v for v in writer.of("dict") if v.hi >= 1])
-    trips = min(a.hi, KEYS)
+    iterated = writer.choose([v for v in writer.of("dict") if v.hi >= 1])
+    trips = min(iterated.hi, KEYS)
     _need_trips(writer, trips)
     k = writer.fresh("key")
-    key = Operand(k, "str", 0, 8) if a.keys == "str" else Operand(k, "int", 0, 99)
+    key = Operand(k, "str", 0, 8) if iterated.keys == "str" else Operand(k, "int", 0, 99)
     form = writer.below(3)
     if form == 0:
-        loop_body(writer, f"for {k} in {a.text}:", trips, bound=(key,), locked=(a,))
+        loop_body(writer, f"for {k} in {iterated.text}:", trips, bound=(key,), locked=(iterated,))
         return
     v = writer.fresh("item")
-    value = Operand(v, "int", a.item_lo, a.item_hi)
+    value = Operand(v, "int", iterated.item_lo, iterated.item_hi)
     if form == 1:
         writer.names.discard(k)
-        loop_body(writer, f"for {v} in {a.text}.values():", trips, bound=(value,), locked=(a,))
+        loop_body(writer, f"for {v} in {iterated.text}.values():", trips, bound=(value,), locked=(iterated,))
     else:
-        loop_body(writer, f"for {k}, {v} in {a.text}.items():", trips, bound=(key, value), locked=(a,))
+        loop_body(
+            writer, f"for {k}, {v} in {iterated.text}.items():", trips, bound=(key, value), locked=(iterated,)
+        )
 
 
 @RULES.enter("loop", 7, 1.5)
 def _for_set(writer: ProgramWriter) -> None:
     _need_trips(writer, 6)
-    a, x = writer.choose(writer.of("set")), writer.fresh("item")
-    loop_body(writer, f"for {x} in sorted({a.text}):", 6, bound=(Operand(x, "int", 0, 7),), locked=(a,))
+    iterated, x = writer.choose(writer.of("set")), writer.fresh("item")
+    loop_body(
+        writer,
+        f"for {x} in sorted({iterated.text}):",
+        6,
+        bound=(Operand(x, "int", 0, 7),),
+        locked=(iterated,),
+    )

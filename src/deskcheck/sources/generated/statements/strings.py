@@ -17,70 +17,72 @@ def _join_two(writer: ProgramWriter, depth: int) -> Operand:
 
 @RULES.enter("str", 5, 5)
 def _slice(writer: ProgramWriter, depth: int) -> Operand:
-    a, k = writer.choose(writer.of("str")), writer.between(1, 3)
+    string, k = writer.choose(writer.of("str")), writer.between(1, 3)
     form = writer.below(5)
     if form == 0:
-        return Operand(f"{a.text}[{k}:]", "str", max(a.lo - k, 0), max(a.hi - k, 0))
+        return Operand(f"{string.text}[{k}:]", "str", max(string.lo - k, 0), max(string.hi - k, 0))
     if form == 1:
-        return Operand(f"{a.text}[:{k}]", "str", min(a.lo, k), min(a.hi, k))
+        return Operand(f"{string.text}[:{k}]", "str", min(string.lo, k), min(string.hi, k))
     if form == 2:
-        return Operand(f"{a.text}[:-{k}]", "str", max(a.lo - k, 0), max(a.hi - k, 0))
+        return Operand(f"{string.text}[:-{k}]", "str", max(string.lo - k, 0), max(string.hi - k, 0))
     if form == 3:
-        return Operand(f"{a.text}[{k}:{k + writer.between(1, 3)}]", "str", 0, 3)
-    return Operand(f"{a.text}[-{k}:]", "str", min(a.lo, k), min(a.hi, k))
+        return Operand(f"{string.text}[{k}:{k + writer.between(1, 3)}]", "str", 0, 3)
+    return Operand(f"{string.text}[-{k}:]", "str", min(string.lo, k), min(string.hi, k))
 
 
 @RULES.enter("str", 5, 2)
 def _stride(writer: ProgramWriter, depth: int) -> Operand:
-    a = writer.choose(writer.of("str"))
-    writer.need(a.hi <= 10)
+    string = writer.choose(writer.of("str"))
+    writer.need(string.hi <= 10)
     if writer.chance(0.6):
-        return Operand(f"{a.text}[::-1]", "str", a.lo, a.hi)
-    return Operand(f"{a.text}[::2]", "str", (a.lo + 1) // 2, (a.hi + 1) // 2)
+        return Operand(f"{string.text}[::-1]", "str", string.lo, string.hi)
+    return Operand(f"{string.text}[::2]", "str", (string.lo + 1) // 2, (string.hi + 1) // 2)
 
 
 @RULES.enter("str", 5, 5)
 def _letter_of(writer: ProgramWriter, depth: int) -> Operand:
-    a = writer.choose(writer.indexed("str"))
-    return Operand(f"{a.text}[{writer.index_in(a)}]", "str", 1, 1)
+    string = writer.choose(writer.indexed("str"))
+    return Operand(f"{string.text}[{writer.index_in(string)}]", "str", 1, 1)
 
 
 @RULES.enter("str", 5, 2)
 def _repeat(writer: ProgramWriter, depth: int) -> Operand:
-    a, k = writer.string(0), writer.between(2, 3)
-    writer.need(a.hi * k <= 12)
-    return Operand(f"{a.at(2)} * {k}", "str", a.lo * k, a.hi * k, 2)
+    string, k = writer.string(0), writer.between(2, 3)
+    writer.need(string.hi * k <= 12)
+    return Operand(f"{string.at(2)} * {k}", "str", string.lo * k, string.hi * k, 2)
 
 
 @RULES.enter("str", 5, 4)
 def _case(writer: ProgramWriter, depth: int) -> Operand:
-    a = writer.choose(writer.of("str"))
-    writer.need(a.hi <= 12)
+    string = writer.choose(writer.of("str"))
+    writer.need(string.hi <= 12)
     method = writer.pick(("upper", "lower", "upper", "capitalize", "title", "swapcase"))
-    return Operand(f"{a.text}.{method}()", "str", a.lo, a.hi)
+    return Operand(f"{string.text}.{method}()", "str", string.lo, string.hi)
 
 
 @RULES.enter("str", 5, 4)
 def _replace(writer: ProgramWriter, depth: int) -> Operand:
-    a = writer.choose(writer.of("str"))
-    writer.need(a.hi <= 12)
+    string = writer.choose(writer.of("str"))
+    writer.need(string.hi <= 12)
     form, letter = writer.below(4), writer.letter()
     if form == 0:
-        return Operand(f'{a.text}.strip("{letter}")', "str", 0, a.hi)
+        return Operand(f'{string.text}.strip("{letter}")', "str", 0, string.hi)
     if form == 1:
-        return Operand(f'{a.text}.replace("{letter}", "")', "str", 0, a.hi)
-    return Operand(f'{a.text}.replace("{letter}", "{writer.letter().upper()}")', "str", a.lo, a.hi)
+        return Operand(f'{string.text}.replace("{letter}", "")', "str", 0, string.hi)
+    return Operand(
+        f'{string.text}.replace("{letter}", "{writer.letter().upper()}")', "str", string.lo, string.hi
+    )
 
 
-def _width(a: Operand) -> int:
+def _width(string: Operand) -> int:
     """The largest number of characters of a text, or of a number that is written out."""
-    return a.hi if a.kind == "str" else len(str(largest(a))) + (a.lo < 0)
+    return string.hi if string.kind == "str" else len(str(largest(string))) + (string.lo < 0)
 
 
 @RULES.enter("str", 5, 3)
 def _written(writer: ProgramWriter, depth: int) -> Operand:
-    a = writer.variable()
-    return Operand(f"str({a.text})", "str", 1, _width(a))
+    number = writer.variable()
+    return Operand(f"str({number.text})", "str", 1, _width(number))
 
 
 @RULES.enter("str", 5, 3)
@@ -103,67 +105,67 @@ def _string_either(writer: ProgramWriter, depth: int) -> Operand:
 
 @RULES.enter("str", 5, 1)
 def _pad(writer: ProgramWriter, depth: int) -> Operand:
-    zeros, a = writer.chance(0.5), writer.variable()
-    writer.need(a.lo >= 0)
+    zeros, number = writer.chance(0.5), writer.variable()
+    writer.need(number.lo >= 0)
     if zeros:
-        return Operand(f"str({a.text}).zfill(3)", "str", 3, max(3, len(str(a.hi))))
-    writer.need(a.hi <= 20)
-    return Operand(f"chr(97 + {a.at(2)})", "str", 1, 1)
+        return Operand(f"str({number.text}).zfill(3)", "str", 3, max(3, len(str(number.hi))))
+    writer.need(number.hi <= 20)
+    return Operand(f"chr(97 + {number.at(2)})", "str", 1, 1)
 
 
 @RULES.enter("int", 5, 5)
 def _length(writer: ProgramWriter, depth: int) -> Operand:
-    a = writer.choose([v for v in writer.variables if v.kind in ("str", "list", "dict", "set")])
-    return Operand(f"len({a.text})", "int", max(a.lo, 0), a.hi)
+    string = writer.choose([v for v in writer.variables if v.kind in ("str", "list", "dict", "set")])
+    return Operand(f"len({string.text})", "int", max(string.lo, 0), string.hi)
 
 
 @RULES.enter("int", 5, 2)
 def _count(writer: ProgramWriter, depth: int) -> Operand:
-    a = writer.choose(writer.of("str") + (writer.of("list") if writer.level >= 6 else []))
-    if a.kind == "str":
+    string = writer.choose(writer.of("str") + (writer.of("list") if writer.level >= 6 else []))
+    if string.kind == "str":
         item = f'"{writer.letter()}"'
-    elif a.items == "str":
+    elif string.items == "str":
         item = f'"{writer.word()}"'
     else:
-        item = str(writer.between(max(a.item_lo, 0), min(a.item_hi, 5)))
-    return Operand(f"{a.text}.count({item})", "int", 0, a.hi)
+        item = str(writer.between(max(string.item_lo, 0), min(string.item_hi, 5)))
+    return Operand(f"{string.text}.count({item})", "int", 0, string.hi)
 
 
 @RULES.enter("int", 5, 2)
 def _find(writer: ProgramWriter, depth: int) -> Operand:
-    a, method = writer.choose(writer.of("str")), writer.pick(("find", "find", "rfind"))
-    return Operand(f'{a.text}.{method}("{writer.letter()}")', "int", -1, max(a.hi - 1, 0))
+    string, method = writer.choose(writer.of("str")), writer.pick(("find", "find", "rfind"))
+    return Operand(f'{string.text}.{method}("{writer.letter()}")', "int", -1, max(string.hi - 1, 0))
 
 
 @RULES.enter("int", 5, 0.8)
 def _letter_number(writer: ProgramWriter, depth: int) -> Operand:
-    a = writer.choose([v for v in writer.of("str") if v.lo >= 1])
-    return Operand(f"ord({a.text}[0])", "int", 0, 130)
+    string = writer.choose([v for v in writer.of("str") if v.lo >= 1])
+    return Operand(f"ord({string.text}[0])", "int", 0, 130)
 
 
 @RULES.enter("condition", 5, 6)
 def _string_test(writer: ProgramWriter) -> str:
-    a = writer.choose(writer.of("str"))
+    string = writer.choose(writer.of("str"))
     form = writer.below(8)
     if form == 0:
-        return f'"{writer.letter()}" in {a.text}'
+        return f'"{writer.letter()}" in {string.text}'
     if form == 1:
-        return f'{a.text} {writer.pick(("==", "!="))} "{writer.word() if a.hi > 1 else writer.letter()}"'
+        sign = writer.pick(("==", "!="))
+        return f'{string.text} {sign} "{writer.word() if string.hi > 1 else writer.letter()}"'
     if form == 2:
-        return f'{a.text}.{writer.pick(("startswith", "endswith"))}("{writer.letter()}")'
+        return f'{string.text}.{writer.pick(("startswith", "endswith"))}("{writer.letter()}")'
     if form == 3:
-        return (
-            f"len({a.text}) {writer.pick(('>', '<', '==', '>='))} {writer.between(a.lo, max(a.hi - 1, a.lo))}"
-        )
+        sign = writer.pick((">", "<", "==", ">="))
+        return f"len({string.text}) {sign} {writer.between(string.lo, max(string.hi - 1, string.lo))}"
     if form == 4:
-        return f"{a.text}.{writer.pick(('isdigit', 'isalpha', 'isupper', 'islower'))}()"
+        return f"{string.text}.{writer.pick(('isdigit', 'isalpha', 'isupper', 'islower'))}()"
     if form == 5:
         negation = "not " if writer.chance(0.3) else ""
-        return f'{a.text} {negation}in "{writer.pick(("aeiou", "abc", "xyz", "abcde"))}"'
+        return f'{string.text} {negation}in "{writer.pick(("aeiou", "abc", "xyz", "abcde"))}"'
     if form == 6:
-        return f'{a.text} < "{writer.letter()}"'
-    writer.need(a.hi <= 8)
-    return f"{a.text} == {a.text}[::-1]"
+        return f'{string.text} < "{writer.letter()}"'
+    writer.need(string.hi <= 8)
+    return f"{string.text} == {string.text}[::-1]"
 
 
 @RULES.enter("statement", 5, 8)

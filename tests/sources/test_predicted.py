@@ -377,7 +377,7 @@ def test_reval_is_two_files(tmp_path: Path) -> None:
         ("a,a\n1,2\n", "two columns have one name"),
         ("a,b\n1,2\n1\n", r"row 2: has 1 cells, and the first line 2"),
         ('a,b\n1,"2', r"line 2: not CSV"),
-        ("", "holds no rows"),
+        ("", "has no rows"),
     ],
 )
 def test_csv_that_is_none(tmp_path: Path, text: str, message: str) -> None:

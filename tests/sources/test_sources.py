@@ -84,7 +84,7 @@ def test_help_names_every_set() -> None:
         ("inputs:app.py::clasify", "defines no clasify. Did you mean classify?"),
         ("inputs:no_such_package", "found no module no_such_package to import"),
         ("inputs:math", "there is no Python source to read"),
-        ("inputs:here", "here: holds no .py files"),
+        ("inputs:here", "here: has no .py files"),
         ("inputs:here::f", "here is a folder. Name a file: here/FILE.py::f"),
         ("inputs:only", "inputs,tests=yes:only takes them"),
         ("inputs,tests=maybe:textwrap", "tests=maybe is neither yes nor no"),

@@ -1,8 +1,8 @@
 """Small shards of a job joined into larger ones, in the same folder.
 
-A larger shard names the shards that it was made of. Once its recordings file has its name, readers use it in
-their place, and they are deleted: at any moment a reader finds every recording once. Its line in the manifest
-is written before. The plan does not change, so the job's own command finds all its shards.
+A larger shard names the shards that it was made from. Its line in the manifest is written first. As soon as its
+recordings file has its name, readers use the larger shard, and the smaller ones are deleted. So at any moment a
+reader finds every recording once. The plan does not change, so the job's command finds all its shards.
 """
 
 import json
@@ -66,7 +66,7 @@ def compact(
             f"{job_folder.folder}: has a job of another kind ({plan.kind}). Only shards of recordings can be "
             "joined. Start the other job with larger --shards."
         )
-    with job_folder.doing("put shards together"):
+    with job_folder.doing("join shards"):
         lock = job_folder.lock()
     try:
         return _compact(job_folder, plan, size, progress)
@@ -84,7 +84,7 @@ def _compact(job_folder: JobFolder, plan: Plan, size: int, progress: Callable[[i
     scratch = job_folder.hidden / "compact"
     in_order = [lines[name] for name in names]
     finished, after = 0, []
-    with job_folder.doing("put shards together"):
+    with job_folder.doing("join shards"):
         marker.touch()
         sync(job_folder.folder)
         shutil.rmtree(scratch, ignore_errors=True)
@@ -96,7 +96,7 @@ def _compact(job_folder: JobFolder, plan: Plan, size: int, progress: Callable[[i
             finished += after[-1]["programs"]
             progress(finished, plan.programs)
     write_manifest(job_folder, after)
-    with job_folder.doing("delete what is not needed any more"):
+    with job_folder.doing("delete files that are not needed any more"):
         shutil.rmtree(job_folder.hidden)
         for name in job_folder.files().get("events", set()) - {line["shard"] for line in after}:
             job_folder.file("events", name).unlink()  # half of a shard, from a call that was stopped

@@ -306,7 +306,7 @@ class _Driver:
 
     def _sweep(self, paths: list[Path], except_name: str = "") -> None:
         """Delete unfinished work of an earlier job that is not resumed."""
-        with self.job_folder.doing("delete what an earlier job left"):
+        with self.job_folder.doing("delete the files of an earlier job"):
             for path in paths:
                 if path.name != except_name:
                     shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -402,7 +402,7 @@ class _Driver:
         lines = [self.lines[name] for name in names]
         write_manifest(self.job_folder, lines)
         self.job.finish(self.job_folder, lines)
-        with self.job_folder.doing("delete what the job needed"):
+        with self.job_folder.doing("delete the files that the job needed"):
             shutil.rmtree(self.job_folder.hidden)
             shards_by_table = self.job_folder.files()
             for table in self.job.tables:  # half of a shard that is in no plan any more

@@ -86,7 +86,7 @@ def write_whole(path: Path, text: str, *, sync: bool = True) -> None:
 
 def put(job_folder: JobFolder, shard: str, files: Mapping[str, Path]) -> None:
     """Move the files of a shard into the folder, by table. The last one is the commit."""
-    with job_folder.doing("put a shard in its place"):
+    with job_folder.doing("move a shard into the folder"):
         for table, path in files.items():
             os.replace(path, job_folder.file(table, shard))
         _sync(job_folder.folder)

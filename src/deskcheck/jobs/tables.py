@@ -67,7 +67,7 @@ class TableWork:
             lock = lock_scratch(scratch)
         try:
             if task["fresh"] or not self.resumes:
-                with job_folder.doing("delete what an earlier try left"):
+                with job_folder.doing("delete the files of an earlier try"):
                     empty(scratch)
             with closing(self.rows(task, items, scratch)) as rows:
                 self._write(self._made(scratch), rows, job_folder)

@@ -167,9 +167,9 @@ def _folder(folder: str, *, tests: bool) -> SearchScope:
     files, left_out = _without_tests(Path(folder), tests=tests)
     if not files:
         reason = (
-            f"holds files of tests only. inputs,tests=yes:{folder} takes them."
+            f"has only files of tests. inputs,tests=yes:{folder} takes them."
             if left_out
-            else "holds no .py files."
+            else "has no .py files."
         )
         raise InputError(f"inputs:{folder}: {reason}")
     return SearchScope(_files(Path(folder), files), tests=left_out)

@@ -76,7 +76,7 @@ def doctests_in_folder(folder: str, note: Note) -> Iterator[Program]:
     """
     files = list(python_files(Path(folder)))
     if not files:
-        raise InputError(f"{folder}: holds no .py files.")
+        raise InputError(f"{folder}: has no .py files.")
     return _in_folder(Path(folder), files, note)
 
 

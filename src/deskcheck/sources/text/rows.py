@@ -78,12 +78,12 @@ def read_rows(
             yield location, row
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(
-            f"{display_path}: after {count} rows: not whole gzip data: {error}. Fetch it again."
+            f"{display_path}: after {count} rows: incomplete gzip data: {error}. Fetch it again."
         ) from error
     except OSError as error:
         raise InputError(f"{display_path}: cannot be read: {error.strerror or error}") from error
     if not count:
-        raise InputError(f"{display_path}: holds no rows. {holds}")
+        raise InputError(f"{display_path}: has no rows. {holds}")
 
 
 def _rows(path: Path, display_path: str, holds: str) -> Iterator[tuple[str, object]]:
@@ -166,7 +166,7 @@ def _parquet(path: Path, display_path: str, holds: str) -> Iterator[tuple[str, o
                     number += 1
                     yield f"{display_path}: row {number}", row
     except (pyarrow.ArrowException, ValueError) as error:  # ValueError: text that is not UTF-8
-        raise InputError(f"{display_path}: not whole Parquet: {error}. {holds}") from error
+        raise InputError(f"{display_path}: incomplete Parquet: {error}. {holds}") from error
 
 
 def check_fields(row: Row, required: Mapping[str, type], location: str, holds: str) -> None:

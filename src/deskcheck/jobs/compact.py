@@ -1,8 +1,9 @@
 """Small shards of a job joined into larger ones, in the same folder.
 
-A larger shard names the shards that it was made from. Its line in the manifest is written first. As soon as its
-recordings file has its name, readers use the larger shard, and the smaller ones are deleted. So at any moment a
-reader finds every recording once. The plan does not change, so the job's command finds all its shards.
+A larger shard names the shards that it was made from. Its line in the manifest is written first. As soon as
+its recordings file has its name, readers use the larger shard, and the smaller ones are deleted. So at any
+moment a reader finds every recording once. The plan does not change, so the job's command finds all its
+shards.
 """
 
 import json
